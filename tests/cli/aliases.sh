@@ -1,5 +1,5 @@
 #!/bin/bash
-# Options with two names: both give the same bytes, help shows one with the other in brackets.
+# Options with two names: both give the same bytes, and help shows one with the other in brackets.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 37 23
 pgm other.pgm 9 7
@@ -14,11 +14,11 @@ while IFS=: read -r command old new value rest; do
     check "$command --$old and --$new: the same bytes" cmp old.pgm new.pgm
     # shellcheck disable=SC2086 # words
     expect 0 gpuimg $command $rest in.pgm plain.pgm
-    check "$command --$new $value is heeded" test "$(cksum <plain.pgm)" != "$(cksum <new.pgm)"
+    check "$command --$new $value has an effect" test "$(cksum <plain.pgm)" != "$(cksum <new.pgm)"
     gpuimg help "$command" | tr '\n' ' ' | tr -s ' ' >page
     check "help $command names --$new" grep -qE -- " --$new [A-Z]" page
     check "help $command has --$old in brackets" grep -q -- "also --$old)" page
-    check "help $command has one line for both" test "$(grep -cE -- "^  (-., )?--$old " <(gpuimg help "$command"))" = 0
+    check "help $command lists both names as one option" test "$(grep -cE -- "^  (-., )?--$old " <(gpuimg help "$command"))" = 0
 done <<'END'
 threshold:at:threshold:60
 edges:of:component:x
@@ -29,14 +29,14 @@ remove-small:at:threshold:90:--area 9
 composite:at:position:3,4:--with other.pgm
 orient:as:orientation:3
 END
-# bilateral's name is the older one; --range is heeded alone.
+# For bilateral the older name, --range, is the main one.
 expect 0 gpuimg bilateral --range 40 in.pgm old.pgm
 expect 0 gpuimg bilateral --sigma-range 40 in.pgm new.pgm
 check "bilateral --range and --sigma-range" cmp old.pgm new.pgm
 expect 0 gpuimg bilateral in.pgm new.pgm
-check "bilateral --range is heeded" test "$(cksum <old.pgm)" != "$(cksum <new.pgm)"
+check "bilateral --range has an effect" test "$(cksum <old.pgm)" != "$(cksum <new.pgm)"
 
-# These do nothing without the option.
+# Without the option these operations do nothing.
 while IFS=: read -r command old new value; do
     expect 0 gpuimg "$command" "--$old" "$value" in.pgm old.pgm
     expect 0 gpuimg "$command" "--$new" "$value" in.pgm new.pgm
@@ -66,7 +66,7 @@ expect 0 gpuimg run 'gaussian | threshold --at 60' in.pgm old.pgm
 expect 0 gpuimg run 'gaussian | threshold --threshold 60' in.pgm new.pgm
 check "in a chain" cmp old.pgm new.pgm
 
-# Every row says the same: list --json has both names, help shows them as above.
+# All rows agree: list --json has both names, and help shows them as above.
 gpuimg list --json | python3 -c '
 import json, sys
 for operation in json.load(sys.stdin)["operations"]:
@@ -80,9 +80,9 @@ while read -r command name alias; do
         test "$(gpuimg help "$command" | grep -cE -- "^  (-., )?--$name, --$alias\b")" = 0
 done <rows
 
-# Completion offers names, and aliases where no name fits; an alias is completed as the name is.
+# Completion offers main names, and aliases if no main name matches; the value of an alias is completed like the name's.
 check "completion: the name" test "$(gpuimg __complete pad --mar | cut -f1)" = --margins
-check "completion: no alias beside a name" test -z "$(gpuimg __complete threshold --t | cut -f1 | grep -x -- --at)"
+check "completion: no alias if a name matches" test -z "$(gpuimg __complete threshold --t | cut -f1 | grep -x -- --at)"
 check "completion: an alias" test "$(gpuimg __complete pad --by | cut -f1)" = --by
 check "completion: the value of an alias" test "$(gpuimg __complete threshold --at '' | cut -f1)" = otsu
 check "completion: the value of the name" test "$(gpuimg __complete threshold --threshold '' | cut -f1)" = otsu

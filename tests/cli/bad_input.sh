@@ -1,5 +1,5 @@
 #!/bin/bash
-# Files that are missing, damaged or too large: one line, exit status 1, no output.
+# Files that are missing, damaged or too large give one line of error, exit status 1 and no output.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 64 48
 gpuimg blur in.pgm in.png --k 1
@@ -24,7 +24,7 @@ for f in in.pgm in.png in.jpg; do
     check "$f cut: partial pixels" test -s partial.pgm
 done
 
-# More than one image in a file: the first is read, and that is said.
+# If a file holds several images, the first is read, with a warning.
 cat in.jpg in.jpg >two.jpg
 { cat in.jpg; head -c 99 /dev/zero; cat in.jpg; } >padded.jpg
 cat in.pgm in.pgm >two.pgm
@@ -38,26 +38,26 @@ for name, frames in (("two.png", 2), ("still.png", 1)):
 END
 for f in two.jpg padded.jpg two.pgm; do # of PNM into PNM all would go (tests/cli/streams.sh)
     expect 0 gpuimg blur $f got.png --k 1
-    check "$f: a warning" grep -qx "gpuimg: warning: blur: $f: holds more images; only the first is read" err
+    check "$f: a warning names further images" grep -qx "gpuimg: warning: blur: $f: holds more images; only the first is read" err
     gpuimg blur in.${f#*.} want.png --k 1
-    check "$f: the first" cmp got.png want.png
+    check "$f: the first image is read" cmp got.png want.png
 done
 expect 0 gpuimg blur two.png got.pgm --k 1
 check "two.png: a warning" grep -qx 'gpuimg: warning: blur: two.png: is an animation of 2 frames; only the first is read' err
-check "two.png: the first" cmp got.pgm in.pgm
+check "two.png: the first image is read" cmp got.pgm in.pgm
 for f in still.png in.jpg in.png in.pgm; do
     expect 0 gpuimg blur $f got.pgm --k 1
     check "$f: no warning" test ! -s err
 done
 
-# A checksum that does not fit: one byte of the pixels.
+# A wrong checksum: one byte of the pixels is changed.
 size=$(wc -c <in.png)
 cp in.png sum.png
 printf '\xff' | dd of=sum.png bs=1 seek=$((size / 2)) conv=notrunc status=none
 cmp -s in.png sum.png && printf '\x00' | dd of=sum.png bs=1 seek=$((size / 2)) conv=notrunc status=none
 expect_error 1 'blur: sum.png: *' blur sum.png made.png
 
-# Absurdly large, and the option that raises the limit.
+# Sizes over the limits: the message names the option that raises the limit.
 printf 'P5 100000 100000 255\n' >huge.pgm
 expect_error 1 'blur: huge.pgm: *--max-pixels*' blur huge.pgm made.png
 printf 'P5 60000 60000 255\n' >huge.pgm
@@ -68,26 +68,26 @@ expect 0 gpuimg blur flat.png small.png --max-pixels 3072 --max-bytes 10K
 printf 'P5 99999999999999999999 1 255\n' >absurd.pgm
 expect_error 1 'blur: absurd.pgm: *' blur absurd.pgm made.png
 
-# A name that would drive a terminal.
+# A file name with a terminal's control sequence.
 expect_error 1 'info: ?\[31m.png: No such file or directory' info $'\e[31m.png'
 
-# Also one that is driven by 8 bits, alone or in UTF-8; other letters stay as they are.
+# Also one with a C1 control character, as a byte or in UTF-8; other letters are unchanged.
 cp in.pgm $'a\x9b2J.pgm'
 cp in.pgm $'b\xc2\x9b2J.pgm'
 cp in.pgm $'c\xd0\x9b\xc3\xa4.pgm'
 gpuimg info $'a\x9b2J.pgm' $'b\xc2\x9b2J.pgm' $'c\xd0\x9b\xc3\xa4.pgm' >out
 gpuimg info $'no\x9b2J.pgm' $'no\xc2\x9b2J.pgm' 2>>out
-check "no C1 reaches a terminal" test -z "$(sed $'s/\xd0\x9b//' out | grep -a $'\x9b')"
-check "a byte 0x9b" grep -qF 'a\x9b2J.pgm: ' out
-check "U+009B" grep -qF 'b\xc2\x9b2J.pgm: ' out
-check "other letters" grep -q $'^c\xd0\x9b\xc3\xa4.pgm: ' out
+check "no C1 control character is printed" test -z "$(sed $'s/\xd0\x9b//' out | grep -a $'\x9b')"
+check "a byte 0x9b is escaped" grep -qF 'a\x9b2J.pgm: ' out
+check "U+009B is escaped" grep -qF 'b\xc2\x9b2J.pgm: ' out
+check "other letters are unchanged" grep -q $'^c\xd0\x9b\xc3\xa4.pgm: ' out
 
-# Several files: each is named, the good ones are printed.
+# Several files: each bad one is named, and the good ones are printed.
 expect 1 gpuimg info in.pgm nothere.png in.png text.png
 check "info prints the good files" test "$(wc -l <out)" = 2
 check "info names the bad ones" test "$(grep -c '^gpuimg: info: \(nothere\|text\).png: ' err)" = 2
 
-# No device, a device that is none.
+# Without the device, and with a device that does not exist.
 expect_error 2 'blur: --device gpu: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device gpu
 expect_error 2 'blur: --device cuda:x: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device cuda:x
 expect_error 2 'blur: --device : want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device ''

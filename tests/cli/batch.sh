@@ -1,5 +1,5 @@
 #!/bin/bash
-# Many images by one command: names, results, bad files, reports.
+# One command for many images: names of outputs, results, bad files, reports.
 # Usage: batch.sh GPUIMG
 . "$(dirname "$0")/lib.sh"
 data=$tests/../../testdata
@@ -25,7 +25,7 @@ holds() { # holds FOLDER NAMES: just these files, in the order of sort
     if [[ $got == "$2 " ]]; then pass; else fail "files in $1" "are: $got" "want: $2"; fi
 }
 
-# The bytes of one by one, whatever the threads and the memory.
+# The bytes equal those of one command per image, for any number of threads and any --memory.
 for how in '' '--threads 1' '--threads 7 --memory 1' '--threads 3 --memory 3M'; do
     rm -rf res
     # shellcheck disable=SC2086
@@ -74,9 +74,9 @@ expect 0 gpuimg invert in/a.png one.png --memory 9M --progress
 
 # The report on standard output, which may be a file.
 expect 0 gpuimg invert in/a.png in/b.png --out-dir told --report -
-check 'a report to a file' test "$(jq -r 'select(.input) | .status' out | tr '\n' ' ')" = 'done done '
+check 'the report on standard output goes to a file' test "$(jq -r 'select(.input) | .status' out | tr '\n' ' ')" = 'done done '
 
-# A file or a dead link where a folder should be: once, and no input was looked at.
+# A file or a dangling link in the place of the output folder gives one message before any input is read.
 : >plain
 ln -s nowhere dead
 for how in "--out plain/{index}.png" "--out-dir plain" "--out-dir plain/sub" "--recursive --out-dir ./plain" \
@@ -85,17 +85,17 @@ for how in "--out plain/{index}.png" "--out-dir plain" "--out-dir plain/sub" "--
     expect_error 1 '*: is no folder, want one for the results' invert in $how --recursive --threads 2
 done
 
-# A bad file is named and counted; the others are done.
+# A bad file is named and counted, and the others are done.
 head -c 3000 in/a.png >in/bad.png
 expect 1 gpuimg blur in/*.png nowhere.png --out-dir some
 holds some 'a.png b.png'
-check 'the bad one is named' grep -q '^gpuimg: blur: in/bad.png: ' err
+check 'the damaged file is named' grep -q '^gpuimg: blur: in/bad.png: ' err
 check 'the missing one is named' grep -q '^gpuimg: blur: nowhere.png: No such file' err
-check 'they are counted' grep -qx 'gpuimg: blur: 2 of 4 files failed' err
+check 'failed files are counted' grep -qx 'gpuimg: blur: 2 of 4 files failed' err
 expect 1 gpuimg blur in/bad.png in/a.png in/b.png --out-dir fast --fail-fast --threads 1
-check 'fail-fast ends' test ! -e fast/b.png
+check '--fail-fast ends the batch at the first failure' test ! -e fast/b.png
 
-# Tables: one of all, with a column for the file, in the order of the inputs; or one each.
+# Tables: one for all inputs, with a column for the file, in the order of the inputs; or one per input.
 gpuimg convert in/a.png in/gray.png --gray
 rm in/bad.png
 cat >table.py <<'END'
@@ -132,39 +132,39 @@ tables() { # tables COMMAND FILE...
     local command=$1
     shift
     for kind in csv jsonl npy; do expect 0 gpuimg "$command" "$@" --table all.$kind --threads 5; done
-    check "$command: one table" python3 table.py "$GPUIMG" "$command" "$@"
+    check "$command: one table for all inputs" python3 table.py "$GPUIMG" "$command" "$@"
     expect 0 gpuimg "$command" "$@" --out-dir "each-$command"
     expect 0 gpuimg "$command" "$1" --format csv
-    check "$command: a table each" cmp out "each-$command/$(basename "${1%.*}").csv"
+    check "$command: one table per input" cmp out "each-$command/$(basename "${1%.*}").csv"
 }
 tables histogram in/gray.png in/b.png in/x/c.png
 tables extract in/b.png in/a.png in/x/c.png
 mkdir odd
 cp in/b.png 'odd/a, "b".png'
 expect_stdout 'file,bin,lo,hi,gray' bash -c '"$0" histogram --files-from <(echo "odd/a, \"b\".png") --bins 2 | head -1' "$GPUIMG"
-check 'names in quotes' grep -q '^"odd/a, ""b"".png",1,' <(gpuimg histogram --recursive odd --table - --bins 2)
+check 'CSV quotes names with commas and quotes' grep -q '^"odd/a, ""b"".png",1,' <(gpuimg histogram --recursive odd --table - --bins 2)
 expect 1 gpuimg histogram in/b.png in/a.png nowhere.png --table some.csv
-check 'other columns are named' grep -q '^gpuimg: histogram: in/a.png: has the columns .*want --gray' err
-check 'the table of the others stands' grep -q '^in/b.png,255' some.csv
+check 'a file with other columns is named' grep -q '^gpuimg: histogram: in/a.png: has the columns .*want --gray' err
+check 'the table has the rows of the others' grep -q '^in/b.png,255' some.csv
 expect_error 2 'histogram: --plot made.png: of many images there is a table alone' \
     histogram in/b.png --table made.csv --plot made.png
 expect_error 2 'extract: --table made.txt: want a name that ends in .csv, .jsonl or .npy' extract in/b.png --table made.txt
 
-# info of many: the lines of one by one in their order, or one table.
+# info of many files prints the lines of one command per file in their order, or one table.
 files=(in/a.png in/b.png in/x/c.png in/d.jpg)
 for how in '' --json --check; do
     # shellcheck disable=SC2086
     gpuimg info $how "${files[@]}" >alone.txt
     from_list() { printf '%s\0' "${files[@]}" | gpuimg info $how --files-from - -0; }
     expect 0 from_list
-    check "info $how of a list" cmp out alone.txt
+    check "info $how of a list equals single commands" cmp out alone.txt
 done
 mkdir many
 cp -r in/a.png in/d.jpg in/x many
 cp in/a.png $'many/com,"ma\n.png'
 readarray -d '' -t files < <(find many -type f -print0 | sort -z)
 expect 0 gpuimg info --recursive many
-check 'info of a folder' cmp out <(gpuimg info "${files[@]}")
+check 'info of a folder equals info of its files' cmp out <(gpuimg info "${files[@]}")
 for kind in csv jsonl npy; do expect 0 gpuimg info --recursive many --table info.$kind; done
 gpuimg info --json "${files[@]}" >alone.jsonl
 cat >info.py <<'END'
@@ -189,22 +189,22 @@ for want, row, item in zip(alone, rows, table, strict=True):
         else:
             assert float(row[key]) == value == item[key], (key, row, item)
 END
-check 'info: all three tables' python3 info.py
+check 'info: CSV, JSON lines and NumPy agree' python3 info.py
 expect 1 gpuimg info in/a.png nowhere.png in/b.png --table part.csv
-check 'what can be read stands in the table' test "$(wc -l <part.csv)" = 3
-check 'the other is named' grep -qx 'gpuimg: info: nowhere.png: No such file or directory' err
+check 'the table has the files that can be read' test "$(wc -l <part.csv)" = 3
+check 'the missing file is named' grep -qx 'gpuimg: info: nowhere.png: No such file or directory' err
 expect_error 2 'info: --table made.txt: want a name that ends in .csv, .jsonl or .npy' info in/a.png --table made.txt
 expect 1 gpuimg info in/a.png nowhere.png in/b.png --table part.csv --report part.jsonl
 check 'info: a report' test "$(jq -r 'select(.input) | "\(.input) \(.output) \(.status) \(.width)"' part.jsonl | tr '\n' ';')" = \
     'in/a.png null done 640;nowhere.png null failed null;in/b.png null done 640;'
 for k in 1 2; do expect 0 gpuimg info --recursive many --shard $k/2 --report part-$k.jsonl --table part-$k.csv; done
 expect 0 gpuimg report merge part-1.jsonl part-2.jsonl
-check 'info: shards' cmp <(cat part-[12].csv | grep -v ^file | sort) <(tail -n +2 info.csv | sort)
+check 'info: shards together give the whole table' cmp <(cat part-[12].csv | grep -v ^file | sort) <(tail -n +2 info.csv | sort)
 expect 0 gpuimg info --report one.jsonl in/a.png
-check 'info: a report of one' cmp out <(gpuimg info in/a.png)
+check 'info: the report of a single file' cmp out <(gpuimg info in/a.png)
 expect_error 2 'info: --report -: is where the table goes, want a file' info in/a.png --report -
 
-# One image: told after two seconds, which a slow pipe makes of a small one.
+# A single image: progress is shown after two seconds, to which a slow pipe delays a small image.
 slow() {
     (head -c 9000 in/a.png; sleep 2.5; tail -c +9001 in/a.png) | gpuimg "$@"
 }
@@ -232,20 +232,20 @@ told montage "$some" montage - in/b.png sheet.png &
 told analysis "$one" extract - coins.csv &
 wait
 for name in filter convert split order remap compare montage analysis; do
-    check "what takes long is told: $name ($(cat $name.err))" test ! -e $name.bad -a -e $name.err
+    check "progress is shown for slow work: $name ($(cat $name.err))" test ! -e $name.bad -a -e $name.err
 done
 for name in convert channels remap compare montage; do check "$name takes --progress" grep -q -- --progress <(gpuimg help $name; gpuimg help common); done
 gpuimg montage in/a.png in/b.png want.png
-check 'the sheet is the same' cmp sheet.png want.png
+check 'progress does not change the montage' cmp sheet.png want.png
 expect 0 gpuimg invert in/a.png two.png --progress
-check 'what does not is not' test ! -s err
-check 'the bytes are the same' cmp one.png two.png
+check 'quick work shows no progress' test ! -s err
+check 'progress does not change the bytes' cmp one.png two.png
 expect 0 gpuimg montage in/a.png in/b.png two.png --progress
-check 'nor of a sheet' test ! -s err
+check 'a quick montage shows no progress' test ! -s err
 
-# A name that starts with a dot has no suffix.
+# The suffix is appended to a name that starts with a dot.
 cp in/a.png .hidden
 expect 0 gpuimg invert .hidden --out-dir dots/ --suffix .png
-check "a suffix is put behind" test -s dots/.hidden.png
+check "the suffix is appended to .hidden" test -s dots/.hidden.png
 
 finish

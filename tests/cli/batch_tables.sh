@@ -1,5 +1,5 @@
 #!/bin/bash
-# Chains that end in a table, of many files and of streams; what ends such a batch early.
+# Chains that end in a table, for many files and for streams; and failures that end such a batch early.
 # Usage: batch_tables.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -10,7 +10,7 @@ gpuimg convert "$coins" in/a.png --gray
 gpuimg flip --h in/a.png in/b.png
 gpuimg flip --v in/a.png in/x/c.pgm
 
-# chain_table CHAIN FILE...: what one by one prints, as one table with a column for the file.
+# chain_table CHAIN FILE...: prints one table of the outputs of single commands, with a column for the file.
 chain_table() {
     local chain=$1 head=
     shift
@@ -20,7 +20,7 @@ chain_table() {
         tail -n +2 alone.csv | sed "s|^|$f,|"
     done
 }
-# The same from a CSV table, and from what JSON lines and NumPy have of it.
+# Compares the values of a CSV table with those of JSON lines and NumPy.
 cat >same.py <<'E2'
 import csv, json, struct, sys
 rows = list(csv.reader(open("all.csv")))
@@ -46,9 +46,9 @@ for chain in 'gaussian --sigma 2 | histogram --bins 7 --format csv' 'gaussian --
     check "$chain: three kinds" python3 same.py
     expect 0 gpuimg run "$chain" "${files[@]}" --out-dir each
     gpuimg run "$chain" in/b.png >want.csv
-    check "$chain: a table each" cmp each/b.csv want.csv
+    check "$chain: one table per input" cmp each/b.csv want.csv
     expect 0 gpuimg run "$chain" --recursive in --out '{dir}/{stem}.json'
-    check "$chain: JSON each" python3 -c 'import json; json.load(open("in/x/c.json"))'
+    check "$chain: one JSON per input" python3 -c 'import json; json.load(open("in/x/c.json"))'
     rm -rf each in/*.json in/x/*.json
 done
 expect 0 gpuimg run 'gaussian --sigma 2 | extract --min-area 50' "${files[@]}" --out-dir each --report each.jsonl
@@ -68,7 +68,7 @@ expect_error 2 'run: made/a.npy: want a name that ends in .csv or .json' run sta
 expect_error 2 'run: --suffix .png: the results are tables, want .csv or .json' \
     run 'blur | histogram' in/a.png --out-dir made --suffix .png
 
-# ---- streams: a row or more an image, named by its place ----
+# ---- streams: one or more rows per image, which is named by its position ----
 for f in "${files[@]}"; do gpuimg convert "$f" pgm:-; done >stream.pgm
 chain='gaussian --sigma 2 | histogram --bins 7 --format csv'
 chain_table "$chain" "${files[@]}" >want.csv
@@ -89,10 +89,10 @@ expect 0 one
 check 'one image of any format' test "$(sed 1d out | cut -d, -f 1 | sort -u)" = -
 broken() { head -c -100 stream.pgm | gpuimg histogram - --table broken.csv --bins 3; }
 expect 1 broken
-check 'a stream that breaks off: said' grep -qx 'gpuimg: histogram: standard input: image 3: ends early, in row .*' err
-check 'what came before stands' test "$(sed 1d broken.csv | cut -d, -f 1 | uniq -c | tr -s ' \n' '  ')" = \
+check 'a truncated stream is named' grep -qx 'gpuimg: histogram: standard input: image 3: ends early, in row .*' err
+check 'the table has the rows before the truncation' test "$(sed 1d broken.csv | cut -d, -f 1 | uniq -c | tr -s ' \n' '  ')" = \
     ' 3 standard input: image 1 3 standard input: image 2 '
-check 'a signal: what came stands' timeout 60 python3 - "$GPUIMG" <<'E2'
+check 'after a signal the table has the rows before it' timeout 60 python3 - "$GPUIMG" <<'E2'
 import re, signal, subprocess, sys, time
 worker = subprocess.Popen([sys.argv[1], "histogram", "-", "--bins", "1", "--table", "told.csv"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 worker.stdin.write(open("stream.pgm", "rb").read())
@@ -111,8 +111,8 @@ E2
 damaged() { { cat stream.pgm; printf 'P5 4 x 255\n'; cat in/x/c.pgm; } | gpuimg histogram - --bins 1 --table told.csv; }
 expect 1 damaged
 check 'a damaged head in the middle: where' grep -qx "gpuimg: histogram: standard input: image at byte $(stat -c %s stream.pgm): has a damaged header: want width and height, .*" err
-check 'and what came before stands' test "$(wc -l <told.csv)" = 4
-check 'one behind the other keeps its order' test "$(for i in {1..60}; do cat stream.pgm; done |
+check 'the table has the rows before the damaged header' test "$(wc -l <told.csv)" = 4
+check 'rows keep the order of the stream' test "$(for i in {1..60}; do cat stream.pgm; done |
     gpuimg histogram - --bins 1 --table - --threads 8 | sed 1d | grep -o 'image [0-9]*')" = "$(seq -f 'image %.0f' 180)"
 
 # Planes of a video, each a gray image.
@@ -134,7 +134,7 @@ check 'planes of a video' cmp <(cut -d, -f 2- out) <(cut -d, -f 2- want.csv)
 check 'and their names' test "$(sed 1d out | cut -d, -f 1 | uniq | tr '\n' ';')" = \
     "$(for i in 1 2 3; do printf 'v.y4m: frame %d %s;' $i Y $i Cb $i Cr; done)"
 
-# ---- what ends a batch early: nothing behind it, however far other threads were ----
+# ---- early ends of a batch: no row after the failure, however far other threads have come ----
 { printf 'P5 9000 3000 255\n'; head -c 27000000 /dev/zero; } | gpuimg convert - png:late.png
 truncate -s -100 late.png # says so after its rows
 for i in {1..20}; do cp in/a.png "in/q$i.png"; done
@@ -150,9 +150,9 @@ for threads in 2 8; do
     check "--fail-fast: rows of pairs, $threads threads" test "$(sed 1d pairs.csv | wc -l)" = 1
 done
 expect 1 gpuimg histogram in/a.png late.png in/q*.png --bins 2 --table all.csv --threads 8
-check 'without it the others stand' test "$(sed 1d all.csv | cut -d, -f 1 | uniq | wc -l)" = 21
+check 'without --fail-fast the table has the other rows' test "$(sed 1d all.csv | cut -d, -f 1 | uniq | wc -l)" = 21
 
-# --no-clobber is of tables too: of one of all before any work, of one each where it would be written.
+# --no-clobber applies to tables too: to one table before any work, to one per input when it is written.
 echo mine >told.csv
 expect_error 1 'histogram: told.csv: File exists' histogram in/q1.png --table told.csv --no-clobber
 mkdir each
@@ -160,28 +160,28 @@ echo mine >each/q1.csv
 expect 1 gpuimg histogram in/q1.png in/q2.png --out-dir each --no-clobber
 check '--no-clobber keeps them' test "$(cat told.csv each/q1.csv)" = $'mine\nmine' -a -s each/q2.csv
 
-# If the machine fails, not a file, no table appears and an older one stays. Reading /proc/self/mem is an I/O error.
+# If the machine fails, not a file, no table appears and an older one is unchanged. Reading /proc/self/mem is an I/O error.
 for command in stats histogram info 'extract --at 50%' 'run blur|stats' palette; do
     for kind in csv jsonl npy; do
         echo mine >told.$kind
         # shellcheck disable=SC2086 # words
         expect 75 gpuimg $command in/q1.png /proc/self/mem in/q2.png --table told.$kind
-        check "$command: the older .$kind stays" cmp told.$kind <(echo mine)
-        check "$command: and why" grep -qx "gpuimg: ${command%% *}: told.$kind: is not written: the machine failed, not its inputs: try again" err
+        check "$command: the older .$kind is unchanged" cmp told.$kind <(echo mine)
+        check "$command: the message says that the machine failed" grep -qx "gpuimg: ${command%% *}: told.$kind: is not written: the machine failed, not its inputs: try again" err
     done
 done
 expect 75 gpuimg stats in/q1.png /proc/self/mem --table new.csv
-check 'nor does a new one appear' test ! -e new.csv
+check 'no new table appears' test ! -e new.csv
 expect 75 gpuimg stats in/q1.png /proc/self/mem in/q2.png --table -
-check 'standard output has the others' test "$(sed 1d out | cut -d, -f 1 | tr '\n' ' ')" = 'in/q1.png in/q2.png '
+check 'standard output has the rows of the others' test "$(sed 1d out | cut -d, -f 1 | tr '\n' ' ')" = 'in/q1.png in/q2.png '
 echo mine >told.csv
 expect 75 gpuimg compare --pairs <(printf 'in/q1.png\tin/q2.png\n/proc/self/mem\tin/q2.png\n') --table told.csv
-check 'compare: the older table stays' test "$(<told.csv)" = mine
+check 'compare: the older table is unchanged' test "$(<told.csv)" = mine
 
-# A table that can't be written ends the batch, said once; a reader that went away says nothing.
+# A table that can't be written ends the batch with one message; a reader that has exited causes none.
 full() { "$GPUIMG" histogram in/q*.png --bins 65536 --table - >/dev/full; }
 expect 75 full
-check 'a full disk is said once' test "$(<err)" = 'gpuimg: histogram: standard output: No space left on device'
+check 'a full disk is named once' test "$(<err)" = 'gpuimg: histogram: standard output: No space left on device'
 "$GPUIMG" histogram in/q*.png --bins 65536 --table - 2>err | head -n 1 >/dev/null
-check 'a closed pipe is no news' test "${PIPESTATUS[0]} $(<err)" = '1 '
+check 'a closed pipe causes no message' test "${PIPESTATUS[0]} $(<err)" = '1 '
 finish

@@ -1,8 +1,9 @@
 #!/bin/bash
-# The Makefile's first output: the GPUs it builds for, missing headers; the files that install writes and uninstall removes.
+# Output of the Makefile: the GPUs that it builds for, missing headers and tools; the files that install writes and uninstall
+# removes.
 . "$(dirname "$0")/lib.sh"
 top=$(readlink -f "$tests/../..")
-# A system of its own: everything of this one but nvcc, nvidia-smi, sudo and apt.
+# A fake system: all programs of this one except nvcc, nvidia-smi, sudo and apt.
 mkdir bin fake
 for tool in sh env sed awk grep find cat rm mkdir readlink dirname touch printf timeout nproc uname id gcc ar make; do
     ln -s "$(command -v $tool)" bin/
@@ -42,53 +43,53 @@ fake nvidia-smi 'echo "[N/A]"'
 says "a GPU without a name: all" '^building build/cuda: .* for every GPU'
 
 expect 0 mk -s help
-check "help has the goals" test "$(grep -cE '^  make (all|deps|test|install|uninstall|debug|bench) ' out)" = 7
+check "make help lists the goals" test "$(grep -cE '^  make (all|deps|test|install|uninstall|debug|bench) ' out)" = 7
 
 # Missing headers are reported in one line, before anything is compiled.
 fake gcc 'echo "x.c:1:10: fatal error: png.h: No such file or directory" >&2; exit 1'
 expect 2 mk CUDA=0 CC="$work/fake/gcc" B="$work/b"
-check "a header is missing" grep -qx 'gpuimg: png.h is missing: try make deps' err
+check "a missing header is named" grep -qx 'gpuimg: png.h is missing: try make deps' err
 expect 2 mk CUDA=0 CC=nogcc B="$work/b"
-check "the compiler is missing" grep -qx 'gpuimg: nogcc is missing: try make deps' err
+check "a missing compiler is named" grep -qx 'gpuimg: nogcc is missing: try make deps' err
 expect 0 mk -s deps CUDA=0
-check "no apt-get: a list" grep -q '^deps: no apt-get here: install what your system calls gcc make' out
+check "without apt-get deps prints a list of packages" grep -q '^deps: no apt-get here: install what your system calls gcc make' out
 fake dpkg-query 'exit 1'
 fake apt-get 'echo "apt-get $*" >>'"$work/apt"
 fake id 'echo 1000'
 expect 2 mk -s deps CUDA=0
-check "no sudo: what root is to do" grep -q '^deps: no sudo here; as root: apt-get install --no-install-recommends gcc make' err
-check "and nothing else" test "$(wc -l <err)" -le 2 -a ! -e apt
+check "without sudo deps prints the command for root" grep -q '^deps: no sudo here; as root: apt-get install --no-install-recommends gcc make' err
+check "and deps does nothing else" test "$(wc -l <err)" -le 2 -a ! -e apt
 fake id 'echo 0'
 expect 0 mk -s deps CUDA=0
-check "deps: to build and run" grep -q '^apt-get install .* libpng-dev' apt
-check "deps: not to test" test "$(grep -c cmocka apt)" = 0
+check "deps installs packages to build and run" grep -q '^apt-get install .* libpng-dev' apt
+check "deps alone does not install packages for tests" test "$(grep -c cmocka apt)" = 0
 rm apt
 mk -s deps unit CUDA=0 B="$work/b" CC=nogcc >out 2>&1
-check "deps beside a goal that tests: all" grep -q '^apt-get install .* libcmocka-dev' apt
+check "deps with a test goal installs packages for tests" grep -q '^apt-get install .* libcmocka-dev' apt
 
 # If make deps installs the compiler, its options are tested afterwards, so that hardening is not lost.
 ln -s "$(command -v as)" bin/as
 fake apt-get "$(command -v ln) -sf $(command -v gcc) $work/bin/latecc"
 expect 0 mk -j1 deps "$work/b2/cli/say.o" CUDA=0 CC=latecc B="$work/b2"
-check "deps: hardened from the first object on" grep -q -- '-fstack-protector-strong .*say.c' out
+check "deps: the first object is hardened too" grep -q -- '-fstack-protector-strong .*say.c' out
 rm -f bin/as bin/latecc
 
-# What `make test` has built, installed and taken away again.
+# The build of `make test` is installed and uninstalled.
 if [[ ${MAKELEVEL-} ]] && make -C "$top" -q "${GPUIMG#"$top"/}" >/dev/null 2>&1; then
     expect 0 make -s -C "$top" install DESTDIR="$work/root" PREFIX=/usr
     check "install: the program runs" root/usr/bin/gpuimg --version
-    check "install: stripped" test "$(wc -c <root/usr/bin/gpuimg)" -lt "$(wc -c <"$GPUIMG")"
+    check "install: the program is stripped" test "$(wc -c <root/usr/bin/gpuimg)" -lt "$(wc -c <"$GPUIMG")"
     sanitized || check "install: the program is below 30 MB" test "$(wc -c <root/usr/bin/gpuimg)" -lt 30000000
     site=$("${PYTHON:-$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)}" -c 'import sysconfig; print(sysconfig.get_path("purelib", "posix_prefix", {"base": "/usr"}))')
     check "install: the module for Ray" test -s "root$site/gpuimg_ray.py" -o -s root/usr/lib/python3/dist-packages/gpuimg_ray.py
-    check "install: a page a command" test -s root/usr/share/man/man1/gpuimg-blur.1 -a -s root/usr/share/man/man1/gpuimg.1
+    check "install: a manual page per command" test -s root/usr/share/man/man1/gpuimg-blur.1 -a -s root/usr/share/man/man1/gpuimg.1
     for topic in $(gpuimg list --topics); do
-        check "install: a page for the topic $topic" test -s "root/usr/share/man/man1/gpuimg-$topic.1"
+        check "install: a manual page for the topic $topic" test -s "root/usr/share/man/man1/gpuimg-$topic.1"
     done
     expect 0 make -s -C "$top" uninstall DESTDIR="$work/root" PREFIX=/usr
-    check "uninstall: nothing is left" test -z "$(find root -type f)"
+    check "uninstall: no file is left" test -z "$(find root -type f)"
 else
-    skip "install: only under make test"
+    skip "install: it runs only under make test"
 fi
 
 finish

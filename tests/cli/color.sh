@@ -1,5 +1,5 @@
 #!/bin/bash
-# Color: what its options are refused for, their order, gray images, chains and bands.
+# color: values of options that are refused, the order of its steps, gray images, chains and bands.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 9 7
 {
@@ -27,32 +27,32 @@ check "nothing was written" test ! -e out.ppm
 expect 0 gpuimg color rgb.ppm out.ppm --matrix '0 0 1; 0 1 0; 1 0 0'
 check "red and blue swapped" test "$(samples 18 out.ppm)" = '30 20 10 0 0 255 0 255 0 255 0 0 128 128 128 255 255 255'
 expect 0 gpuimg color rgb.ppm out.ppm --balance 0,0
-check "gray where it should be" test "$(samples 18 out.ppm | cut -d' ' -f1-3)" = '20 20 20'
+check "--balance 0,0 makes the pixel gray" test "$(samples 18 out.ppm | cut -d' ' -f1-3)" = '20 20 20'
 expect 0 gpuimg color rgb.ppm out.ppm --to hsv
-check "hues" test "$(samples 18 out.ppm)" = '149 170 30 0 255 255 85 255 255 170 255 255 0 0 128 0 0 255'
+check "--to hsv gives exact hues" test "$(samples 18 out.ppm)" = '149 170 30 0 255 255 85 255 255 170 255 255 0 0 128 0 0 255'
 expect 0 gpuimg color out.ppm back.ppm --from hsv
 expect 0 gpuimg color rgb.ppm out.ppm --to ycbcr
-check "as JPEG" test "$(samples 18 out.ppm | cut -d' ' -f1-9)" = '18 135 122 76 85 255 150 44 21'
+check "--to ycbcr gives the YCbCr of JPEG" test "$(samples 18 out.ppm | cut -d' ' -f1-9)" = '18 135 122 76 85 255 150 44 21'
 expect 0 gpuimg color rgb.ppm one.ppm --sepia --saturation 0.5 --hue 40
 expect 0 gpuimg color rgb.ppm two.ppm --saturation 0.5 --hue 40 --sepia
-check "the order of the help, not of the command" cmp one.ppm two.ppm
+check "steps run in the order of the help, not of the command line" cmp one.ppm two.ppm
 expect 0 gpuimg run 'color --saturation 0 | color --sepia' in.pgm out.ppm
-check "gray gets colour" test "$(head -c 2 out.ppm)" = P6
+check "a gray image becomes colour if needed" test "$(head -c 2 out.ppm)" = P6
 printf '0.5 0 0\n# green\n0 0.5 0\n0 0 0.5\n' >half.txt
 expect 0 gpuimg color rgb.ppm out.ppm --matrix half.txt
-check "a file" test "$(samples 3 out.ppm)" = '128 128 128'
+check "a matrix from a file" test "$(samples 3 out.ppm)" = '128 128 128'
 for way in matrix steps; do
     GPUIMG_WAY=cpu/mix:$way expect 0 gpuimg color rgb.ppm $way.ppm --matrix half.txt --device cpu
 done
-check "both ways" cmp matrix.ppm steps.ppm
+check "both ways of the primitive give the same bytes" cmp matrix.ppm steps.ppm
 expect_error 1 'color: --pca: a gray image: want three channels' color in.pgm made.ppm --pca
 expect_error 2 'color: --pca: want it without --balance' color rgb.ppm made.ppm --pca --balance gray
 expect_error 2 'color: --pca: want it without --from' color rgb.ppm made.ppm --pca --from lab
 expect 0 gpuimg color rgb.ppm one.ppm --pca
 expect 0 gpuimg run 'color --pca' rgb.ppm two.ppm
-check "components in a chain" cmp one.ppm two.ppm
+check "--pca in a chain" cmp one.ppm two.ppm
 
-# A matrix of four rows that changes nothing leaves alpha alone, whatever is done before or after it.
+# A matrix of four rows that is the identity keeps alpha, whatever steps precede or follow it.
 {
     printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
     printf '\x0a\x14\x1e\x28\xff\x40\x00\xf0'
@@ -62,7 +62,7 @@ for options in '--to xyz' '--from xyz' '--saturation 1.5'; do
     expect 0 gpuimg color rgba.pam one.pam $options
     # shellcheck disable=SC2086 # words
     expect 0 gpuimg color rgba.pam two.pam $options --matrix '1 0 0 0 0; 0 1 0 0 0; 0 0 1 0 0; 0 0 0 1 0'
-    check "four rows, $options" cmp one.pam two.pam
-    check "alpha, $options" test "$(samples 8 two.pam | cut -d' ' -f4,8)" = '40 240'
+    check "an identity of four rows changes nothing: $options" cmp one.pam two.pam
+    check "an identity of four rows keeps alpha: $options" test "$(samples 8 two.pam | cut -d' ' -f4,8)" = '40 240'
 done
 finish

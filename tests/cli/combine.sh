@@ -1,5 +1,6 @@
 #!/bin/bash
-# Second images: in single commands, chains, batches and streams; what does not fit is said.
+# Binary arithmetic and compositing with a second image: single commands, chains, batches and streams; unsuitable images are
+# refused.
 . "$(dirname "$0")/lib.sh"
 printf 'P5\n4 1\n255\n\012\024\036\310' >a.pgm # 10 20 30 200
 printf 'P5\n4 1\n255\n\005\036\012\144' >b.pgm # 5 30 10 100
@@ -22,7 +23,7 @@ made '255 170 255 255' divide a.pgm out.pgm --with b.pgm
 made '8 25 20 150' blend a.pgm out.pgm --with b.pgm
 made '20 30 40 210' add a.pgm out.pgm --value 10
 
-# The position of the image.
+# --at: the position of the second image.
 made '255 255 30 200' composite a.pgm out.pgm --with small.pgm
 made '10 255 255 200' composite a.pgm out.pgm --with small.pgm --at 1,0
 made '10 20 255 255' composite a.pgm out.pgm --with small.pgm --gravity east
@@ -32,7 +33,7 @@ made '10 20 30 255' composite a.pgm out.pgm --with small.pgm --at 3,0
 made '255 20 30 200' composite a.pgm out.pgm --with small.pgm --at -1,0
 made '10 20 30 200' composite a.pgm out.pgm --with small.pgm --at 0,7
 
-# Chains, batches, streams: loaded once, the same bytes.
+# Chains, batches and streams load the second image once and give the same bytes.
 expect 0 gpuimg run 'subtract --with b.pgm | add --with b.pgm | composite --with small.pgm --at 2,0' a.pgm out.pgm
 expect_values '10 30 255 255' out.pgm
 expect 0 gpuimg run --depth float 'subtract --with b.pgm | add --with b.pgm' a.pgm out.pfm
@@ -47,18 +48,18 @@ cat a.pgm b.pgm >both.pgm
 expect 0 gpuimg add both.pgm out.pgm --with b.pgm
 expect_values '10 60 20 200' out.pgm
 
-# A guide: that of the image itself changes nothing.
+# A guide image for bilateral: the image itself as its guide changes nothing.
 expect 0 gpuimg bilateral a.pgm plain.pgm
 expect 0 gpuimg bilateral a.pgm out.pgm --guide a.pgm
-check 'the image as its guide' cmp plain.pgm out.pgm
+check 'the image itself as guide changes nothing' cmp plain.pgm out.pgm
 expect 0 gpuimg run 'bilateral --guide b.pgm' a.pgm chained.pgm
 expect 0 gpuimg bilateral a.pgm b.pgm --guide b.pgm --out-dir guided
-check 'a guide in a batch' cmp chained.pgm guided/a.pgm
+check 'a guide image in a batch' cmp chained.pgm guided/a.pgm
 expect_error 1 'bilateral: --guide: 2 x 1 pixels: want 4 x 1, as the input has' bilateral a.pgm made.pgm --guide small.pgm
 
-# The mode decides whether the result has alpha.
+# The compositing mode decides whether the result has alpha.
 expect 0 gpuimg composite a.pgm out.png --with small.pgm --mode in
-check 'a mode that takes away gives alpha' grep -q 'gray and alpha' <(gpuimg info out.png)
+check 'a mode that removes parts gives alpha' grep -q 'gray and alpha' <(gpuimg info out.png)
 expect 0 gpuimg mask a.pgm out.pgm --with b.pgm --fill 0
 expect_values '0 2 1 78' out.pgm
 
@@ -75,5 +76,5 @@ expect_error 1 'run: step 2, add: --with: 2 x 1 pixels*' run 'invert | add --wit
 expect_error 2 'add: *b.pgm*would be written over the input*' add a.pgm b.pgm --with b.pgm
 expect_error 2 'add: the image b.pgm: is the output of a.pgm*' add a.pgm --with b.pgm --out b.pgm
 expect_error 1 'add: --with: nothere.pgm: *' add a.pgm b.pgm --with nothere.pgm --out-dir none
-check 'nothing was begun' test ! -e none -a ! -e made.pgm
+check 'no work begins after a refusal' test ! -e none -a ! -e made.pgm
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
-# CONTRIBUTING's worked examples, exactly as written there and in tests/examples: put into a copy of the tree, compiled with the
-# objects of the build under test, and run.
+# The worked examples of CONTRIBUTING, exactly as in the page and in tests/examples, are added to a copy of the tree, compiled
+# with the objects of the build under test, and run.
 . "$(dirname "$0")/lib.sh"
 top=$(readlink -f "$tests/../..")
 page=$top/CONTRIBUTING.md
@@ -8,14 +8,14 @@ build=$(dirname "$GPUIMG")
 name=${build#"$top"/}
 folder=$work/tree
 
-# Its length, its own words, and pages that it names.
+# The page's length, the number of its own words, and its links.
 check "CONTRIBUTING has at most 380 lines" test "$(wc -l <"$page")" -le 380
 check "CONTRIBUTING: at most 20 words of our own" \
     test "$(sed -n '/^## Our own words/,/^## The promise/p' "$page" | grep '^| ' | sed 1d | cut -d'|' -f2 | tr ',' '\n' | wc -l)" -le 20
 grep -oE '\]\([^)#]+\)' "$page" | tr -d '])(' | while read -r link; do [[ $link == http* || -e $top/$link ]] || echo "$link"; done >missing
 check "CONTRIBUTING: its links exist" test ! -s missing
 
-# make must agree that the build is as the tree says: its objects serve again.
+# If make says that the build is up to date, its objects can be reused.
 config=()
 if [[ ! ${MAKELEVEL-} ]]; then
     [[ $name == build/cpu* ]] && config+=(CUDA=0)
@@ -33,7 +33,7 @@ if [[ $why ]]; then
     exit
 fi
 
-# file_block PATH: the block that follows the line which names it at its end.
+# file_block PATH: prints the block after the line that ends with the path.
 file_block() {
     awk -v end="\`$1\`:" '
         /^```/ { if (taking) exit; inside = !inside; if (inside && named) taking = 1; named = 0; next }
@@ -41,8 +41,8 @@ file_block() {
         !inside && NF { named = substr($0, length($0) - length(end) + 1) == end }' "$page"
 }
 
-# enter PATH above|below TEXT: puts standard input beside the one line that holds the text. What includes the header need
-# not be compiled again: declarations of the new primitive, and a slot after all others.
+# enter PATH above|below TEXT: inserts standard input before or after the only line that contains the text. Files that include
+# the header need no recompilation: the new primitive adds declarations, and a slot after all others.
 enter() {
     local file=$folder/$1 number
     number=$(grep -nF -- "$3" "$file" | cut -d: -f1)
@@ -59,10 +59,10 @@ mkdir -p "$folder/$name"
 cp -rp "$build"/. "$folder/$name"
 rm -rf "$folder/$name/test-logs"
 
-# Whole files; that of the operation is in the tree too, word for word.
+# Whole files; the file of the operation must equal the one in the tree.
 file_block filters/tone/invert.c >block
 check "CONTRIBUTING: a block for invert" test -s block
-check "CONTRIBUTING: invert is the one of the tree" cmp block "$top/filters/tone/invert.c"
+check "CONTRIBUTING: invert equals the file in the tree" cmp block "$top/filters/tone/invert.c"
 cp block "$folder/filters/tone/invert.c"
 for file in kernels/cpu/point/upside_down.c kernels/cuda/point/upside_down.cu imgio/digits.c cli/borders.c; do
     check "CONTRIBUTING: a link to $file" grep -qF "[\`$file\`](tests/examples/$file)" "$page"
@@ -74,7 +74,7 @@ done
 touch -r "$top/filters/tone/invert.c" "$folder/filters/tone/invert.c"
 check "CONTRIBUTING: invert occurs twice in filters/filters.c" test "$(grep -ow gi_filter_invert "$top/filters/filters.c" | wc -l)" = 2
 
-# Lines of lists: "/* PATH, above|below TEXT */" and what goes there.
+# Lines for lists: "/* PATH, above|below TEXT */" followed by the lines to insert.
 awk '/^```/ { inside = 0 } /^\/\* [a-z0-9_\/]+\.[a-z]+, (above|below) .* \*\/$/ { inside = 1 } inside { print }' "$page" >lists
 check "CONTRIBUTING: lines of lists" test "$(grep -c '^/\* .*, \(above\|below\) ' lists)" -ge 12
 head=
@@ -89,7 +89,7 @@ while IFS= read -r line; do
 done <lists
 [[ $head ]] && enter "${where[@]}" <lines
 
-# A plain definition of the primitive, on every level that there is.
+# A test of the primitive with a definition in plain loops, on every instruction level.
 cat >"$folder/tests/unit/test_upside_down.c" <<'C'
 #include "filter_cases.h"
 
@@ -128,19 +128,19 @@ C
 mk() { make -C "$folder" --no-print-directory "${config[@]}" "$@"; }
 check "the examples compile" mk "$name/gpuimg"
 mv check.log compiled.log
-check "without a warning" test "$(grep 'warning' compiled.log | grep -vc '^make')" = 0
+check "the examples compile without warnings" test "$(grep 'warning' compiled.log | grep -vc '^make')" = 0
 compiled=$(grep -cE -- ' -c -o ' compiled.log)
-check "and little else: $compiled files" test "$compiled" -ge 6 -a "$compiled" -le 24
+check "only a few files are recompiled: $compiled" test "$compiled" -ge 6 -a "$compiled" -le 24
 GPUIMG=$folder/$name/gpuimg
 
 pgm in.pgm 13 9
 expect 0 gpuimg invert in.pgm out.pgm --device cpu
-check "invert" cmp <(tail -c 117 in.pgm | od -An -v -tu1 | awk '{for (i = 1; i <= NF; i++) print 255 - $i}') \
+check "invert gives the right samples" cmp <(tail -c 117 in.pgm | od -An -v -tu1 | awk '{for (i = 1; i <= NF; i++) print 255 - $i}') \
     <(tail -c 117 out.pgm | od -An -v -tu1 | awk '{for (i = 1; i <= NF; i++) print $i}')
 
 if echo '#include <cmocka.h>' | ${CC:-cc} -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h -E -x c - >/dev/null 2>&1; then
     check "upside_down: its test compiles" mk "$name/tests/unit/test_upside_down"
-    check "upside_down: its test" "$folder/$name/tests/unit/test_upside_down"
+    check "upside_down: its test passes" "$folder/$name/tests/unit/test_upside_down"
 else
     skip "the test of upside_down: no cmocka"
 fi
@@ -150,7 +150,7 @@ check "upside_down: its ways are listed" grep -qE '^cpu +upside_down +rows +ever
 printf 'digits 4 2\n0123\ncdef\n' >in.digits
 expect_stdout 'in.digits: digits, 4 x 2, gray, 4 bits, 0 to 15 read as 0 to 255, 21 B' gpuimg info in.digits
 expect 0 gpuimg convert in.digits out.pgm
-check "digits" cmp <(printf 'P5\n4 2\n255\n\x00\x11\x22\x33\xcc\xdd\xee\xff') out.pgm
+check "digits reads the new format" cmp <(printf 'P5\n4 2\n255\n\x00\x11\x22\x33\xcc\xdd\xee\xff') out.pgm
 printf 'digits 4 2\n0123\ncd' >cut.digits
 expect_error 1 'convert: cut.digits: ends early, in row 1 of 2*' convert cut.digits made.pgm
 printf 'digits 4 2\n0123\ncdeg\n' >bad.digits
@@ -163,6 +163,6 @@ expect_stdout ' 0 1 2 | 0 1 2 | 0 1 2' gpuimg borders --width 3 --border wrap
 expect_stdout ' v v | 0 1 | v v' gpuimg borders --width 2 --border border
 expect_error 2 'borders: --width 0: want 1 to 100 px' borders --width 0
 expect 0 gpuimg help borders
-check "borders: its help" grep -q -- '--width' out
+check "borders has a help page" grep -q -- '--width' out
 
 finish

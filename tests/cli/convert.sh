@@ -1,5 +1,5 @@
 #!/bin/bash
-# convert, and its options that every operation has: --gray, --strip, --background, - to -.
+# convert, and its options that every operation has: --gray, --strip, --background, and pipes from - to -.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 9 7
 printf 'P3 3 1 255  255 0 0  0 255 0  10 20 30\n' >rgb.ppm
@@ -8,17 +8,17 @@ pixels() { # pixels FILE: its samples in decimal
     gpuimg convert "$1" pnm:- | tail -c "$2" | od -An -tu1 -v | tr -s ' \n' ' '
 }
 
-# Formats and depths.
+# Formats and sample depths.
 expect 0 gpuimg convert in.pgm got.png
 expect 0 gpuimg convert got.png back.pgm
-check "there and back" cmp back.pgm in.pgm
+check "conversion to PNG and back gives the same file" cmp back.pgm in.pgm
 expect 0 gpuimg convert in.pgm got.png --depth 16
 check "--depth" grep -q '16 bits' <(gpuimg info got.png)
 expect 0 gpuimg convert in.pgm got.jpg --quality 30
 expect 2 gpuimg convert in.pgm made.xyz
 expect_error 2 'convert: want INPUT OUTPUT, got in.pgm *' convert in.pgm
 
-# Gray: by hand, 255 * 0.2126 = 54.2, 0.299: 76.2, a third: 85.
+# Gray values computed by hand: 255 * 0.2126 = 54.2, 0.299 gives 76.2, a third gives 85.
 for way in '=bt709: 54 182 19 ' ': 54 182 19 ' '=bt601: 76 150 18 ' '=mean: 85 85 20 '; do
     expect 0 gpuimg convert rgb.ppm gray.pgm "--gray${way%%:*}"
     check "--gray${way%%:*}" test "$(pixels gray.pgm 3)" = "${way#*:}"
@@ -28,59 +28,59 @@ expect_error 2 'convert: --gray luma: want no, bt709, bt601 or mean' convert rgb
 expect_error 1 'convert: made.pgm: pgm holds gray only, and the image has colour: add --gray' convert rgb.ppm made.pgm
 expect_error 1 'blur: made.pgm: pgm holds gray only, and the image has colour: add --gray' blur rgb.ppm made.pgm
 expect 0 gpuimg blur rgb.ppm got.pgm --k 1 --gray
-check "--gray on an operation" cmp got.pgm gray.pgm
+check "--gray works for an operation" cmp got.pgm gray.pgm
 expect 0 gpuimg convert in.pgm got.pgm --gray
-check "gray stays gray" cmp got.pgm in.pgm
+check "a gray image is unchanged by --gray" cmp got.pgm in.pgm
 expect 0 gpuimg convert alpha.pam got.pam --gray
 check "--gray keeps alpha" test "$(tail -c 6 got.pam | od -An -tu1 | tr -s ' ')" = " 164 255 164 0 164 128"
 gpuimg histogram "$tests/../../testdata/scene.png" --luminance --format csv >want.csv
 expect 0 gpuimg histogram "$tests/../../testdata/scene.png" --gray --format csv
-check "the gray of BT.709 is the luma that histogram counts" cmp <(tail -n +2 out) <(tail -n +2 want.csv)
+check "--gray of BT.709 is the luma that histogram counts" cmp <(tail -n +2 out) <(tail -n +2 want.csv)
 gpuimg histogram "$tests/../../testdata/scene16.png" --luminance --format csv >want.csv
 expect 0 gpuimg histogram "$tests/../../testdata/scene16.png" --gray --format csv
-check "in 16 bits too" cmp <(tail -n +2 out) <(tail -n +2 want.csv)
+check "--gray of 16 bits is the luma that histogram counts" cmp <(tail -n +2 out) <(tail -n +2 want.csv)
 for command in extract compare; do
     check "$command has --gray" grep -q -- '--gray' <(gpuimg help $command)
 done
 
-# Alpha over a colour: opaque, transparent, 128 of 255.
+# Alpha composited over a colour: opaque, transparent, 128 of 255.
 expect 0 gpuimg convert alpha.pam got.ppm --background '#ff0080'
 check "--background" test "$(pixels got.ppm 9)" = " 100 200 0 255 0 128 177 100 64 "
-check "--background: nothing is lost" test ! -s err
+check "--background causes no warning" test ! -s err
 expect 0 gpuimg convert alpha.pam got.png --background white
 expect 0 gpuimg convert alpha.pam white.ppm --background white
 expect 0 gpuimg convert alpha.pam got.ppm --background '#fff'
-check "white" cmp got.ppm white.ppm
+check "--background white equals its numbers" cmp got.ppm white.ppm
 expect 0 gpuimg convert alpha.pam black.ppm --background black
 expect 0 gpuimg convert alpha.pam got.ppm --background '#000000'
-check "black" cmp got.ppm black.ppm
-check "black is not white" test -n "$(cmp black.ppm white.ppm)"
+check "--background black equals its numbers" cmp got.ppm black.ppm
+check "black and white backgrounds differ" test -n "$(cmp black.ppm white.ppm)"
 { printf 'P5\n65501 1\n255\n'; head -c 65501 /dev/zero; } >wide.pgm
 expect_error 1 'convert: made.jpg: is 65501 x 1 pixels; JPEG holds at most 65500 a side' convert wide.pgm made.jpg
 check "--background drops alpha" grep -q ' RGB, ' <(gpuimg info got.png)
-check "white" test "$(pixels got.png 9)" = " 100 200 0 255 255 255 177 227 127 "
+check "--background white in PNG" test "$(pixels got.png 9)" = " 100 200 0 255 255 255 177 227 127 "
 expect 0 gpuimg convert alpha.pam got.ppm
-check "without it: black, and a warning" grep -q '^gpuimg: warning: convert: got.ppm: ppm cannot hold alpha' err
-check "black" test "$(pixels got.ppm 9)" = " 100 200 0 0 0 0 50 100 0 "
+check "without --background alpha is lost with a warning" grep -q '^gpuimg: warning: convert: got.ppm: ppm cannot hold alpha' err
+check "without --background alpha is composited over black" test "$(pixels got.ppm 9)" = " 100 200 0 0 0 0 50 100 0 "
 expect 0 gpuimg convert alpha.pam got.pgm --gray --background '#f00'
-check "gray over the luma of red" test "$(pixels got.pgm 3)" = " 164 54 109 "
+check "--gray composites over the luma of red" test "$(pixels got.pgm 3)" = " 164 54 109 "
 expect_error 2 'convert: --background 255: want a name such as white, #rgb or #rrggbb' convert alpha.pam made.ppm --background 255
 expect_error 2 'convert: --background #12345: want *' convert alpha.pam made.ppm --background '#12345'
 
-# From - to - the format stays.
+# From - to - the format is that of the input.
 "$GPUIMG" blur - - <in.pgm >got 2>err
-check "pgm stays pgm" test "$(head -c 2 got)" = P5
+check "a pipe of PGM gives PGM" test "$(head -c 2 got)" = P5
 "$GPUIMG" convert - - <alpha.pam >got 2>err
-check "pam stays pam" cmp got alpha.pam
+check "a pipe of PAM gives PAM" cmp got alpha.pam
 "$GPUIMG" blur - - <got.png >got 2>err
-check "png stays png" grep -q ': png, ' <(gpuimg info got)
+check "a pipe of PNG gives PNG" grep -q ': png, ' <(gpuimg info got)
 "$GPUIMG" blur - - --format pgm <in.pgm >got 2>err
-check "--format says otherwise" test "$(head -c 2 got)" = P5
+check "--format changes the format of a pipe" test "$(head -c 2 got)" = P5
 "$GPUIMG" run 'blur | edges' - - <in.pgm >got 2>err
-check "of a chain too" test "$(head -c 2 got)" = P5
+check "a chain in a pipe keeps the format" test "$(head -c 2 got)" = P5
 expect_error 2 'blur: -: no image format *' blur in.pgm -
 
-# EXIF with a place: a directory of its own that the first one points to.
+# EXIF with GPS data: a directory to which the first one refers.
 cat >exif.py <<'END'
 import struct, sys, zlib
 def tiff(big):
@@ -118,9 +118,9 @@ print([hex(t) for t in tags], next_one, b"KEEP" in block, block.endswith(b"END")
 END
 for order in little big; do
     expect 0 gpuimg convert $order.png got.png
-    check "$order: the place travels" test "$(python3 read.py got.png)" = "['0x112', '0x8825', '0xa300'] 0 True True True"
+    check "$order: GPS data are copied" test "$(python3 read.py got.png)" = "['0x112', '0x8825', '0xa300'] 0 True True True"
     expect 0 gpuimg convert $order.png got.png --strip=gps
-    check "$order: --strip=gps" test "$(python3 read.py got.png)" = "['0x112', '0xa300'] 0 True True False"
+    check "$order: --strip=gps removes only GPS data" test "$(python3 read.py got.png)" = "['0x112', '0xa300'] 0 True True False"
     expect 0 gpuimg blur $order.png got.png --strip
     check "$order: --strip" test "$(python3 read.py got.png 2>&1)" = none
     expect 0 gpuimg convert $order.png got.png --strip=exif

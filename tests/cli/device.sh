@@ -1,24 +1,24 @@
 #!/bin/bash
-# The choice of a device: its messages, and that it changes no byte.
+# The choice of a device: its messages, and that every device gives the same bytes.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 301 203
 expect 0 gpuimg gaussian in.pgm want.pgm --sigma 3 --device cpu
-check "without -v nothing is said" test ! -s err
+check "without -v no message is printed" test ! -s err
 
 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu -v --threads 1
 check "-v names device, reason and estimates" grep -qE '^gpuimg: gaussian: device cpu \([a-z0-9]+, 1 thread\): by --device; estimated [0-9.e+-]+ s on cpu(, (at best )?[0-9.e+-]+ s on cuda)?$' err
-[[ -e /dev/nvidiactl || -e /dev/dxg || -e /dev/nvmap ]] || check "-v prices no GPU that is not there" test "$(grep -c 'on cuda' err)" = 0
-check "and the ways that ran" grep -qE '^gpuimg: gaussian: ways cpu: convolve_separable [a-z]+$' err
-check "and says no more" test "$(wc -l <err)" = 2
+[[ -e /dev/nvidiactl || -e /dev/dxg || -e /dev/nvmap ]] || check "-v estimates no GPU if there is none" test "$(grep -c 'on cuda' err)" = 0
+check "-v names the ways that ran" grep -qE '^gpuimg: gaussian: ways cpu: convolve_separable [a-z]+$' err
+check "-v prints two lines" test "$(wc -l <err)" = 2
 GPUIMG_DEVICE=cpu expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 -v
 check "-v under GPUIMG_DEVICE" grep -q 'by GPUIMG_DEVICE' err
 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device auto -v
 check "a small image stays on the CPU under auto" grep -qE 'device cpu .*(the quicker by estimate|no CUDA backend|no NVIDIA driver here)' err
 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3
-check "auto is silent" test ! -s err
+check "auto prints no message" test ! -s err
 
 GPUIMG_TEAR_DOWN=1 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3
-check "the same with everything freed at the end" cmp got.pgm want.pgm
+check "GPUIMG_TEAR_DOWN does not change the bytes" cmp got.pgm want.pgm
 
 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu --timing
 for stage in decode upload gaussian download encode total; do
@@ -26,13 +26,13 @@ for stage in decode upload gaussian download encode total; do
 done
 check "--timing: bytes and rate of the step" grep -qE '^gaussian .* [0-9]+ bytes +[0-9.]+ GB/s' err
 
-# Those of this build are what a wrong name is told.
+# The message for a wrong level lists those of this build.
 GPUIMG_CPU=none expect 2 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu
 levels=$(sed -n 's/.*GPUIMG_CPU=none: want one of //p' err | tr -d ,)
-check "scalar is a level everywhere" test "${levels##* }" = scalar
+check "scalar is a level of every build" test "${levels##* }" = scalar
 case $(od -An -tx1 -j18 -N1 "$GPUIMG") in # ELF's e_machine
-*3e) check "x86 has no neon" test "$levels" = "avx512 avx2 scalar" ;;
-*b7) check "Arm has neon" test "$levels" = "neon scalar" ;;
+*3e) check "x86 has no level neon" test "$levels" = "avx512 avx2 scalar" ;;
+*b7) check "Arm has the level neon" test "$levels" = "neon scalar" ;;
 esac
 for threads in 1 2 3 7 64; do
     for level in $levels; do
@@ -46,7 +46,7 @@ if gpuimg devices | grep -q '^cuda:'; then
     check "CUDA gives the same bytes" cmp got.pgm want.pgm
     check "-v names CUDA" grep -q 'device cuda:0: by --device' err
     expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cuda:0 --max-device-bytes 100K --timing
-    check "in bands too" cmp got.pgm want.pgm
+    check "CUDA in bands gives the same bytes" cmp got.pgm want.pgm
     check "--timing counts the bands" grep -q '^gaussian .* in [0-9]* bands' err
     for words in "histogram in.pgm --format json" "threshold in.pgm - --format pgm"; do
         # shellcheck disable=SC2086 # words are words
@@ -54,7 +54,7 @@ if gpuimg devices | grep -q '^cuda:'; then
         mv out want
         # shellcheck disable=SC2086
         expect 0 gpuimg $words --device cuda --max-device-bytes 30K
-        check "${words%% *} in bands" cmp out want
+        check "${words%% *} in bands gives the same output" cmp out want
     done
     expect_error 1 'extract: --device cuda: out of device memory: extract needs all 301 x 203 pixels there at once; want --device cpu or auto, or more --max-device-bytes' \
         extract in.pgm made.csv --device cuda --max-device-bytes 30K

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Full disks, for every kind of output: one message that names the place, exit status 75, no part of any output, older files
-# as they were. Where nothing can be mounted the same under a limit on the length of files. Usage: full.sh GPUIMG
+# Full disks, for every kind of output: one message that names the path, exit status 75, no partial output, and older files
+# unchanged. If no file system can be mounted, a limit on the size of files is used instead. Usage: full.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -73,10 +73,10 @@ PY
 head -5 report.jsonl >part.jsonl
 ls many/*.pgm >list
 
-# state: the files on the disk, except the one that fills it.
+# state: prints the files on the disk, except the one that fills it.
 state() { (cd disk && find . ! -name filler -printf '%y %p %m ' -type f -exec md5sum {} \; -o ! -name filler -print | sort); }
 
-# full WHAT STATUS TEXT COMMAND...: it fails so, with one message, and the disk is as it was.
+# full WHAT STATUS TEXT COMMAND...: the command fails with this status and one message, and the disk is unchanged.
 full() {
     local what=$1 want=$2 text=$3 got before
     shift 3
@@ -89,7 +89,7 @@ full() {
     if [[ $(state) == "$before" ]]; then pass; else fail "$what" "left: $(diff <(echo "$before") <(state) | head -c 400)"; rm -rf disk/made* disk/crops disk/.gpuimg*; fi
 }
 
-# every WHERE STATUS TEXT: all cases, with nothing there and over older files.
+# every WHERE STATUS TEXT: runs all cases, without older files and over older files.
 every() {
     local words name
     local -a argv
@@ -105,7 +105,7 @@ every() {
     done < <(cases)
 }
 
-# fill: nothing is left on the disk but `pages` of 4 KiB, where it is one. empty: all is.
+# fill: leaves only `pages` of 4 KiB free on the disk. empty: frees everything.
 fill() {
     [[ $pages ]] || return
     cat /dev/zero >disk/filler 2>/dev/null
@@ -125,7 +125,7 @@ if mount -t tmpfs -o size=256k none disk 2>/dev/null; then
         every "$pages pages left" 75 "No space left on device"
     done
 
-    # Rates, of which nothing is printed where they can't be stored.
+    # Rates are not printed if they can't be stored.
     pages=0
     fill
     full "rates" 75 "No space left on device" env GPUIMG_RATES=disk/made.json "$GPUIMG" bench invert --size 16 --device cpu --threads 1 --save
@@ -135,54 +135,54 @@ if mount -t tmpfs -o size=256k none disk 2>/dev/null; then
     full "rates, over older ones" 75 "No space left on device" env GPUIMG_RATES=disk/made.json "$GPUIMG" bench invert --size 16 --device cpu --threads 1 --save
     empty
 
-    # Batches: each file that does not fit is named and counted, those that fit are whole.
+    # Batches: each file that does not fit is named and counted, and the others are complete.
     pages=2
     mkdir disk/out
     echo old >disk/out/102.pgm
     fill
     expect 75 gpuimg invert many/10[0-5].pgm --out-dir disk/out --report report2.jsonl --threads 1
     check "a batch names the files that did not fit" test "$(grep -cE '^gpuimg: invert: disk/out/10[0-5].pgm: No space left on device$' err)" = "$(grep -c '"failed"' report2.jsonl)"
-    check "some fitted, some did not" grep -qE 'gpuimg: invert: [1-5] of 6 files failed' err
-    check "which are whole" test -z "$(find disk/out -type f -size -300c ! -name 102.pgm; find disk/out -name '.*' -type f)"
-    check "and the older one is as it was" test "$(cat disk/out/102.pgm)" = old -o "$(stat -c %s disk/out/102.pgm)" -gt 300
+    check "some outputs fit and some do not" grep -qE 'gpuimg: invert: [1-5] of 6 files failed' err
+    check "outputs that fit are complete" test -z "$(find disk/out -type f -size -300c ! -name 102.pgm; find disk/out -name '.*' -type f)"
+    check "the older output is replaced or unchanged" test "$(cat disk/out/102.pgm)" = old -o "$(stat -c %s disk/out/102.pgm)" -gt 300
     rm -rf disk/out
     empty
     pages=0
     fill
     before=$(state)
     expect 75 gpuimg invert many/10[0-5].pgm --out-dir out2 --report disk/made.jsonl
-    check "a report that can't be begun" grep -qE '^gpuimg: invert: .*disk/made.jsonl: No space left on device$' err
-    check "stops the batch before any work" test -z "$(find out2 -type f 2>/dev/null)" -a "$(state)" = "$before"
+    check "a report that can't be created is named" grep -qE '^gpuimg: invert: .*disk/made.jsonl: No space left on device$' err
+    check "and the batch ends before any work" test -z "$(find out2 -type f 2>/dev/null)" -a "$(state)" = "$before"
     empty
     pages=1
     fill
     expect 75 gpuimg invert many/*.pgm --out-dir out2 --report disk/made.jsonl
-    check "a report that can't be written on" grep -qE '^gpuimg: invert: .*disk/made.jsonl: No space left on device$' err
-    check "the files that it reports are done" test "$(grep -c '"done"' disk/made.jsonl)" -le "$(find out2 -type f | wc -l)"
-    check "no temporary is left" test -z "$(find out2 disk -name '.gpuimg*')"
+    check "a report that can't be extended is named" grep -qE '^gpuimg: invert: .*disk/made.jsonl: No space left on device$' err
+    check "inputs that it reports as done have outputs" test "$(grep -c '"done"' disk/made.jsonl)" -le "$(find out2 -type f | wc -l)"
+    check "no temporary file is left after the batch" test -z "$(find out2 disk -name '.gpuimg*')"
     empty
 
-    # Temporary files of our own.
+    # Temporary files of commands.
     pages=1
     fill
     TMPDIR=$work/disk expect 75 gpuimg histogram many --recursive --table made.npy
-    check "a temporary file" grep -qE '^gpuimg: histogram: a temporary file in .*disk: No space left on device' err
+    check "histogram names the folder of its temporary file" grep -qE '^gpuimg: histogram: a temporary file in .*disk: No space left on device' err
     TMPDIR=$work/disk expect 75 gpuimg stack --by median in.pgm other.pgm in.pgm made.pgm --memory 1K
-    check "of stack" grep -qE '^gpuimg: stack: a temporary file in .*disk: No space left on device' err
-    check "nothing is left" test -z "$(compgen -G 'made*')" -a "$(state)" = "$before"
+    check "stack names the folder of its temporary file" grep -qE '^gpuimg: stack: a temporary file in .*disk: No space left on device' err
+    check "no file is left" test -z "$(compgen -G 'made*')" -a "$(state)" = "$before"
     empty
 else
     skip "full disks: tmpfs can't be mounted here"
 fi
 
-# Standard output, for whatever goes there.
+# Standard output, for every command that prints to it.
 while IFS= read -r words; do
     eval "argv=($words)"
     "$GPUIMG" "${argv[@]}" >/dev/full 2>err <stream.pgm
     got=$?
     if ((got == 75)); then pass; else fail "$words >/dev/full" "exit status $got, want 75" "$(<err)"; fi
     check "$words >/dev/full: one message" test "$(wc -l <err)" = 1
-    check "$words >/dev/full: it names the place" grep -qE '^gpuimg: [a-z]+: .*(standard output|-): No space left on device' err
+    check "$words >/dev/full: the message names standard output" grep -qE '^gpuimg: [a-z]+: .*(standard output|-): No space left on device' err
 done <<'END'
 convert in.pgm png:-
 convert in.pgm tif:-

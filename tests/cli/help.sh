@@ -16,7 +16,7 @@ sed -n '/^Topics of help:/,/^$/p' help.txt | awk '/^  [a-z]/ {print $1}' >topics
 check "help lists the topics" diff topics <(printf '%s\n' batch cluster common compatibility limits)
 expect_stdout "$(<topics)" gpuimg list --topics
 
-# Words that are no command are searched. The first line of the answer names the command.
+# Words that are not commands are searched. The first line of the answer names the command.
 while IFS=: read -r words command; do
     expect 0 gpuimg help "$words"
     check "help $words: $command comes first" test "$(awk 'NR == 1 {print $1}' out)" = "$command"
@@ -47,7 +47,7 @@ END
 check "help resume: the option" grep -q '^    --resume ' <(gpuimg help resume)
 check "help sauvola: the choice" grep -q '^    --method sauvola ' <(gpuimg help sauvola)
 expect 0 gpuimg help means colour
-check "words that are apart" test -s out
+check "words of different places are found" test -s out
 expect_error 2 'help: xyzzy: no such command, and no help has this text' help xyzzy
 expect_error 2 'help: sauvola: no such command, did you mean local-threshold --method sauvola?' help --man sauvola
 expect_error 2 'help: --: no such command*' help -- --
@@ -112,9 +112,9 @@ for option in --format --quality --depth --strict --device --timing; do
     check "help blur names $option" grep -qE -- "(^| )$option\b" <(gpuimg help blur | sed -n '/^Common options (see gpuimg help common):/,$p')
     check "help blur does not explain $option" test "$(gpuimg help blur | grep -c -- "^  \(-., \)\?$option\b")" = 0
 done
-check "help common is no command" test "$(grep -cx common commands)" = 0
+check "common is not a command" test "$(grep -cx common commands)" = 0
 
-# So does what goes for many images, with a manual page and a completion of its own.
+# Options for many images are documented once too, with a manual page and completion of their own.
 expect 0 gpuimg help batch
 cp out batch.txt
 for option in --out-dir --out --suffix --files-from --null --recursive --shard --report --resume --fail-fast --memory --progress --tar --table; do
@@ -145,7 +145,7 @@ check "a range" grep -q '0.1 to 250 px' out
 check "a default" grep -q 'default clamp' out
 check "aliases" grep -q 'also edge' out
 
-# What the scripts of completion ask.
+# The queries of completion scripts.
 asks() { # asks WANT WORD...
     local want=$1
     shift

@@ -1,5 +1,5 @@
 #!/bin/bash
-# split and merge: all layers or none, folders, what does not fit is said.
+# split and merge: layers are written all or none, folders are replaced with care, and unsuitable images are refused.
 . "$(dirname "$0")/lib.sh"
 printf 'P5\n3 1\n255\n\012\024\036' >a.pgm # 10 20 30
 printf 'P5\n3 1\n255\n\000\001\002' >labels.pgm
@@ -7,34 +7,34 @@ printf 'P5\n2 1\n255\n\000\001' >small.pgm
 printf 'P6\n1 1\n255\n\001\002\003' >rgb.ppm
 
 expect 0 gpuimg split a.pgm --labels labels.pgm --out-dir layers
-check 'a layer a label' test "$(ls layers)" = $'layer-000001.png\nlayer-000002.png'
-check 'with alpha' grep -q 'gray and alpha' <(gpuimg info layers/layer-000001.png)
+check 'split writes one layer per label' test "$(ls layers)" = $'layer-000001.png\nlayer-000002.png'
+check 'layers have alpha' grep -q 'gray and alpha' <(gpuimg info layers/layer-000001.png)
 expect 0 gpuimg merge layers/*.png out.pam
-check 'merged' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 20 255 30 255'
+check 'merge restores the labelled pixels' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 20 255 30 255'
 expect 0 gpuimg split a.pgm --labels labels.pgm --out-dir filled/ --fill 7 --format pgm
-check 'filled' test "$(tail -c 3 filled/layer-000002.pgm | od -An -tu1 | xargs)" = '7 7 30'
+check '--fill replaces the other pixels' test "$(tail -c 3 filled/layer-000002.pgm | od -An -tu1 | xargs)" = '7 7 30'
 expect 0 gpuimg merge a.pgm layers/layer-000001.png out.pgm
-check 'over an image' cmp out.pgm a.pgm
+check 'merge over an image' cmp out.pgm a.pgm
 expect 0 gpuimg merge a.pgm out.pgm
-check 'a layer by itself' cmp out.pgm a.pgm
+check 'merge of a single layer' cmp out.pgm a.pgm
 
-# Folders.
+# Folders that exist.
 expect_error 1 'split: --out-dir layers: *' split a.pgm --labels labels.pgm --out-dir layers
 expect 0 gpuimg split a.pgm --labels labels.pgm --out-dir layers --force --format pam
-check 'replaced' test "$(ls layers)" = $'layer-000001.pam\nlayer-000002.pam'
+check '--force replaces the layers of a folder' test "$(ls layers)" = $'layer-000001.pam\nlayer-000002.pam'
 touch layers/mine
 expect_error 1 'split: --out-dir layers: *' split a.pgm --labels labels.pgm --out-dir layers --force
 for name in layer-notes 7.pam layer-2-notes.txt layer-3 layer-4. layer-5.a.b; do # begin as a layer, or as its number
     mkdir theirs
     echo mine >theirs/$name
     expect_error 1 "split: --out-dir theirs: holds $name, *" split a.pgm --labels labels.pgm --out-dir theirs --force
-    check "$name stays" test "$(ls theirs)" = $name
+    check "a folder with $name is unchanged" test "$(ls theirs)" = $name
     rm -r theirs
 done
 mkdir -p theirs/layer-1.png
 echo mine >theirs/layer-1.png/deep
 expect_error 1 'split: --out-dir theirs: holds layer-1.png, *' split a.pgm --labels labels.pgm --out-dir theirs --force
-check 'a folder named as a layer stays' grep -q mine theirs/layer-1.png/deep
+check 'a folder that is named like a layer is unchanged' grep -q mine theirs/layer-1.png/deep
 rm -r theirs
 mkdir theirs
 ln -s ../a.pgm theirs/layer-1.pgm
@@ -47,13 +47,13 @@ expect_error 2 'split: --out-dir theirs: the input theirs/layer-1.pgm is in it, 
     split theirs/layer-1.pgm --labels labels.pgm --out-dir theirs --force
 expect_error 2 'split: --out-dir ./theirs/: the input theirs/layer-2.pgm is in it, *' \
     split a.pgm --labels theirs/layer-2.pgm --out-dir ./theirs/ --force
-check 'both stay' test "$(ls theirs)" = $'layer-1.pgm\nlayer-2.pgm'
+check 'inputs in the folder are unchanged' test "$(ls theirs)" = $'layer-1.pgm\nlayer-2.pgm'
 mv theirs/layer-1.pgm theirs/region-1.pgm
 rm theirs/layer-2.pgm
 expect_error 2 'extract: --crops theirs: the input theirs/region-1.pgm is in it, *' extract theirs/region-1.pgm --crops theirs --force
 rm -r theirs
 expect 0 gpuimg split a.pgm --labels <(printf 'P5\n3 1\n255\n\000\000\000') --out-dir none
-check 'no label, no layer' test -d none -a -z "$(ls none)"
+check 'without labels the folder is empty' test -d none -a -z "$(ls none)"
 
 expect_error 2 'split: --labels: missing: want an image of labels' split a.pgm --out-dir made
 expect_error 2 'split: --out-dir: missing: want a folder' split a.pgm --labels labels.pgm
@@ -64,21 +64,21 @@ expect_error 1 'split: --labels: 2 x 1 pixels: want 3 x 1, as the input has' spl
 expect_error 2 'split: --format nothing: want the suffix of a format *' split a.pgm --labels labels.pgm --out-dir made --format nothing
 printf 'Pf\n3 1\n-1\n\000\000\000\077\000\000\000\000\000\000\000\000' >half.pfm
 expect_error 1 'split: --labels: half.pfm: label 0.5 at 0,0: want whole numbers from 0 to 16777215' split a.pgm --labels half.pfm --out-dir made
-# npy TYPE BYTES: labels of an array of 1 x 3 numbers of 32 bits.
+# npy TYPE BYTES: prints an array of 1 x 3 labels of 32 bits.
 npy() {
     printf '\x93NUMPY\x01\x00\x76\x00%-117s\n%b' "{'descr': '$1', 'fortran_order': False, 'shape': (1, 3), }" "$2"
 }
 npy '<u4' '\x00\x00\x00\x00\x70\x11\x01\x00\x00\x00\x00\x00' >labels.npy # 0 70000 0
 expect 0 gpuimg split a.pgm --labels labels.npy --out-dir many
-check '32 bits' test "$(ls many)" = layer-070000.png
+check 'split takes labels of 32 bits' test "$(ls many)" = layer-070000.png
 expect_stdout $'label,x,sum\n70000,1,20' bash -c '"$0" stats a.pgm --labels labels.npy --format csv | cut -d, -f1,2,11' "$GPUIMG"
 npy '>u4' '\x00\x00\x00\x07\x00\x01\x11\x70\x00\x00\x00\x00' >back.npy # 7 70000 0, the other order
 expect 0 gpuimg mask a.pgm out.pam --with back.npy --label 70000,3
-check 'the mask of a label' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 20 255 0 0'
+check 'mask --label selects a label' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 20 255 0 0'
 expect 0 gpuimg mask a.pgm out.pgm --with back.npy --label 7,70000 --invert --fill 99
-check 'filled by label' test "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = '99 99 30'
+check 'mask --fill replaces other labels' test "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = '99 99 30'
 expect 0 gpuimg run 'mask --with labels.pgm --label 2' a.pgm out.pam
-check 'of 8 bits, in a chain' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 0 0 30 255'
+check 'mask takes labels of 8 bits in a chain' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 0 0 30 255'
 expect_error 1 'mask: --with: back.npy: holds 32-bit labels: want --label' mask a.pgm made.pam --with back.npy
 expect_error 1 'mask: --with: rgb.ppm: has 3 channels: want one, of labels' mask a.pgm made.pam --with rgb.ppm --label 1
 expect_error 1 'mask: --with: half.pfm: label 0.5 at 0,0: want whole numbers from 0 to 16777215' mask a.pgm made.pam --with half.pfm --label 1

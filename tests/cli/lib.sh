@@ -1,5 +1,5 @@
-# Helpers of the command line tests; each script sources this with the program's path as $1.
-# Runs in a fresh folder; `out` and `err` there hold what the last program printed.
+# Helpers of the command-line tests; each script sources this with the program's path as $1. Changes to a fresh folder; `out`
+# and `err` there hold the output of the last program.
 # shellcheck shell=bash disable=SC2034
 GPUIMG=$(readlink -f "${1:?usage: $0 GPUIMG}")
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -13,10 +13,10 @@ passed=0 failed=0 skipped=0
 # shellcheck disable=SC2086 # words
 gpuimg() { ${EMULATOR-} "$GPUIMG" "$@"; }
 
-# Is it built with a sanitizer, which takes memory of its own?
+# Returns whether the program is built with a sanitizer, which needs memory of its own.
 sanitized() { ldd "$GPUIMG" | grep -q 'lib[at]san'; }
 
-# pass, and fail NAME DETAIL...: count.
+# pass, and fail NAME DETAIL...: count a result.
 pass() { ((++passed)); }
 fail() {
     ((++failed))
@@ -25,20 +25,20 @@ fail() {
     (($#)) && printf '    %s\n' "$@"
     return 0
 }
-# skip REASON: what can't run here.
+# skip REASON: counts a test that can't run here.
 skip() {
     ((++skipped))
     printf 'skipped: %s\n' "$*"
 }
 
-# check NAME COMMAND...: passes where the command succeeds.
+# check NAME COMMAND...: passes if the command succeeds.
 check() {
     local name=$1
     shift
     if "$@" >check.log 2>&1; then pass; else fail "$name" "$(head -c 600 check.log)"; fi
 }
 
-# expect STATUS COMMAND...: runs into `out` and `err` and tests the exit status.
+# expect STATUS COMMAND...: runs the command with its output in `out` and `err` and tests the exit status.
 expect() {
     local want=$1 got
     shift
@@ -51,7 +51,7 @@ expect() {
     fi
 }
 
-# expect_stdout TEXT COMMAND...: succeeds and prints just that.
+# expect_stdout TEXT COMMAND...: tests that the command succeeds and prints exactly the text.
 expect_stdout() {
     local want=$1
     shift
@@ -59,8 +59,8 @@ expect_stdout() {
     if [[ $(<out) == "$want" ]]; then pass; else fail "$*" "printed: $(<out)" "want: $want"; fi
 }
 
-# expect_error STATUS PATTERN ARGUMENT...: gpuimg fails with one line that the pattern (of bash,
-# after "gpuimg: ") matches, prints nothing on stdout, and makes no file "made*".
+# expect_error STATUS PATTERN ARGUMENT...: tests that gpuimg fails with one line that matches the pattern (of bash, after
+# "gpuimg: "), prints nothing on stdout, and makes no file "made*".
 expect_error() {
     local want=$1 pattern=$2
     shift 2
@@ -80,7 +80,7 @@ expect_error() {
     fi
 }
 
-# pgm FILE WIDTH HEIGHT: random gray; the same for the same size.
+# pgm FILE WIDTH HEIGHT: writes random gray samples, the same for the same size.
 pgm() {
     {
         printf 'P5\n%d %d\n255\n' "$2" "$3"
@@ -88,7 +88,7 @@ pgm() {
     } >"$1"
 }
 
-# two_regions FILE: 7 x 4 gray samples, a square of 90 and a ring of 40 on black.
+# two_regions FILE: writes 7 x 4 gray samples, a square of 90 and a ring of 40 on black.
 two_regions() {
     cat >"$1" <<'END'
 P2 7 4 255
@@ -99,7 +99,7 @@ P2 7 4 255
 END
 }
 
-# cluster_file NAME: the file that `gpuimg help cluster` shows below the line that ends in "NAME:".
+# cluster_file NAME: prints the file that `gpuimg help cluster` shows below the line that ends in "NAME:".
 cluster_file() {
     gpuimg help cluster | awk -v end="$1:" '
         /^    / || (begun && !NF) { if (taking) { begun = 1; print substr($0, 5) } next }

@@ -1,12 +1,12 @@
 #!/bin/bash
-# --max-pixels and --max-bytes limit what an operation makes, as they limit what is read; members of compressed tars count
-# by the bytes that the tar holds of them.
+# --max-pixels and --max-bytes limit the results of operations and the images that are read; for members of compressed tars
+# they count the bytes that the tar stores for them.
 . "$(dirname "$0")/lib.sh"
 ppm() { printf 'P6 %d %d 255\n' "$1" "$2"; head -c $((3 * $1 * $2)) /dev/urandom; }
 ppm 100 80 >i.ppm
 ppm 20 20 >other.ppm
 
-# Results: each operation that chooses its size, alone, in a batch, in a chain, behind a step whose result is known late.
+# Results: each operation that chooses its size, alone, in a batch, in a chain, and after a step whose result is known late.
 while read -r words; do
     name=${words%% *}
     # shellcheck disable=SC2086
@@ -17,8 +17,8 @@ while read -r words; do
         $words i.ppm made.ppm --max-bytes 10M
     # shellcheck disable=SC2086
     expect 1 gpuimg $words i.ppm other.ppm --out-dir batch --max-bytes 10M
-    check "$name: the batch says it of both" test "$(grep -c -- '--max-bytes raises it$' err)" = 2
-    check "$name: the batch leaves nothing" test -z "$(ls -A batch 2>/dev/null)"
+    check "$name: the batch reports both files" test "$(grep -c -- '--max-bytes raises it$' err)" = 2
+    check "$name: the batch leaves no file" test -z "$(ls -A batch 2>/dev/null)"
 done <<'END'
 pad --size 5000x5000
 resize --size 5000x5000 --stretch
@@ -69,12 +69,12 @@ check 'a stream says it' grep -q 'makes 25000000 bytes of samples, over the limi
 expect 1 gpuimg pad --size 5000x5000 video.y4m made.y4m --max-pixels 1M
 check 'a video says it' grep -q 'makes 5000 x 5000 pixels, over the limit of 1000000; --max-pixels raises it$' err
 
-# A file that is as long as its samples may be over --max-pixels; so may what keeps its size or makes it smaller.
+# A file with all bytes of its samples may exceed --max-pixels, and so may an operation that keeps or reduces its size.
 expect 0 gpuimg blur i.ppm same.ppm --max-pixels 100
 expect 0 gpuimg resize --size 50% i.ppm small.ppm --max-pixels 100
 expect_error 1 'resize: *--max-pixels raises it' resize --size 101% i.ppm made.ppm --max-pixels 100
 
-# A member of a compressed tar, its samples all 0: 4 MB in some hundred bytes.
+# A member of a compressed tar whose samples are all 0: 4 MB in some hundred bytes.
 if command -v zstd >/dev/null && command -v tar >/dev/null; then
     { printf 'P5\n2000 2000\n255\n'; head -c 4000000 /dev/zero; } >zeros.pgm
     { printf 'P5\n2000 2000\n255\n'; head -c 4000000 /dev/urandom; } >noise.pgm
@@ -83,9 +83,9 @@ if command -v zstd >/dev/null && command -v tar >/dev/null; then
     for pack in gzip zstd; do
         tar cf - zeros.pgm i.ppm | "$pack" -c >bomb.tar.$pack
         expect 1 gpuimg stats --tar bomb.tar.$pack --table t.csv --max-pixels 1000000
-        check "$pack: the member is named" grep -q \
+        check "$pack: the large member is named" grep -q \
             "^gpuimg: stats: bomb.tar.$pack: zeros.pgm: 4000017 bytes, over the limit of 1000000, from [0-9]* bytes of the tar; --max-pixels raises it" err
-        check "$pack: the other member is done" grep -q 'i.ppm' t.csv
+        check "$pack: the other member has its row" grep -q 'i.ppm' t.csv
         expect 1 gpuimg blur --tar bomb.tar.$pack out.tar --max-pixels 1000000
         expect 0 gpuimg stats --tar bomb.tar.$pack --table t.csv --max-pixels 4000000
         tar cf - noise.pgm | "$pack" -c >honest.tar.$pack
@@ -97,8 +97,8 @@ if command -v zstd >/dev/null && command -v tar >/dev/null; then
     expect 1 gpuimg stats --tar holes.tar --table t.csv --max-pixels 1000000
     cp bomb.tar.zstd a.tar.zst
     expect 2 gpuimg compare --tar a.tar.zst plain.tar --max-pixels 1000000
-    check 'a pair of tars names it' grep -q -- '--max-pixels raises it' err
+    check 'compare of tars names the large member' grep -q -- '--max-pixels raises it' err
 else
-    skip 'zstd and tar are not here'
+    skip 'zstd or tar is missing'
 fi
 finish

@@ -1,5 +1,5 @@
 #!/bin/bash
-# list, info and devices: for people and, as JSON, for programs.
+# list, info and devices: their output as text and as JSON.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 13 9
 gpuimg blur in.pgm in.png --k 1
@@ -30,7 +30,7 @@ json "list --json: an option" "next(p for o in j[0]['operations'] if o['name'] =
 json "list --json: every option has a type and help" "all(p['type'] and p['help'] for o in j[0]['operations'] for p in o['options'])"
 json "list --json: borders" "[b['name'] for b in j[0]['borders'] if 'alias_of' not in b] == ['clamp', 'border', 'wrap', 'mirror', 'reflect101']"
 json "list --json: formats" "{f['name'] for f in j[0]['formats'] if f['reads']} >= {'png', 'jpeg', 'pgm', 'ppm', 'pam', 'pfm'}"
-# The contact sheet of `make demo` shows every operation of chains, except analyses.
+# The montage of `make demo` shows every operation of chains, except analyses.
 gpuimg help run | sed -n '/^Operations of a chain/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -vxE 'stats|histogram|integral|cumulative|palette|extract' | sort >steps
 sed -nE 's/^(scene|coins) (.* \| )?([a-z-]+).*/\3/p' "$tests/../../testdata/demo.sh" | sort -u >shown
 check "the demo shows every operation" diff steps shown
@@ -38,17 +38,17 @@ check "some operations" test "$(wc -l <steps)" -gt 50
 gpuimg list --json | python3 -c 'import json, sys; print(*json.load(sys.stdin)["commands"], sep="\n")' >commands
 expect_stdout "$(cat commands)" gpuimg list --commands
 
-# Ways, and one that is forced.
+# Ways, and forcing one.
 expect 0 gpuimg list --ways
 check "list --ways: a way of the CPU" grep -qE '^cpu +box +narrow +[a-z]' out
-check "list --ways: a line each" test "$(awk '{print $1, $2, $3}' out | sort | uniq -d | wc -l)" = 0
+check "list --ways has each way once" test "$(awk '{print $1, $2, $3}' out | sort | uniq -d | wc -l)" = 0
 while read -r backend primitive way _; do
     [[ $backend == cpu && $primitive == box ]] || continue
     if GPUIMG_WAY=$primitive:$way gpuimg blur in.pgm way.pgm --k 3 --device cpu 2>err; then
         gpuimg blur in.pgm want.pgm --k 3 --device cpu
         check "blur by $primitive:$way" cmp way.pgm want.pgm
     else
-        check "blur: $primitive:$way says that it does not do this" \
+        check "blur: $primitive:$way is refused as unsuitable" \
             grep -qx "gpuimg: blur: GPUIMG_WAY=$primitive:$way: this way does not take this work" err
     fi
 done <out
@@ -77,12 +77,12 @@ cp in.pgm $'a\e"\\\xff\xc3\xa4.pgm'
 expect 0 gpuimg info --json $'a\e"\\\xff\xc3\xa4.pgm'
 json "info --json: a name that is no UTF-8" "j[0]['file'] == 'a\\x1b\"\\\\\\ufffd\\u00e4.pgm'"
 expect 0 gpuimg info $'a\e"\\\xff\xc3\xa4.pgm'
-check "info: a name that would drive the terminal" grep -q '^a.x1b' out
+check "info: control characters in a name are escaped" grep -q '^a.x1b' out
 
 # devices.
 expect 0 gpuimg devices
 check "devices: the CPU" grep -qE '^cpu +(scalar|avx2|avx512|neon), [0-9]+ threads?,' out
-check "devices: CUDA, or why not" grep -qE '^cuda(:[0-9]+ .*capability| +none: .)' out
+check "devices has CUDA, or the reason why not" grep -qE '^cuda(:[0-9]+ .*capability| +none: .)' out
 GPUIMG_CPU=scalar expect 0 gpuimg devices
 check "devices: GPUIMG_CPU caps the level" grep -qE '^cpu +scalar,' out
 expect 0 gpuimg devices --json

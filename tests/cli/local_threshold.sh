@@ -1,25 +1,25 @@
 #!/bin/bash
-# Local thresholds: what the options may be, and that they work where every operation does.
+# Adaptive (local) thresholds: the values of options, and the operation in chains, in place and on NaN.
 . "$(dirname "$0")/lib.sh"
 printf 'P2 5 1 255  10 90 30 40 50\n' >row.pgm
 printf 'P7\nWIDTH 3\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x0a\x01\x5a\x09\x1e\x03' >alpha.pam
 samples() { tail -c "$1" "$2" | od -An -tu1 | xargs; }
 
-# made WANT FILE ARGS...: the last samples of what the operation makes of the file.
+# made WANT FILE ARGS...: checks the last samples of the operation's result for the file.
 made() {
     local want=$1 file=$2
     shift 2
     expect 0 gpuimg local-threshold "$file" "out.${file##*.}" "$@" --device cpu
     if [[ $(samples "$(wc -w <<<"$want")" "out.${file##*.}") == "$want" ]]; then pass; else fail "$*" "$(samples 6 "out.${file##*.}")"; fi
 }
-# The means of three: 36.67, 43.33, 53.33, 40, 46.67.
+# The means of three samples: 36.67, 43.33, 53.33, 40, 46.67.
 made '0 255 0 0 255' row.pgm --k 3
 made '255 0 255 255 0' row.pgm --k 3 --invert
 made '0 255 0 255 255' row.pgm --k 3 --offset 0.1
 made '0 255 255 255 255' row.pgm --k 3 --border border
 made '0 1 255 9 0 3' alpha.pam --k 3 --per-channel
 made '0 255 0 255 255' row.pgm --k 3 --method sauvola --factor 0.5
-# The extremes of three: 10 90, 10 90, 30 90, 30 50, 40 50.
+# Minimum and maximum of three samples: 10 90, 10 90, 30 90, 30 50, 40 50.
 made '0 255 0 0 255' row.pgm --k 3 --method bernsen --contrast 1
 made '0 255 0 255 255' row.pgm --k 3 --method bernsen --contrast 1 --offset 10.5
 made '0 255 0 0 0' row.pgm --k 3 --method bernsen
@@ -28,7 +28,7 @@ made '0 0 0 0 0' row.pgm --k 5 --method bernsen --contrast 90
 made '0 255 0 0 255' row.pgm --k 3 --method gaussian
 made '0 255 0 255 255' row.pgm --k 3 --method wolf
 expect 0 gpuimg run 'local-threshold --k 3 | invert' row.pgm out.pgm --device cpu
-check "a chain" test "$(samples 5 out.pgm)" = '255 0 255 255 0'
+check "the operation in a chain" test "$(samples 5 out.pgm)" = '255 0 255 255 0'
 
 expect_error 2 "local-threshold: --k 4: want odd, 1 to 4001 px" local-threshold row.pgm made.pgm --k 4
 expect_error 2 "local-threshold: --factor: want a --method that has one, not mean" local-threshold row.pgm made.pgm --factor 1
@@ -37,15 +37,15 @@ expect_error 2 "local-threshold: --factor: want a --method that has one, not ber
 expect_error 2 "local-threshold: --contrast: want --method bernsen" local-threshold row.pgm made.pgm --contrast 9
 expect_error 2 "local-threshold: --contrast otsu: want a sample value or 0% to 100% of full scale" local-threshold row.pgm made.pgm --method bernsen --contrast otsu
 expect_error 2 "local-threshold: --sigma: want --method gaussian" local-threshold row.pgm made.pgm --method wolf --sigma 3
-check "no file" test ! -e made.pgm
+check "no image appears after a refusal" test ! -e made.pgm
 cp row.pgm place.pgm
 expect 0 gpuimg local-threshold place.pgm place.pgm --k 3 --device cpu
-check "onto itself" test "$(samples 5 place.pgm)" = '0 255 0 0 255'
+check "the operation in place" test "$(samples 5 place.pgm)" = '0 255 0 0 255'
 
-# Nothing but NaN counts as black, of which no method makes white.
+# NaN counts as black; if all samples are NaN, no method gives white.
 printf 'Pf\n3 1\n-1.0\n\0\0\xc0\x7f\0\0\xc0\x7f\0\0\xc0\x7f' >nan.pfm
 for method in mean sauvola phansalkar wolf bernsen gaussian; do
     expect 0 gpuimg local-threshold nan.pfm none.pfm --method $method --k 3
-    check "NaN, $method" test "$(samples 12 none.pfm)" = '0 0 0 0 0 0 0 0 0 0 0 0'
+    check "all samples are NaN: $method" test "$(samples 12 none.pfm)" = '0 0 0 0 0 0 0 0 0 0 0 0'
 done
 finish

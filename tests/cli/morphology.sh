@@ -1,12 +1,12 @@
 #!/bin/bash
-# Morphology: what a rectangle may be, and that it works where every operation does.
+# Morphology: the structuring elements that are accepted, and the operations in chains and in place.
 . "$(dirname "$0")/lib.sh"
 printf 'P2 5 1 255  10 20 30 40 50\n' >row.pgm
 printf 'P2 1 5 255  10 20 30 40 50\n' >column.pgm
 printf 'P7\nWIDTH 3\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x0a\x01\x14\x02\x1e\x03' >alpha.pam
 samples() { tail -c "$1" "$2" | od -An -tu1 | xargs; }
 
-# made WANT FILE ARGS...: the last samples of what the operation makes of the file.
+# made WANT FILE ARGS...: checks the last samples of the operation's result for the file.
 made() {
     local want=$1 file=$2
     shift 2
@@ -36,7 +36,7 @@ made '20 30 40 50 50' row.pgm dilate --mask mask.pgm
 expect 0 gpuimg convert mask.pgm mask.png
 made '10 10 20 30 40' row.pgm erode --mask mask.png
 expect 0 gpuimg run 'erode --mask mask.png | dilate --mask mask.pgm' row.pgm out.pgm --device cpu
-check "masks of a chain" test "$(samples 5 out.pgm)" = '10 20 30 40 40'
+check "structuring elements in a chain" test "$(samples 5 out.pgm)" = '10 20 30 40 40'
 printf 'Pf\n2 1\n-1\n\0\0\200\277\0\0\0\0' >mask.pfm # -1, 0: the middle is the later one
 made '10 10 20 30 40' row.pgm erode --mask mask.pfm
 printf 'P2 9 1 255  1 1 1 1 1 1 1 1 1\n' >line.pgm # a row, as text of nine ones is not
@@ -45,7 +45,7 @@ made '10 10 20 30 40' row.pgm erode --shape disk
 made '10 10 10 20 30' row.pgm erode --shape diamond --k 5
 made '10 20 30 40 50' row.pgm close --shape disk --k 1
 expect 0 gpuimg run 'erode | dilate' row.pgm out.pgm --device cpu
-check "a chain" test "$(samples 5 out.pgm)" = '10 20 30 40 40'
+check "operations in a chain" test "$(samples 5 out.pgm)" = '10 20 30 40 40'
 printf 'P2 7 1 255  10 90 10 10 90 90 90\n' >spots.pgm
 made '10 10 10 10 90 90 90' spots.pgm open
 made '90 90 90 90 90 90 90' spots.pgm close
@@ -64,7 +64,7 @@ for operation in erode dilate open close gradient tophat blackhat; do
     expect_error 2 "$operation: --k 3 and --size: want one of them" $operation row.pgm made.pgm --k 3 --size 3x3
     expect_error 2 "$operation: --size: want both sides, WIDTHxHEIGHT" $operation row.pgm made.pgm --size x7
     expect_error 2 "*--size: want at most 4001 px a side*" $operation row.pgm made.pgm --size 4002x1
-    check "$operation: no file" test ! -e made.pgm
+    check "$operation: no image appears after a refusal" test ! -e made.pgm
 done
 expect_error 2 "erode: --mask: all of it is 0: want some pixels that count" erode row.pgm made.pgm --mask '0 0'
 expect_error 2 "erode: --mask and --k: want one of them" erode row.pgm made.pgm --mask '1 0 1' --k 3
@@ -88,5 +88,5 @@ expect_error 2 "*--mask: 1002 x 1 pixels: want at most 1001 a side" median row.p
 expect_error 2 'tophat: *--alpha*' tophat alpha.pam made.pam --alpha
 cp row.pgm place.pgm
 expect 0 gpuimg erode place.pgm place.pgm --device cpu
-check "onto itself" test "$(samples 5 place.pgm)" = '10 10 20 30 40'
+check "an operation in place" test "$(samples 5 place.pgm)" = '10 10 20 30 40'
 finish

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Odd names of files in what every command prints: JSON parses and is UTF-8, SVG is XML, and nothing that a terminal would obey
-# goes to it. Usage: odd_names.sh GPUIMG
+# Unusual file names in the output of every command: JSON is valid and UTF-8, SVG is valid XML, and no control sequence
+# reaches a terminal. Usage: odd_names.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 pgm plain.pgm 40 30
 gpuimg convert plain.pgm plain.ppm 2>/dev/null
 cat >proper.py <<'PY'
-# proper.py KIND FILE...: prints the errors of files, if any.
+# proper.py KIND FILE...: prints the errors of the files.
 import json, re, sys
 for kind, name in zip(sys.argv[1::2], sys.argv[2::2]):
     data = open(name, "rb").read()
@@ -29,7 +29,7 @@ for kind, name in zip(sys.argv[1::2], sys.argv[2::2]):
         if re.search(b"[\x00-\x08\x0b-\x1f]", data):
             sys.exit("holds a control character")
 PY
-# proper KIND WHAT COMMAND...: its standard output is so, and its standard error fit for a terminal.
+# proper KIND WHAT COMMAND...: tests that its standard output is valid, and its standard error safe for a terminal.
 proper() {
     local kind=$1 what=$2
     shift 2
@@ -90,5 +90,5 @@ for name in $'esc\x1b[2J\x07\x7f' $'c1\x9b2J\xed\xa0\x80' $'utf8\xc2\x9b2J\tcr\r
     check "$what: a table on a terminal" python3 -IS proper.py text out
     cd ..
 done
-check "something was tested" test "$n" = 7
+check "all names were tested" test "$n" = 7
 finish

@@ -1,6 +1,5 @@
 #!/bin/bash
-# Outputs are whole or not there: in place, no-clobber, full disk, signals; and the politeness of
-# pipes.
+# An output is complete or does not exist: in place, --no-clobber, full disks, signals; and the behaviour of pipes.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 61 47
 expect 0 gpuimg gaussian in.pgm want.pgm

@@ -1,5 +1,5 @@
 #!/bin/bash
-# paste: points and crops in single commands, chains and batches; tables that do not fit are said.
+# paste: tables of points and of crops in single commands, chains and batches; unsuitable tables are refused.
 . "$(dirname "$0")/lib.sh"
 printf 'P5\n4 2\n255\n\012\024\036\310\001\002\003\004' >a.pgm # 10 20 30 200 / 1 2 3 4
 printf 'P5\n2 1\n255\n\170\171' >region-000002.pgm # 120 121
@@ -16,13 +16,13 @@ made() { # made VALUES COMMAND...: into out.pgm
 made '7 20 30 200 1 2 3 9' paste a.pgm out.pgm --points points.csv
 made '50 20 30 200 1 2 3 50' paste a.pgm out.pgm -p points.csv -c 50
 made '248 20 30 200 1 2 3 246' run 'paste --points points.csv | invert | paste --points points.csv | invert' a.pgm out.pgm
-# UTF-8's mark, lines without anything, ends of Windows; another column that begins with a byte of the mark.
+# A UTF-8 byte order mark, empty lines, Windows line ends; and another column that begins with a byte of the mark.
 printf '\xef\xbb\xbfx,y,value\n\n0,0,7\r\n\r\n3,1,9\n' >marked.csv
 made '7 20 30 200 1 2 3 9' paste a.pgm out.pgm --points marked.csv
 printf '\xefa,x,y,value\n9,0,0,7\n' >odd.csv
 made '7 20 30 200 1 2 3 4' paste a.pgm out.pgm --points odd.csv
 expect 0 gpuimg paste a.pgm out.png --points points.csv --color red
-check 'a gray image stays gray' grep -q ', gray,' <(gpuimg info out.png)
+check 'a gray image remains gray' grep -q ', gray,' <(gpuimg info out.png)
 
 mkdir crops
 mv region-000002.pgm crops
@@ -36,7 +36,7 @@ expect 0 gpuimg paste a.pgm b.pgm --crops crops --table regions.csv --crop-forma
 expect_values '10 20 30 200 1 120 121 4' all/a.pgm
 expect_values '10 20 30 200 1 120 121 4' all/b.pgm
 
-# The tables of JSON that extract writes.
+# The JSON tables that extract writes.
 printf 'P5\n4 2\n255\n\012\0\0\0\0\0\0\0' >zero.pgm # 10 0 0 0 / 0 0 0 0
 for kind in csv json jsonl; do
     expect 0 gpuimg extract a.pgm found.$kind --at 15 --crops found --force
@@ -48,7 +48,7 @@ printf '{"label": 2, "bbox": [1, 1, 2, 1]}\n\nno\n' >bad.jsonl
 expect_error 1 'paste: --table: bad.jsonl: line 3: want JSON as extract writes it' paste a.pgm made.pgm --crops crops --table bad.jsonl
 expect_error 1 'paste: --table: nothere.json: No such file or directory' paste a.pgm made.pgm --crops crops --table nothere.json
 
-# Colour and alpha come with the crops.
+# Crops carry colour and alpha.
 cp rgb.ppm crops/region-000003.ppm
 printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n3,1,0,1,1\n' >one.csv
 expect 0 gpuimg paste a.pgm out.ppm --crops crops --table one.csv --crop-format ppm
@@ -79,10 +79,10 @@ printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n2,1,1,3,1\n' >bad.csv
 expect_error 1 'paste: --crops: crops/region-000002.pgm: is 2 x 1, want 3 x 1 *' paste a.pgm made.pgm --crops crops --table bad.csv --crop-format pgm
 printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n2,7,8,0,9\n' >bad.csv
 expect_error 1 'paste: --table: bad.csv: region 2: 0 x 9 at 7, 8: want whole pixels *' paste a.pgm made.pgm --crops crops --table bad.csv --crop-format pgm
-# What a row claims takes no memory before its crop is seen to fit.
+# The size that a row declares takes no memory until its crop is checked.
 printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n2,1,1,2,1\n2,1,1,16000000,100\n' >bad.csv
 sanitized || (ulimit -v 4000000; "$GPUIMG" paste a.pgm made.pgm --crops crops --table bad.csv --crop-format pgm) 2>err
-sanitized || check 'a row of many pixels' grep -q 'region-000002.pgm: is 2 x 1, want 16000000 x 100 ' err
+sanitized || check 'a row that declares many pixels is refused' grep -q 'region-000002.pgm: is 2 x 1, want 16000000 x 100 ' err
 expect_error 2 'paste: *points.csv*would be written over the input*' paste a.pgm points.csv --format pgm --points points.csv
 expect_error 2 'paste: --points -: want a file*' paste a.pgm made.pgm --points -
 finish

@@ -1,13 +1,13 @@
 #!/bin/bash
-# PNG files of ours read by other programs: every kind of sample, sizes down to one pixel, files of
-# several strips.
+# Other programs read our PNG files and get the same samples: every sample type, sizes down to one pixel, and files of several
+# strips.
 . "$(dirname "$0")/lib.sh"
 
-# Samples whose neighbours are alike, so that filters and matches have something to do; the last rows
-# are noise, which is stored as it is.
+# Neighbouring samples are similar, so that filters and matches have an effect; the last rows are noise, which is stored
+# without compression.
 awk 'BEGIN { srand(5); for (i = 0; i < 3000000; i++) printf "%c", 1 + (i < 2400000 ? int(i / 4000) % 90 + int(rand() * 9) : int(rand() * 126)) }' >samples
 
-# same WHAT FILE: the end of FILE are the first $nbytes samples.
+# same WHAT FILE: tests that FILE ends with the first $nbytes samples.
 same() {
     check "$1, $words" cmp <(tail -c "$nbytes" "$2") source.raw
 }
@@ -81,10 +81,10 @@ one 900 1100 3 8 0
 one 600 600 4 16 1
 one 1200 1200 2 8 6
 
-# Several chunks, and the same file from any number of threads.
-check "several IDAT chunks" test "$(grep -c IDAT <(grep -ao IDAT o.png))" -gt 2
+# Several chunks; any number of threads writes the same file.
+check "the file has several IDAT chunks" test "$(grep -c IDAT <(grep -ao IDAT o.png))" -gt 2
 for threads in 1 2 5; do
     expect 0 gpuimg blur i.pam "t$threads.png" --k 1 --compression 6 --threads $threads
-    check "$threads threads" cmp "t$threads.png" o.png
+    check "the file of $threads threads is the same" cmp "t$threads.png" o.png
 done
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Several processes write the same output while one reads it: it sees none or a whole one, each writer ends well, and nothing
-# temporary is left. Usage: race.sh GPUIMG
+# Several processes write the same output while another reads it: the reader gets no file or a complete one, no writer fails,
+# and no temporary file is left. Usage: race.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -12,8 +12,8 @@ for f in a b; do for i in 1 2 3; do cp $f.pgm $f/$i.pgm; done; done
 for f in a b; do tar cf $f.tar $f/1.pgm $f/2.pgm --transform 's|.*/||'; done
 export GPUIMG_DEVICE=cpu
 
-# Looks at NAME for half a second, and until it was there ten times (a minute at most), then makes the file "done"; prints "a part" where it saw what is not as one of the files or folders
-# that follow, and how many looks saw something.
+# Reads NAME for at least half a second and until it existed ten times (at most a minute), then makes the file "done"; prints
+# "a part" if the content differs from all of the files or folders that follow, and the number of reads that found something.
 cat >look.py <<'PY'
 import hashlib, os, sys, time
 
@@ -30,7 +30,7 @@ def one(path):
         inner = os.open(".", os.O_RDONLY, dir_fd=fd)
         seen = sorted((name, one(f"/proc/self/fd/{fd}/{name}")) for name in os.listdir(inner))
         os.close(inner)
-        # Who opened the older folder sees it being emptied.
+        # A process that has opened the older folder sees it being emptied.
         return hashlib.md5(repr(seen).encode()).hexdigest() if os.stat(path).st_ino == os.fstat(fd).st_ino else None
     except FileNotFoundError:
         return None
@@ -49,7 +49,7 @@ open("done", "w").close()
 print(looks)
 PY
 
-# race WHAT NAME WHOLE WHOLE COMMAND COMMAND: each command runs in two loops while a third process looks.
+# race WHAT NAME WHOLE WHOLE COMMAND COMMAND: runs each command in two loops while another process reads.
 race() {
     local what=$1 name=$2 first=$3 second=$4 text w
     local -a writers=()
@@ -64,9 +64,9 @@ race() {
     python3 look.py "$name" "$first" "$second" >looks
     wait "${writers[@]}"
     check "$what: no writer fails: $(head -c 200 errors)" test ! -e failed
-    check "$what: only whole ones" test -z "$(grep part looks)"
-    check "$what: the reader saw some" test "$(tail -1 looks)" -gt 9
-    check "$what: nothing temporary is left" test -z "$(find . -name '.gpuimg*')"
+    check "$what: the reader gets only complete outputs" test -z "$(grep part looks)"
+    check "$what: the reader gets some outputs" test "$(tail -1 looks)" -gt 9
+    check "$what: no temporary file is left" test -z "$(find . -name '.gpuimg*')"
     rm -rf "$name" errors
 }
 
@@ -93,12 +93,12 @@ race "crops" found crops-a crops-b "extract a.pgm --at 50% --crops found --force
 race "with others" out.json a.json b.json "extract a.pgm out.json --at 50% --mask ma.pgm" "extract b.pgm out.json --at 50% --mask ma.pgm"
 race "a difference" out.pgm diff-a.pgm diff-b.pgm "compare a.pgm flipped.pgm --diff out.pgm" "compare b.pgm flipped.pgm --diff out.pgm"
 
-# Among commands that replace nothing one wins.
+# If commands may not replace a file, one of them succeeds.
 for i in {1..8}; do
     ("$GPUIMG" convert a.pgm once.png --no-clobber 2>/dev/null && echo won >>won) &
 done
 wait
-check "--no-clobber: one wins" test "$(wc -l <won)" = 1
-check "--no-clobber: a whole one" cmp once.png a.png
-check "nothing temporary is left" test -z "$(find . -name '.gpuimg*')"
+check "--no-clobber: one command succeeds" test "$(wc -l <won)" = 1
+check "--no-clobber: the output is complete" cmp once.png a.png
+check "no temporary file is left" test -z "$(find . -name '.gpuimg*')"
 finish

@@ -1,5 +1,5 @@
 #!/bin/bash
-# README says what the program says: its table of operations, and commands that exist.
+# README agrees with the program: its table of operations, commands and options that exist, and quoted results.
 . "$(dirname "$0")/lib.sh"
 readme=$tests/../../README.md
 

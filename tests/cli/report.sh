@@ -16,41 +16,41 @@ for k in 1 2 3 4; do
     { header $k/4; for ((i = k; i <= 10; i += 4)); do item "$(printf '%02d' "$i").png" done; done; } >$k.jsonl
 done
 
-# Whole: one header without a shard, every line as it was, in the order of names.
+# A complete set: one header without a shard, every line unchanged, in the order of names.
 expect 0 gpuimg report merge 3.jsonl 1.jsonl 4.jsonl 2.jsonl
 check "the header is that of the whole list" test "$(head -1 out | jq -cS .)" = "$(header '' | jq -cS .)"
-check "lines are as they were" cmp <(tail -n +2 out) <(cat [1-4].jsonl | grep input | sort)
-check "nothing is said" test ! -s err
+check "lines are unchanged" cmp <(tail -n +2 out) <(cat [1-4].jsonl | grep input | sort)
+check "no message is printed" test ! -s err
 cp out all.jsonl
 expect 0 gpuimg report merge [1-4].jsonl -o made.jsonl
-check "-o" cmp made.jsonl all.jsonl
-check "-o: nothing on stdout" test ! -s out
+check "-o writes the same report" cmp made.jsonl all.jsonl
+check "-o prints nothing" test ! -s out
 rm made.jsonl
 expect 0 gpuimg report merge all.jsonl
-check "a merged report is a report" cmp out all.jsonl
+check "a merged report can be merged again" cmp out all.jsonl
 cat [1-4].jsonl >joined
 expect 0 gpuimg report merge joined
-check "several in one file" cmp out all.jsonl
+check "several reports in one file" cmp out all.jsonl
 "$GPUIMG" report merge - <joined >out
-check "from standard input" cmp out all.jsonl
+check "reports from standard input" cmp out all.jsonl
 for what in array files; do
     expect_stdout '' gpuimg report merge [1-4].jsonl --missing $what
 done
 
-# A shard that comes twice is warned of: the same report, or that of a task with a wrong number.
+# A shard that occurs twice causes a warning: the same report, or that of a task with a wrong number.
 cp 2.jsonl 2b.jsonl
 for again in 2b.jsonl 2.jsonl ./2.jsonl; do
     expect 0 gpuimg report merge [1-4].jsonl $again
-    check "$again: said" test "$(<err)" = "gpuimg: warning: report: $again: is of shard 2/4, as 2.jsonl is: for each input the last line that says it is done counts"
+    check "$again: a warning names the shard" test "$(<err)" = "gpuimg: warning: report: $again: is of shard 2/4, as 2.jsonl is: for each input the last line that says it is done counts"
     check "$again: the report is the same" cmp out all.jsonl
 done
 expect 1 gpuimg report merge 1.jsonl 2.jsonl 2b.jsonl 4.jsonl
-check 'and the shard that is missing too' test "$(wc -l <err); $(tail -n 1 err)" = '2; gpuimg: report: of 10 files 0 failed and 2 never ran'
+check 'the missing shard is counted too' test "$(wc -l <err); $(tail -n 1 err)" = '2; gpuimg: report: of 10 files 0 failed and 2 never ran'
 expect 1 gpuimg report merge 1.jsonl 2.jsonl 4.jsonl
-check 'of none twice nothing is said' test "$(wc -l <err)" = 1
+check 'without a repeated shard there is no warning' test "$(wc -l <err)" = 1
 rm 2b.jsonl
 
-# Several lines of one input: the last that says done, then what was skipped as done, then failures.
+# Several lines of one input: the last one that is done counts, then one that was skipped as done, then a failure.
 {
     header 2/4
     item 02.png failed 1
@@ -64,53 +64,53 @@ rm 2b.jsonl
     item 10.png failed 3
 } >again.jsonl
 expect 0 gpuimg report merge 1.jsonl again.jsonl 3.jsonl 4.jsonl
-check "the last that is done counts" diff <(tries | grep -E '^(02|06|10)') - <<'END'
+check "the last line that is done counts" diff <(tries | grep -E '^(02|06|10)') - <<'END'
 02.png done 2
 06.png done 2
 10.png skipped 2
 END
 
-# Killed: a line cut short, an empty report, one whose header was cut.
+# Killed tasks: a truncated line, an empty report, and one with a truncated header.
 head -c -20 3.jsonl >cut.jsonl
 expect 1 gpuimg report merge 1.jsonl 2.jsonl cut.jsonl 4.jsonl
-check "a cut line is warned of" grep -qx 'gpuimg: warning: report: cut.jsonl: line 3 is cut short, as of a task that was killed' err
-check "missing files are reported" grep -qx 'gpuimg: report: of 10 files 0 failed and 1 never ran' err
-check "the rest is there" test "$(wc -l <out)" = 10
-# Damaged in the middle, as by a crash: its lines are missing, the rest counts.
+check "a truncated line causes a warning" grep -qx 'gpuimg: warning: report: cut.jsonl: line 3 is cut short, as of a task that was killed' err
+check "inputs without a line are counted" grep -qx 'gpuimg: report: of 10 files 0 failed and 1 never ran' err
+check "the merged report has the other lines" test "$(wc -l <out)" = 10
+# A line damaged in the middle of a report, as after a crash: its input is missing, and the others count.
 for damage in 'x{"input": "07.png", "out' '{"input": "07.png", "out' '\\0\\0\\0'; do
     awk -v with="$damage" 'NR == 3 { printf with "\n"; next } { print }' 3.jsonl >damaged.jsonl
     expect 1 gpuimg report merge 1.jsonl 2.jsonl damaged.jsonl 4.jsonl
-    check "a damaged line is warned of" grep -qx 'gpuimg: warning: report: damaged.jsonl: line 3 is damaged' err
-    check "its lines are missing" grep -qx 'gpuimg: report: of 10 files 0 failed and 1 never ran' err
+    check "a damaged line causes a warning" grep -qx 'gpuimg: warning: report: damaged.jsonl: line 3 is damaged' err
+    check "its input is missing" grep -qx 'gpuimg: report: of 10 files 0 failed and 1 never ran' err
 done
 { head -c 20 3.jsonl; echo; tail -n +2 3.jsonl; } >damaged.jsonl
 expect_error 2 'report: damaged.jsonl: line 1 is none of a report of --report' report merge 1.jsonl damaged.jsonl
 : >empty.jsonl
 head -c 20 1.jsonl >start.jsonl
 expect 1 gpuimg report merge 2.jsonl empty.jsonl start.jsonl --missing array
-check "tasks that never ran" grep -qx '1,3-4' out
+check "--missing prints tasks that never ran" grep -qx '1,3-4' out
 expect 2 gpuimg report merge -o made.jsonl empty.jsonl
-check "nothing to join" grep -qx 'gpuimg: report: no report has a header: no task came as far' err
-check "nothing is made" test ! -e made.jsonl
+check "reports without headers can't be merged" grep -qx 'gpuimg: report: no report has a header: no task came as far' err
+check "no report is written" test ! -e made.jsonl
 
-# Missing.
+# Parts that are missing.
 sed 's/"done"/"failed"/' 4.jsonl >bad.jsonl
 expect 1 gpuimg report merge 1.jsonl 2.jsonl cut.jsonl bad.jsonl --missing array
-check "shards, as an array" grep -qx '3-4' out
+check "--missing prints shards for an array" grep -qx '3-4' out
 expect 1 gpuimg report merge 1.jsonl bad.jsonl --missing array -o merged.jsonl
-check "and the report beside" test "$(wc -l <merged.jsonl)" = 6
-check "rows and single ones" grep -qx '2-4' out
+check "the merged report is written too" test "$(wc -l <merged.jsonl)" = 6
+check "--missing prints ranges" grep -qx '2-4' out
 expect 1 gpuimg report merge 2.jsonl 4.jsonl --missing array
-check "single ones" grep -qx '1,3' out
+check "--missing prints single numbers" grep -qx '1,3' out
 for k in 1 2; do header $k/8 ff 2; item $k done; done >few.jsonl
 expect_stdout '' gpuimg report merge few.jsonl --missing array
 expect 1 gpuimg report merge 1.jsonl bad.jsonl --missing files
-check "failed files" diff out - <<<$'04.png\n08.png'
+check "--missing prints failed files" diff out - <<<$'04.png\n08.png'
 expect 1 gpuimg report merge 1.jsonl bad.jsonl --missing files -0
-check "with zero bytes" cmp out <(printf '%s\0' 04.png 08.png)
-check "and that others have no name" grep -q 'warning: report: 5 that never ran are in no report: want --files-from' err
+check "--missing separates names by zero bytes" cmp out <(printf '%s\0' 04.png 08.png)
+check "a warning counts files that are in no report" grep -q 'warning: report: 5 that never ran are in no report: want --files-from' err
 
-# With the engine's own reports: of 7 files one is none, the second of three tasks never ran.
+# Reports of real batches: of 7 files one is damaged, and the second of three tasks never ran.
 mkdir in
 for name in a b c d e 'f g'; do pgm "in/$name.pgm" 9 7; done
 echo rubbish >in/bad.pgm
@@ -119,14 +119,14 @@ for k in 1 3; do
     expect $((k == 3)) gpuimg blur --files-from list --out-dir res --shard $k/3 --report part-$k.jsonl
 done
 expect 1 gpuimg report merge part-*.jsonl --missing files --files-from list
-check "what failed or never ran" diff out - <<<$'in/b.pgm\nin/bad.pgm\nin/d.pgm'
+check "--missing prints files that failed or never ran" diff out - <<<$'in/b.pgm\nin/bad.pgm\nin/d.pgm'
 tr '\n' '\0' <list >list0
 expect 1 gpuimg report merge part-*.jsonl --missing files --files-from list0 -0
-check "the same with zero bytes" cmp out <(printf '%s\0' in/b.pgm in/bad.pgm in/d.pgm)
+check "--missing with zero bytes prints the same" cmp out <(printf '%s\0' in/b.pgm in/bad.pgm in/d.pgm)
 expect 1 gpuimg report merge part-*.jsonl --missing files --files-from in
-check "the same by the folder" test "$(wc -l <out)" = 3
+check "--missing with a folder prints the same" test "$(wc -l <out)" = 3
 expect 1 gpuimg report merge part-*.jsonl --missing array
-check "the same as shards" grep -qx '2-3' out
+check "--missing prints the same as shards" grep -qx '2-3' out
 head -6 list >short
 expect_error 2 'report: --files-from short: is another list: *' report merge part-1.jsonl --missing files --files-from short
 expect 0 gpuimg blur --files-from list --out-dir res --shard 2/3 --report part-2.jsonl
@@ -135,7 +135,7 @@ check "a report of another shard is not continued" \
     grep -qx 'gpuimg: blur: --resume: the report part-2.jsonl is of shard 2/3, want shard 3/3' err
 
 
-# Refused.
+# Reports that are refused.
 { header 1/4 1111; item a done; } >list.jsonl
 { header 1/4 00ff00ff00ff00ff 11; item a done; } >files.jsonl
 { header 1/4 00ff00ff00ff00ff 10 blur; item a done; } >chain.jsonl
@@ -159,7 +159,7 @@ expect_error 2 'report: want merge REPORT..., got merge*' report merge
 expect_error 2 'report: 1.jsonl: would be written over the input*' report merge 1.jsonl -o 1.jsonl
 sed 's/0\.1\.0/0.0.9/' 2.jsonl >old.jsonl
 expect 0 gpuimg report merge 1.jsonl old.jsonl 3.jsonl 4.jsonl
-check "another version is warned of" grep -q 'warning: report: old.jsonl: is of version 0.0.9, 1.jsonl of 0.1.0' err
+check "a report of another version causes a warning" grep -q 'warning: report: old.jsonl: is of version 0.0.9, 1.jsonl of 0.1.0' err
 full() { "$GPUIMG" report merge part-1.jsonl --missing array >/dev/full; }
 expect 75 full
 check "--missing: a full disk is named" grep -qx 'gpuimg: report: standard output: No space left on device' err

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Sizes that resize takes, and those that it refuses before it works.
+# The sizes that resize accepts, and those that it refuses before any work.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 30 20
 printf 'P5 1 1 255\na' >one.pgm
 
-# size WANT ARGUMENT...: the result is WANT, as a PGM's header has it.
+# size WANT ARGUMENT...: tests that the header of the resulting PGM has the size WANT.
 size() {
     local want=$1
     shift

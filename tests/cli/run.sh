@@ -1,5 +1,5 @@
 #!/bin/bash
-# gpuimg run: chains from the command line, from files and through pipes, and what they refuse.
+# gpuimg run: chains from the command line, from files and through pipes, and the chains that it refuses.
 . "$(dirname "$0")/lib.sh"
 
 pgm in.pgm 67 45
@@ -9,17 +9,17 @@ expect 0 gpuimg threshold b.pgm c.pgm --at otsu
 expect 0 gpuimg run 'gaussian --sigma 2 | edges | threshold --at otsu' in.pgm chain.pgm
 check "a chain equals its single commands" cmp chain.pgm c.pgm
 expect 0 gpuimg run "gaussian --sigma=2|edges|threshold -t otsu" in.pgm chain.pgm
-check "without blanks, with short options" cmp chain.pgm c.pgm
+check "a chain without blanks and with short options" cmp chain.pgm c.pgm
 expect 0 gpuimg run 'gaussian --sigma 2' in.pgm chain.pgm
-check "a chain of one" cmp chain.pgm a.pgm
+check "a chain of one step equals its command" cmp chain.pgm a.pgm
 "$GPUIMG" run 'gaussian --sigma 2 | edges' - pgm:- <in.pgm 2>err | cmp - b.pgm && pass || fail "through pipes" "$(<err)"
 
 # Quotes, backslashes, comments, files.
 expect 0 gpuimg convolve in.pgm a.pgm --kernel '1 2 1; 0 3 0; 2 2 1' --normalize
 expect 0 gpuimg convolve in.pgm b.pgm --kernel '1e-9 2e-9 1e-9; 0 3e-9 0; 2e-9 2e-9 1e-9' --normalize
-check "a sum is 0 beside its weights, however small they are" cmp a.pgm b.pgm
+check "--normalize of small weights equals that of large ones" cmp a.pgm b.pgm
 expect 0 gpuimg convolve in.pgm a.pgm --kernel '2 4 6; 3 6 9; 1 2 3' --normalize --device cpu -v
-check "a kernel of multiples of one row runs as rows and columns" grep -q 'ways cpu: convolve_separable' err
+check "a kernel of rank 1 runs as rows and columns" grep -q 'ways cpu: convolve_separable' err
 expect 0 gpuimg convolve in.pgm a.pgm --kernel '0 -1 0; -1 5 -1; 0 -1 0'
 expect 0 gpuimg run 'convolve --kernel "0 -1 0; -1 5 -1; 0 -1 0"' in.pgm chain.pgm
 check "double quotes" cmp chain.pgm a.pgm
@@ -35,21 +35,21 @@ convolve --kernel "0 -1 0; -1 5 -1; 0 -1 0"   # crisp
 END
 expect 0 gpuimg gaussian a.pgm b.pgm --sigma 1.5
 expect 0 gpuimg run --file steps.txt in.pgm chain.pgm
-check "from a file with comments" cmp chain.pgm b.pgm
+check "a chain from a file with comments" cmp chain.pgm b.pgm
 
-# Analyses pass the image on and write what the single commands write.
+# Analyses pass the image on and write the outputs of the single commands.
 expect 0 gpuimg gaussian in.pgm a.pgm --sigma 2
 expect 0 gpuimg extract a.pgm want.csv --at 60 --overlay want.png
 expect 0 gpuimg histogram a.pgm --bins 16 --format csv
 cp out want-bins.csv
 expect 0 gpuimg run 'gaussian --sigma 2 | histogram --bins 16 --format csv --to bins.csv | extract --at 60 --to got.csv --overlay got.png | edges' in.pgm chain.pgm
 expect 0 gpuimg edges a.pgm b.pgm
-check "analyses pass on what they were given" cmp chain.pgm b.pgm
-check "a table in the middle" cmp got.csv want.csv
-check "an overlay in the middle shows the step's image" cmp got.png want.png
-check "a histogram in the middle" cmp bins.csv want-bins.csv
+check "analyses pass their image on" cmp chain.pgm b.pgm
+check "a table in the middle of a chain" cmp got.csv want.csv
+check "an overlay in the middle of a chain shows the image of its step" cmp got.png want.png
+check "a histogram in the middle of a chain" cmp bins.csv want-bins.csv
 expect 0 gpuimg run 'gaussian --sigma 2 | extract --at 60' in.pgm
-check "a table last goes to standard output" cmp out want.csv
+check "a table at the end goes to standard output" cmp out want.csv
 expect 0 gpuimg run 'gaussian | extract --to got.csv --mask-image in.pgm' in.pgm
 expect 1 gpuimg run 'gaussian | extract --to made.csv --mask-image in.pgm' "$tests/../../testdata/coins.png"
 check "a mask of another size is named with its step" grep -q 'step 2, extract: .*mask' err
@@ -66,7 +66,7 @@ expect_error 2 'run: step 2, add: --with -: want a file, *' run 'add --with - | 
 expect_error 2 'extract: --mask-image -: want a file, *' extract --mask-image - - <in.pgm
 expect_error 2 'run: step 1, extract: --mask-image -: want a file, standard input is for the input' run 'extract --mask-image -' -
 
-# Errors name the step and the word, and come before any work.
+# Errors name the step and the word, and are reported before any work.
 expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run 'blur | edgez' in.pgm made.pgm
 expect_error 2 'run: step 1: gaussian: --sigma 999: want 0.1 to 250 px' run 'gaussian --sigma 999 | edges' in.pgm made.pgm
 expect_error 2 'run: step 2: edges: *--sigma*' run 'blur | edges --sigma 2' in.pgm made.pgm
@@ -96,7 +96,7 @@ expect_error 2 'run: want INPUT*with --file*' run --file steps.txt in.pgm made.p
 expect_error 1 'run: step 1, extract: *' run 'extract --mask-image no-such.pgm --to made.csv' in.pgm
 expect_error 1 'run: no-such.pgm: *' run 'blur' no-such.pgm made.pgm
 
-# One upload, one download, a line per step.
+# --timing has one upload, one download, and one line per step.
 expect 0 gpuimg run 'blur | edges | blur' in.pgm chain.pgm --timing --device cpu
 check "--timing: one upload" grep -qE '^upload .* 1 time$' err
 check "--timing: one download" grep -qE '^download .* 1 time$' err

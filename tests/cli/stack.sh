@@ -1,5 +1,5 @@
 #!/bin/bash
-# gpuimg stack, held against the definition of each way.
+# stack, by each method, against its definition in exact arithmetic.
 # Usage: stack.sh GPUIMG
 . "$(dirname "$0")/lib.sh"
 
@@ -57,7 +57,7 @@ for kind in a:255 b:65535; do
                 # shellcheck disable=SC2086
                 expect 0 gpuimg stack --by $by --kappa 1.2 --threads $threads $files "res-$out"
                 # shellcheck disable=SC2086
-                check "$kind $by of $n" python3 oracle.py $by "${kind#*:}" "res-$out" $files
+                check "$kind $by of $n images" python3 oracle.py $by "${kind#*:}" "res-$out" $files
             done
         done
     done
@@ -65,15 +65,15 @@ done
 printf '%s\n' a{0..5}.pgm >list.txt
 gpuimg stack a?.pgm one.pgm
 expect 0 gpuimg stack --files-from list.txt two.pgm
-check 'a list' cmp one.pgm two.pgm
+check 'a list gives the same image' cmp one.pgm two.pgm
 expect 0 gpuimg stack a?.pgm two.pgm --progress
-check 'progress' grep -qE '^gpuimg: stack: 6/6 files, [0-9.]+ images/s' err
+check 'stack shows progress' grep -qE '^gpuimg: stack: 6/6 files, [0-9.]+ images/s' err
 expect_error 1 'stack: b0.pgm: is 7 x 5, 1 channels of 2 bytes, want 7 x 5, 1 of 1 as a0.pgm' stack a0.pgm b0.pgm made.pgm
 expect_error 1 'stack: nowhere.pgm: No such file or directory' stack a0.pgm nowhere.pgm made.pgm
 expect_error 2 'stack: want INPUT... before the output made.pgm' stack made.pgm
 expect_error 2 'stack: a0.pgm: would be written over the input a0.pgm, want another file' stack a1.pgm a0.pgm a0.pgm
 
-# What does not fit in --memory waits in a temporary file: the same bytes, whatever fits.
+# Samples that exceed --memory are kept in a temporary file: the same bytes for any --memory.
 python3 - <<'END'
 import random, struct
 random.seed(8)
@@ -102,12 +102,12 @@ for kind in c:ppm d:pgm e:pam f:pfm; do
             for memory in 1 60000 100000; do
                 # shellcheck disable=SC2086
                 expect 0 env TMPDIR=. "$GPUIMG" stack --by $by --kappa 1 --memory $memory --threads 3 $files part.$suffix
-                check "$kind $by of $n in $memory bytes" cmp part.$suffix all.$suffix
+                check "$kind $by of $n images in $memory bytes" cmp part.$suffix all.$suffix
             done
         done
     done
 done
-# Medians of places side by side: ranks by bits, of more images than a byte counts, sorted where less than 256 are left.
+# Medians of adjacent pixels: ranks by bits, of more images than a byte counts, sorted once less than 256 candidates are left.
 for kind in d:65535 g:255; do
     for n in 1 2 5 9 300; do
         # shellcheck disable=SC2046
@@ -115,7 +115,7 @@ for kind in d:65535 g:255; do
         # shellcheck disable=SC2086
         expect 0 gpuimg stack --by median $files res.pgm
         # shellcheck disable=SC2086
-        check "$kind median of $n" python3 oracle.py median "${kind#*:}" res.pgm $files
+        check "$kind median of $n images" python3 oracle.py median "${kind#*:}" res.pgm $files
     done
 done
 { printf 'P5\n31 23\n255\n'; head -c 713 /dev/zero; } >low.pgm
@@ -124,17 +124,17 @@ many() { for ((i = 0; i < $2; i++)); do echo "$1"; done; }
 for low in 255 254 256; do
     # shellcheck disable=SC2046
     expect 0 gpuimg stack --by median $(many low.pgm $low) g1.pgm $(many high.pgm $low) res.pgm
-    check "median: the one in the middle of $((2 * low + 1))" cmp res.pgm g1.pgm
+    check "median of $((2 * low + 1)) images is the middle one" cmp res.pgm g1.pgm
 done
-check 'no temporary stays' test -z "$(compgen -G 'gpuimg-*')"
+check 'no temporary file is left' test -z "$(compgen -G 'gpuimg-*')"
 expect 1 env TMPDIR=./nowhere "$GPUIMG" stack --by median --memory 1 c?.ppm made.ppm
-check 'a folder that is not there' grep -qx 'gpuimg: stack: a temporary file in ./nowhere: No such file or directory (TMPDIR says where it goes)' err
+check 'a missing folder for temporary files is named' grep -qx 'gpuimg: stack: a temporary file in ./nowhere: No such file or directory (TMPDIR says where it goes)' err
 expect 0 env TMPDIR=./nowhere "$GPUIMG" stack --by median c?.ppm all.ppm
-# 60 images, 36 megabytes, in 2 megabytes: the program alone takes some 10.
+# 60 images of 36 MB in total with 2 MB of --memory: the program alone takes about 10 MB.
 head -c 600000 /dev/urandom >noise
 for i in {1..60}; do { printf 'P5 1000 600 255\n'; tail -c +$((i * 977)) noise; head -c $((i * 977 - 1)) noise; } >n$i.pgm; done
 if sanitized; then
-    skip 'memory under a sanitizer'
+    skip 'memory of stack: a sanitizer needs memory of its own'
 else
     for by in median sigma-clip; do
         expect 0 env TMPDIR=. python3 -c 'import resource, subprocess, sys
@@ -142,9 +142,9 @@ subprocess.run(sys.argv[1:], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$GPUIMG" stack --by $by --memory 2M --threads 2 n*.pgm part.pgm
         check "$by: memory is bounded ($(<out) kB)" test "$(<out)" -lt 30000
     done
-    # No memory is no fault of an image: try again.
+    # Lack of memory is not the fault of an image: the status says that the command may be repeated.
     { printf 'P5 2000 1500 255\n'; head -c 3000000 /dev/zero; } >large.pgm
-    # Where the program, which is larger with CUDA, just begins, and with as much again.
+    # Limits at which the program, which is larger with CUDA, just starts, and at which it has as much again.
     least=12000
     until (ulimit -v $least; exec "$GPUIMG" --version) >/dev/null 2>&1; do ((least += 1000, least < 200000)) || break; done
     for kib in $least $((least + 12000)); do
@@ -152,21 +152,21 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$GPUIMG" stack -
             [[ $kib != "$least" && $command == blur* ]] && continue
             # shellcheck disable=SC2086
             (ulimit -v $kib; exec "$GPUIMG" $command made.pgm --threads 1) 2>err
-            check "$command in $kib KiB: exit status" test $? = 75
-            check "$command in $kib KiB: said once" test "$(grep -c 'out of memory' err) $(wc -l <err)" = '1 1'
+            check "$command in $kib KiB exits with 75" test $? = 75
+            check "$command in $kib KiB prints one message" test "$(grep -c 'out of memory' err) $(wc -l <err)" = '1 1'
         done
     done
 fi
 mkdir disk
 if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
     expect 75 env TMPDIR=disk "$GPUIMG" stack --by median --memory 1M n1.pgm n2.pgm made.pgm
-    check 'a full disk is named' grep -qx 'gpuimg: stack: a temporary file in disk: No space left on device (TMPDIR says where it goes)' err
+    check 'a full disk for temporary files is named' grep -qx 'gpuimg: stack: a temporary file in disk: No space left on device (TMPDIR says where it goes)' err
     expect 75 env TMPDIR=disk "$GPUIMG" histogram n1.pgm n2.pgm --bins 65536 --table made.npy
-    check 'of a table too' grep -qx 'gpuimg: histogram: a temporary file in disk: No space left on device (TMPDIR says where it goes)' err
-    check 'and none appears' test -z "$(compgen -G 'made*')"
+    check 'a full disk is named for a table' grep -qx 'gpuimg: histogram: a temporary file in disk: No space left on device (TMPDIR says where it goes)' err
+    check 'no output appears' test -z "$(compgen -G 'made*')"
     umount disk
 else
-    skip 'a full disk: nothing can be mounted here'
+    skip 'a full disk: tmpfs can not be mounted here'
 fi
 
 finish

@@ -33,22 +33,22 @@ gray,6,0,0,0,90,15,9.574271077563381,91.66666666666667,0,0,0,30,0,1,30,90,43.588
 expect_stdout '{"file": "alpha.pam", "width": 3, "height": 1, "depth": 8, "maxval": 255, "channels": [{"name": "gray", "count": 2, "nan": 0, "positive_infinity": 0, "negative_infinity": 0, "sum": 12.0, "mean": 6.0, "deviation": 1.0, "variance": 1.0, "min": 5.0, "min_x": 1, "min_y": 0, "max": 7.0, "max_x": 2, "max_y": 0, "range": 2.0, "l1": 12.0, "l2": 8.6023252670426267, "rms": 6.0827625302982193, "entropy": 1.0, "unique": 2, "median": 6.0, "p50": 6.0}, {"name": "alpha", "count": 2, "nan": 0, "positive_infinity": 0, "negative_infinity": 0, "sum": 256.0, "mean": 128.0, "deviation": 127.0, "variance": 16129.0, "min": 1.0, "min_x": 2, "min_y": 0, "max": 255.0, "max_x": 1, "max_y": 0, "range": 254.0, "l1": 256.0, "l2": 255.00196077677521, "rms": 180.31361568112376, "entropy": 1.0, "unique": 2, "median": 128.0, "p50": 128.0}]}' \
     gpuimg stats alpha.pam -j --percentiles 50 --opaque
 expect 0 gpuimg stats alpha.pam
-check 'all pixels without --opaque' grep -qE '^count +3 +3$' out
+check 'without --opaque all pixels count' grep -qE '^count +3 +3$' out
 expect 0 gpuimg stats six.pgm --opaque
-check '--opaque without alpha: all' grep -qE '^count +6$' out
+check '--opaque without alpha counts all pixels' grep -qE '^count +6$' out
 
-# Nothing to measure.
+# Images without anything to measure.
 expect_stdout 'gray,0,0,0,0,0,,,,,,,,,,,0,0,,,0,,
 alpha,0,0,0,0,0,,,,,,,,,,,0,0,,,0,,' bash -c '"$0" stats clear.pam --opaque --percentiles 5 --format csv | sed 1d' "$GPUIMG"
 expect 0 gpuimg stats odd.pfm
-check 'no finite sample' grep -qE '^mean +-$' out
+check 'without finite samples the mean is -' grep -qE '^mean +-$' out
 check 'NaN is counted' grep -qE '^nan +1$' out
 check 'infinity is counted' grep -qE '^positive infinity +1$' out
-check 'what does not occur is not listed' test "$(grep -c negative out)" = 0
+check 'numbers that are 0 are not listed' test "$(grep -c negative out)" = 0
 expect 0 gpuimg stats low.pgm
-check 'samples of 0 to 100 are said to be read as 0 to 255' grep -q '8-bit, 0 to 100 read as 0 to 255$' out
+check 'the message names the scale of 0 to 100' grep -q '8-bit, 0 to 100 read as 0 to 255$' out
 
-# Parts of an image.
+# Parts of an image: rows, columns, blocks, labels.
 expect_stdout 'row,channel,sum
 0,gray,30
 1,gray,60' bash -c '"$0" stats six.pgm --by row --format csv | cut -d, -f1,2,7' "$GPUIMG"
@@ -58,9 +58,9 @@ six.pgm,2,0,1,1,gray,20
 six.pgm,0,1,2,1,gray,40
 six.pgm,2,1,1,1,gray,20' bash -c '"$0" stats six.pgm --by 2x1 --table - | cut -d, -f1-6,11' "$GPUIMG"
 expect 0 gpuimg stats six.pgm --by column
-check 'a table a column' test "$(grep -cE '^(column [012]|sum +[0-9]+)$' out)" = 6
+check '--group-by column prints a table per column' test "$(grep -cE '^(column [012]|sum +[0-9]+)$' out)" = 6
 expect 0 gpuimg run 'invert | stats --by row --to rows.json' six.pgm
-check 'a step of a chain' jq -e '.by == "row" and [.zones[].channels[0].sum] == [735, 705]' rows.json
+check 'groups in a chain' jq -e '.by == "row" and [.zones[].channels[0].sum] == [735, 705]' rows.json
 
 printf 'P2\n3 2\n255\n0 2 2\n7 0 2\n' >labels.pgm
 expect_stdout 'label,x,y,width,height,channel,sum
@@ -74,29 +74,29 @@ other.pgm,7,30' bash -c 'cp six.pgm other.pgm; "$0" stats six.pgm other.pgm --la
 expect 0 gpuimg run 'invert | stats --labels labels.pgm --to - --format json' six.pgm
 check 'labels in a chain' jq -e '.by == "label" and [.zones[].channels[0].sum] == [715, 225]' out
 expect 0 gpuimg stats six.pgm --labels labels.pgm
-check 'a table a label' test "$(grep -cE '^label [27] at [01],[01]: [12] x [12]$' out)" = 2
+check 'labels print a table per label' test "$(grep -cE '^label [27] at [01],[01]: [12] x [12]$' out)" = 2
 printf 'P2\n3 2\n255\n0 0 0 0 0 0\n' >none.pgm
 expect_stdout 'label,x,y,width,height,channel,count' bash -c '"$0" stats six.pgm --labels none.pgm --format csv | cut -d, -f1-7' "$GPUIMG"
 
-# Where it goes.
+# Kinds of tables, chosen by suffix.
 for suffix in csv json txt npy; do
     expect 0 gpuimg stats six.pgm "table.$suffix"
-    check "a table as .$suffix" test -s "table.$suffix"
+    check "a table as .$suffix exists" test -s "table.$suffix"
 done
 check 'csv by the suffix' grep -q '^gray,6,' table.csv
 check 'json by the suffix' grep -q '^{"file": "six.pgm"' table.json
 check 'npy by the suffix' test "$(head -c 6 table.npy | tail -c 5)" = NUMPY
 expect_stdout "$(cat table.csv)" bash -c '"$0" stats - --format csv <six.pgm' "$GPUIMG"
 expect 0 gpuimg run 'invert | stats --to inverted.csv' six.pgm
-check 'a step of a chain' grep -q '^gray,6,0,0,0,1440,' inverted.csv
+check 'a table of a step of a chain' grep -q '^gray,6,0,0,0,1440,' inverted.csv
 expect_stdout 'file,gray
 six.pgm,90
 low.pgm,255' bash -c '"$0" stats six.pgm low.pgm --table - | cut -d, -f1,7 | sed "1s/.*/file,gray/"' "$GPUIMG"
 expect 0 gpuimg stats six.pgm alpha.pam --out-dir tables --suffix .json
-check 'a table each' test -s tables/six.json -a -s tables/alpha.json
+check 'a table per input' test -s tables/six.json -a -s tables/alpha.json
 GPUIMG_WAY=reduce:lanes expect 0 gpuimg stats six.pgm --device cpu
 
-# Refusals.
+# Errors.
 expect_error 2 'stats: made.png: want a name that ends in .csv, .json, .npy or .txt, or --format' stats six.pgm made.png
 expect_error 2 'stats: --percentiles 101: want *' stats six.pgm --percentiles 101
 expect_error 1 'stats: table.csv: exists, and --no-clobber was given' stats six.pgm table.csv --no-clobber
@@ -112,5 +112,5 @@ expect_error 1 'stats: --labels: gone.pgm: *' stats six.pgm --labels gone.pgm
 expect_error 2 'stats: labels.pgm: *' stats six.pgm labels.pgm --labels labels.pgm --format csv
 full() { "$GPUIMG" stats six.pgm >/dev/full; }
 expect 75 full
-check 'a full disk is said' test "$(<err)" = 'gpuimg: stats: standard output: No space left on device'
+check 'a full disk is named' test "$(<err)" = 'gpuimg: stats: standard output: No space left on device'
 finish

@@ -1,15 +1,15 @@
 #!/bin/bash
-# Streams: images of PNM and PAM one behind the other, Y4M video, and ffmpeg at both ends.
+# Streams: concatenated images of PNM and PAM, Y4M video, and ffmpeg at both ends.
 # Usage: streams.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# same WHAT A B: the files have the same bytes.
+# same WHAT A B: tests that the files have the same bytes.
 same() { if cmp "$2" "$3" >check.log 2>&1; then pass; else fail "$1" "$(<check.log)"; fi; }
-# says WHAT TEXT: the last command's stderr is this one line.
+# says WHAT TEXT: tests that the last command printed exactly this line on stderr.
 says() { if [[ $(<err) == "$2" ]]; then pass; else fail "$1" "said: $(<err)" "want: $2"; fi; }
 
-# ---- PNM and PAM: what one command an image makes, one behind the other ----
+# ---- PNM and PAM: a stream gives the concatenated outputs of single commands ----
 pgm a.pgm 31 17
 pgm b.pgm 64 48
 printf 'P6\n5 4\n65535\n' >c.ppm
@@ -40,21 +40,21 @@ cat a.pgm b.pgm >grays.pgm
 for f in a b; do gpuimg blur $f.pgm - --format pgm; done >want
 expect 0 gpuimg blur grays.pgm out.pgm
 same "from file to file" out.pgm want
-check "no warning" test ! -s err
+check "a stream causes no warning" test ! -s err
 cat grays.pgm | gpuimg blur - out.pam
-check "into another format" test "$(grep -ao ENDHDR out.pam | wc -l)" = 2
+check "a stream is converted to another format" test "$(grep -ao ENDHDR out.pam | wc -l)" = 2
 cat grays.pgm | gpuimg blur - pgm:- >got
 same "by a prefix" got want
 gpuimg blur <(cat grays.pgm) - --format pgm >got
 same "from a pipe with a name" got want
 expect 0 gpuimg blur grays.pgm out.png
-check "one image only: a warning" grep -q 'holds more images; only the first is read' err
+check "if only one image is read, a warning says so" grep -q 'holds more images; only the first is read' err
 
 for f in a b; do gpuimg convert $f.pgm - --format pgm --depth 16; done >want
 cat grays.pgm | gpuimg convert --depth 16 - - >got
 same "convert" got want
 
-# A single one is what it was.
+# A single image is read as before.
 for f in a.pgm c.ppm d.pam e.pgm; do
     cat $f | gpuimg blur - - >got
     gpuimg blur $f - --format "${f##*.}" >want
@@ -65,7 +65,7 @@ for tail in '' '\n' ' \t\n\n'; do
     # shellcheck disable=SC2059
     printf "$tail" | cat a.pgm - >tail.pgm
     cat tail.pgm | gpuimg blur - - --linear >got 2>err
-    check "one image and white space: quiet" test ! -s err
+    check "white space after one image causes no warning" test ! -s err
     expect 0 gpuimg blur --linear tail.pgm out.pgm
     same "one image and white space" got out.pgm
 done
@@ -76,7 +76,7 @@ same "one image that fills no buffer" got want.pgm
 gpuimg blur - - <big.pgm >got
 same "one image from a file on standard input" got want.pgm
 
-# White space between images, and plain ones, from a pipe as from a file.
+# White space between images, and plain images, from a pipe as well as from a file.
 printf 'P1\n3 2\n# 1\n101 0 1 0' >g.pbm
 for f in a.pgm b.pgm e.pgm e.pgm g.pbm; do gpuimg blur $f - --format pgm; done >want
 { cat a.pgm; printf '\n \n'; cat b.pgm; echo; cat e.pgm; head -c 40000 /dev/zero | tr '\0' ' '; cat e.pgm; echo; cat g.pbm; echo; } >spaces.pgm
@@ -89,10 +89,10 @@ for which in spaces.pgm:want plain.pgm:want-plain bits.pbm:want-bits; do
     same "white space, from a pipe: $which" got ${which#*:}
     expect 0 gpuimg blur ${which%:*} out.pgm
     same "white space, from a file: $which" out.pgm ${which#*:}
-    check "white space: quiet: $which" test ! -s err
+    check "white space causes no warning: $which" test ! -s err
 done
 
-# ---- what breaks off ----
+# ---- truncated streams ----
 { cat a.pgm; printf garbage; cat b.pgm; } >broken.pgm
 gpuimg blur a.pgm want.pgm
 cat broken.pgm | gpuimg blur - - >got 2>err
@@ -111,12 +111,12 @@ same "what came before the cut" got want
 says "cut" "gpuimg: blur: standard input: image 3: ends early, in row 4 of 48 (--allow-partial takes what can be read)"
 rm -f made*
 expect 1 gpuimg blur cut made.pgm
-check "cut: no file" test ! -e made.pgm
+check "truncated: no file appears" test ! -e made.pgm
 cat cut | gpuimg blur - - --allow-partial >got 2>err
 if (($? == 0)); then pass; else fail "cut: --allow-partial: exit status"; fi
 head -c "$(stat -c %s want)" got >head
 same "cut: --allow-partial: those before" head want
-check "cut: --allow-partial: the last one" test "$(stat -c %s got)" = $(($(stat -c %s want) + $(stat -c %s b.pgm)))
+check "truncated: --allow-partial writes the last image" test "$(stat -c %s got)" = $(($(stat -c %s want) + $(stat -c %s b.pgm)))
 printf 'P5 bad' | cat ab - | gpuimg blur - - >got 2>err
 if (($? == 1)); then pass; else fail "a bad head: exit status"; fi
 same "what came before a bad head" got want
@@ -125,12 +125,12 @@ if (($? == 1)); then pass; else fail "no image: exit status"; fi
 same "what came before no image" got want
 says "no image" "gpuimg: blur: standard input: byte $(stat -c %s ab) and on are no PNM or PAM image"
 for i in {1..40}; do cat b.pgm; done | { gpuimg blur - - 2>err || echo $? >status; } | head -c 4000 >/dev/null
-check "a reader that leaves: exit status" test "$(cat status 2>/dev/null)" = 1
-check "a reader that leaves: quiet" test ! -s err
+check "the reader exits: the status is 1" test "$(cat status 2>/dev/null)" = 1
+check "the reader exits: no message is printed" test ! -s err
 expect_error 2 'run: step 2, histogram: writes a table, and the input is a stream of images: want --table for one of all' \
     run 'blur | histogram' ab - --format pgm
 
-# ---- memory: ten times as long a stream takes no more ----
+# ---- memory: a stream that is ten times as long takes the same memory ----
 peak() { # peak COUNT: KiB that gpuimg takes for COUNT images of 1 MB
     for ((i = 0; i < $1; i++)); do cat big.pgm; done |
         python3 -c 'import resource, subprocess, sys
@@ -138,7 +138,7 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$GPUIMG" blur - - --threads 2
 }
 if sanitized; then
-    skip "memory of a stream: a sanitizer takes memory of its own"
+    skip "memory of a stream: a sanitizer needs memory of its own"
 else
     few=$(peak 20) many=$(peak 200)
     if ((many < few + 20000)); then pass; else fail "memory: $few KiB for 20 images, $many for 200"; fi
@@ -219,7 +219,7 @@ head -c 63 in.y4m | head -n 1 >none.y4m
 head -n 1 in.y4m >none.y4m
 gpuimg blur none.y4m - | cmp -s - none.y4m && pass || fail "a video of no frames"
 expect 0 gpuimg info in.y4m
-check "info of a video" grep -q 'y4m, 64 x 36' out
+check "info prints a video" grep -q 'y4m, 64 x 36' out
 
 for kind in 420jpeg 420p10; do
     python3 video.py make in.y4m $kind 64 36
@@ -232,13 +232,13 @@ for kind in 420jpeg 420p10; do
     same "Y4M $kind cut: whole frames come before" got want
     says "Y4M $kind cut" "gpuimg: blur: standard input: ends in the middle of a frame"
     head -c $((size - 7)) in.y4m | gpuimg blur - made.y4m 2>err
-    check "Y4M $kind cut: no file" test ! -e made.y4m
+    check "Y4M $kind truncated: no file appears" test ! -e made.y4m
     head -c $((size - 7)) in.y4m | gpuimg blur - out.y4m --allow-partial 2>err
     same "Y4M $kind cut: --allow-partial" out.y4m want
 done
 { head -n 1 in.y4m | sed 's/Ip/It/'; tail -n +2 in.y4m; } >fields.y4m
 expect 0 gpuimg blur fields.y4m out.y4m
-check "interlaced: a warning" grep -q 'fields.y4m: is interlaced' err
+check "interlaced video causes a warning" grep -q 'fields.y4m: is interlaced' err
 
 expect_error 1 'blur: in.y4m: is a Y4M video: it goes through operations*' blur in.y4m made.png
 expect_error 2 'blur: made.y4m: is for Y4M video, and a.pgm is none' blur a.pgm made.y4m
@@ -252,22 +252,22 @@ printf 'YUV4MPEG2 W99999 H99999 C420\nFRAME\n' >bad.y4m
 expect_error 1 'blur: bad.y4m: is Y4M of 99999 x 99999 pixels, over the limit*' blur bad.y4m made.y4m
 printf 'YUV4MPEG2 W2 H1 Cmono10\nFRAME\n\377\377\0\0' >bad.y4m
 expect_error 1 'blur: bad.y4m: frame 1: row 0 has the sample 65535, over its maximum of 1023' blur bad.y4m made.y4m
-# Operations that change the size: the planes have to fit each other afterwards.
+# Operations that change the size: the planes must still have sizes of the same video.
 if gpuimg list --commands | grep -qx transpose && gpuimg list --commands | grep -qx crop; then
     python3 video.py make in.y4m 420jpeg 32 16
     expect 0 gpuimg transpose in.y4m out.y4m
-    check "transposed" grep -aq '^YUV4MPEG2 W16 H32 F30000:1001 Ip A1:1 C420jpeg' out.y4m
+    check "transposed planes give a video" grep -aq '^YUV4MPEG2 W16 H32 F30000:1001 Ip A1:1 C420jpeg' out.y4m
     gpuimg transpose out.y4m back.y4m
     same "transposed twice" back.y4m in.y4m
     expect 0 gpuimg crop --size 50% in.y4m out.y4m
-    check "cropped" grep -aq '^YUV4MPEG2 W16 H8 ' out.y4m
+    check "cropped planes give a video" grep -aq '^YUV4MPEG2 W16 H8 ' out.y4m
     python3 video.py make odd.y4m 422 16 8
     expect_error 1 'transpose: odd.y4m: makes 8 x 8 chroma beside 8 x 16 luma, and this video has to have 4 x 16: *' transpose odd.y4m made.y4m
     { printf 'YUV4MPEG2 W8 H8 Cmono\n'; for i in 1 2; do printf 'FRAME\n'; head -c $((8 * i + 3)) /dev/zero; printf x; head -c $((60 - 8 * i)) /dev/zero; done; } >trim.y4m
     expect 1 gpuimg crop --trim trim.y4m made.y4m
-    check "trimmed: no file" test ! -e made.y4m
+    check "trimmed planes differ in size: no file appears" test ! -e made.y4m
 else
-    skip "no transpose and crop"
+    skip "transpose and crop are missing"
 fi
 
 # ---- ffmpeg at both ends ----
@@ -278,7 +278,7 @@ if command -v ffmpeg >/dev/null; then
         gpuimg gaussian --sigma 2 - - | tee got |
         ffmpeg -v error -f image2pipe -c:v ppm -i - -f framemd5 - >sums
     same "ffmpeg: ppm" got want
-    check "ffmpeg: reads 8 frames of ppm" test "$(grep -c '^0,' sums)" = 8
+    check "ffmpeg reads 8 frames of PPM" test "$(grep -c '^0,' sums)" = 8
     for format in yuv420p yuv422p yuv444p gray yuv420p10le; do
         ffmpeg -v error -f lavfi -i testsrc2=s=162x90:r=25 -frames:v 8 -pix_fmt $format -strict -1 -f yuv4mpegpipe - |
             gpuimg convolve --kernel 1 - - | ffmpeg -v error -i - -pix_fmt $format -f framemd5 - >got
@@ -286,34 +286,34 @@ if command -v ffmpeg >/dev/null; then
         if diff <(grep '^0,' got) <(grep '^0,' want) >check.log; then pass; else fail "ffmpeg: y4m of $format" "$(<check.log)"; fi
     done
 else
-    skip "no ffmpeg"
+    skip "ffmpeg is missing"
 fi
-# Progress is shown, without changing the stream.
+# Progress is shown without changing the stream.
 for ((i = 0; i < 7; i++)); do pgm part.pgm 61 $((40 + i)); cat part.pgm; done >told.pgm
 expect 0 gpuimg blur told.pgm told-out.pgm --progress
-check 'images are counted' grep -qE '^gpuimg: blur: 7 images, [0-9.]+ images/s, .*B/s in, .*B/s out, bound by [a-z ]+$' err
+check 'progress counts images' grep -qE '^gpuimg: blur: 7 images, [0-9.]+ images/s, .*B/s in, .*B/s out, bound by [a-z ]+$' err
 expect 0 gpuimg blur told.pgm told-quiet.pgm
-check 'nothing is told unasked' test ! -s err
-check 'the same comes out' cmp told-out.pgm told-quiet.pgm
+check 'without --progress nothing is printed' test ! -s err
+check 'progress does not change the bytes' cmp told-out.pgm told-quiet.pgm
 {
     echo 'YUV4MPEG2 W16 H8 F25:1 C420'
     for ((i = 0; i < 5; i++)); do printf 'FRAME\n%192s' x; done
 } >told.y4m
 expect 0 gpuimg blur told.y4m told-out.y4m --progress
-check 'frames are counted, not planes' grep -qE '^gpuimg: blur: 5 frames, [0-9.]+ frames/s, [0-9.]+ .?B/s in' err
-check 'and their bytes' bash -c '! grep -q " 0 B/s" err'
+check 'progress counts frames, not planes' grep -qE '^gpuimg: blur: 5 frames, [0-9.]+ frames/s, [0-9.]+ .?B/s in' err
+check 'progress has bytes per second' bash -c '! grep -q " 0 B/s" err'
 mkdir told
 cp part.pgm told/a.pgm
 cp part.pgm told/b.pgm
 echo passes >told/c.txt
 tar cf told.tar -C told a.pgm b.pgm c.txt
 expect 0 gpuimg blur --tar told.tar told-out.tar --progress
-check 'members are counted' grep -qE '^gpuimg: blur: 3 members, [0-9.]+ members/s' err
+check 'progress counts members' grep -qE '^gpuimg: blur: 3 members, [0-9.]+ members/s' err
 
 
-# ---- a pipe with a name: no process at its other end, or none that writes ----
+# ---- a named pipe without a process at its other end, or with one that never writes ----
 mkfifo quiet.fifo
-check "a signal to who waits for a pipe with a name" timeout 60 python3 - "$GPUIMG" <<'PY'
+check "a signal ends a command that waits for a named pipe" timeout 60 python3 - "$GPUIMG" <<'PY'
 import os, signal, subprocess, sys, time
 for command in (["blur", "a.pgm", "quiet.fifo", "b.pgm"], ["blur", "--tar", "quiet.fifo"]):
     for held in (False, True):
@@ -326,7 +326,7 @@ for command in (["blur", "a.pgm", "quiet.fifo", "b.pgm"], ["blur", "--tar", "qui
         if held:
             os.close(end)
 PY
-check "the others are made" test -s made/a.pgm -a -s made/b.pgm -a ! -e made.tar
+check "outputs of the other inputs are made" test -s made/a.pgm -a -s made/b.pgm -a ! -e made.tar
 cat a.pgm >quiet.fifo &
 expect 0 gpuimg blur --out 'made/{stem}.pgm' quiet.fifo b.pgm
 same "through a pipe with a name" made/quiet.pgm made/a.pgm

@@ -1,12 +1,12 @@
 #!/bin/bash
-# --tar: shards in, shards out; images, other members, truncated tars. Usage: tar.sh GPUIMG
+# --tar: tars in and out; images, other members, names, compression, truncated tars. Usage: tar.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 same() { if cmp "$2" "$3" >check.log 2>&1; then pass; else fail "$1" "$(<check.log)"; fi; }
 says() { if [[ $(<err) == "$2" ]]; then pass; else fail "$1" "said: $(<err)" "want: $2"; fi; }
 
-# ---- a shard as in WebDataset, with all kinds of members beside pictures ----
+# ---- a tar as in WebDataset, with all kinds of members besides images ----
 mkdir -p in/sub
 pgm in/0.pgm 40 30
 gpuimg convert in/0.pgm in/1.png
@@ -27,7 +27,7 @@ ln in/1.png in/hard
 chmod 640 in/1.png
 touch -d '2001-02-03 04:05:06.789' in/2.jpg
 
-# listing TAR: all that a tar says of its members but the size of images.
+# listing TAR: prints all that a tar says of its members except the size of images.
 listing() {
     python3 - "$1" <<'PY'
 import sys, tarfile
@@ -46,7 +46,7 @@ with tarfile.open(sys.argv[1] + ".tar", "w", format=f) as t:
     t.add("in", filter=keep)
 PY
     expect 0 gpuimg run 'gaussian --sigma 2' --tar $format.tar out-$format.tar
-    check "$format: quiet" test ! -s err
+    check "$format: no message is printed" test ! -s err
     listing $format.tar >want
     listing out-$format.tar >got
     same "$format: order, names, kinds, modes, owners, times" got want
@@ -66,8 +66,8 @@ PY
         same "$format: by $t threads, through pipes" got out-$format.tar
     done
 done
-# A reader that is not libarchive's, and none that knows pax where none is needed.
-check "ustar: no more than ustar" test -z "$(python3 -c '
+# A reader other than libarchive's; pax headers are used only if they are needed.
+check "ustar: no pax headers" test -z "$(python3 -c '
 import tarfile
 for m in tarfile.open("out-ustar.tar"):
     if m.pax_headers and m.name.isascii(): print(m.name)')"
@@ -89,7 +89,7 @@ done
 
 # ---- formats and names ----
 expect 0 gpuimg blur --tar --suffix .png ustar.tar out.tar
-check "--suffix" test "$(tar tf out.tar | grep -c 'in/[02].png$')" = 2
+check "--suffix changes names" test "$(tar tf out.tar | grep -c 'in/[02].png$')" = 2
 tar xf out.tar -O in/2.png >got
 gpuimg blur in/2.jpg want.png
 same "--suffix: bytes" got want.png
@@ -116,10 +116,10 @@ gpuimg blur --tar x-10.tar want.tar
 for i in 08 09 10 11; do same "shard $i" y-$i.tar want.tar; done
 rm y-*.tar
 expect 0 gpuimg blur --tar 'x-{08,11}.tar' '{made,other}-dir.tar'
-check "lists of words" test -s made-dir.tar -a -s other-dir.tar
+check "brace lists of words" test -s made-dir.tar -a -s other-dir.tar
 rm -f made* other*
 expect 0 gpuimg blur --tar 'x-{08..11}.tar' joined.tar
-check "many into one" test "$(tar tf joined.tar | wc -l)" = 12
+check "many tars into one" test "$(tar tf joined.tar | wc -l)" = 12
 expect_error 2 "blur: --tar: x-{08..11}.tar stands for 4 tars and made-{0..2}.tar for 3: want as many, or one that takes all" \
     blur --tar 'x-{08..11}.tar' 'made-{0..2}.tar'
 expect_error 2 "blur: --tar: two tars would both be written to made-1.tar" blur --tar 'x-{08,09}.tar' 'made-{1,1}.tar'
@@ -128,17 +128,17 @@ expect_error 2 "blur: --tar: want INPUT.tar and OUTPUT.tar, got 3 names*" blur -
 expect_error 2 "blur: --tar: made.zip: want - or a name that ends in .tar*" blur --tar x-08.tar made.zip
 cp x-08.tar kept.tar
 gpuimg blur --tar kept.tar - >>kept.tar 2>err
-check "standard output that is the input is refused" grep -qx 'gpuimg: blur: -: would be written over the input kept.tar, want another file' err
-check "and stays as it is" cmp kept.tar x-08.tar
+check "standard output that is an input is refused" grep -qx 'gpuimg: blur: -: would be written over the input kept.tar, want another file' err
+check "the input is unchanged" cmp kept.tar x-08.tar
 expect_error 2 "blur: --tar: goes from tar to tar*" blur --tar x-08.tar made.tar --out-dir made
 expect_error 2 "blur: --tar: goes from tar to tar*--recursive and --null" blur --tar x-08.tar made.tar --recursive
 
-# --resume: existing tars are whole.
+# --resume: existing tars are complete.
 gpuimg blur --tar x-08.tar y-08.tar
 touch -d '2000-01-01' y-08.tar
 expect 0 gpuimg blur --tar --resume 'x-{08..11}.tar' 'y-{08..11}.tar'
-check "--resume: existing tars stay" test "$(date -r y-08.tar +%Y)" = 2000
-check "--resume: the others are made" test -s y-11.tar
+check "--resume keeps existing tars" test "$(date -r y-08.tar +%Y)" = 2000
+check "--resume makes missing tars" test -s y-11.tar
 
 # --shard: a task's part of the list.
 rm y-*.tar
@@ -146,26 +146,26 @@ for k in 1 2 3; do expect 0 gpuimg blur --tar --shard $k/3 'x-{08..11}.tar' 'y-{
 for i in 08 09 10 11; do same "--shard: $i" y-$i.tar want.tar; done
 rm y-*.tar
 expect 0 gpuimg blur --tar --shard 2/3 'x-{08..11}.tar' 'y-{08..11}.tar'
-check "--shard: no other's" test "$(echo y-*.tar)" = y-09.tar
+check "--shard makes only its own tars" test "$(echo y-*.tar)" = y-09.tar
 expect_error 2 "blur: --shard: all tasks would write made.tar: *" blur --tar --shard 1/2 'x-{08..11}.tar' made.tar
 
-# ---- what is bad ----
+# ---- damaged members and tars ----
 printf 'P5 40 30 255\nshort' >in/5.pgm
 printf '\377\330\377\340 no jpeg' >in/6.jpg
 tar cf bad.tar in/0.pgm in/5.pgm in/0.cls in/6.jpg in/1.png
 expect 1 gpuimg blur --tar bad.tar out.tar
-check "bad members are named" test "$(grep -c '^gpuimg: blur: bad.tar: in/[56]' err)" = 2
-check "bad members are counted" grep -qx 'gpuimg: blur: 2 members were left out' err
-check "bad members are left out" test "$(tar tf out.tar | tr '\n' ' ')" = 'in/0.pgm in/0.cls in/1.png '
+check "damaged members are named" test "$(grep -c '^gpuimg: blur: bad.tar: in/[56]' err)" = 2
+check "damaged members are counted" grep -qx 'gpuimg: blur: 2 members were left out' err
+check "damaged members are left out" test "$(tar tf out.tar | tr '\n' ' ')" = 'in/0.pgm in/0.cls in/1.png '
 rm -f out.tar
 expect 1 gpuimg blur --tar bad.tar made.tar --fail-fast
-check "--fail-fast: nothing appears" test ! -e made.tar
-# Nor where the tar's end is read before the bad member is known: one that takes its time.
+check "--fail-fast: no tar appears" test ! -e made.tar
+# No tar appears either if its end is read before the damaged member, which takes long, is decoded.
 { printf 'P5 9000 9000 255\n'; head -c 81000000 /dev/zero; } | gpuimg convert - png:in/7.png
 truncate -s -100 in/7.png
 tar cf slow.tar in/7.png in/0.cls
 expect 1 gpuimg blur --tar slow.tar made.tar --fail-fast --threads 2
-check "--fail-fast: nothing appears of what was read" test ! -e made.tar
+check "--fail-fast: no tar appears after its end was read" test ! -e made.tar
 rm in/7.png
 
 size=$(stat -c %s ustar.tar)
@@ -174,33 +174,33 @@ for cut in 100 512 700 3000 40000 $((size - 2000000)) $((size - 1024 * 12)); do
     rm -f made.tar
     gpuimg blur --tar cut.tar made.tar 2>err
     if (($? == 1)); then pass; else fail "cut at $cut: exit status"; fi
-    check "cut at $cut: nothing appears" test ! -e made.tar
-    check "cut at $cut: said" grep -q '^gpuimg: blur: cut.tar: ' err
+    check "truncated at $cut: no tar appears" test ! -e made.tar
+    check "truncated at $cut: the tar is named" grep -q '^gpuimg: blur: cut.tar: ' err
 done
-# Between two members a tar has no hole: its end is missing.
+# A tar that is truncated between two members lacks its end.
 members=$(python3 -c 'import tarfile; print([m.offset for m in tarfile.open("ustar.tar")][5])')
 head -c "$members" ustar.tar >cut.tar
 expect_error 1 "blur: cut.tar: breaks off: the tar's end is missing" blur --tar cut.tar made.tar
 gzip -c ustar.tar | head -c 30000 >cut.tar.gz
 expect 1 gpuimg blur --tar cut.tar.gz made.tar
-check "cut .gz: nothing appears" test ! -e made.tar
+check "truncated .gz: no tar appears" test ! -e made.tar
 cp x-08.tar z-1.tar
 head -c 2000 x-08.tar >z-2.tar
 cp x-08.tar z-3.tar
 expect 1 gpuimg blur --tar 'z-{1..3}.tar' 'made-{1..3}.tar'
-check "a cut shard: the others are made" test -s made-1.tar -a -s made-3.tar -a ! -e made-2.tar
-check "a cut shard: said" grep -qx 'gpuimg: blur: 1 of 3 tars failed' err
+check "truncated tar: the others are made" test -s made-1.tar -a -s made-3.tar -a ! -e made-2.tar
+check "truncated tar: failed tars are counted" grep -qx 'gpuimg: blur: 1 of 3 tars failed' err
 rm -f made*
 expect 1 gpuimg blur --tar 'z-{1..3}.tar' made.tar
-check "a cut shard of one tar: nothing appears" test ! -e made.tar
+check "a single truncated tar: no tar appears" test ! -e made.tar
 expect 1 gpuimg blur --tar in/video.bin made.tar
 : >void
 expect 1 gpuimg blur --tar void made.tar
 expect 1 gpuimg blur --tar nowhere.tar made.tar
-check "no such file" grep -q '^gpuimg: blur: nowhere.tar: No such file' err
-check "nothing appears" test ! -e made.tar
+check "a missing tar is named" grep -q '^gpuimg: blur: nowhere.tar: No such file' err
+check "no tar appears" test ! -e made.tar
 
-# Names that point elsewhere are names; absurd sizes take no memory.
+# Names with absolute or parent paths are only names; absurd sizes take no memory.
 python3 - <<'PY'
 import io, tarfile
 data = open("in/0.pgm", "rb").read()
@@ -215,15 +215,15 @@ for name, start in (("huge.tar", b"P6 60000 60000 255\n"), ("huge2.tar", b"nothi
     open(name, "wb").write(m.tobuf(tarfile.GNU_FORMAT) + start.ljust(2048, b"x"))
 PY
 expect 0 gpuimg blur --tar names.tar out.tar
-check "names stay as they are" diff <(tar tPf names.tar) <(tar tPf out.tar)
-check "nothing is written there" test ! -e ../made.pgm -a ! -e /tmp/made-by-gpuimg.pgm
+check "names are unchanged" diff <(tar tPf names.tar) <(tar tPf out.tar)
+check "no file is written to these paths" test ! -e ../made.pgm -a ! -e /tmp/made-by-gpuimg.pgm
 for f in huge.tar huge2.tar; do
     (sanitized || ulimit -v 4000000; timeout 20 "$GPUIMG" blur --tar $f made.tar 2>err)
     if (($? == 1)); then pass; else fail "$f: exit status"; fi
-    check "$f: nothing appears" test ! -e made.tar
+    check "$f: no tar appears" test ! -e made.tar
 done
 
-# ---- a worker: an answer as soon as there is a question ----
+# ---- a worker process: an answer to each request ----
 check "a worker answers before its input ends" timeout 60 python3 - "$GPUIMG" <<'PY'
 import io, subprocess, sys, tarfile
 data = open("in/0.pgm", "rb").read()
@@ -243,7 +243,7 @@ assert worker.stdout.read() == bytes(1024)
 assert worker.wait() == 0
 PY
 
-# A worker that waits for its next question is told to end.
+# A signal ends a worker that waits for its next request.
 check "SIGTERM and SIGINT to an idle worker" timeout 60 python3 - "$GPUIMG" <<'PY'
 import signal, subprocess, sys, time
 for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
@@ -257,5 +257,5 @@ for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
         assert worker.wait(20) == status, worker.returncode
         assert worker.stderr.read() == b""
 PY
-check "nothing appears" test ! -e made.tar -a ! -e made.pgm
+check "no output appears" test ! -e made.tar -a ! -e made.pgm
 finish

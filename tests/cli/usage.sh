@@ -1,5 +1,5 @@
 #!/bin/bash
-# The command line itself: errors and their messages, before any work.
+# The command line: errors and their messages, before any work.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 9 7
 
@@ -70,7 +70,7 @@ expect_error 2 'convolve: *' convolve in.pgm made.pgm
 expect_error 2 'convolve: *' convolve in.pgm made.pgm --kernel '1 2; 3'
 expect_error 2 'convolve: --kernel .: is a folder, want a text or a file' convolve in.pgm made.pgm --kernel .
 
-# Text that would drive a terminal.
+# Text with control sequences of terminals.
 expect_error 2 'blur: --k ?\[31m: want *' blur in.pgm made.pgm --k $'\e[31m'
 expect_error 2 '?\[31m: no such command*' $'\e[31m'
 
@@ -83,13 +83,13 @@ expect_error 2 'list: x: one operand too many (usage: gpuimg list)' list x
 expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
 expect_error 2 'selftest: blurr: no such operation (try gpuimg list)' selftest blurr
 
-# Formats of the output are known before the input is read.
+# The format of the output is determined before the input is read.
 expect_error 2 'blur: *' blur nothere.pgm made.xyz
 expect_error 2 'blur: *' blur nothere.pgm made
 expect_error 2 'blur: *' blur nothere.pgm made.pgm --format xyz
 expect_error 2 'blur: *' blur in.pgm - --k 3
 
-# Names for the same.
+# Different names of the same command or option.
 expect 0 gpuimg extract in.pgm --threshold 60 --format json
 cp out want.json
 expect_stdout "$(cat want.json)" gpuimg extract in.pgm --at 60 -j
@@ -102,7 +102,7 @@ expect_error 2 'blur: --json: no such option*' blur in.pgm made.pgm --json
 expect_error 2 'blur: -j: no such option*' blur in.pgm made.pgm -j
 expect_error 2 'blur: --border-value 1,2,3,4,5: want 1 to 4 sample values separated by commas, *' blur in.pgm made.pgm --border-value 1,2,3,4,5
 
-# Every way to write an option gives the same.
+# All forms of an option give the same bytes.
 expect 0 gpuimg blur in.pgm want.pgm --k 3 --border wrap
 for words in '--k=3 --border=wrap in.pgm got.pgm' '-k3 in.pgm --border tile got.pgm' \
     'in.pgm got.pgm -k 3 --border periodic' '--k 9 in.pgm --k 3 --border wrap -- got.pgm' \
@@ -113,7 +113,7 @@ for words in '--k=3 --border=wrap in.pgm got.pgm' '-k3 in.pgm --border tile got.
     --bor=*) expect 2 gpuimg blur $words ;; # --border and --border-value
     *)
         expect 0 gpuimg blur $words
-        check "blur $words" cmp got.pgm want.pgm
+        check "blur $words equals the plain form" cmp got.pgm want.pgm
         ;;
     esac
 done
@@ -124,7 +124,7 @@ check "operands after --" cmp -- ./-got.pgm want.pgm
 POSIXLY_CORRECT=1 expect 0 gpuimg blur in.pgm got.pgm --k 3 --border wrap
 check "POSIXLY_CORRECT changes nothing" cmp got.pgm want.pgm
 
-# An option whose text may be a file.
+# An option whose value may be the name of a file.
 echo '0 -1 0; -1 5 -1; 0 -1 0' >kernel.txt
 expect 0 gpuimg convolve in.pgm a.pgm --kernel kernel.txt
 expect 0 gpuimg convolve in.pgm b.pgm --kernel '0 -1 0; -1 5 -1; 0 -1 0'
@@ -140,9 +140,9 @@ for text in '3x3:0,-1,0,-1,5,-1,0,-1,0' ' 3X3: 0 -1 0 -1 # a row and a bit
 done
 expect 0 gpuimg convolve in.pgm a.pgm -n --kernel '1;2;3;4;5;4;3;2;1'
 expect 0 gpuimg convolve in.pgm b.pgm -n --kernel '1x9:1 2 3 4 5 4 3 2 1'
-check "a shape of one column" cmp a.pgm b.pgm
+check "a kernel of one column" cmp a.pgm b.pgm
 expect 0 gpuimg convolve in.pgm a.pgm -n --kernel '9x1:1 2 3 4 5 4 3 2 1'
-check "a shape of one row" test "$(cmp -l a.pgm b.pgm | wc -l)" -gt 9
+check "a kernel of one row" test "$(cmp -l a.pgm b.pgm | wc -l)" -gt 9
 expect_error 2 'convolve: --kernel: one row of 9 weights: want "3x3: ..." or rows separated by ; for 3 x 3, "9x1: ..." for a row' convolve in.pgm made.pgm --kernel 0,-1,0,-1,5,-1,0,-1,0
 expect_error 2 'convolve: --kernel: one row of 25 weights: want "5x5: ..." *' convolve in.pgm made.pgm --kernel "$(yes 1 | head -25 | tr '\n' ' ')"
 expect_error 2 'convolve: --kernel: 8 weights: want 9 for 3x3' convolve in.pgm made.pgm --kernel '3x3:1 1 1 1 1 1 1 1'
