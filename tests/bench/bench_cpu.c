@@ -1,6 +1,7 @@
-/* Times the primitives of the CPU: requests on standard input, times on standard output, as
- * request.h says. What a request needs stays for the next one like it, so that a peer can be timed
- * between two halves of the runs. SPDX-License-Identifier: MIT */
+/* Times the primitives of the CPU: reads requests from standard input and prints times, as
+ * request.h defines. The input of a request is kept for the next one like it, so that a peer can be
+ * timed between two halves of the runs.
+ * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,14 @@
 struct bench {
     struct gi_queue *queue;
     struct gi_stopwatch *watch;
-    struct gi_pool *pool; /* as many threads as queue has */
+    struct gi_pool *pool; /* with the threads of the queue */
     struct gi_roofline rates;
-    struct bench_request request; /* what the members below are made for */
+    struct bench_request request; /* the one that the members below belong to */
     struct bench_weights weights;
     struct gi_image src, other, dst, labels;
     uint32_t nlabels;
     struct gi_region_sums *regions;
-    double kept; /* foreground pixels or regions, see bench_cost_of() */
+    double kept; /* number of foreground pixels or regions, see bench_cost_of() */
 };
 
 static void release(struct bench *bench)
@@ -167,7 +168,7 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
     }
 }
 
-/* Image, weights and a first run, which also warms up. */
+/* Makes image and weights, and runs once to warm up. */
 static enum gi_status prepare(struct bench *bench, const struct bench_request *request,
                               struct gi_err *err)
 {
@@ -219,7 +220,7 @@ static enum gi_status time_run(struct bench *bench, json_t *object, const char *
     return status;
 }
 
-/* Times the ways that take the work, in turn. */
+/* Times, in turn, the ways that accept the work. */
 static enum gi_status time_ways(struct bench *bench, json_t *object, struct gi_err *err)
 {
     const struct bench_request *request = &bench->request;

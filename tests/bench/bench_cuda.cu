@@ -1,5 +1,6 @@
-/* Times the primitives of CUDA and their peers by CUDA events: requests on standard input, times on
- * standard output, as request.h says. Ours, each peer and a copy of the same bytes run in turn.
+/* Times the primitives of CUDA and their peers with CUDA events: reads requests from standard input
+ * and prints times, as request.h defines. Our primitive, each peer and a copy of the same bytes run
+ * in turn.
  * SPDX-License-Identifier: MIT */
 #include <algorithm>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 enum {
     WARM_UPS = 3,
-    SLOW_US = 20000, /* work this long is timed SLOW_RUNS times at most */
+    SLOW_US = 20000, /* work this slow is timed at most SLOW_RUNS times */
     SLOW_RUNS = 3,
     AHEAD_NBYTES = 256 << 20,
 };
@@ -27,10 +28,10 @@ struct bench {
     struct gi_queue *queue;
     struct gi_cuda_queue *cu;
     struct gi_device_info info;
-    /* A copy of these runs ahead of each measurement: it empties the L2 cache and hides the time
-     * that a launch takes the CPU. */
+    /* A copy of these buffers runs before each measurement: it evicts the L2 cache and hides the
+     * CPU's time for a launch. */
     char *ahead;
-    int blocks; /* that fill the device with 2048 threads a multiprocessor */
+    int blocks; /* number that fills the device with 2048 threads per multiprocessor */
     cudaEvent_t from, to;
     struct gi_roofline rates;
 };
@@ -186,7 +187,7 @@ static struct bench_candidate ours(enum bench_work work)
 
 /* ---- a job ---- */
 
-/* How many foreground pixels or labels there are, as the first run left it. */
+/* Returns the number of foreground pixels or labels that the first run found. */
 static device_u64 count(struct bench_job *job)
 {
     device_u64 n = 0;
@@ -228,7 +229,7 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
         bench_make_doubles(job);
     if (job->err.status)
         return;
-    /* Ours, and that of NPP's labels and CUB, which is less than 16 bytes per pixel. */
+    /* For our work, and for NPP's labels and CUB, which need less than 16 bytes per pixel. */
     job->scratch_nbytes = (64 << 20) + (labels ? 16 * pixels : 0);
     if (labels)
         job->scratch_nbytes += gi_cuda_label_scratch(&job->labels[0]);
@@ -268,7 +269,7 @@ static void job_free(struct bench_job *job)
 
 /* ---- timing ---- */
 
-/* Reads all of it; the sum goes where no launch asks for. */
+/* Reads the whole buffer; the sum is stored at an index that no launch asks for. */
 static __global__ void sweep(const uint4 *src, size_t n, uint32_t *out)
 {
     uint32_t sum = 0;
@@ -279,9 +280,9 @@ static __global__ void sweep(const uint4 *src, size_t n, uint32_t *out)
         *out = sum;
 }
 
-/* What runs ahead of a measurement. Work that writes an image pays for writing back what the copy
- * left in the L2 cache, and leaves as much itself; work that only reads would pay for the copy, so
- * a sweep has that written back before. */
+/* Runs before a measurement. Work that writes an image also writes back the lines that the copy
+ * left dirty in the L2 cache, and leaves as many itself. Work that only reads would be charged for
+ * the copy, so a sweep has those lines written back before. */
 static void run_ahead(struct bench *bench, const struct bench_request *request)
 {
     cudaStream_t stream = bench->cu->stream;
@@ -308,8 +309,8 @@ static double microseconds(struct bench *bench, struct bench_job *job,
     return 1000.0 * (double)ms;
 }
 
-/* As many bytes as the work must move, half of them read and half written, as far as the buffers
- * reach. */
+/* Copies as many bytes as the work must move, half of them read and half written, up to the size of
+ * the buffers. */
 static void run_copy(struct bench_job *job, int set)
 {
     const struct gi_image *src = &job->src[set], *dst = &job->dst[set];
@@ -327,8 +328,8 @@ static void run_copy(struct bench_job *job, int set)
                                std::min(half, most), cudaMemcpyDeviceToDevice, job->cu->stream));
 }
 
-/* Times all candidates in turn, `runs` times each. Ours come first and their list is "us", the
- * peers' are in "peers"; a peer that fails is named in "failed". */
+/* Times all candidates in turn, `runs` times each. Our times are the list "us", those of the peers
+ * are in "peers"; peers that fail are named in "failed". */
 static void time_all(struct bench *bench, struct bench_job *job, json_t *object,
                      const struct bench_candidate *candidates, int n)
 {
@@ -355,7 +356,7 @@ static void time_all(struct bench *bench, struct bench_job *job, json_t *object,
     json_object_set_new(object, "failed", failed);
 }
 
-/* Times the ways that take the work, in turn. */
+/* Times, in turn, the ways that accept the work. */
 static void time_ways(struct bench *bench, struct bench_job *job, json_t *object)
 {
     const struct bench_request *request = job->request;
@@ -418,7 +419,8 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     }
     *err = job.err;
     job_free(&job);
-    cudaGetLastError(); /* of an allocation that failed: the next launch shall not find it */
+    cudaGetLastError(); /* clears the error of a failed allocation, which the next launch would
+                           report */
     if (cudaDeviceSynchronize() != cudaSuccess) {
         fprintf(stderr, "bench_cuda: %s: the context is lost\n", err->text);
         exit(1); /* the caller starts a new process */

@@ -1,5 +1,6 @@
-/* What the CUDA bench and its peers share: the images of a request on the device, and pieces of
- * work that are timed in turn. SPDX-License-Identifier: MIT */
+/* Declarations shared by the CUDA bench and its peers: the images of a request on the device, and
+ * candidates that are timed in turn.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_BENCH_CUDA_H
 #define GI_BENCH_CUDA_H
 
@@ -12,7 +13,7 @@ extern "C" {
 
 enum { BENCH_SETS = 4, BENCH_PEERS_MAX = 8 };
 
-/* One request on the device. Runs take the sets in turn, so that no input is in the cache from the
+/* One request on the device. Runs use the sets in turn, so that no input is in the cache from the
  * run before. */
 struct bench_job {
     struct gi_cuda_queue *cu;
@@ -22,31 +23,32 @@ struct bench_job {
     uint32_t nlabels;
     double kept;         /* see bench_cost_of() */
     float *taps, *dense; /* the weights in device memory, for peers */
-    /* Device memory: results, and what launchers and peers want besides. */
+    /* Device memory: results, and scratch of launchers and peers. */
     void *out, *out2, *scratch;
     double *doubles; /* of BENCH_DOUBLES, ndoubles */
     size_t ndoubles;
     size_t scratch_nbytes;
-    struct gi_err err; /* of the candidate at work */
+    struct gi_err err; /* of the running candidate */
 };
 
-/* Enqueues one piece of work on the context's stream; faults go to job->err. */
+/* Enqueues the work once on the context's stream; errors are stored in job->err. */
 struct bench_candidate {
     const char *name;
     void (*run)(struct bench_job *job, int set);
 };
 
-/* Each fills `peers` with those of its library that do the job, and returns how many. */
+/* Each fills `peers` with the functions of its library that can do the job, and returns their
+ * number. */
 int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job); /* and thrust */
 int bench_peers_npp(struct bench_candidate *peers, const struct bench_job *job);
 int bench_peers_cublas(struct bench_candidate *peers, const struct bench_job *job);
 
-/* Works that no primitive does (patterns.cu); the first makes job->doubles. */
+/* Works that no primitive does (patterns.cu); the first one allocates job->doubles. */
 void bench_make_doubles(struct bench_job *job);
 void bench_run_doubles(struct bench_job *job, int set);
 void bench_run_matrix(struct bench_job *job, int set);
 
-/* The pixels of BENCH_MATRIX, which sees the image as one run of samples. */
+/* Returns the number of pixels of BENCH_MATRIX, which treats the image as one run of samples. */
 static inline int bench_matrix_pixels(const struct bench_job *job)
 {
     const struct gi_image *src = &job->src[0];
@@ -55,7 +57,7 @@ static inline int bench_matrix_pixels(const struct bench_job *job)
     return (int)((size_t)src->width * rows / BENCH_MATRIX_SIDE);
 }
 
-/* Whether a call went well; `what` names it in job->err. */
+/* Returns whether a call succeeded; otherwise job->err names it by `what`. */
 static inline bool bench_good(struct bench_job *job, bool good, const char *what)
 {
     if (!good && !job->err.status)

@@ -1,5 +1,6 @@
-/* PNG beside plain libpng, in one thread: bench_png RUNS SCRATCH FILE.png... reads and writes each,
- * ours and libpng's in turn, and prints a JSON object for each. SCRATCH is the file to write.
+/* Times our PNG against plain libpng, in one thread. bench_png RUNS SCRATCH FILE.png... reads and
+ * writes each file, by us and by libpng in turn, and prints a JSON object per file. SCRATCH is the
+ * file to write.
  * SPDX-License-Identifier: MIT */
 #include <jansson.h>
 #include <png.h>
@@ -54,7 +55,8 @@ static void flush(png_structp png)
     (void)png;
 }
 
-/* Rows as the file has them, 16-bit samples in the file's order. NULL where libpng refuses. */
+/* Returns the rows as stored in the file, 16-bit samples big-endian, or NULL if libpng refuses it.
+ */
 static png_bytepp libpng_read(struct bytes *file, png_infop *info, png_structp *png)
 {
     file->at = 0;
@@ -67,7 +69,8 @@ static png_bytepp libpng_read(struct bytes *file, png_infop *info, png_structp *
     return png_get_rows(*png, *info);
 }
 
-/* The same picture at level 6 with libpng's own choice of filters; false where that fails. */
+/* Writes the same image at level 6 with libpng's own choice of filters; returns false on failure.
+ */
 static bool libpng_write(struct bytes *to, png_structp from, png_infop from_info)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);

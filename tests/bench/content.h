@@ -1,5 +1,6 @@
-/* What the images of the bench hold: one function for hosts and devices, so that every backend and
- * every peer gets the same picture. SPDX-License-Identifier: MIT */
+/* Computes the samples of the bench's images: one function for hosts and devices, so that every
+ * backend and every peer gets the same picture.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_BENCH_CONTENT_H
 #define GI_BENCH_CONTENT_H
 
@@ -8,12 +9,12 @@
 #include "kernels/border.h"
 
 enum bench_content {
-    BENCH_RANDOM,       /* every value as often */
+    BENCH_RANDOM,       /* every value is equally frequent */
     BENCH_CONSTANT,     /* three quarters of full scale: one bin, all foreground */
-    BENCH_PHOTO,        /* large shades, discs with hard edges, noise of 3/255 as a camera has */
+    BENCH_PHOTO,        /* large shades, discs with hard edges, camera noise of 3/255 */
     BENCH_NOISE,        /* 41 % foreground, where 8-connected regions are many and large */
-    BENCH_CHECKERBOARD, /* one region 8-connected, every pixel its own 4-connected */
-    BENCH_SPIRAL,       /* rings of 1 pixel, each open to the next at one place: one long path */
+    BENCH_CHECKERBOARD, /* 8-connected one region, 4-connected one region per pixel */
+    BENCH_SPIRAL,       /* rings of 1 pixel, each joined to the next at one place: a long path */
 };
 
 struct bench_picture {
@@ -22,7 +23,7 @@ struct bench_picture {
     uint64_t seed;
 };
 
-/* S. Vigna's splitmix64, its upper half. */
+/* The upper half of splitmix64 (S. Vigna). */
 GI_HOST_DEVICE static inline uint32_t bench_hash(uint64_t i)
 {
     uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -41,7 +42,7 @@ GI_HOST_DEVICE static inline float bench_unit(uint64_t key)
     return (float)(bench_hash(key) >> 8) / 16777216.0f;
 }
 
-/* Random values every 2^shift pixels, joined by straight lines. */
+/* Value noise: random values every 2^shift pixels, interpolated linearly. */
 GI_HOST_DEVICE static inline float bench_shade(int x, int y, int c, int shift, uint64_t seed)
 {
     int i = x >> shift, j = y >> shift, size = 1 << shift;
@@ -69,7 +70,7 @@ GI_HOST_DEVICE static inline float bench_photo(int x, int y, int c, uint64_t see
     return v < 0 ? 0 : v > 1 ? 1 : v;
 }
 
-/* A sample as a part of full scale, 0 to 1. */
+/* Returns a sample as a fraction of full scale, 0 to 1. */
 GI_HOST_DEVICE static inline float bench_sample(const struct bench_picture *picture, int x, int y,
                                                 int c)
 {

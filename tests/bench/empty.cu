@@ -1,5 +1,6 @@
-/* The least that a CUDA program can do: a context and one kernel. What `bench.py startup` measures
- * gpuimg --device cuda against. SPDX-License-Identifier: MIT */
+/* A minimal CUDA program, which opens a context and launches one kernel. `bench.py startup`
+ * compares gpuimg --device cuda with it.
+ * SPDX-License-Identifier: MIT */
 #include <cuda_runtime.h>
 
 static __global__ void nothing(void)

@@ -1,4 +1,4 @@
-/* Any operation by its name and options, with the looks that it takes first.
+/* Runs any operation, given by its name and options, for the bench, including its looks.
  * SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "filters/filter.h"
 #include "tests/bench/request.h"
 
-/* NAME=TEXT, or a flag. */
+/* Sets an option from NAME=TEXT, or a flag from its name. */
 static enum gi_status set(void *params, const struct gi_filter *filter, char *word,
                           struct gi_err *err)
 {

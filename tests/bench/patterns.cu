@@ -1,16 +1,17 @@
-/* Works of the bench that no operation is: pixels of many numbers by one matrix, and the sum of
- * doubles. SPDX-License-Identifier: MIT */
+/* Works of the bench that are not operations: pixels of many channels times a matrix, and the sum
+ * of doubles.
+ * SPDX-License-Identifier: MIT */
 #include "tests/bench/bench_cuda.h"
 
 enum {
     N = BENCH_MATRIX_SIDE,
-    TILE = 128, /* pixels of a block */
-    DEPTH = 16, /* numbers of them at a time */
-    EACH = 8,   /* pixels and results of a thread */
+    TILE = 128, /* pixels per block */
+    DEPTH = 16, /* channels of them at a time */
+    EACH = 8,   /* pixels and results per thread */
     THREADS = 256,
     SUM_THREADS = 512,
-    SUM_BLOCKS = 64, /* for each multiprocessor, so that none waits long for the last */
-    AHEAD = 4,       /* loads of a thread in flight */
+    SUM_BLOCKS = 64, /* per multiprocessor, so that no block waits long for the last one */
+    AHEAD = 4,       /* loads in flight per thread */
     WARP = 32
 };
 
@@ -19,10 +20,10 @@ static void check(struct bench_job *job, cudaError_t error)
     bench_good(job, error == cudaSuccess, cudaGetErrorString(error));
 }
 
-/* ---- pixels by a matrix ---- */
+/* ---- pixels times a matrix ---- */
 
 /* to(i, j) = the sum over k of from(i, k) * matrix(k, j), by fmaf with k ascending from +0. A block
- * makes 128 x 128 of them, a thread 4 x 4 in each quarter of that. */
+ * computes 128 x 128 results, a thread 4 x 4 in each quarter of the block. */
 static __global__ void __launch_bounds__(THREADS)
     matrix_tiles(float *to, const float *from, const float *matrix, int pixels)
 {
@@ -111,8 +112,8 @@ static __device__ __forceinline__ double block_sum(double v)
     return v;
 }
 
-/* Each block leaves the sum of `share` pairs in a row, the last block fewer; the last one to do so
- * adds them up, always in the same order, and leaves *done as it was, 0. */
+/* Each block stores the sum of `share` adjacent pairs, the last block of fewer. The last block to
+ * finish adds these sums, always in the same order, and resets *done to 0. */
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum_doubles(double *sum, double *parts, unsigned *done, const double2 *from, size_t share,
                 size_t n)

@@ -1,4 +1,4 @@
-/* CUB and thrust, which every CUDA Toolkit brings, on the work of a bench job.
+/* Peers of the bench from CUB and thrust, which every CUDA Toolkit includes.
  * SPDX-License-Identifier: MIT */
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_reduce.cuh>
@@ -10,7 +10,7 @@
 
 #include "tests/bench/bench_cuda.h"
 
-/* They see an image as one run of samples, so rows may have no padding. */
+/* They treat an image as one run of samples, so rows must have no padding. */
 static int pixels(const struct bench_job *job)
 {
     return job->src[0].width * job->src[0].height;
@@ -30,7 +30,7 @@ template <typename T> static void histogram(struct bench_job *job, int set)
                    0, nbins, pixels(job), job->cu->stream));
 }
 
-/* Newer releases want cuda::std::array, which older ones do not take. */
+/* Newer releases require cuda::std::array, which older ones do not accept. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static void histogram_rgba(struct bench_job *job, int set)
 {
@@ -75,7 +75,7 @@ template <typename T, typename SUM> static void cub_sum(struct bench_job *job, i
                                       job->cu->stream));
 }
 
-/* It returns the sum to the host, so it waits; there is no other form. */
+/* thrust returns the sum to the host and therefore waits; it has no asynchronous form. */
 template <typename T, typename SUM> static void thrust_sum(struct bench_job *job, int set)
 {
     thrust::transform_iterator<widen<T, SUM>, const T *> samples((const T *)job->src[set].data,

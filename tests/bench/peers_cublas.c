@@ -1,10 +1,10 @@
-/* cuBLAS on the work of a bench job: sums of absolute numbers, pixels by a matrix.
+/* Peers of the bench from cuBLAS: sums of absolute values, pixels times a matrix.
  * SPDX-License-Identifier: MIT */
 #include <cublas_v2.h>
 
 #include "tests/bench/bench_cuda.h"
 
-/* Ready for the job; NULL: there is none, and job->err says why. */
+/* Returns a handle for the job, or NULL with the reason in job->err. */
 static cublasHandle_t handle_of(struct bench_job *job, cublasPointerMode_t mode)
 {
     static cublasHandle_t handle;

@@ -1,10 +1,10 @@
-/* NVIDIA's NPP on the work of a bench job. Not every toolkit install has it.
+/* Peers of the bench from NVIDIA's NPP, which not every toolkit installation has.
  * SPDX-License-Identifier: MIT */
 #include <npp.h>
 
 #include "tests/bench/bench_cuda.h"
 
-/* What every call takes. */
+/* The arguments of every call. */
 struct call {
     NppStreamContext stream;
     const void *src;
@@ -43,8 +43,8 @@ static void good(struct bench_job *job, NppStatus status)
         gi_fail(&job->err, GI_E_DEVICE, "NPP says %d", (int)status);
 }
 
-/* Both Gaussians in every type: GaussBorder has its own weights and masks of 3 to 15,
- * GaussAdvancedBorder takes any taps. */
+/* Calls both Gaussians of NPP in every type: GaussBorder has its own weights and masks of 3 to 15,
+ * GaussAdvancedBorder accepts any taps. */
 static void gauss(struct bench_job *job, int set)
 {
     static const NppiMaskSize masks[] = {
@@ -111,7 +111,7 @@ static void dense(struct bench_job *job, int set)
                                                NPP_BORDER_REPLICATE, c.stream));
 }
 
-/* Into 16 bits with a sign: twice our bytes out. */
+/* The result is 16 bits signed, twice the bytes of ours. */
 static void sobel_x(struct bench_job *job, int set)
 {
     struct call c = call_of(job, set);
@@ -120,7 +120,7 @@ static void sobel_x(struct bench_job *job, int set)
                                                       NPP_BORDER_REPLICATE, c.stream));
 }
 
-/* Whether the scratch is large enough, which an error says otherwise. */
+/* Returns whether the scratch is large enough; otherwise sets the error. */
 static bool room(struct bench_job *job, size_t nbytes)
 {
     return bench_good(job, nbytes <= job->scratch_nbytes, "NPP: room for its buffer");
@@ -145,7 +145,7 @@ static void sum(struct bench_job *job, int set)
         good(job, nppiSum_8u_C1R_Ctx(c.src, c.src_step, c.size, job->scratch, job->out, c.stream));
 }
 
-/* Labels alone, with gaps between their numbers, of foreground and background alike. */
+/* NPP labels foreground and background alike, with gaps between the numbers. */
 static void label(struct bench_job *job, int set)
 {
     struct call c = call_of(job, set);

@@ -1,5 +1,5 @@
-/* Shared by the bench programs: a line of JSON names a piece of work, a line of JSON answers with
- * its times. The rows themselves are in rows.json, statistics are computed by bench.py.
+/* The protocol of the bench programs: a line of JSON describes a piece of work, a line of JSON
+ * answers with its times. The rows are in rows.json; bench.py computes statistics.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_BENCH_REQUEST_H
 #define GI_BENCH_REQUEST_H
@@ -19,7 +19,7 @@ enum bench_work {
     BENCH_GAUSSIAN,  /* k x k, separable, sigma k / 6 */
     BENCH_DENSE,     /* any kernel of k x k weights */
     BENCH_BOX,       /* mean of k x k */
-    BENCH_ERODE,     /* least of k x k */
+    BENCH_ERODE,     /* minimum of k x k */
     BENCH_MEDIAN,    /* of k x k */
     BENCH_BILATERAL, /* of k x k, sigma k / 3, range 10 % */
     BENCH_NLMEANS,   /* patches of k x k in 21 x 21, strength 4 % */
@@ -32,36 +32,36 @@ enum bench_work {
     BENCH_INTEGRAL,   /* sums of all samples above and left, in 64 bits */
     BENCH_AFFINE,     /* a factor and an offset */
     BENCH_TABLE,      /* a table for all channels; u8 and u16 */
-    BENCH_ADD,        /* two images, as the next eight */
+    BENCH_ADD,        /* two images, like the next eight */
     BENCH_SUBTRACT,
-    BENCH_MULTIPLY, /* white being 1 */
+    BENCH_MULTIPLY, /* white is 1 */
     BENCH_ABSDIFF,
-    BENCH_BLEND,        /* 0.7 of one and 0.3 of another */
-    BENCH_MEAN,         /* half of the sum */
-    BENCH_DIVIDE,       /* white being 1 */
-    BENCH_COMPOSITE,    /* one over another */
-    BENCH_MASK,         /* one by the luma of another */
-    BENCH_FLIP_H,       /* left and right */
-    BENCH_FLIP_V,       /* top and bottom */
-    BENCH_TRANSPOSE,    /* of square images */
-    BENCH_TURN_90,      /* by a quarter, of square images */
-    BENCH_WINDOW,       /* a shift by 13 pixels and 7 rows */
-    BENCH_SWAP,         /* the channels in reverse order */
-    BENCH_ROTATE,       /* by `degrees` about the middle, the corners empty */
-    BENCH_PERSPECTIVE,  /* by a projective map */
-    BENCH_POLAR,        /* an image on rays made Cartesian */
-    BENCH_RESIZE,       /* to `to` pixels by `filter`, `to` rows of square images */
-    BENCH_OPERATION,    /* what `operation` says, all passes of it; the result is of its shape */
-    BENCH_LUMA,         /* RGB to gray; these and those above: image to image */
-    BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
-    BENCH_SUM,          /* sums and sums of squares */
-    BENCH_REDUCE,       /* sums, sums of squares, extremes and their places */
-    BENCH_MATRIX,       /* f32: pixels of BENCH_MATRIX_SIDE numbers by one matrix; CUDA only, as the
-                           next one */
-    BENCH_DOUBLES,      /* the sum of BENCH_DOUBLES_A_PIXEL doubles a pixel */
-    BENCH_SELECT,       /* coordinates and values above half of full scale */
-    BENCH_LABEL,        /* labels of the regions above half of full scale */
-    BENCH_REGION_STATS, /* their statistics, the labels being there */
+    BENCH_BLEND,       /* 0.7 of one and 0.3 of another */
+    BENCH_MEAN,        /* half of the sum */
+    BENCH_DIVIDE,      /* white is 1 */
+    BENCH_COMPOSITE,   /* one over another */
+    BENCH_MASK,        /* one image by the luma of another */
+    BENCH_FLIP_H,      /* left to right */
+    BENCH_FLIP_V,      /* top to bottom */
+    BENCH_TRANSPOSE,   /* square images */
+    BENCH_TURN_90,     /* a quarter turn of square images */
+    BENCH_WINDOW,      /* a shift by 13 pixels and 7 rows */
+    BENCH_SWAP,        /* the channels in reverse order */
+    BENCH_ROTATE,      /* by `degrees` about the centre, with empty corners */
+    BENCH_PERSPECTIVE, /* by a projective map */
+    BENCH_POLAR,       /* a polar image to Cartesian */
+    BENCH_RESIZE,      /* to `to` pixels by `filter`, `to` rows of square images */
+    BENCH_OPERATION,   /* all passes of `operation`; the result has the shape of its input */
+    BENCH_LUMA,        /* RGB to gray; this and all above make an image */
+    BENCH_HISTOGRAM,   /* all values; f32: 256 bins from 0 to 1 */
+    BENCH_SUM,         /* sums and sums of squares */
+    BENCH_REDUCE,      /* sums, sums of squares, minima and maxima with their places */
+    BENCH_MATRIX,  /* f32: pixels of BENCH_MATRIX_SIDE channels times a matrix; only CUDA, like the
+                      next one */
+    BENCH_DOUBLES, /* the sum of BENCH_DOUBLES_A_PIXEL doubles per pixel */
+    BENCH_SELECT,  /* coordinates and values above half of full scale */
+    BENCH_LABEL,   /* labels of the regions above half of full scale */
+    BENCH_REGION_STATS, /* sums of the regions of given labels */
     BENCH_COMPONENTS,   /* both */
 };
 
@@ -73,82 +73,84 @@ enum bench_work {
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
-    enum gi_alpha_rule alpha; /* WEIGH, as the filters have it, or PLAIN; PLAIN without alpha */
+    enum gi_alpha_rule alpha; /* WEIGH, like the filters, or PLAIN; PLAIN without alpha */
     struct bench_picture picture;
     int k, channels, connectivity;
     int threads; /* CPU */
     int runs;
     int degrees;                         /* BENCH_ROTATE */
     enum gi_interpolation interpolation; /* maps */
-    int to; /* BENCH_RESIZE: pixels in a row of the result, and rows in proportion */
+    int to; /* BENCH_RESIZE: pixels per row of the result, and rows in proportion */
     enum gi_resample_filter filter;
-    /* BENCH_OPERATION: its name and options, "erode k=31 shape=disk"; an option that is "other" is
-     * a second image, a flag stands alone. */
+    /* BENCH_OPERATION: its name and options, "erode k=31 shape=disk"; the value "other" is a second
+     * image, and a flag is written without a value. */
     char operation[96];
-    bool peers;     /* whether they are timed too (CUDA) */
-    bool ways;      /* whether each way that takes the work is timed too: {"ways": {NAME: [us]}} */
-    char way[32];   /* of the work's primitive (kernels/ways.h), the one to go; "": the quickest */
-    char save[256]; /* where the input goes as raw samples without padding; "": nowhere */
+    bool peers;     /* whether peers are timed too (CUDA) */
+    bool ways;      /* whether each way that accepts the work is timed: {"ways": {NAME: [us]}} */
+    char way[32];   /* way of the work's primitive (kernels/ways.h); "": the fastest */
+    char save[256]; /* path for the input as raw samples without padding; "": none */
 };
 
 enum { BENCH_MATRIX_SIDE = 128, BENCH_DOUBLES_A_PIXEL = 16 };
 
-/* Whether no primitive does the work, so that the CPU's program knows it not. */
+/* Returns whether no primitive does the work, so that the CPU's program does not have it. */
 static inline bool bench_is_pattern(enum bench_work work)
 {
     return work == BENCH_MATRIX || work == BENCH_DOUBLES;
 }
 
-/* The work of that name; -1: none. */
+/* Returns the work of that name, or -1. */
 int bench_work_of(const char *name);
 
-/* Whether the work makes an image from an image by bench_filter_run(). */
+/* Returns whether bench_filter_run() makes an image from an image for this work. */
 static inline bool bench_is_filter(enum bench_work work)
 {
     return work <= BENCH_LUMA;
 }
 
-/* Whether it takes a second image of the same shape. */
+/* Returns whether the work needs a second image of the same shape. */
 static inline bool bench_has_other(const struct bench_request *request)
 {
     return (request->work >= BENCH_ADD && request->work <= BENCH_MASK) ||
            strstr(request->operation, "=other");
 }
 
-/* The ways of the work's primitive, its last one's where it takes several; NULL: it has none. */
+/* Returns the ways of the work's primitive, of the last one if it runs several, or NULL if it has
+ * none. */
 const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work);
 
-/* Has the work go way i of bench_ways(); -1: the request's, or any. */
+/* Forces way i of bench_ways(); -1: the way of the request, or any. */
 enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_request *request, int i,
                                struct gi_err *err);
 
-/* The shape of the image that the work makes; no samples. */
+/* Returns the shape of the work's result, without samples. */
 struct gi_image bench_dst_shape(const struct bench_request *request);
 
 enum { BENCH_K_MAX = 4001, BENCH_DENSE_MAX = 89 };
 
-/* The weights and tables of a filter, host memory, zeroed before the first filling. */
+/* Weights and tables of a filter in host memory; zeroed before they are first filled. */
 struct bench_weights {
     float taps[BENCH_K_MAX];
     float dense[BENCH_DENSE_MAX * BENCH_DENSE_MAX];
     uint8_t table8[256]; /* square roots */
     uint16_t table16[65536];
     struct gi_plan
-        plan;          /* of BENCH_RESIZE, whose tables are a struct gi_resample; of an operation */
+        plan; /* of BENCH_RESIZE, whose tables are a struct gi_resample, or of an operation */
     double params[64]; /* the operation's */
-    void *state;       /* what its looks fill */
+    void *state;       /* the state that its looks fill */
 };
 enum gi_status bench_weights_fill(struct bench_weights *weights,
                                   const struct bench_request *request, struct gi_err *err);
 void bench_weights_free(struct bench_weights *weights);
 
-/* Enqueues one filter; `other`: see bench_has_other(). */
+/* Enqueues one filter; bench_has_other() says whether it needs `other`. */
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_image *other,
                                 const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err);
 
-/* BENCH_OPERATION (operation.c): fills plan, params and state; runs it, looks first. */
+/* BENCH_OPERATION (operation.c): fills plan, params and state; runs the operation after its looks.
+ */
 enum gi_status bench_operation_fill(struct bench_weights *weights,
                                     const struct bench_request *request, struct gi_err *err);
 enum gi_status bench_operation_run(struct gi_queue *queue, struct gi_image *dst,
@@ -157,20 +159,20 @@ enum gi_status bench_operation_run(struct gi_queue *queue, struct gi_image *dst,
 
 struct gi_histogram_spec bench_histogram_spec(const struct bench_request *request);
 
-/* The fewest bytes, each input read once and each output written once, and multiply-adds that the
- * work can do with; `kept` foreground pixels or regions. */
+/* Lower bounds of the work: bytes, with each input read once and each output written once, and
+ * multiply-adds; `kept`: number of foreground pixels or regions. */
 struct bench_cost {
     double bytes, fmas;
 };
 struct bench_cost bench_cost_of(const struct bench_request *request, double kept);
 
-/* Reads requests from standard input, one per line, and prints the answers, one object each;
- * `answer` fills an answer, or fails with `err`. Returns the exit status. */
+/* Reads requests from standard input, one per line, and prints one object for each; `answer` fills
+ * an answer, or fails with `err`. Returns the exit status. */
 typedef enum gi_status bench_answer_fn(void *self, json_t *object,
                                        const struct bench_request *request, struct gi_err *err);
 int bench_serve(void *self, bench_answer_fn *answer);
 
-/* Appends microseconds to the list `name` of `object`, which is made where it is absent. */
+/* Appends microseconds to the list `name` of `object`, which is made if it does not exist. */
 void bench_say_time(json_t *object, const char *name, double us);
 
 #ifdef __cplusplus

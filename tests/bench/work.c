@@ -1,4 +1,4 @@
-/* What the bench programs time: works by name, their weights and what they cost.
+/* The works of the bench programs: names, weights, and lower bounds of their cost.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "tests/bench/request.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A work and the primitive that does it, the last one where it takes several. */
+/* Each work and its primitive, the last one if it runs several. */
 static const struct {
     const char *name, *primitive;
 } works[] = {
@@ -126,7 +126,7 @@ static enum gi_status set(void *params, const struct gi_filter *filter, const ch
     return gi_option_read(params, row, text, err);
 }
 
-/* The operation of that name, whose options set_all() knows. */
+/* Returns whether the work is an operation of that name whose options set_all() sets. */
 static bool is_operation(enum bench_work work)
 {
     return work == BENCH_BILATERAL || work == BENCH_NLMEANS ||
@@ -154,7 +154,7 @@ static enum gi_status set_all(void *params, const struct gi_filter *filter,
     return status ? status : filter->check(params, err);
 }
 
-/* The plan of the operation that the work is. */
+/* Makes the plan of the work's operation. */
 static enum gi_status fill_plan(struct bench_weights *weights, const struct bench_request *request,
                                 struct gi_err *err)
 {
@@ -187,7 +187,7 @@ enum gi_status bench_weights_fill(struct bench_weights *weights,
     }
     for (int i = 0; i < k; i++)
         weights->taps[i] = (float)(weights->taps[i] / sum);
-    /* No two rows alike: of full rank as far as anybody can tell. */
+    /* All rows differ, so that no kernel finds a lower rank. */
     for (int i = 0; i < k * k && k <= BENCH_DENSE_MAX; i++)
         weights->dense[i] = (float)bench_hash((uint64_t)i) / 4294967296.0f / (float)(k * k);
     for (int i = 0; i < 256; i++)
