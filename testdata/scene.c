@@ -1,5 +1,5 @@
 /* Draws the pictures in testdata/: coins on cloth beside a printed ticket. Usage: scene FOLDER
- * (`make testdata`); no other input, so the scene is its own origin.
+ * (`make testdata`). It reads no other file, so the pictures have no other author.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static double smooth(double edge0, double edge1, double v)
     return t * t * (3 - 2 * t);
 }
 
-/* A hash of a lattice point as 0 to 1. */
+/* Returns a hash of a lattice point, from 0 to 1. */
 static double lattice(int x, int y, unsigned seed)
 {
     uint32_t h = (uint32_t)x * 0x9e3779b1u ^ (uint32_t)y * 0x85ebca77u ^ seed * 0xc2b2ae3du;
@@ -68,7 +68,7 @@ static struct rgb cloth(double x, double y)
     return (struct rgb){v * 0.55, v * 0.85, v * 1.25};
 }
 
-/* Places on a jittered grid, three metals, radii of 12 to 34 pixels. */
+/* Places coins of three metals with radii of 12 to 34 pixels on a jittered grid. */
 static void place_coins(struct coin *coins)
 {
     static const struct rgb *const metals[] = {&gold, &silver, &copper};
@@ -96,7 +96,8 @@ static struct rgb coin_colour(const struct coin *coin, double dx, double dy, dou
     return mix(scale(coin->metal, light), (struct rgb){1, 1, 0.96}, 0.25 * highlight);
 }
 
-/* A ticket with lines of marks that look like words; true where the ticket is. */
+/* Draws a ticket with lines of marks that look like words; returns true for points on the ticket.
+ */
 static int ticket(double x, double y, struct rgb *colour)
 {
     double u = (x - 395) * 0.990 + (y - 322) * 0.139, v = (y - 322) * 0.990 - (x - 395) * 0.139;

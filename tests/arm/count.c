@@ -19,7 +19,7 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 GI_VISIBLE int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
 
 GI_VISIBLE int qemu_plugin_version = 1;
-static uint64_t instructions; /* of one thread; others may get lost */
+static uint64_t instructions; /* of one thread; counts of other threads may be lost */
 
 static void block_made(uint64_t id, struct qemu_plugin_tb *block)
 {

@@ -1,5 +1,6 @@
-/* Programs built for coverage write their counts also where they leave at once (linked by --wrap),
- * and none under a limit on the length of files, which would cut short those of all programs.
+/* Programs built for coverage write their counts also if they call _exit() (linked by --wrap).
+ * Under a limit on the size of files they write none, because that would truncate the counts of all
+ * programs.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -10,13 +11,13 @@ int __real_raise(int signal_number);
 _Noreturn void __wrap__exit(int status);
 int __wrap_raise(int signal_number);
 
-/* Before gcov's own end, which is another destructor. */
+/* Runs before gcov's own destructor. */
 __attribute__((destructor)) static void spare_counts(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return;
-    setenv("GCOV_PREFIX", "/dev/null", 1); /* a folder that can't be */
+    setenv("GCOV_PREFIX", "/dev/null", 1); /* a folder that can't exist */
     setenv("GCOV_ERROR_FILE", "/dev/null", 1);
 }
 

@@ -1,4 +1,4 @@
-/* Fuzzes the files of cameras' calibrations, JSON and YAML.
+/* Fuzzes the parser of camera calibrations in JSON and YAML.
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

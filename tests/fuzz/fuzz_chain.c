@@ -1,4 +1,5 @@
-/* Fuzzes the text of `gpuimg run`: a byte for the image, then a chain, which is read and run.
+/* Fuzzes the chains of `gpuimg run`: the first byte selects the image, the rest is a chain that is
+ * parsed and run.
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

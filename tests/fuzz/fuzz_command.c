@@ -1,5 +1,6 @@
-/* Fuzzes the whole command line: words separated by line ends, the first the command's name. They
- * are read and checked as main() does; an operation then runs on a few pixels, without files.
+/* Fuzzes the whole command line: words separated by newlines, of which the first is the command.
+ * They are parsed and checked like in main(); an operation then runs on a few pixels, without
+ * files.
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

@@ -1,4 +1,4 @@
-/* Fuzzes what is read from EXIF blocks and changed in them.
+/* Fuzzes the readers and editors of EXIF blocks.
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>

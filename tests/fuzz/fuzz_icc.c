@@ -1,6 +1,6 @@
-/* Fuzzes ICC profiles as --linear and CMYK read them, which lcms2 does. The first byte picks: the
- * curves of gray or of colour, inks of 8 or 16 bits, inverted or not. SPDX-License-Identifier: MIT
- */
+/* Fuzzes ICC profiles as --linear and CMYK read them with lcms2. The first byte selects the curves
+ * of gray or of colour, or inks of 8 or 16 bits, inverted or not.
+ * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void read_curves(const struct gi_metadata *metadata, int colours)
             abort();
         return;
     }
-    for (int i = 0; i < colours * SAMPLES; i++) /* from 0 to 1, and it never falls */
+    for (int i = 0; i < colours * SAMPLES; i++) /* from 0 to 1 and never decreasing */
         if (!(light[i] >= 0 && light[i] <= 1) || (i % SAMPLES && light[i] < light[i - 1]))
             abort();
 }

@@ -1,4 +1,4 @@
-/* Fuzzes the weights of `convolve --kernel`.
+/* Fuzzes the parser of weights in `convolve --kernel`.
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

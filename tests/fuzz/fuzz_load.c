@@ -1,4 +1,4 @@
-/* Fuzzes every decoder: clang -fsanitize=fuzzer,address,undefined, with seeds of each format.
+/* Fuzzes every decoder of images, with seeds of each format.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
-/* Reads every sample and every byte of metadata, so that a sanitizer sees what was never written.
+/* Reads every sample and every byte of metadata, so that a sanitizer detects uninitialized memory.
  */
 static unsigned touch(const struct gi_image *image, const struct gi_metadata *metadata)
 {

@@ -1,4 +1,5 @@
-/* Fuzzes values of options: a byte for the command, one for its option, then the value.
+/* Fuzzes the values of options: one byte selects the command, one its option, and the rest is the
+ * value.
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 
@@ -6,7 +7,7 @@
 
 #include "cli/command.h"
 
-/* The option of that number, counted through all sets; *set is the one that holds it. */
+/* Returns the option with this number, counted over all sets; *set is its set. */
 static const struct gi_option *option_at(const struct gi_command *command, int index, int *set)
 {
     for (*set = 0; *set < GI_OPTION_SETS_MAX && command->sets[*set].rows; ++*set)

@@ -1,5 +1,5 @@
-/* Fuzzes the tables of `paste`: points as CSV and .npy, regions as CSV, JSON and lines of it. The
- * first byte picks, from '0' on. Some labels have a crop.
+/* Fuzzes the tables of `paste`: points as CSV and .npy, regions as CSV, JSON and JSON lines. The
+ * first byte, from '0' on, selects the kind. Some labels have a crop.
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <math.h>
@@ -18,14 +18,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 enum { KINDS = 5, CROPS = 4 };
 static const char *const names[KINDS] = {"points.csv", "points.npy", "regions.csv", "regions.json",
                                          "regions.jsonl"};
-/* For labels from 1 on. The third is of another type, the fourth of another number of channels. */
+/* The crops of labels from 1 on. The third has another type, the fourth another number of channels.
+ */
 static const char *const crops[CROPS] = {"P2 2 1 255 7 8", "P2 1 2 255 9 10", "P2 1 1 1000 500",
                                          "P3 1 1 255 1 2 3"};
 static char folder[] = "/tmp/gpuimg-fuzz-XXXXXX";
 
 static void put(const char *name, const void *bytes, size_t nbytes)
 {
-    unlink(name); /* file systems wait for the disk where a file is made shorter */
+    unlink(name); /* file systems wait for the disk when a file is truncated */
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || (nbytes && write(fd, bytes, nbytes) != (ssize_t)nbytes) || close(fd))
         abort();
@@ -57,7 +58,8 @@ static void make_folder(void)
     gi_cli_quiet(true);
 }
 
-/* Every place is a whole pixel that floats hold; sources of crops have a value for each place. */
+/* Every place must be a whole pixel that floats hold; sources of crops must have a value per place.
+ */
 static void check(const struct gi_image *others, int n)
 {
     const struct gi_image *places = &others[0];

@@ -1,4 +1,4 @@
-/* Fuzzes the reports of batches, as `report merge` reads and joins them.
+/* Fuzzes the parser of batch reports, with which `report merge` reads and joins them.
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdio.h>

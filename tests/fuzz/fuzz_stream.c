@@ -1,4 +1,5 @@
-/* Fuzzes what reads inputs from front to end: streams of PNM, Y4M, tars. The first byte picks.
+/* Fuzzes the readers of sequential inputs: streams of PNM, Y4M and tars. The first byte selects the
+ * reader.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void read_video(struct gi_reader *reader)
         }
 }
 
-/* Every member that is short, and goes into a tar again. */
+/* Reads every short member and writes it into a tar again. */
 static void read_tar(const char *path)
 {
     struct gi_tar_reader *reader;

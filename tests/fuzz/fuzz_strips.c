@@ -1,4 +1,5 @@
-/* Fuzzes JPEGs that are decoded in strips: the image and the messages are those of one decoder.
+/* Fuzzes JPEGs that are decoded in strips: the image and the messages must be those of a single
+ * decoder.
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
-/* Lends threads that work one after the other, the last job first. */
+/* Threads that run one after the other, beginning with the last job. */
 static int jobs_run;
 
 static enum gi_status run_backwards(void *self, int njobs,
@@ -75,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         return 0;
     jobs_run = 0;
     struct outcome strips = load(bytes, nbytes, shrink, true);
-    if (jobs_run) { /* else one decoder did it */
+    if (jobs_run) { /* otherwise a single decoder has run */
         struct outcome one = load(bytes, nbytes, shrink, false);
         if (one.status != strips.status || strcmp(one.err.text, strips.err.text) != 0 ||
             strcmp(one.warning.text, strips.warning.text) != 0 ||

@@ -1,4 +1,4 @@
-/* Runs a fuzz target over the files and folders that are named: found crashes, seeds.
+/* Runs a fuzz target on the named files and folders of seeds and crashes.
  * SPDX-License-Identifier: MIT */
 #include <ftw.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static int replay(const char *path, const struct stat *st, int type, struct FTW 
         return -1;
     size_t n = fread(bytes, 1, (size_t)st->st_size, file);
     fclose(file);
-    /* In memory of its length, for sanitizers. */
+    /* In memory of exactly its length, for sanitizers. */
     uint8_t *exact = realloc(bytes, n ? n : 1);
     printf("%s\n", path);
     fflush(stdout);

@@ -1,4 +1,5 @@
-/* What the fuzzers of words share: a chain run on an image of a few pixels.
+/* Helpers of the fuzzers whose input is text: a string for sanitizers, and a chain run on a few
+ * pixels.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_FUZZ_SMALL_H
 #define GI_TESTS_FUZZ_SMALL_H
@@ -12,8 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
-/* The bytes as a string in memory of just that length, so that a sanitizer sees a read past its
- * end; freed by the caller. NULL: they hold a zero, or the name of a file, which is not to be
+/* Returns the bytes as a string in memory of exactly its length, so that a sanitizer detects a read
+ * past its end; the caller frees it. NULL: the bytes hold a zero, or a file name, which must not be
  * opened. */
 static inline char *small_text(const uint8_t *bytes, size_t nbytes)
 {
@@ -36,7 +37,7 @@ static inline struct gi_queue *small_queue(void)
     return queue;
 }
 
-/* Runs steps that take one source on an image of 7 x 5 pixels, of a type and channels by `which`.
+/* Runs steps with one source on an image of 7 x 5 pixels, whose type and channels `which` selects.
  */
 static inline void small_run(const struct gi_step *steps, int nsteps, unsigned which)
 {
@@ -59,7 +60,7 @@ static inline void small_run(const struct gi_step *steps, int nsteps, unsigned w
         }
     if (!status)
         status = gi_pipeline_run(pipeline, small_queue(), &dst, &src, sides, NULL, &err);
-    if (status != err.status || (status && !*err.text)) /* it fails with a message, or not at all */
+    if (status != err.status || (status && !*err.text)) /* a failure must have a message */
         abort();
     for (int i = 0; i < n; i++) {
         if (results[i] && steps[i].filter->result_free)

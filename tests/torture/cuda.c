@@ -1,8 +1,9 @@
-/* A library to preload: lets the N-th call of the CUDA driver fail, by TORTURE="cuda N" (as a
- * failed launch) or "cuda-memory N" (as memory that ran out), and then makes the file that
+/* A preloaded library that makes the N-th call of the CUDA driver fail, for TORTURE="cuda N" (as a
+ * failed launch) or "cuda-memory N" (as lack of memory), and then creates the file that
  * TORTURE_MARK names. With N 0 that file gets the number of calls at the end. The runtime, which is
- * linked statically, asks the driver for its functions by dlsym() and cuGetProcAddress(): it gets
- * stubs that count. x86-64 only. SPDX-License-Identifier: MIT */
+ * linked statically, looks up the driver's functions with dlsym() and cuGetProcAddress(), and gets
+ * stubs that count. Only for x86-64.
+ * SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -43,7 +44,7 @@ static void write_mark(const char *text)
     syscall(SYS_close, fd);
 }
 
-/* What the call returns in place of being made; 0: it is made. Called by the stubs. */
+/* Returns the status that replaces the call, or 0 if the call is to be made. The stubs call it. */
 int torture_decide(void);
 int torture_decide(void)
 {
@@ -53,8 +54,8 @@ int torture_decide(void)
     return code;
 }
 
-/* Stub i pushes i; torture_common keeps what holds arguments, asks, and goes on to torture_real[i].
- */
+/* Stub i pushes i; torture_common saves the registers of arguments, asks torture_decide(), and
+ * continues at torture_real[i]. */
 __asm__(".text\n"
         ".globl torture_stubs\n"
         "torture_stubs:\n"
@@ -94,7 +95,7 @@ __asm__(".text\n"
         "  jmp *%r11\n");
 extern char torture_stubs[];
 
-/* A stub for the driver's function. */
+/* Returns a stub for the driver's function. */
 static void *stub_for(void *real)
 {
     enum { STUB_NBYTES = 16 };
@@ -112,7 +113,8 @@ typedef int get_proc_fn(const char *name, void **found, int version, unsigned lo
                         void *status);
 static get_proc_fn *real_get_proc;
 
-/* What says what went wrong goes on doing so, and what gives tables of private functions. */
+/* Functions that describe errors never fail, nor do those that return tables of private functions.
+ */
 static bool is_spared(const char *name)
 {
     return strncmp(name, "cuGetError", 10) == 0 || strcmp(name, "cuGetExportTable") == 0;
@@ -148,7 +150,7 @@ void *dlsym(void *restrict handle, const char *restrict name)
     return stub_for(found);
 }
 
-/* The program leaves by it. */
+/* The program exits with it. */
 void _exit(int status)
 {
     char text[32];

@@ -1,8 +1,9 @@
-/* A library to preload: lets the N-th call of a kind fail, by TORTURE="KIND N" in the environment,
- * and then makes the file that TORTURE_MARK names. Kinds: the rows of `kinds`; "kill" ends the
- * process before the N-th call that makes, opens for writing, links or moves a file. Calls inside
- * the C library are not seen, except that fopen(), opendir(), scandir() and mkostemp() open a file
- * and readdir() and scandir() read a folder (getdents). SPDX-License-Identifier: MIT */
+/* A preloaded library that makes the N-th call of a kind fail, for TORTURE="KIND N" in the
+ * environment, and then creates the file that TORTURE_MARK names. The kinds are the rows of
+ * `kinds`; "kill" ends the process before the N-th call that creates, opens for writing, links or
+ * renames a file. Calls inside the C library are not intercepted, except that fopen(), opendir(),
+ * scandir() and mkostemp() open a file, and readdir() and scandir() read a folder (getdents).
+ * SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +47,7 @@ static enum kind wanted = NOTHING;
 static int fails_at;
 static const char *mark;
 static atomic_int calls;
-static bool begun; /* main has */
+static bool begun; /* main() has begun */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -59,7 +60,7 @@ __attribute__((constructor)) static void begin(void)
     mark = getenv("TORTURE_MARK");
 }
 
-/* Whether this call of that kind is the one. */
+/* Returns whether this call of that kind must fail. */
 static bool now(enum kind kind)
 {
     if (!begun || kind != wanted || atomic_fetch_add(&calls, 1) + 1 != fails_at)
@@ -248,7 +249,7 @@ int fsync(int fd)
 
 int close(int fd)
 {
-    int failed = (int)syscall(SYS_close, fd); /* what fails is closed all the same */
+    int failed = (int)syscall(SYS_close, fd); /* the file is closed although the call fails */
     return now(WRITE) ? fail(EIO) : failed;
 }
 
@@ -284,7 +285,7 @@ int openat(int folder, const char *path, int flags, ...)
     return open_at(folder, path, flags, mode);
 }
 
-/* The same in programs for large files. */
+/* Aliases for programs with large files. */
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 /* The same where _FORTIFY_SOURCE checks the arguments. */
