@@ -1,7 +1,7 @@
-"""What the oracle scripts share: images written by hand, the program run, results counted.
+"""Helpers of the oracle scripts: images written and read by hand, the program run, results counted.
 
-The oracles are numpy and scipy from the distribution; pixels travel as PNM and PFM, written and read
-here without gpuimg's help.
+The oracles are numpy and scipy from the distribution; pixels are passed as PNM and PFM, which this module writes and
+reads without gpuimg's help.
 """
 import os
 import subprocess
@@ -12,12 +12,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products: threads wo
 
 SEED = int(os.environ.get("SEED", "20261121"))
 
-# What scipy.ndimage calls our borders.
+# Names of our border modes in scipy.ndimage.
 SCIPY_MODES = {"clamp": "nearest", "border": "constant", "wrap": "wrap", "mirror": "reflect", "reflect101": "mirror"}
 
 
 def need(*modules):
-    """Imports the oracles, or says what is missing and ends as skipped."""
+    """Imports the oracles; if one is missing, prints that and ends as skipped."""
     found = []
     for name in modules:
         try:
@@ -33,7 +33,8 @@ def need(*modules):
 
 
 def write(path, image):
-    """image: (h, w) or (h, w, 3 or 4), uint8, uint16 or float32. PGM/PPM/PAM, or PFM for floats, by name .npy."""
+    """Writes an image of (h, w) or (h, w, 3 or 4), uint8, uint16 or float32: PGM, PPM or PAM, PFM for floats, or
+    .npy by its name."""
     h, w = image.shape[:2]
     channels = 1 if image.ndim == 2 else image.shape[2]
     if path.endswith(".npy"):
@@ -84,7 +85,7 @@ def suffix(image):
 
 
 class Checks:
-    """Counts checks; a failed one is named. Usage: c = Checks(); ...; c.end()"""
+    """Counts checks and prints the name of each failed one. Usage: c = Checks(); ...; c.end()"""
 
     def __init__(self):
         if len(sys.argv) != 2:
@@ -109,14 +110,14 @@ class Checks:
         print(f"SKIP: {reason}")
 
     def run(self, *args, status=0):
-        """Standard output of the program; a wrong exit status raises."""
+        """Returns the standard output of the program; raises on another exit status than expected."""
         p = subprocess.run([self.program, *map(str, args)], capture_output=True)
         if p.returncode != status:
             raise RuntimeError(f"gpuimg {' '.join(map(str, args))}: exit {p.returncode}: {p.stderr!r}")
         return p.stdout
 
     def filter(self, image, name, *args):
-        """What the filter makes of the image."""
+        """Returns the filter's result for the image."""
         source, result = self.path("in" + suffix(image)), self.path("out" + suffix(image))
         write(source, image)
         self.run(name, source, result, *args)
@@ -133,13 +134,14 @@ def random_image(rng, shape, dtype):
     return rng.integers(0, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
 
 
-# And what numpy.pad calls them.
+# Names of our border modes in numpy.pad.
 PADS = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
 
 
 def visible(image, mask, of, border="clamp", value=None, turned=False):
-    """`of` the samples of the window that is not 0 in `mask` whose alpha is > 0, in ascending order, or the sample itself where
-    there is none; `value` a pixel outside under border; `turned`: the window by half a turn, as what dilates has it."""
+    """Applies `of` to the sorted samples of the window whose `mask` is not 0 and whose alpha is > 0; if there are
+    none, keeps the sample. `value` is a pixel outside under border mode border; `turned`: the window is rotated
+    by 180 degrees, as for dilation."""
     h, w = mask.shape
     before, after = (h // 2, w // 2), ((h - 1) // 2, (w - 1) // 2)
     if turned:
@@ -157,19 +159,19 @@ def visible(image, mask, of, border="clamp", value=None, turned=False):
 
 
 def to_type(exact, dtype):
-    """A double result as the type: rounded half to even and saturated."""
+    """Converts a double result to the type: rounded half to even and saturated."""
     if dtype == np.float32:
         return exact.astype(np.float32)
     return np.clip(np.rint(exact), 0, np.iinfo(dtype).max).astype(dtype)
 
 
 def colours(image):
-    """How many of its channels are colour; 0: it has one channel."""
+    """Returns the number of colour channels; 0 if the image has a single channel."""
     return 0 if image.ndim == 2 else image.shape[2] - (image.shape[2] % 2 == 0)
 
 
 def luma(image):
-    """The gray image that decides: the luma in single precision, as README has it."""
+    """Returns the gray image for decisions: the luma in single precision, as README defines it."""
     if colours(image) <= 1:
         return image if image.ndim == 2 else image[:, :, 0]
     r, g, b = (image[:, :, i].astype(np.float32) for i in range(3))

@@ -1,11 +1,11 @@
-"""Warping in double precision: what the oracles of geometry hold gpuimg against."""
+"""Geometric transforms in double precision, the oracle of geometry's operations."""
 from _common import np, to_type
 
 BORDERS = ("clamp", "border", "wrap", "mirror", "reflect101")
 
 
 def index(i, n, border):
-    """The pixel at position i of an axis of n; -1 for the border value."""
+    """Returns the pixel at position i of an axis of n, or -1 for the border's constant."""
     if border == "clamp":
         return np.clip(i, 0, n - 1)
     if border == "border":
@@ -28,14 +28,14 @@ def keys(d, a):
 
 
 def weights(t, how, a):
-    """Offsets of the taps and the weight of each for the fractions t."""
+    """Returns the offsets of the taps and their weights for the fractions t."""
     if how == "bilinear":
         return [0, 1], [1 - t, t]
     return [-1, 0, 1, 2], [keys(t - k, a) for k in (-1, 0, 1, 2)]
 
 
 def sample(image, x, y, how="bilinear", border="border", value=0.0, a=-0.5):
-    """image at the places (x, y), in double; colour weighed by alpha where there is one."""
+    """Samples the image at the places (x, y) in double precision; colour is weighted by alpha if there is any."""
     image = image.astype(np.float64).reshape(*image.shape[:2], -1)
     h, w, channels = image.shape
     value = np.broadcast_to(np.asarray(value, np.float64), (channels,))
@@ -70,7 +70,7 @@ def grid(w, h):
 
 
 def agree(c, name, got, exact, dtype, unsure=None):
-    """unsure: places where a rounded coordinate may pick another pixel, left out."""
+    """Compares two images; `unsure`: places at which a rounded coordinate may choose another pixel, which are left out."""
     got = got.reshape(exact.shape).astype(np.float64)
     if unsure is not None:
         got, exact = got[~unsure], exact[~unsure]

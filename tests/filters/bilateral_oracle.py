@@ -1,4 +1,4 @@
-"""bilateral against its formula in double precision, and OpenCV's bilateralFilter()."""
+"""bilateral against its formula in double precision and OpenCV's bilateralFilter()."""
 from _common import Checks, need, np, random_image, suffix, to_type, write
 
 PAD_MODES = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
@@ -6,7 +6,8 @@ c = Checks()
 
 
 def formula(image, k, sigma, spread, mode="edge", value=0, guide=None, guide_value=0):
-    """In double precision; alpha as it is, and each pixel counts as much as it is opaque. Differences are of the guide's colours."""
+    """The formula in double precision: alpha is unchanged and weights each pixel. Differences are those of the
+    guide's colours."""
     v = image.astype(np.float64).reshape(*image.shape[:2], -1)
     h, (height, width, channels) = k // 2, v.shape
     colours = channels - (channels + 1) % 2
@@ -32,7 +33,7 @@ def formula(image, k, sigma, spread, mode="edge", value=0, guide=None, guide_val
 
 
 def scene(shape, dtype):
-    """Steps with noise, so that some neighbours are alike and others are not."""
+    """Steps with noise, so that some neighbours are similar and others are not."""
     height, width = shape[:2]
     y, x = np.mgrid[:height, :width]
     steps = ((x // 7 + y // 5) % 3 * 0.3 + 0.2).reshape(height, width, *[1] * (len(shape) - 2))

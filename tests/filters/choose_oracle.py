@@ -7,7 +7,7 @@ STRUCTURES = {4: ndimage.generate_binary_structure(2, 1), 8: np.ones((3, 3), int
 
 
 def blobs(shape, dtype):
-    """Smooth spots of every size: black where nothing is."""
+    """Smooth spots of every size on black."""
     image = ndimage.gaussian_filter(c.rng.random(shape), [1.3, 1.3, 0][:len(shape)])
     image = (image - image.min()) / (image.max() - image.min() or 1)
     image = np.where(image > 0.5, image, 0) * (1 if dtype == np.float32 else np.iinfo(dtype).max)
@@ -51,7 +51,7 @@ for dtype in (np.uint8, np.uint16, np.float32):
         judge = luma(image) if colours(image) else image
         for connectivity in (4, 8):
             check(f"{shape} {dtype.__name__}", image, judge > 0, connectivity)
-# Ways in that go around and around, noise that nearly lets through, and one row or column; by as many threads as there are bands.
+# Long ways into spirals, noise near the percolation threshold, and single rows and columns, with as many threads as bands.
 def rings(h, w, gaps):
     y, x = np.mgrid[:h, :w]
     ring = np.minimum(np.minimum(x, y), np.minimum(w - 1 - x, h - 1 - y))

@@ -1,4 +1,4 @@
-"""clahe against OpenCV's createCLAHE to the byte, and colour against its definition in single precision."""
+"""clahe against OpenCV's createCLAHE to the byte, and colour images against the definition in single precision."""
 from _common import Checks, colours, luma, need, np, to_type
 
 (cv2,) = need("cv2")
@@ -7,20 +7,20 @@ f = np.float32
 
 
 def reflected(i, n):
-    """Places of a mirrored line of n pixels, the last ones once."""
+    """Indices of a mirrored line of n pixels in which the end pixels occur once."""
     i = i % max(2 * n - 2, 1)
     return np.where(i >= n, 2 * n - 2 - i, i)
 
 
 def values(image):
-    """What samples are counted and looked up as."""
+    """The values by which samples are counted and looked up."""
     if image.dtype != np.float32:
         return image
     return np.clip(np.floor(np.nan_to_num(image.astype(np.float64), posinf=1, neginf=0) * 65536), 0, 65535).astype(np.int64)
 
 
 def tables(judge, clip, across, down):
-    """A table a tile, and a tile's sides."""
+    """Returns one lookup table per tile, and the sides of a tile."""
     h, w = judge.shape
     bins = 65536 if judge.dtype == np.float32 else np.iinfo(judge.dtype).max + 1
     judge = values(judge)
@@ -59,7 +59,7 @@ def clahe(image, judge, clip, across, down):
 
 
 def picture(shape, dtype):
-    """Noise on a slope, the darker values more often."""
+    """Noise on a ramp in which dark values are more frequent."""
     slope = np.linspace(0.1, 0.7, shape[1]).reshape(1, -1, *[1] * (len(shape) - 2))
     full = 1 if dtype == np.float32 else np.iinfo(dtype).max
     return ((c.rng.random(shape) ** 3 * 0.4 + slope) * 0.9 * full).astype(dtype)

@@ -1,4 +1,4 @@
-"""CMYK by its profile, against Pillow's way through lcms2; the profile is made here."""
+"""CMYK images with an ICC profile against Pillow's conversion by lcms2; the profile is made here."""
 import io
 import os
 import struct
@@ -14,7 +14,7 @@ GRID = 5
 
 
 def profile():
-    """Inks of odd hues, so that no formula gives the same, from a table of 5 x 5 x 5 x 5."""
+    """A profile of unusual inks from a table of 5 x 5 x 5 x 5, so that no formula gives the same colours."""
     steps = np.arange(256, dtype="u1").tobytes()
     ink = np.stack(np.meshgrid(*[np.linspace(0, 1, GRID)] * 4, indexing="ij"), -1).reshape(-1, 4)
     light = (1 - ink[:, 3]) * (1 - ink @ [0.3, 0.45, 0.1, 0])

@@ -1,7 +1,7 @@
 """color against numpy in double precision, scikit-image, OpenCV and Python's colorsys.
 
-Integers: 8 bits equal in 99.9 % of samples but those half way between two as far as single precision tells, 16 in 95 %, none more than
-1 off; floats within 2^-20 of the largest value, which of Lab is 128.
+Of integers, 8 bits are equal in 99.9 % of the samples that are not ties in single precision, 16 bits in 95 %, and
+none is more than 1 off; floats are within 2^-20 of the largest value, which is 128 for Lab.
 """
 import colorsys
 
@@ -24,7 +24,7 @@ c = Checks()
 
 
 def near(name, got, exact, dtype, largest=1):
-    """exact: in parts of full scale."""
+    """exact: as fractions of full scale."""
     name = f"{name} {got.shape} {np.dtype(dtype).name}"
     if dtype == np.float32:
         c.check(name, np.abs(got - exact).max() <= 2.0**-20 * max(largest, np.abs(exact).max()), np.abs(got - exact).max())
@@ -101,7 +101,7 @@ def test_spaces(image, dtype):
     if dtype == np.float32:
         lab = lab_of(rgb).astype(np.float32)
         got, exact = c.filter(lab, "color", "--from", "lab"), rgb_of(lab.astype(np.float64))
-        # Dark channels of strong colours are small differences, times 12.92.
+        # Dark channels of saturated colours are small differences times 12.92.
         c.check(f"from lab {lab.shape}", np.abs(got - exact).max() < 2.0**-17, np.abs(got - exact).max())
     else:
         v = image.astype(np.float64) / FULL[dtype]
@@ -211,7 +211,7 @@ def test_odd():
 
 
 def components(image, counted, dtype):
-    """For the colours of the pixels that count; as fractions of full scale."""
+    """The principal components of the pixels that count, as fractions of full scale."""
     v = image[..., :3].astype(np.float64) / FULL[dtype]
     colours = v[counted]
     values, vectors = np.linalg.eigh(np.cov(colours.T, bias=True))

@@ -1,7 +1,7 @@
-"""add, subtract, multiply, divide, absdiff, blend, flat-field, composite and mask against numpy in double precision,
-OpenCV's arithmetic and Pillow's ImageChops and alpha_composite.
+"""Binary arithmetic and compositing (add, subtract, multiply, divide, absdiff, blend, flat-field, composite, mask)
+against numpy in double precision, OpenCV's arithmetic, and Pillow's ImageChops and alpha_composite.
 
-Integers must lie within half a step of the double, and what float32 adds to that; floats within 2^-20 of the largest.
+Integers must be within half a step of the double plus float32's error; floats within 2^-20 of the largest.
 """
 from _common import Checks, np, random_image, read, suffix, to_type, write
 
@@ -19,7 +19,7 @@ c = Checks()
 
 
 def split(image, full):
-    """Colours in three channels and alpha, in double, 1 being full scale."""
+    """Returns three colour channels and alpha in double, with full scale 1."""
     v = image.astype(np.float64) / full
     v = v[:, :, None] if v.ndim == 2 else v
     colours = v.shape[2] - (v.shape[2] % 2 == 0)
@@ -51,7 +51,7 @@ def agree(name, got, exact, dtype):
 
 
 def run(image, name, *args, out=None, **named):
-    """The operation with images by option: with_=, flat=, dark=."""
+    """Runs the operation with images by option: with_=, flat=, dark=."""
     words = [name, c.path("a" + suffix(image)), c.path("out." + (out or suffix(image)[1:]))]
     write(words[1], image)
     for option, other in named.items():

@@ -16,7 +16,7 @@ def measured(a, b, *args, status=0):
 
 
 def disturbed(image, amount):
-    """Values near those of `image`."""
+    """Returns values near those of `image`."""
     if image.dtype == np.float32:
         return (image + c.rng.normal(0, amount, image.shape)).astype(np.float32)
     full = np.iinfo(image.dtype).max
@@ -63,7 +63,7 @@ def windows(n):
 
 
 def plain_ssim(x, y, full):
-    """By the definition, window by window; sides below 11 take the largest odd window."""
+    """SSIM by its definition, window by window; if a side is below 11, the largest odd window is used."""
     wy, wx = windows(x.shape[0]), windows(x.shape[1])
     w = np.outer(wy, wx)
     values = []

@@ -1,4 +1,4 @@
-"""extract against scipy.ndimage.label and scikit-image's regionprops and threshold_otsu."""
+"""extract (connected components) against scipy.ndimage.label and scikit-image's regionprops and threshold_otsu."""
 import csv
 import io
 import json
@@ -15,7 +15,7 @@ def refuse(word):
 
 
 def extracted(image, *args):
-    """The JSON object, and the label image where there is one."""
+    """Returns the JSON object, and the label image if there is one."""
     path, labels = c.path("in" + suffix(image)), c.path("labels.npy")
     write(path, image)
     text = c.run("extract", path, "--format", "json", "--labels", labels, *args)
@@ -23,7 +23,7 @@ def extracted(image, *args):
 
 
 def labelled(foreground, connectivity):
-    """scipy's components, numbered by their first pixel."""
+    """Returns scipy's components, numbered by their first pixel."""
     structure = np.ones((3, 3)) if connectivity == 8 else None
     labels, n = ndimage.label(foreground, structure)
     values, first = np.unique(labels.ravel(), return_index=True)
@@ -34,7 +34,7 @@ def labelled(foreground, connectivity):
 
 
 def luma(image):
-    """As the program defines it, in float32, rounded half to even."""
+    """The luma as the program defines it, in float32, rounded half to even."""
     if image.ndim == 2:
         return image
     r, g, b = (image[:, :, i].astype(np.float64) for i in range(3))
@@ -77,7 +77,7 @@ def blobs(shape, dtype):
 
 
 def exact_otsu(image):
-    """The lowest value of largest between-class variance, in whole numbers."""
+    """The lowest value with the maximum between-class variance, in integers."""
     values, counts = (a.tolist() for a in np.unique(image, return_counts=True))
     all_n, all_sum = sum(counts), sum(v * n for v, n in zip(values, counts))
     best, best_over, best_under, low_n, low_sum = values[0], 0, 1, 0, 0
@@ -97,14 +97,14 @@ def test_otsu():
                 want = filters.threshold_otsu(image)
                 name = f"otsu {dtype.__name__} {shape}"
                 if dtype == np.float32:
-                    # the centre of one of 256 bins, of numpy's float32 edges
+                    # The centre of one of 256 bins, by numpy's float32 edges.
                     c.check(f"{name} threshold", abs(got["threshold"] - want) <= 1e-6,
                             f"{got['threshold']} against {want}")
                 else:
                     exact = exact_otsu(image)
                     c.check(f"{name} threshold", got["threshold"] == exact, f"{got['threshold']} against {exact}")
                     if dtype == np.uint8:
-                        # at 16 bits its float32 sums miss the largest variance, by version
+                        # At 16 bits scikit-image's float32 sums miss the maximum variance in some versions.
                         c.check(f"{name} as scikit-image", got["threshold"] == want,
                                 f"{got['threshold']} against {want}")
                 mine, n = labelled(image > np.float64(got["threshold"]), 8)
@@ -212,13 +212,13 @@ def test_files():
     c.check("csv parses", len(list(csv.reader(io.StringIO(text)))) == n + 1)
 
 
-# Digits of 5 x 7 pixels as Hitachi's HD44780U has them (data sheet, table 4), a line a byte.
+# Digits of 5 x 7 pixels as in Hitachi's HD44780U (data sheet, table 4), one byte per row.
 DIGITS = ("0e11131519110e 040c040404040e 0e11010204081f 1f02040201110e 02060a121f0202 1f101e0101110e 0608101e11110e "
           "1f010204080808 0e11110e11110e 0e11110f01020c").split()
 
 
 def test_numbers():
-    """The text above each box is its label: digits of 5 x 7 pixels, one pixel around each."""
+    """The number above each box is its label: digits of 5 x 7 pixels with a frame of one pixel."""
     image = np.full((320, 100), 90, np.uint8)
     for i in range(12):
         image[20 + 25 * i:24 + 25 * i, 40:44] = 200
@@ -236,7 +236,7 @@ def test_numbers():
 
 
 def test_many():
-    """A checkerboard: every other pixel a region, 4-connected; more than 16 bits can count."""
+    """A checkerboard: with 4-connectivity every other pixel is a component; more than 16 bits can count."""
     y, x = np.mgrid[:600, :700]
     image = np.where((x + y) % 2, 200, 10).astype(np.uint8)
     got, labels = extracted(image, "--at", 100, "--connectivity", 4)

@@ -1,5 +1,6 @@
-"""resize --fast: the size of the whole picture's result, and about its samples; the very samples that
-Pillow's draft mode, the same libjpeg-turbo at the same scale, has been resized to."""
+"""resize --fast: the size equals the full decoder's result, the samples are close to it, and they equal Pillow's
+draft mode, which uses the same libjpeg-turbo at the same scale, followed by a resize.
+"""
 from _common import Checks, need, np, read
 
 (Image,) = need("PIL.Image")
@@ -9,7 +10,7 @@ ORIENTATION = 0x0112
 
 
 def photo(width, height, mode):
-    """Smooth shapes, an edge, a little noise."""
+    """Smooth shapes, an edge, and a little noise."""
     y, x = np.mgrid[:height, :width]
     planes = [128 + 60 * np.sin(x / 23.0 + k) + 50 * np.cos(y / 17.0 - k) + 12 * (x > y) for k in range(3)]
     image = np.stack(planes, axis=2) + c.rng.normal(0, 3, (height, width, 3))
@@ -24,7 +25,7 @@ def resize(source, *args):
 
 
 def close(name, source, *args, most=1):
-    """Returns what --fast makes."""
+    """Returns the result of --fast after comparing it with the full decoder's."""
     exact, fast = (resize(source, *args, *more) for more in ((), ("--fast",)))
     if exact.shape != fast.shape:
         c.check(name, False, f"{fast.shape}, want {exact.shape}")
@@ -35,7 +36,7 @@ def close(name, source, *args, most=1):
 
 
 def test_draft(mode, size, result, shrink, subsampling):
-    """The part of the draft that is picture ends before the padding of the last blocks."""
+    """Compares with a draft that is resized from its picture without the padding of the last blocks."""
     source = c.path("in.jpg")
     photo(*size, mode).save(source, quality=92, subsampling=subsampling)
     name = f"{mode} {size} to {result}, subsampling {subsampling}"
@@ -61,7 +62,7 @@ def test_orientation():
 
 
 def test_sizes():
-    """Sides that divide by nothing, and per cent of the whole."""
+    """Sides that no factor divides, and percentages of the whole."""
     for _ in range(30):
         size = tuple(int(side) for side in c.rng.integers(1, 700, 2))
         source = c.path("in.jpg")
@@ -72,7 +73,7 @@ def test_sizes():
 
 
 def test_chains():
-    """In a chain it is the first step that counts, with conversions and in batches as well."""
+    """In a chain the first step uses it, with conversions and in batches as well."""
     source, out = c.path("in.jpg"), c.path("out.pam")
     photo(801, 603, "RGB").save(source, quality=92)
     fast = resize(source, "--size", "20%", "--fast")

@@ -1,8 +1,9 @@
-"""rotate, affine, shift, perspective, warp-polar, undistort and remap against numpy in double precision, scipy.ndimage and OpenCV.
+"""rotate, affine, shift, perspective, warp-polar, undistort and remap against numpy in double precision,
+scipy.ndimage and OpenCV.
 
-scipy's map_coordinates agrees to the last bit that counts. OpenCV rounds places to 1/32 pixel before
-it interpolates, so its samples are off by up to a 64th of what neighbours differ, each way; gpuimg
-keeps 24 bits of fraction, and double precision says that gpuimg is right.
+scipy's map_coordinates agrees to the last significant bit. OpenCV rounds coordinates to 1/32 pixel before it
+interpolates, so that its samples are off by up to 1/64 of the difference of neighbours in each direction; gpuimg
+keeps 24 bits of fraction, and double precision confirms gpuimg.
 """
 import json
 
@@ -23,7 +24,7 @@ c = Checks()
 
 
 def halves(x, y):
-    """Places so near the middle between two pixels that rounding may pick either."""
+    """Places so close to the midpoint between two pixels that rounding may choose either."""
     return (np.abs((x % 1) - 0.5) < 1e-5) | (np.abs((y % 1) - 0.5) < 1e-5)
 
 
@@ -36,7 +37,7 @@ def check(name, image, args, x, y, how, border, a=-0.5, value=0):
 
 
 def turned(w, h, angle, center=None):
-    """Where pixels of the turned image come from."""
+    """Returns the source coordinates of a rotated image's pixels."""
     cx, cy = center or ((w - 1) / 2, (h - 1) / 2)
     x, y = grid(w, h)
     co, si = np.cos(np.radians(angle)), np.sin(np.radians(angle))
@@ -44,7 +45,7 @@ def turned(w, h, angle, center=None):
 
 
 def shape_of(i, size):
-    """Gray, RGB and RGBA by turns; floats have no file with alpha here."""
+    """Gray, RGB and RGBA in turn; no float format with alpha is used here."""
     return size if i % 3 == 0 else (*size, 3 if i % 3 == 1 else 4)
 
 
@@ -199,7 +200,7 @@ def test_undistort(image):
 
 
 def save_map(*axes):
-    """The coordinates as an array of two channels, or each in a PFM; the options that name them."""
+    """Saves the coordinates as an array of two channels, or as two PFMs; returns the options that name them."""
     if c.rng.integers(2):
         path = c.path("map.npy")
         np.save(path, np.stack(axes, -1).astype(np.float32))
@@ -211,7 +212,7 @@ def save_map(*axes):
 
 
 def test_remap(image):
-    """Against map_coordinates too; maps smaller and larger than the image."""
+    """remap against map_coordinates too; maps smaller and larger than the image."""
     h, w = image.shape[:2]
     for i, border in enumerate(BORDERS):
         mw, mh = (int(v) for v in c.rng.integers(1, 50, 2))
@@ -239,7 +240,7 @@ OPENCV = {"clamp": "BORDER_REPLICATE", "border": "BORDER_CONSTANT", "wrap": "BOR
 
 
 def test_opencv():
-    """Within what places rounded to 1/32 pixel make of a smooth image."""
+    """Within the error that coordinates rounded to 1/32 pixel cause in a smooth image."""
     if not cv2:
         c.skip("python3 has no cv2")
         return
@@ -263,7 +264,7 @@ def test_opencv():
 
 
 def test_opencv_others():
-    """Perspective, polar images both ways and lenses as OpenCV has them, its calibrations as files."""
+    """Perspective, polar transforms in both directions and lens distortion against OpenCV, with its calibration files."""
     if not cv2:
         return
     x, y = grid(200, 150)

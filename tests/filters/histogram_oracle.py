@@ -25,7 +25,7 @@ def near(a, b, tolerance=1e-9):
 
 
 def check_channel(name, got, values, bins, limits):
-    """`values` as float64; numpy's own rule for edges, in double."""
+    """`values` as float64; bins by numpy's own rule for edges, in double."""
     is_float = limits is None
     finite = values[np.isfinite(values)]
     lo, hi = limits if limits else (finite.min(), finite.max())

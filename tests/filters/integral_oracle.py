@@ -1,4 +1,4 @@
-"""integral and cumulative against numpy's cumsum of whole numbers."""
+"""integral and cumulative against numpy's cumsum of integers."""
 from _common import Checks, np, random_image, read, suffix, write
 
 SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2), (300, 280)]
@@ -13,7 +13,7 @@ def sums(image, name, *args, to="out.npy"):
 
 
 def want(image, name, along, squares):
-    """Exact: in 64 bits, or as whole numbers of 2^-40, which these floats and their squares are."""
+    """The exact sums: in 64 bits, or in multiples of 2^-40, of which these floats and their squares are integers."""
     v = image.astype(np.uint64) if image.dtype != np.float32 else np.rint(image * np.float64(2**20)).astype(np.int64)
     v = v * v if squares else v
     v = v.cumsum(1, dtype=v.dtype) if name == "integral" or along == "rows" else v
@@ -38,7 +38,7 @@ for dtype in (np.uint8, np.uint16, np.float32):
                 ok = got.dtype == kind and np.array_equal(got, exact.astype(kind))
                 c.check(f"{name} {along} squares {squares} {shape} {dtype.__name__}", ok, f"{got.dtype}")
 
-# Sums of floats of any size are right to 2^-62 of what is possible; samples that are not finite add nothing.
+# Sums of floats of any size are exact to 2^-62 of the largest possible sum; samples that are not finite add nothing.
 wide = (c.rng.standard_normal((40, 50)) * 10.0 ** c.rng.integers(-9, 9, (40, 50))).astype(np.float32)
 got = sums(wide, "integral")
 exact = wide.astype(np.longdouble).cumsum(0).cumsum(1)

@@ -1,4 +1,4 @@
-"""split and merge against numpy: a layer is the image where its label is, and layers become the image again."""
+"""split and merge against numpy: a layer is the image at the pixels with its label, and merged layers give the image."""
 import glob
 import os
 

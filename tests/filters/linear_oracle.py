@@ -1,4 +1,4 @@
-"""--linear: filters on amounts of light, against numpy and scipy in double precision."""
+"""--linear: filters in linear light against numpy and scipy in double precision."""
 import os
 import struct
 import subprocess
@@ -59,7 +59,7 @@ def srgb_back(v):
 
 
 def profile(space, curves):
-    """Curves by their tags; nothing else of a profile is asked."""
+    """A profile with transfer curves only."""
     curves = [*curves, (b"rand", np.random.default_rng(7).bytes(200))]  # libpng refuses very short chunks
     at, table, data = 128 + 4 + 12 * len(curves), b"", b""
     for tag, body in curves:
@@ -85,7 +85,7 @@ def samples(dtype, channels, seed):
 
 
 def against(name, image, decode, encode, *more):
-    """A blur of 5 x 5 of what the curve says is light."""
+    """Compares with a blur of 5 x 5 in linear light, by this transfer curve."""
     most = np.iinfo(image.dtype).max
     png("in.png", image, *more)
     status, said = run("blur", "in.png", "out.pam", "--k", "5", "--linear", "--device", "cpu", "-q")
@@ -100,7 +100,7 @@ def against(name, image, decode, encode, *more):
 
 
 def halved():
-    """resize by a box: the means of 2 x 2 of what the curve says is light."""
+    """Compares with resize by a box: the means of 2 x 2 in linear light, by this transfer curve."""
     image = np.maximum(samples("u1", 3, 8)[:60, :82], 16)  # below, where the curve is a line, means are ties
     png("in.png", image)
     status, said = run("resize", "in.png", "out.pam", "--size", "50%", "--filter", "box", "--linear", "--device", "cpu", "-q")
@@ -136,7 +136,7 @@ def main():
                     chunk(b"gAMA", struct.pack(">I", 100000)))
             against(f"cICP of gamma 2.2, {dtype} x {channels}", samples(dtype, channels, 3), lambda v, c: v**2.2,
                     lambda v, c: v ** (1 / 2.2), chunk(b"cICP", bytes([1, 4, 0, 1])))
-    # Those of ITU-T H.273's transfers that are a power or sRGB's; cICP counts before sRGB, and that before gAMA (PNG, 4.3).
+    # The transfers of ITU-T H.273 that are a power or sRGB's; cICP has priority over sRGB, and sRGB over gAMA (PNG, 4.3).
     powers = {"8": (1, [8]), "5": (2.8, [5]), "4, not gAMA": (2.2, [4, 100000]), "8, not gAMA": (1, [8, 45455])}
     for name, (power, (transfer, *rest)) in powers.items():
         against(f"cICP {name}", samples("u1", 3, 9), lambda v, c: v**power, lambda v, c: v ** (1 / power),
@@ -153,7 +153,7 @@ def main():
     status, said = run("blur", "in.png", "made.png", "--linear")
     check("a curve that is not known: " + said, status == 1 and "--linear: its cICP or gAMA" in said and not os.path.exists("made.png"))
 
-    # Each channel its own curve; a table of 16 bits with an exponent of 3.
+    # Each channel has its own curve; one is a table of 16 bits with exponent 3.
     exponents = (1.8, 2.5, 3.0)
     steps = np.rint(65535 * np.linspace(0, 1, 4096) ** 3)
     table = b"curv\0\0\0\0" + struct.pack(">I", 4096) + steps.astype(">u2").tobytes()
@@ -162,7 +162,7 @@ def main():
         return v ** exponents[c] if c < 2 else np.interp(v, np.linspace(0, 1, 4096), steps / 65535)
 
     def encode(v, c):
-        """The sample from whose lower half-way on the light is."""
+        """Returns the sample to which linear light is rounded: the last one whose lower midpoint it reaches."""
         return np.searchsorted(decode((np.arange(1, 256) - 0.5) / 255, c), v, side="right") / 255
 
     rgb = profile(b"RGB ", [(b"rTRC", gamma(1.8)), (b"gTRC", gamma(2.5)), (b"bTRC", table)])

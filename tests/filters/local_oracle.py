@@ -1,4 +1,4 @@
-"""local-threshold against sums of windows in whole numbers, levels in double, scikit-image and OpenCV."""
+"""local-threshold (adaptive thresholds) against exact sums of windows, levels in double, scikit-image and OpenCV."""
 from _common import Checks, need, np, random_image
 
 (ndimage,) = need("scipy.ndimage")
@@ -19,7 +19,7 @@ c = Checks()
 
 
 def windows(image, k, border, value):
-    """The sums of the k x k values around each, exact: of whole numbers, or of doubles."""
+    """The exact sums of k x k values around each pixel: of integers, or of doubles."""
     r = k // 2
     more = {"constant_values": value} if border == "border" else {}
     padded = np.pad(image, r, mode=PAD[border], **more)
@@ -33,7 +33,7 @@ def padded(image, k, border, value):
 
 
 def bernsen(image, k, border, value, contrast):
-    """Where contrast is low the level is such that the middle of the extremes is compared with half of full scale."""
+    """Bernsen: if contrast is low, the midpoint of minimum and maximum is compared with half of full scale."""
     around = np.lib.stride_tricks.sliding_window_view(padded(image, k, border, value), (k, k))
     least, most = around.min((2, 3)), around.max((2, 3))
     return np.where(most - least < contrast, image - (least + most) + FULL[image.dtype.type], (least + most) / 2)
@@ -48,7 +48,7 @@ def gaussian(image, k, border, value, sigma=None):
 
 
 def levels(image, method, k, border, value, offset=0, factor=None, spread=None):
-    """The level of each pixel, as the formulas have it."""
+    """The threshold of each pixel by the formulas."""
     full = FULL[image.dtype.type]
     if method == "bernsen":
         return bernsen(image, k, border, value, full * 15 / 255) - offset
@@ -77,7 +77,7 @@ def levels(image, method, k, border, value, offset=0, factor=None, spread=None):
 
 
 def same(got, image, level, invert=False, slack=0):
-    """Whether the mask is right wherever double can tell; floats are taken in 2^20 steps of their range."""
+    """Returns whether the mask is right wherever double precision decides; floats are taken in 2^20 steps of their range."""
     full = FULL[image.dtype.type]
     span = float(image.max() - image.min()) if image.dtype == np.float32 else 0
     margin = (1e-9 + slack) * full + 2e-6 * span
@@ -113,13 +113,13 @@ for k in (183, 401):
 got = c.filter(image, "local-threshold", "--method", "niblack", "--factor", -0.5)
 c.check("niblack above the mean", same(got, image, levels(image, "niblack", 31, "clamp", 0, 0, -0.5)))
 
-# Where nothing deviates no sample is above the mean, whatever the numbers are.
+# Without deviation no sample exceeds the mean, for any value.
 for dtype, v in ((np.uint8, 251), (np.uint16, 65521), (np.float32, 0.3)):
     for method in ("mean", "niblack", "gaussian", "wolf"):
         flat = np.full((40, 50), v, dtype)
         c.check(f"flat, {method} {dtype.__name__}", not c.filter(flat, "local-threshold", "-m", method, "-k", 301).any())
 
-# Low contrast: a page that is bright is white where it is even, a dark one black.
+# Low contrast: an even bright page is white, an even dark one black.
 page = (random_image(c.rng, (60, 50), np.uint8) // 32 + 180).astype(np.uint8)
 page[20:30, 10:20] -= 90
 for k, contrast in ((9, 15), (5, 100), (9, 1)):
@@ -130,7 +130,7 @@ c.check("gaussian by sigma", same(got, image, gaussian(image, 41, "clamp", 0, 5)
 got = c.filter(image, "local-threshold", "-m", "wolf", "-k", 201, "--factor", 0.3)
 c.check("wolf 201", same(got, image, levels(image, "wolf", 201, "clamp", 0, 0, 0.3)))
 
-# Colour: by luma, or each channel with alpha kept.
+# Colour: by luma, or per channel with alpha kept.
 colour = random_image(c.rng, (31, 40, 4), np.uint8)
 got = c.filter(colour, "local-threshold", "--per-channel", "-k", 5)
 each = [same(got[:, :, i], colour[:, :, i], levels(colour[:, :, i], "mean", 5, "clamp", 0)) for i in range(3)]
@@ -150,7 +150,7 @@ if skimage:
 else:
     c.skip("python3 has no skimage")
 
-# OpenCV's, which rounds the mean to a whole number: v > floor(m + 1/2) - C.
+# OpenCV rounds the mean to an integer: v > floor(m + 1/2) - C.
 blurred = c.filter(image, "blur", "-k", 11).astype(int)
 got = c.filter(image, "local-threshold", "-k", 11, "--offset", 6.5)
 c.check("as adaptiveThreshold rounds", np.array_equal(got == 255, image > blurred - 7))

@@ -1,4 +1,4 @@
-"""match against scikit-image's match_histograms, rounded; of floats by their bins."""
+"""match (histogram matching) against scikit-image's match_histograms, rounded; floats are compared by their bins."""
 from _common import Checks, colours, need, np, random_image, to_type, write, suffix
 
 (exposure,) = need("skimage.exposure")
@@ -29,7 +29,7 @@ for dtype in (np.uint8, np.uint16):
         c.check(f"match {shape} {other} {dtype.__name__}", np.array_equal(got, want), f"{np.abs(got.astype(int) - want).max()}")
 
 def quantized(v):
-    """The numbers that the 65536 bins of floats from 0 to 1 stand for."""
+    """The values of the 65536 bins of floats from 0 to 1."""
     return np.clip(np.floor(v.astype(np.float64) * 65536), 0, 65535) / 65535
 
 

@@ -1,4 +1,4 @@
-"""median against scipy.ndimage, with its borders, and what NaN and alpha come to."""
+"""Rank filters and the mode against scipy.ndimage with its border modes, and their rules for NaN and alpha."""
 from _common import PADS, SCIPY_MODES, Checks, need, np, random_image, visible, write
 
 ndimage, ranks, footprints = need("scipy.ndimage", "skimage.filters.rank", "skimage.morphology")
@@ -9,7 +9,7 @@ c = Checks()
 
 
 def peer(image, k, mode="nearest", cval=0, alpha=False):
-    """Each channel separately; alpha is copied unless it is one of them."""
+    """Filters each channel separately; alpha is copied unless it is filtered too."""
     if image.ndim == 2:
         return ndimage.median_filter(image, k, mode=mode, cval=cval)
     if image.shape[2] % 2 == 0 and not alpha:
@@ -42,7 +42,7 @@ c.check("several tiles", np.array_equal(c.filter(image, "median", "--k", 13), pe
 small = random_image(c.rng, (12, 10), np.uint8)
 c.check("wider than the image", np.array_equal(c.filter(small, "median", "--k", 301), peer(small, 301)))
 
-# Only outliers.
+# --threshold: only outliers are replaced.
 for dtype, threshold, t in ((np.uint8, 40, 40), (np.uint8, "0%", 0), (np.uint16, "12.5%", 8191.875), (np.float32, 0.25, 0.25), (np.uint8, 255, 255)):
     image = random_image(c.rng, (31, 26, 4) if threshold == 40 else (33, 47), dtype)
     image.reshape(-1)[::2] = image.reshape(-1)[0]
@@ -51,7 +51,7 @@ for dtype, threshold, t in ((np.uint8, 40, 40), (np.uint8, "0%", 0), (np.uint16,
     got = c.filter(image, "median", "--k", 5, "--threshold", threshold)
     c.check(f"outliers beyond {threshold} {dtype.__name__}", np.array_equal(got, np.where(far, middle, image)))
 
-# Rectangles, also even ones, and other ranks: scipy's percentile_filter() has the same places.
+# Rectangles, also with even sides, and other ranks: scipy's percentile_filter() places windows equally.
 for turn, (w, h, percent) in enumerate([(4, 3, 50), (1, 6, 50), (5, 1, 10), (3, 3, 0), (3, 3, 100), (10, 7, 90), (5, 5, 33.3)]):
     for dtype in (np.uint8, np.uint16, np.float32):
         image = random_image(c.rng, (33, 47), dtype)
@@ -62,7 +62,7 @@ for turn, (w, h, percent) in enumerate([(4, 3, 50), (1, 6, 50), (5, 1, 10), (3, 
         if percent == 50:
             c.check(f"median {w}x{h} {dtype.__name__}", np.array_equal(c.filter(image, "median", *args), want))
 
-# The most frequent one, the smallest in a tie.
+# The mode: the most frequent sample, the smallest one in a tie.
 for turn, (shape, w, h, values) in enumerate([((33, 47), 3, 3, 5), ((29, 31), 9, 9, 3), ((20, 26), 4, 7, 9), ((17, 30), 31, 5, 40), ((12, 11), 5, 5, 10**5)]):
     for dtype in (np.uint8, np.uint16):
         border, mode = list(SCIPY_MODES.items())[turn % len(SCIPY_MODES)]
@@ -75,7 +75,7 @@ for turn, (shape, w, h, values) in enumerate([((33, 47), 3, 3, 5), ((29, 31), 9,
         got = c.filter(image, "mode", "--size", f"{w}x{h}", "--border", border, "--device", "cpu")
         c.check(f"mode {w}x{h} {border} {dtype.__name__}", np.array_equal(got, want))
 
-# The same in windows of any shape; scikit-image's where that is inside the image.
+# The mode in structuring elements of any shape; scikit-image's result inside the image.
 disk, diamond = footprints.disk, footprints.diamond
 for turn, (mask, args) in enumerate([(disk(4), ["--shape", "disk", "--k", 9]), (diamond(3), ["--shape", "diamond", "--k", 7]), (np.eye(4, 6), None), (np.array([[1, 0, 0], [1, 1, 0]]), None), (disk(60), ["--shape", "disk", "--k", 121])]):
     mask = mask.astype(np.uint8)
@@ -96,7 +96,7 @@ for turn, (mask, args) in enumerate([(disk(4), ["--shape", "disk", "--k", 9]), (
         if h % 2 and w % 2 and dtype == np.uint8:
             c.check(f"rank.modal() {turn}", np.array_equal(got[inner], ranks.modal(image, mask)[inner]))
 
-# Fully transparent pixels do not count, and where no other is in the window, pixels stay.
+# Fully transparent pixels do not count; if the window has no other pixel, the pixel is unchanged.
 for turn, (mask, args) in enumerate([(np.ones((3, 3)), ["--k", 3]), (np.ones((7, 4)), ["--size", "4x7"]), (disk(3), ["--shape", "disk", "--k", 7]), (np.ones((31, 31)), ["--k", 31])]):
     for dtype, shape in ((np.uint8, (23, 19, 4)), (np.uint16, (17, 21, 2))):
         image = random_image(c.rng, shape, dtype) // (np.iinfo(dtype).max // 9)
@@ -112,7 +112,7 @@ for value in ([0, 0, 0, 0], [255, 9, 30, 0], [255, 9, 30, 1]):  # pixels outside
     c.check(f"outside {value}", np.array_equal(got, visible(seen, np.ones((7, 7)), lambda v: v[len(v) // 2], "border", value)))
 c.check("none transparent", np.array_equal(c.filter(seen, "median"), peer(seen, 3)) and c.filter(seen, "median")[:, :, 3].tobytes() == seen[:, :, 3].tobytes())
 
-# NaN is above all: the window's median as a sort has it.
+# NaN is above all numbers: the median of the sorted window.
 for k in (3, 5, 7):
     holes = random_image(c.rng, (20, 30), np.float32)
     holes[5:12, 8:17] = np.nan

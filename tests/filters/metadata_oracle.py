@@ -1,4 +1,4 @@
-"""What travels beside the pixels: files put together and taken apart here, byte by byte."""
+"""Metadata in and out of every format, against files that are composed and parsed here byte by byte."""
 import json
 import os
 import struct
@@ -44,7 +44,7 @@ def chunks(data):
 
 
 def png_texts(data):
-    """{keyword: (language, translated, text)}"""
+    """Returns {keyword: (language, translated, text)}."""
     texts = {}
     for kind, body in chunks(data):
         if kind in (b"tEXt", b"zTXt"):
@@ -99,7 +99,7 @@ THUMBNAIL = b"\xff\xd8" + b"the small picture as it was" * 20 + b"\xff\xd9"
 
 
 def exif(gps=False, thumbnail=False):
-    """Orientation 6, a software, and the requested tags."""
+    """A block with orientation 6, a software, and the requested tags."""
     n = 2 + gps
     first = 8 + 2 + 12 * n + 4
     software = b"camera 1\0"
@@ -265,7 +265,7 @@ def exif_and_places():
 
 
 def comments():
-    """A JPEG's comments do not name their encoding: UTF-8 where Python reads it as that, else Latin-1."""
+    """The comments of a JPEG have no declared encoding: UTF-8 if Python decodes it, else Latin-1."""
     plain = convert("in.png", "plain.jpg", "--strip")[1]
     for raw in (b"plain", b"\xe2\x82\xac", b"\xf0\x9f\x98\x80", b"\xe0\xa0\x80", b"\xf4\x8f\xbf\xbf", b"\xc2\x80!",
                 b"\xc1\xbf", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\xe2\x82!", b"\xbf",
@@ -282,7 +282,7 @@ def comments():
 
 
 def raw_profiles():
-    """What ImageMagick writes for want of a chunk, after "Raw profile type ": a line of the kind, one of the length, digits."""
+    """ImageMagick's text chunks "Raw profile type ": a line with the kind, one with the length, hexadecimal digits."""
     def profile(kind, body, head=b"\nAPP1\n%8d\n"):
         digits = body.hex().upper().encode()
         lines = b"\n".join(digits[i:i + 72] for i in range(0, len(digits), 72))
@@ -325,7 +325,7 @@ def places_in_texts():
 
 
 def dates():
-    """TIFF's tag 306 wants "YYYY:MM:DD HH:MM:SS"; a date in another form goes with the other texts."""
+    """TIFF's tag 306 requires "YYYY:MM:DD HH:MM:SS"; a date in another form is stored with the other texts."""
     for text in ("2026:11:22 19:30:00", "Sun, 22 Nov 2026 19:30:00 GMT", "2026-11-22 19:30:00"):
         write("in.png", png(chunk(b"tEXt", b"Creation Time\0" + text.encode())))
         entries = tiff_entries(convert("in.png", "out.tif")[1])
@@ -335,7 +335,7 @@ def dates():
 
 
 def long_keywords():
-    """PNG takes 1 to 79 characters."""
+    """PNG keywords have 1 to 79 characters."""
     for n in (1, 78, 79):
         write("in.png", png(chunk(b"tEXt", b"k" * n + b"\0short") + chunk(b"iTXt", b"K" * n + "\0\0\0\0\0\u2713".encode())))
         check(f"keyword of {n}", png_texts(convert("in.png", "out.png")[1])

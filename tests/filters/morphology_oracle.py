@@ -1,11 +1,13 @@
-"""Flat morphology against scipy.ndimage, with its borders, and what NaN and alpha come to."""
+"""Flat morphology, midpoint and the rolling ball against scipy.ndimage with its border modes, OpenCV and
+scikit-image, and their rules for NaN and alpha.
+"""
 from _common import SCIPY_MODES, Checks, need, np, random_image, visible, write
 
 ndimage, restoration = need("scipy.ndimage", "skimage.restoration")
 
 
 def less(a, b):
-    """a - b, saturated; scipy's differences of integers wrap round."""
+    """a - b, saturated; differences of integers wrap around in scipy."""
     return a - b if a.dtype == np.float32 else np.where(a > b, a - b, 0).astype(a.dtype)
 
 
@@ -40,7 +42,7 @@ def opaque(name, image, mask, border="clamp", value=None):
 
 
 def peer(name, image, size, mode, cval, alpha):
-    """Each channel separately; alpha is copied unless it is one of them."""
+    """Filters each channel separately; alpha is copied unless it is filtered too."""
     if image.ndim == 2:
         return PEERS[name](image, size=size, mode=mode, cval=cval)
     if image.shape[2] % 2 == 0 and not alpha:
@@ -67,7 +69,7 @@ for dtype in (np.uint8, np.uint16, np.float32):
             want = peer(name, image, size, mode, value, alpha)
             c.check(f"{name} {size} {border} {shape} {dtype.__name__}", np.array_equal(got, want))
 
-# Windows of any shape: scipy's footprints.
+# Structuring elements of any shape: scipy's footprints.
 def disk(k):
     y, x = np.mgrid[: k, : k] - k // 2
     return x * x + y * y <= (k // 2) ** 2
@@ -112,7 +114,7 @@ for k in (1, 5, 61):
 c.check("--k by default", np.array_equal(c.filter(image, "erode"), peer("erode", image, (3, 3), "nearest", 0, 0)))
 c.check("per cent", np.array_equal(c.filter(image, "erode", "--size", "10%x5%"), peer("erode", image, (3, 8), "nearest", 0, 0)))
 
-# OpenCV's with its own border, which the image alone counts in: windows that are the same turned round.
+# OpenCV's result with its own border mode, in which only the image counts: structuring elements that are symmetric.
 try:
     import cv2
     CODES = {"open": cv2.MORPH_OPEN, "close": cv2.MORPH_CLOSE, "gradient": cv2.MORPH_GRADIENT, "tophat": cv2.MORPH_TOPHAT, "blackhat": cv2.MORPH_BLACKHAT,
@@ -124,7 +126,7 @@ try:
 except ImportError:
     c.skip("python3 has no cv2")
 
-# Fully transparent pixels do not count, and where no other is in the window, pixels stay.
+# Fully transparent pixels do not count; if the structuring element has no other pixel, the pixel is unchanged.
 WINDOWS = [(np.ones((3, 3)), []), (np.ones((7, 4)), ["--size", "4x7"]), (disk(7), ["--shape", "disk", "--k", 7]), (np.ones((31, 31)), ["--k", 31]),
            (MASKS[2], ["--mask", written(MASKS[2])]), (np.array([[1, 0, 0]]), ["--mask", "1 0 0"]), (diamond(7), ["--shape", "diamond", "--k", 7])]
 turn = 0
@@ -176,7 +178,7 @@ for pair, want in (((inf, inf), inf), ((-inf, -inf), -inf), ((inf, 5), inf), ((5
         got = c.filter(np.resize(np.array(pair, np.float32), (3, width)), "midpoint")
         c.check(f"midpoint of {pair}", np.array_equal(got, np.full_like(got, want), equal_nan=True))
 
-# A rolling ball: as an erosion that is not flat, in double, and scikit-image's, which cuts off.
+# Rolling ball: a non-flat erosion in double precision, and scikit-image's, which truncates.
 def rolled(image, radius, height, mode="constant"):
     reach = int(radius)
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]

@@ -1,5 +1,6 @@
-"""What moves pixels against numpy: crop by slices, trim by where they differ, pad by np.pad, turns by rot90 and flips,
-and Pillow for its transpositions."""
+"""Layout operations against numpy: crop by slices, trim by differences, pad by np.pad, turns by rot90 and flips; and
+against Pillow's transpositions.
+"""
 from _common import Checks, need, np, random_image
 
 Image, ImageOps = need("PIL.Image", "PIL.ImageOps")
@@ -57,7 +58,7 @@ def trims(image):
 
 
 def around(n, before, after, border):
-    """The places along an axis; np.pad (1.24) errs in wrap and symmetric where it goes round more than once."""
+    """Source indices along an axis; np.pad (1.24) is wrong for wrap and symmetric if it repeats the image more than once."""
     i = np.arange(-before, n + after)
     if border == "clamp":
         return np.clip(i, 0, n - 1)

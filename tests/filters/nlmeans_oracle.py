@@ -1,4 +1,6 @@
-"""nlmeans against its definition in whole numbers, to the byte, and its formula in double precision; beside OpenCV."""
+"""nlmeans (non-local means) against its definition in integers, to the byte, and against its formula in double
+precision and OpenCV.
+"""
 from _common import Checks, need, np
 
 PAD_MODES = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
@@ -7,7 +9,7 @@ c = Checks()
 
 
 def table(unit):
-    """shift and weights of distances >> shift."""
+    """Returns shift and weights, indexed by distances >> shift."""
     far, shift = unit * np.log(2 * ONE), 0
     while far / 2 ** shift >= ENTRIES:
         shift += 1
@@ -16,7 +18,8 @@ def table(unit):
 
 
 def offsets(image, patch, search, mode, value=0):
-    """For each offset the colours (and alpha) it brings, and the distance of the patches: sums of squares of steps."""
+    """For each offset yields the shifted colours (and alpha), and the patch distance: sums of squared differences
+    in steps."""
     v = image.reshape(*image.shape[:2], -1)
     colours = v.shape[2] - (v.shape[2] + 1) % 2
     r, s = patch // 2, search // 2
@@ -76,7 +79,7 @@ got, real = c.filter(image, "nlmeans", "--strength", 12), means(image, 7, 21, 12
 c.check("the formula", np.abs(got - real).max() < 1, np.abs(got - real).max())
 c.check("4% by default", np.array_equal(c.filter(image, "nlmeans"), c.filter(image, "nlmeans", "--strength", 10.2)))
 
-# 16 bits and floats of the same picture: distances in steps of a 16th of the strength.
+# 16 bits and floats of the same picture: differences in steps of 1/16 of the strength.
 wide = c.filter(image.astype(np.uint16) * 257, "nlmeans", "--strength", 12 * 257)
 c.check("16 bits", np.abs(wide / 257 - real).max() < 0.6, np.abs(wide / 257 - real).max())
 reals = (image / 255).astype(np.float32)

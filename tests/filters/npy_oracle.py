@@ -1,4 +1,6 @@
-"""Images as .npy: numpy writes and reads what gpuimg reads and writes, in both orders of bytes and axes."""
+""".npy images: numpy writes the files that gpuimg reads and reads those that it writes, in both byte orders and axis
+orders.
+"""
 import os
 import subprocess
 import sys
@@ -44,7 +46,7 @@ with tempfile.TemporaryDirectory() as folder:
         result = run("info", "in.npy")
         check(f"{array.dtype} {array.shape}", result.returncode == 1 and "want" in result.stderr)
 
-    # Headers written by hand: headers that numpy reads are read alike, headers that it refuses are refused.
+    # Handwritten headers: those that numpy reads give the same image, and those that it refuses are refused.
     good = "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }"
     data = bytes(range(40, 52))
     for version, words in ((1, good), (2, good), (3, good), (1, good.replace("<", "=")), (1, good.replace("'", '"')),

@@ -1,7 +1,7 @@
 """palette and quantize against numpy, and Pillow's median cut.
 
-Counts must be equal; every pixel must take the nearest of the colours that there are, and the squared error of a picture
-stays below that of Pillow's median cut.
+Counts must be equal; every pixel must take the nearest colour of the palette, and the squared error of a picture must
+be below that of Pillow's median cut.
 """
 import json
 

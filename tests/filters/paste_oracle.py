@@ -1,5 +1,5 @@
-"""paste against numpy: what extract took out of an image goes back into it, or into another one, and later rows of a table lie
-over earlier ones.
+"""paste against numpy: crops and points of extract go back into the image, or into another one, and later rows of a
+table cover earlier ones.
 """
 import csv
 import os
@@ -16,7 +16,7 @@ def rows_of(path):
 
 
 def blobs(shape, dtype):
-    """Smooth noise, whose bright regions have boxes that overlap."""
+    """Smooth noise whose bright regions have overlapping bounding boxes."""
     v = c.rng.random(shape)
     for axis in (0, 1):
         for _ in range(6):
@@ -47,7 +47,7 @@ def crops(dtype, shape, margin, order):
 
 
 def overlaps():
-    """Crops of one value each: the one on top is visible, whatever the order of the rows."""
+    """Crops of one value each: the uppermost one is visible, for any order of the rows."""
     folder, base = c.path("flat"), np.zeros((40, 60), np.uint8)
     os.mkdir(folder)
     write(c.path("base.pgm"), base)

@@ -1,4 +1,4 @@
-"""resize --like pillow against Pillow in the versions that it names: the same bytes. Each version is in a virtual
+"""resize --like pillow gives the bytes of Pillow in the versions that the option names. Each version is in a virtual
 environment of its own, build/pillow/VERSION (tests/tests.mk), and this script runs itself there.
 """
 import os
@@ -47,7 +47,7 @@ c = Checks()
 
 
 def side():
-    """Mostly small, sometimes long, one pixel now and then."""
+    """Mostly short sides, sometimes long ones or a single pixel."""
     return int(min(1 + c.rng.exponential(60), 700))
 
 
@@ -62,7 +62,8 @@ def image_of(height, width, channels):
 
 
 def test_fill():
-    """Image.resize with the box that fills; pixels that keep their size stay whole."""
+    """Compares with Image.resize and the box that fills the size; if pixels are not resized, the box begins at a
+    whole pixel."""
     gravities = ["northwest", "center", "southeast"]
     for i in range(90):
         name, j = list(FILTERS)[1 + i % 5], i // 5 % 3

@@ -13,7 +13,7 @@ def sinc_window(lobes):
 
 
 def cubic(b, k):
-    """The family of Mitchell and Netravali."""
+    """The cubic filters of Mitchell and Netravali."""
     def at(x):
         x = np.abs(x)
         near = (12 - 9 * b - 6 * k) * x**3 + (-18 + 12 * b + 6 * k) * x**2 + 6 - 2 * b
@@ -35,8 +35,9 @@ ALIASES = {"point": "nearest", "area": "box", "bilinear": "triangle", "bicubic":
 
 
 def matrix(name, n, m, part=None):
-    """m x n: how n pixels become m, not yet divided by the sums of its rows. `part` (offset, step, unit):
-    result i lies at (offset + (2 i + 1) step) / (2 unit); distances in 1 / (2 unit) are whole numbers."""
+    """Returns the m x n weights that resample n pixels to m, before rows are normalized. `part` is (offset, step,
+    unit): result i is at (offset + (2 i + 1) step) / (2 unit), so that distances in units of 1 / (2 unit) are
+    integers."""
     offset, step, unit = part or (0, n, m)
     if step == unit and offset % (2 * unit) == 0:
         return np.eye(n)[offset // (2 * unit):][:m]
@@ -53,7 +54,7 @@ def matrix(name, n, m, part=None):
 
 
 def resized(name, image, width, height, parts=(None, None)):
-    """`parts` of rows and of columns."""
+    """Resizes by the weights `parts` of rows and of columns."""
     down, along = matrix(name, image.shape[0], height, parts[0]), matrix(name, image.shape[1], width, parts[1])
     planes = image.astype(np.float64)
     planes = planes[:, :, None] if planes.ndim == 2 else planes
@@ -106,7 +107,7 @@ def test_far():
 
 
 def test_alpha(dtype):
-    """Colour counts as much as its pixel is opaque: premultiply, resize, divide."""
+    """Alpha weights colour: premultiply, resize, divide."""
     for channels in (2, 4):
         for width, height in ((40, 17), (200, 111), (83, 30)):
             for name in ("box", "catrom", "lanczos3"):
@@ -129,7 +130,7 @@ def test_alpha(dtype):
 
 
 def test_sizes():
-    """The shape that each way to say it gives, of 300 x 200."""
+    """The result's shape for each form of the size, for an image of 300 x 200."""
     image = random_image(c.rng, (200, 300), np.uint8)
     for args, want in (
             ("50%", (100, 150)), ("33.4%", (67, 100)), ("0.1%", (1, 1)), ("150x", (100, 150)), ("x50", (50, 75)),
@@ -148,7 +149,7 @@ GRAVITIES = ["northwest", "north", "northeast", "west", "center", "east", "south
 
 
 def test_fill():
-    """The larger ratio; of the other side the part that gravity keeps, to parts of a pixel."""
+    """--fill takes the larger ratio, and of the other side the part that gravity keeps, to fractions of a pixel."""
     for i, (width, height) in enumerate([(40, 40), (100, 17), (17, 100), (200, 150), (7, 3), (90, 60), (2, 1), (333, 20)]):
         for j, gravity in enumerate(GRAVITIES):
             name, dtype = list(FILTERS)[(i + j) % len(FILTERS)], (np.uint8, np.uint16, np.float32)[(i + j) % 3]
@@ -162,7 +163,7 @@ def test_fill():
 
 
 def test_pad():
-    """What --fit makes, where gravity puts it, on the background."""
+    """--pad places the result of --fit by gravity on the background."""
     for width, height, inner in ((120, 100, (120, 93)), (100, 150, (100, 77)), (61, 67, (61, 47)), (301, 200, (259, 200))):
         for j, gravity in enumerate(GRAVITIES):
             name = list(FILTERS)[j % len(FILTERS)]

@@ -25,7 +25,7 @@ def agree(name, got, exact, dtype):
         return
     want = to_type(exact, dtype)
     off = np.abs(got.astype(np.int64) - want.astype(np.int64))
-    # a small image may hold one rounding neighbour: the share is required of large images only
+    # A small image may hold a sample near a tie: the share is required of large images only.
     share = 0.999 if dtype == np.uint8 else 0.95
     enough = off.size < 2000 or (off == 0).mean() >= share
     c.check(name, off.max() <= 1 and enough, f"off by {off.max()}, equal {(off == 0).mean():.5f}")
@@ -43,7 +43,7 @@ def separable(row, column, mode):
 
 
 def walk():
-    """Every type at every size; gray and colour by turns."""
+    """Runs every type at every size, gray and colour in turn."""
     for i, dtype in enumerate((np.uint8, np.uint16, np.float32)):
         for j, size in enumerate(SIZES):
             shape = size if (i + j) % 2 else (*size, 3)
@@ -138,7 +138,7 @@ def test_invert(image, dtype):
 
 
 def test_alpha(dtype):
-    """Colour counts as much as its pixel is opaque: premultiply, filter, divide."""
+    """Alpha weights colour: premultiply, filter, divide."""
     image = random_image(c.rng, (61, 83, 4), dtype)
     image[10:30, 10:40, 3] = 0
     taps = gaussian_taps(2.0, 17)

@@ -1,4 +1,4 @@
-"""stats against numpy, and against Python's fractions: sums of floats are the nearest double, whatever the threads."""
+"""stats against numpy, and against Python's fractions: sums of floats are the nearest double for any number of threads."""
 import json
 import math
 from fractions import Fraction
@@ -10,7 +10,7 @@ P = [0, 2.5, 33.3, 90, 100]
 
 
 def save(path, image):
-    """Floats of any number of channels, NaN too, want .npy."""
+    """Saves an image; floats with NaN or other channel counts need .npy."""
     if image.dtype == np.float32:
         np.save(path, image)
     else:
@@ -25,7 +25,7 @@ def measured(image, *args):
 
 
 def check_channel(name, got, plane, kept):
-    """`plane`: all samples; `kept`: which count, of the same shape. Fractions round once, as float() does."""
+    """`plane`: all samples; `kept`: a mask of the same shape. Fractions are rounded once, like float()."""
     values = plane[kept & np.isfinite(plane)].astype(np.float64)
     n, width = values.size, plane.shape[1]
     whole = [int(v) for v in values] if plane.dtype != np.float32 else [Fraction(v) for v in values.tolist()]
@@ -100,7 +100,7 @@ def test_floats():
 
 
 def zones_of(by, height, width):
-    """What --by should part an image of that shape into: a name and the rows and columns of each."""
+    """Returns the groups of --group-by for an image of that shape: a name and the rows and columns of each."""
     if by in ("row", "column"):
         for i in range(height if by == "row" else width):
             yield {by: i}, (slice(i, i + 1), slice(0, width)) if by == "row" else (slice(0, height), slice(i, i + 1))
@@ -172,7 +172,7 @@ def test_labels():
 
 
 def test_one_number():
-    """Any threads, levels and bands give it."""
+    """Any threads, levels and bands give the same number."""
     image = wide((257, 131))
     path = c.path("same.npy")
     np.save(path, image)

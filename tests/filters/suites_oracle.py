@@ -1,8 +1,8 @@
-"""Files that others made for readers, against another reader: the distribution's Pillow, where that misreads one ffmpeg. PngSuite and
-PFM have tests/unit/test_imgio_png.c and test_imgio_pnm.c.
+"""Test suites of image files against another reader: the distribution's Pillow, or ffmpeg if Pillow misreads a file.
+tests/unit/test_imgio_png.c and test_imgio_pnm.c read PngSuite and PFM.
 
-The suites lie in ../shared/corpora (GPUIMG_CORPORA names another folder); some TIFFs come with the distribution's skimage. Of each
-suite a line says how many files are equal.
+The suites are in ../shared/corpora (GPUIMG_CORPORA names another folder); some TIFFs are part of the distribution's
+skimage. One line per suite prints the number of equal files.
 """
 import glob
 import os
@@ -15,7 +15,8 @@ Image.MAX_IMAGE_PIXELS = None
 
 CORPORA = os.environ.get("GPUIMG_CORPORA") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../shared/corpora")
 SUITES = (
-    # Name, files, how many at least, and how many steps a sample may be off: five bits a colour are rounded here, cut there.
+    # Name, files, minimum number of files, and the tolerance in steps: five bits per colour are rounded here and truncated
+    # there.
     ("JPEG", "jpeg/*/[!m]*.jpg", 21, {}),
     ("BMP Suite, good", "bmpsuite/g/*.bmp", 27, {"rgb16": 1}),
     ("TGA", "tga/*.[tT][gG][aA]", 23, {"16.TGA": 1}),
@@ -28,7 +29,7 @@ c = Checks()
 
 
 def rgba(image):
-    """(h, w) or (h, w, 1 to 4) as (h, w, 4)."""
+    """Returns (h, w) or (h, w, 1 to 4) as (h, w, 4)."""
     image = image.reshape(*image.shape[:2], -1)
     full = np.array(1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max, image.dtype)
     alpha = image[:, :, -1:] if image.shape[2] in (2, 4) else np.full_like(image[:, :, :1], full)
@@ -51,7 +52,7 @@ def by_ffmpeg(path, shape):
 
 
 def off(ours, theirs):
-    """Steps between them; None where they are no pictures of one shape."""
+    """Returns the largest difference in steps, or None if the shapes differ."""
     if theirs is None or ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         return None
     if not theirs[:, :, 3].any() and ours[:, :, 3].all():  # TGAs that say that their fourth byte is no alpha

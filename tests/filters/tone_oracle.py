@@ -1,4 +1,5 @@
-"""levels, gamma, normalize and equalize against numpy in double precision and OpenCV's equalizeHist.
+"""levels, gamma, normalize and equalize (histogram equalization) against numpy in double precision and OpenCV's
+equalizeHist.
 
 Integers must be equal; floats within 2^-20 of the largest value.
 """
@@ -16,7 +17,7 @@ c = Checks()
 
 
 def walk():
-    """Images that don't fill their type, the darker values more often."""
+    """Images that don't use the whole range of their type, with more dark values."""
     for dtype in TYPES:
         for shape in SHAPES:
             if dtype == np.float32 and len(shape) == 3 and shape[2] != 3:
@@ -27,7 +28,7 @@ def walk():
 
 
 def map_colours(image, curve):
-    """curve(samples, channel) of every colour channel, in double; alpha as it is."""
+    """Applies curve(samples, channel) to every colour channel, in double; alpha is unchanged."""
     exact = image.astype(np.float64)
     if image.ndim == 2:
         return curve(exact, 0)
@@ -84,12 +85,12 @@ def test_normalize(image, dtype):
 
 
 def bins_of(v):
-    """Which of 65536 bins from 0 to 1 floats are in, those outside in the nearest."""
+    """Returns the bin of each float, of 65536 from 0 to 1; those outside are in the nearest bin."""
     return np.clip(np.floor(np.nan_to_num(v.astype(np.float64), posinf=1, neginf=0) * 65536), 0, 65535).astype(np.int64)
 
 
 def equalized_floats(gray, v):
-    """The same of floats, in double: those outside 0 to 1 do not count, NaN stays."""
+    """Equalizes floats in double: those outside 0 to 1 do not count, NaN is unchanged."""
     counts = np.bincount(bins_of(gray[(gray >= 0) & (gray <= 1)]), minlength=65536)
     used = np.flatnonzero(counts)
     if used.size < 2:
@@ -99,7 +100,7 @@ def equalized_floats(gray, v):
 
 
 def equalized(gray, v):
-    """What the histogram of `gray` makes of v."""
+    """Maps v by the histogram of `gray`."""
     if gray.dtype == np.float32:
         return equalized_floats(gray, v)
     counts = np.bincount(gray.ravel(), minlength=FULL[gray.dtype.type] + 1)
@@ -133,7 +134,7 @@ def test_opencv():
 
 
 def test_floats_far_from_zero():
-    """Samples that are large beside their span, and spans that have no reciprocal."""
+    """Samples that are large compared with their range, and ranges whose reciprocal overflows."""
     for base, span in ((101325, 1.5), (-3e7, 40), (1e30, 1e25), (0.3, 1e-6)):
         image = (base + span * c.rng.random((17, 29))).astype(np.float32)
         exact = image.astype(np.float64)
@@ -165,7 +166,7 @@ def test_floats_without_numbers():
 
 
 def test_equalize_of_odd_floats():
-    """Samples outside 0 to 1, NaN, channels that nothing is known of; 16 bits as floats, to the bit."""
+    """Samples outside 0 to 1, NaN, channels without valid samples; floats from 16 bits, to the bit."""
     image = (c.rng.random((33, 47, 3)) * 1.6 - 0.3).astype(np.float32)
     image[0, :4, 0] = np.nan, np.inf, -np.inf, -0.0
     image[:, :, 1] = np.nan
