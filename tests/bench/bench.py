@@ -1,10 +1,11 @@
-"""Measures gpuimg beside what else people use. Every row and its target stands in rows.json.
+"""Measures gpuimg against other programs and libraries. rows.json has every row and its target.
 
-    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways commands png auto startup growth; all unless named
-    bench.py gpu cpu --only gaussian     the rows whose name holds the word (a regular expression)
-    bench.py --quick --json out.json     tiny images, every row: does it all run?
+    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways commands png auto startup growth; default: all
+    bench.py gpu cpu --only gaussian     only rows whose name matches a regular expression
+    bench.py --quick --json out.json     tiny images, every row: tests that all of them run
 
-`make bench` builds what this needs and runs it. What is missing here (a GPU, a peer) is skipped and said.
+`make bench` builds what this needs and runs it. What is missing on this machine (a GPU, a peer) is reported as
+skipped.
 """
 import argparse
 import json
@@ -24,7 +25,7 @@ TABLES = {"gpu": kernels.gpu, "cpu": kernels.cpu, "ways": kernels.ways, "growth"
 
 
 def sizes(text):
-    """256..16384 doubles from the first to the last; or a list separated by commas."""
+    """Sizes from the first to the last, each twice the one before (256..16384), or a list separated by commas."""
     if ".." not in text:
         return [int(n) for n in text.split(",")]
     low, high = (int(n) for n in text.split(".."))
@@ -51,7 +52,7 @@ def arguments():
 
 
 class Bench:
-    """What the tables need: options, programs, a folder for files in memory."""
+    """State shared by the tables: options, programs, a folder in memory for files."""
 
     def __init__(self, args):
         self.build = os.path.abspath(args.build)
@@ -72,7 +73,7 @@ class Bench:
         return re.search(self.only, row["name"]) is not None
 
     def note(self, result):
-        """Says on standard error that a row is done."""
+        """Prints on standard error that a row is done."""
         figures = [f"{key} {report.number(result[key])}" for key in ("us", "s", "ratio", "ratio_min") if key in result]
         print(f"{result['table']}: {report.label(result)}, {result.get('size', '')}: "
               f"{' '.join(figures) or 'skipped: ' + result.get('skipped', '')} {report.verdict(result)}",

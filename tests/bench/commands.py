@@ -1,4 +1,4 @@
-"""Whole processes: gpuimg beside other programs, --device auto beside its choices, start-up, and PNG."""
+"""Times whole processes: gpuimg against other programs, --device auto against its choices, start-up, and PNG."""
 import glob
 import json
 import os
@@ -19,7 +19,7 @@ def find(tool):
 
 
 class Pictures:
-    """Photograph-like inputs by name, made where they are first asked for (content.h says what they show)."""
+    """Photograph-like inputs by name, made when they are first used (content.h describes them)."""
 
     def __init__(self, bench):
         self.bench = bench
@@ -39,7 +39,7 @@ class Pictures:
         return path
 
     def get(self, name, size):
-        """gray.pgm, rgb.ppm, rgb.jpg, rgb.png; small.png is 512 x 512."""
+        """Returns the path of gray.pgm, rgb.ppm, rgb.jpg or rgb.png; small.png is 512 x 512."""
         if name.startswith("small"):
             size = min(512, size)
         source = self.pnm(size, 1 if name.startswith("gray") else 3)
@@ -52,7 +52,7 @@ class Pictures:
 
 
 def run(words, folder):
-    """Seconds of one run, and what went wrong or None."""
+    """Returns the seconds of one run, and an error or None."""
     start = time.perf_counter()
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                cwd=folder)
@@ -67,8 +67,8 @@ def how_often(seconds, runs):
 
 
 def interleave(commands, runs, folder):
-    """Runs {name: words} in turn after one warm-up each, every other time backwards, so that none always follows
-    the same one. Returns {name: seconds} and {name: what failed}."""
+    """Runs {name: words} in turn after one warm-up each, every other time in reverse, so that no program always
+    follows the same one. Returns {name: seconds} and {name: error}."""
     times, failed, left = {}, {}, {}
     for name, words in commands.items():
         seconds, fault = run(words, folder)
@@ -136,7 +136,7 @@ def commands(bench, table):
 
 
 def png(bench, table):
-    """Sums over all files, so that a ratio is that of the whole."""
+    """Sums over all files, so that the ratio is that of the whole set."""
     spec, size = table["png"], bench.size or table["png"]["size"]
     program = os.path.join(bench.build, "tests/bench/bench_png")
     rows = [row for row in spec["rows"] if bench.wants(row)]
@@ -170,7 +170,7 @@ def png(bench, table):
 
 
 def cuda_missing(bench):
-    """Why gpuimg cannot use CUDA here, or None."""
+    """Returns why gpuimg cannot use CUDA here, or None."""
     said = subprocess.run([bench.gpuimg, "devices"], capture_output=True, text=True).stdout
     lines = [line for line in said.splitlines() if line.startswith("cuda")]
     return " ".join(lines[0].split()[1:]) if lines and " none" in lines[0] else None if lines else "built without CUDA"
@@ -206,7 +206,7 @@ def auto(bench, table):
 
 
 def startup(bench, table):
-    """An empty CUDA program against a forced one on one small PNG."""
+    """Compares an empty CUDA program with gpuimg --device cuda on one small PNG."""
     spec = table["startup"]
     empty = os.path.join(bench.build, "tests/bench/empty")
     result = {"table": "startup", "name": "gaussian --device cuda, 512^2 RGB PNG, over an empty CUDA program",

@@ -1,4 +1,4 @@
-"""The kernels of CUDA and of the CPU, through bench_cuda and bench_cpu, beside their peers."""
+"""Times the kernels of CUDA and of the CPU, through bench_cuda and bench_cpu, against their peers."""
 import json
 import os
 import statistics
@@ -11,7 +11,7 @@ MEASURES = {"threshold", "histogram", "sum", "reduce", "select", "label", "regio
 
 
 class Server:
-    """A bench program that answers requests (request.h); started again where it dies."""
+    """A bench program that answers requests (request.h); it is started again if it dies."""
 
     def __init__(self, path):
         self.path = path
@@ -42,8 +42,8 @@ class Server:
 
 
 def expand(rows, inputs, worst):
-    """Each row with its own input and, where the time depends on the samples, with all inputs asked for. A row of
-    the same name that has the input as its own goes first; targets hold for a row's own input only."""
+    """Yields each row with its own input and, if the time depends on the samples, with all requested inputs. A
+    row of the same name that has the input as its own comes first; targets apply to a row's own input only."""
     given = {(row["name"], row.get("input", "random")) for row in rows}
     for row in rows:
         own = row.get("input", "random")
@@ -63,12 +63,13 @@ def request_of(row, size, **more):
 
 
 def floor_us(answer):
-    """The larger of bytes at the copy rate and multiply-adds at their rate, both of the same run."""
+    """Returns the larger of two lower bounds: bytes at the copy rate and multiply-adds at their rate, both
+    measured in the same run."""
     return 1e6 * max(answer["bytes"] / answer["copy_rate"], answer["fmas"] / answer["fma_rate"])
 
 
 def result_of(table, row, size, answer):
-    """What every table says of an answer."""
+    """Returns the columns that all tables have."""
     result = {"table": table, "name": row["name"], "request": request_of(row, size), "size": size}
     if "error" in answer:
         return {**result, "skipped": answer["error"]}
@@ -108,7 +109,7 @@ def gpu(bench, table):
 
 
 def interleave(server, request, peer, runs):
-    """Ours and OpenCV's in turn, three runs at a time; both lists in microseconds."""
+    """Times ours and OpenCV's in turn, three runs at a time; returns both lists in microseconds."""
     first = server.ask({**request, "runs": 1})
     if "error" in first:
         return first, []
@@ -129,7 +130,7 @@ def interleave(server, request, peer, runs):
 
 
 def cpu_row(bench, row, size, threads, judge):
-    """judge: whether the size is the one that targets hold for."""
+    """judge: whether the image has the size that targets apply to."""
     request = request_of(row, size, threads=threads, save=os.path.join(bench.folder, "input.raw"))
     opencv.threads(threads)
     answer, theirs = interleave(bench.cpu, request, opencv.WORK.get(row.get("operation", row["work"])), bench.runs)
@@ -156,7 +157,7 @@ def cpu(bench, table):
 
 
 def ways(bench, table):
-    """The rows of both tables by every way of their primitive that takes them, in turn; no other list of ways."""
+    """Times the rows of both tables by every way of their primitive that accepts them, in turn."""
     results = []
     for backend, server in (("gpu", bench.cuda), ("cpu", bench.cpu)):
         size = bench.size or table[backend]["size"]
@@ -171,7 +172,7 @@ def ways(bench, table):
 
 
 def growth(bench, table):
-    """Cost against size, and against k at the table's own size; without peers. "on": one backend alone."""
+    """Times against size, and against k at the table's own size, without peers. "on": a single backend."""
     results = []
     for backend, server, threads in (("gpu", bench.cuda, 1), ("cpu", bench.cpu, max(bench.threads))):
         size = bench.size or table[backend]["size"]

@@ -1,6 +1,7 @@
-"""OpenCV on the work of the CPU table: each takes the request and its image, and returns a call to time.
+"""OpenCV's functions for the work of the CPU table: each gets the request and its image, and returns a call to time.
 
-Where GPUIMG_CPU holds ours to AVX2, OpenCV is held to it too: it reads OPENCV_CPU_DISABLE as it is loaded."""
+If GPUIMG_CPU limits ours to AVX2, OpenCV is limited too: it reads OPENCV_CPU_DISABLE when it is loaded.
+"""
 import os
 
 if os.environ.get("GPUIMG_CPU") == "avx2":
@@ -15,12 +16,13 @@ except ImportError as error:
 
 
 def features():
-    """What instructions it picks at run time; it marks with a query what is not here or is disabled."""
+    """Returns the instruction sets that OpenCV dispatches to at run time; it marks with a question mark those
+    that are missing or disabled."""
     return " ".join(f[1:] for f in cv2.getCPUFeaturesLine().split() if f[0] == "*" and f[-1] != "?")
 
 
 def image(request):
-    """What bench_cpu saved: the same samples that it works on."""
+    """Returns the samples that bench_cpu saved, so that both process the same image."""
     kind = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}[request.get("type", "u8")]
     shape = (request["height"], request["width"], request.get("channels", 1))
     return np.fromfile(request["save"], kind).reshape(shape).squeeze()
@@ -73,13 +75,13 @@ def dense(request, src):
 
 
 def sobel_x(request, src):
-    """Into 16 bits with a sign; ours makes 8 bits of it at once."""
+    """The result is 16 bits signed; ours is 8 bits directly."""
     dst = np.empty(src.shape, np.int16)
     return lambda: cv2.Sobel(src, cv2.CV_16S, 1, 0, dst=dst, borderType=cv2.BORDER_REPLICATE)
 
 
 def sobel(request, src):
-    """Both gradients in float, their magnitude, and back to 8 bits."""
+    """Computes both gradients in float, their magnitude, and converts to 8 bits."""
     x, y, magnitude, dst = (np.empty(src.shape, t) for t in (np.float32, np.float32, np.float32, np.uint8))
 
     def work():
@@ -103,7 +105,7 @@ def table(request, src):
 
 
 def pair(call, **of_type):
-    """Two images, including alpha, which ours copies; `of_type`: arguments made of full scale."""
+    """A function of two images, including alpha, which ours copies; `of_type`: returns arguments from full scale."""
     def peer(request, src):
         other, dst = src[::-1].copy(), np.empty_like(src)
         full = 1 if src.dtype == np.float32 else np.iinfo(src.dtype).max
@@ -141,7 +143,7 @@ def keystone(request, width, height):
 
 
 def luma(request, src):
-    """By its own weights, those of Rec. 601."""
+    """OpenCV uses the weights of Rec. 601."""
     dst = np.empty(src.shape[:2], src.dtype)
     return lambda: cv2.cvtColor(src, cv2.COLOR_RGB2GRAY, dst=dst)
 
@@ -155,24 +157,24 @@ def sums(request, src):
 
 
 def foreground(src):
-    """Made before the clock runs: a gift to OpenCV, ours compares as it reads."""
+    """The comparison is made before the clock starts, in OpenCV's favour: ours compares as it reads."""
     return (src > 127).astype(np.uint8)
 
 
 def select(request, src):
-    """Coordinates alone; ours brings the values too."""
+    """Returns coordinates only; ours returns the values too."""
     binary = foreground(src)
     return lambda: cv2.findNonZero(binary)
 
 
 def components(request, src):
-    """Area, bounding box and centroid; ours has intensities and perimeter too."""
+    """Returns area, bounding box and centroid; ours returns intensities and perimeter too."""
     binary, connectivity = foreground(src), request.get("connectivity", 8)
     return lambda: cv2.connectedComponentsWithStats(binary, connectivity=connectivity, ltype=cv2.CV_32S)
 
 
 def midpoint(request, src):
-    """The mean of the two images rounded half to even."""
+    """The mean of the two images, rounded half to even."""
     kernel, low, high = np.ones((3, 3), np.uint8), np.empty_like(src), np.empty_like(src)
 
     def work():
@@ -183,7 +185,7 @@ def midpoint(request, src):
 
 
 def disk(request, src):
-    """Its disk is a little wider than ours where a circle's pixels are rounded."""
+    """OpenCV's disk is slightly wider than ours where the pixels of a circle are rounded."""
     kernel, dst = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (31, 31)), np.empty_like(src)
     return lambda: cv2.erode(src, kernel, dst=dst)
 
@@ -196,7 +198,7 @@ def joint_bilateral(request, src):
 
 
 def fill_holes(request, src):
-    """What cannot be reached from a frame about a binary image is white; ours keeps samples as they are."""
+    """Pixels of a binary image that a frame around it does not reach become white; ours keeps the samples."""
     src = 255 * foreground(src)
     framed = np.zeros((src.shape[0] + 2, src.shape[1] + 2), np.uint8)
     mask = np.zeros((framed.shape[0] + 2, framed.shape[1] + 2), np.uint8)
@@ -210,7 +212,7 @@ def fill_holes(request, src):
 
 
 def by_area(request, src):
-    """Labels with their areas, those below 64 looked up as black; ours keeps samples as they are."""
+    """Labels with their areas, of which those below 64 become black by a table; ours keeps the samples."""
     binary = foreground(src)
 
     def work():
@@ -239,7 +241,7 @@ def equalize(request, src):
 
 
 def match(request, src):
-    """Two histograms, a table by their shares without ours' lines between them, and a look-up."""
+    """Two histograms, a table from their cumulative shares without our interpolation, and a look-up."""
     like, dst = src[::-1].copy(), np.empty_like(src)
 
     def work():

@@ -1,4 +1,4 @@
-"""Results as tables in Markdown and as a plot."""
+"""Prints results as tables in Markdown and as a plot."""
 import os
 import platform
 import subprocess
@@ -16,7 +16,7 @@ def first_line(*command):
 
 
 def machine(bench):
-    """What the figures hold for."""
+    """Describes the machine and the versions that the figures belong to."""
     cpu = platform.processor()
     if os.path.exists("/proc/cpuinfo"):
         names = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
@@ -54,7 +54,7 @@ def label(result):
 
 
 def failures(results):
-    """Which peers could not do which rows, and why."""
+    """Lists the peers that could not run a row, with the reasons."""
     reasons = {}
     for r in results:
         for name, reason in r["failed"].items():
@@ -175,7 +175,8 @@ def markdown(about, results):
 
 
 def plot(path, results):
-    """Cost against size and against k, a column for each backend, floors dashed. Returns why not, or None."""
+    """Plots times against size and against k, with one column per backend and lower bounds dashed. Returns why it
+    can't, or None."""
     try:
         import matplotlib
         matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""GpuImg without Ray's nodes: one process for all batches, another one when it dies, None for damaged images."""
+"""Tests GpuImg without Ray's nodes: one process for all batches, a new one after it dies, and None for damaged images."""
 
 import os
 import threading

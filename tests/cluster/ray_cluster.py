@@ -1,6 +1,7 @@
-"""Runs blur_ray.py of help cluster on three nodes and removes one in the midst of it, with an actor and its gpuimg.
+"""Runs blur_ray.py of help cluster on three nodes and removes one of them, with an actor and its gpuimg, while they
+work.
 
-Usage: ray_cluster.py FOLDER, which holds blur_ray.py and photos/.
+Usage: ray_cluster.py FOLDER, which has blur_ray.py and photos/.
 """
 
 import os
@@ -16,7 +17,7 @@ NODE = {"num_cpus": 2, "num_gpus": 2, "object_store_memory": 200 << 20, "temp_di
 
 
 def parents():
-    """The parent and the name of each process."""
+    """Returns the parent and the name of each process."""
     table = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -28,7 +29,7 @@ def parents():
 
 
 def processes_of(node):
-    """Those of gpuimg below the node's raylet."""
+    """Returns the gpuimg processes below the node's raylet."""
     raylet = node.all_processes["raylet"][0].process.pid
     table = parents()
     found = []
@@ -41,7 +42,7 @@ def processes_of(node):
 
 
 def remove_one():
-    """The first node beside the head that has an actor, when some of the files are there and most are not."""
+    """Removes the first worker node that has an actor, once some of the files exist and most do not."""
     while True:
         time.sleep(0.05)
         done = len(os.listdir("blurred"))
@@ -71,7 +72,7 @@ assert not any(pid in parents() for pid in pids), "gpuimg of the removed node li
 
 @ray.remote
 def command():
-    """What an actor with the caller's share of a node runs."""
+    """Returns the command that an actor runs with the caller's share of a node."""
     from gpuimg_ray import GpuImg
     return GpuImg("invert", options=["--quiet"])._command
 

@@ -24,15 +24,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build/cpu-coverage"
 MAP = ROOT / "build/coverage/map.json"
 PYTHON = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable  # where numpy is
-# They concern the tree, not what the program does.
+# These tests concern the tree, not the program's behaviour.
 NOT_THE_PROGRAM = {"build", "claims", "contributing", "hardening", "house", "lib", "readme"}
 SECONDS, TORTURE_SECONDS = 150, 900
-# The table's files: imgio, and what brings results into files.
+# Sources of the table: imgio, and the parts of cli that write results into files.
 OUTPUT_PATH = r"imgio/.*|cli/(output|files|ready|apart|extract_images|overlay|batch/(files|claims|names|journal|imaging))"
 
 
 def command(build, test):
-    """The words that run a test of the programs in a folder."""
+    """Returns the command that runs a test of the programs in a folder."""
     if test.startswith("unit/"):
         return [str(build / "tests" / test)]
     if test.startswith("cli/"):
@@ -41,14 +41,14 @@ def command(build, test):
 
 
 def tests(root=ROOT):
-    """The names of all tests, as paths in tests/ without suffix."""
+    """Returns the names of all tests, as paths in tests/ without suffix."""
     found = [*root.glob("tests/unit/test_*.c"), *root.glob("tests/cli/*.sh"), *root.glob("tests/filters/*.py")]
     names = {str(p.relative_to(root / "tests").with_suffix("")) for p in found if not p.name.startswith("_")}
     return sorted(n for n in names if n.split("/")[1] not in NOT_THE_PROGRAM and "cuda" not in n)
 
 
 def counts():
-    """What the programs have counted since the last call: of each source its lines that ran, and how often each branch of
+    """Returns the counts since the last call: for each source the lines that ran, and how often each branch of
     each line was taken."""
     data = [str(p) for p in BUILD.rglob("*.gcda")]
     sources = {}
@@ -75,7 +75,7 @@ def add(source, lines):
 
 
 def run(words, folder, seconds):
-    """The exit status; "too long" if it takes longer than that. No process of it is left running."""
+    """Returns the exit status, or "too long" if the time limit is exceeded. All of its processes are ended."""
     child = subprocess.Popen(words, cwd=folder, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"), stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
@@ -91,7 +91,7 @@ def run(words, folder, seconds):
 
 
 def learn(test):
-    """What a test runs and how long it takes; what takes too long is not known whole."""
+    """Records the lines that a test runs and its time; the record of a test that takes too long is incomplete."""
     start = time.monotonic()
     if test == "torture":
         status = run([PYTHON, "tests/torture/torture.py", str(BUILD / "gpuimg")], ROOT, TORTURE_SECONDS)
@@ -101,7 +101,7 @@ def learn(test):
 
 
 def total(results):
-    """The branches of all tests together: of each source, line and function, whether each was taken."""
+    """Merges the branches of all tests: for each source, line and function, whether each branch was taken."""
     sources = {}
     for result in results.values():
         for path, source in result["sources"].items():

@@ -37,7 +37,7 @@ CAUGHT = ROOT / "build/mutate/caught"
 TIMES = ROOT / "build/mutate/times.json"
 SOURCES = ("imgio/**/*.c", "filters/**/*.c", "kernels/cpu/**/*.c", "cli/**/*.c")
 
-# Operators between words, and their replacements.
+# Operators with blanks around them, and their replacements.
 CHANGES = [
     (r" < ", [" <= ", " > "]), (r" <= ", [" < "]), (r" > ", [" >= ", " < "]), (r" >= ", [" > "]),
     (r" == ", [" != "]), (r" != ", [" == "]), (r" && ", [" || "]), (r" \|\| ", [" && "]),
@@ -48,7 +48,7 @@ CHANGES = [
     (r"(?<![\w.])0(?![\w.])", ["1"]), (r"(?<![\w.])1(?![\w.])", ["0", "2"]), (r"(?<![\w.])[2-9](?![\w.])", ["1"]),
 ]
 
-# Where the map says nothing: the tests of a folder's sources by patterns of their names.
+# Tests of a folder's sources that the map does not cover, by patterns of their names.
 RELEVANT = {
     "imgio": "unit/test_imgio_.*|cli/(outputs|convert|bad_input)",
     "filters": "unit/test_(filter|options|chains|tables).*|cli/(usage|help|run|lists)|filters/.*",
@@ -58,7 +58,7 @@ RELEVANT = {
 
 
 def masked(text):
-    """The text with comments, strings, lines of the preprocessor and of include guards as blanks."""
+    """Returns the text with comments, strings, preprocessor lines and include guards blanked."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match.group())
     text = re.sub(r"/\*.*?\*/|\"(\\.|[^\"\\\n])*\"|'(\\.|[^'\\\n])+'", blank, text, flags=re.S)
@@ -66,18 +66,18 @@ def masked(text):
 
 
 def places(path):
-    """Every possible change: offset, end, replacement."""
+    """Returns all possible changes: offset, end, replacement."""
     text = masked(path.read_text())
     return [(m.start(), m.end(), new) for pattern, news in CHANGES for m in re.finditer(pattern, text) for new in news]
 
 
 def make(*goals):
-    """Everything without debugging information: the same code is the same object, byte by byte."""
+    """Compiles without debugging information, so that the same code gives the same object file."""
     return coverage.run(["make", "-s", "-j1", "CUDA=0", "CFLAGS=-O2", "LDFLAGS=-fuse-ld=gold", *goals], TREE, 900)
 
 
 class Tests:
-    """Which tests run a line, how long they take, and whether they pass on the program as it is."""
+    """Which tests run a line, how long they take, and whether they pass on the unchanged program."""
 
     def __init__(self):
         known = json.loads(coverage.MAP.read_text())
@@ -90,8 +90,8 @@ class Tests:
         self.good = {}
 
     def of(self, path, text, offset):
-        """By name, first those that are quick and run much of the file. A line that gcov does not know belongs to the one
-        before it in the function; outside of functions, to the file."""
+        """Returns tests by name, beginning with those that are quick and run much of the file. A line that
+        gcov does not know counts to the line before it in the function, and outside of functions to the file."""
         begin, end = text.rfind("\n{", 0, offset), text.rfind("\n}", 0, offset)
         found = []
         if begin > end:
@@ -108,7 +108,7 @@ class Tests:
         return sorted({*found, *by_name}, key=lambda n: (1 + self.seconds[n]) / (1 + self.lines(n, path)) ** 2)
 
     def lines(self, name, path):
-        """How many of a source a test runs; of one that is not known something is guessed."""
+        """Returns how many lines of a source a test runs, or an estimate if the map does not have the source."""
         return 50 if name in self.unknown else sum(map(bool, self.sources.get(name, {}).get(path, {"lines": {}})["lines"].values()))
 
     def fails(self, name):
@@ -141,7 +141,7 @@ class Mutant:
         return [f"{BUILD}/{stem}.{level}.o" for level in ("scalar", "avx2", "avx512")] if levels else [f"{BUILD}/{stem}.o"]
 
     def __enter__(self):
-        """Makes the objects of the program as it is, then those of the mutant."""
+        """Compiles the objects of the unchanged program, then those of the mutant."""
         self.broken, self.same = make(*self.goals()) != 0, False
         if self.broken:
             return self
@@ -160,7 +160,7 @@ class Mutant:
 
 
 def killer(tests, mutant, names, seconds):
-    """The test that fails, None where none does; mutant.waiting are those that would have taken longer."""
+    """Returns the test that fails, or None if all pass; mutant.waiting has the tests that would have taken longer."""
     make(f"{BUILD}/gpuimg")
     mutant.waiting = []
     end = time.monotonic() + seconds
@@ -175,7 +175,7 @@ def killer(tests, mutant, names, seconds):
 
 
 def judge(tests, mutant, names, seconds):
-    """What became of a mutant. A test is believed that passes on the program as it is."""
+    """Judges a mutant. A failing test counts only if it passes on the unchanged program."""
     while True:
         with mutant:
             if mutant.broken or mutant.same:
@@ -211,7 +211,7 @@ def copy_tree():
 
 
 def draw(args):
-    """The mutants in the order in which they are tried."""
+    """Returns the mutants in the order in which they are tried."""
     pool = [(p.relative_to(TREE), *place) for g in SOURCES for p in sorted(TREE.glob(g)) for place in places(p)]
     pool = [m for m in pool if args.only in str(m[0])]
     random.Random(args.seed).shuffle(pool)

@@ -22,7 +22,7 @@ IMAGES = 14
 COMMANDS = 60
 SECONDS = 120  # of a command, at most
 
-# Name, option, how its value is written, and the ends of its range: odd numbers if they are integers.
+# Name, option, format of its value, and the ends of its range; integers are odd.
 OPERATIONS = (
     ("gaussian", "--sigma", "{}", 0.5, 12.0), ("median", "--k", "{}", 3, 31), ("blur", "--k", "{}", 3, 201), ("erode", "--k", "{}", 3, 61),
     ("rotate", "--angle", "{}", -180.0, 180.0), ("resize", "--size", "{:.1f}%", 10.0, 300.0), ("sharpen", "--sigma", "{}", 0.5, 9.0),

@@ -1,7 +1,8 @@
-"""Commands of many images for torture.py, and what is wanted of them when a call has failed.
+"""Batch commands for torture.py, and the results that they must have when a call has failed.
 
-An item that fails is named and the others are done: every file is as it was or as it should be; a report holds whole lines,
-a table lines of the other files, a tar the other members; standard output holds a part from the front, or such a tar.
+A failing item is named and the others are done: every file is as before or complete; a report has whole lines, a
+table has the lines of the other files, a tar the other members; standard output has the beginning of the result, or
+such a tar.
 """
 
 import io
@@ -13,7 +14,7 @@ import tarfile
 # Calls of which each one fails, not a sample: open, getdents, fstat, mmap, ftruncate.
 EACH = ("open", "list", "stat", "map", "truncate")
 PICTURES = "a.png", "b.jpg", "c.ppm", "photos/d.pgm", "photos/sub/e.tif"
-# Name, words, further files beside the pictures; standard input by its name among the files.
+# Name, words, and files besides the pictures; standard input is given by its name among the files.
 COMMANDS = (
     ("files", "blur --k 3 --out-dir out --report r.jsonl a.png b.jpg c.ppm", ()),
     ("files by a template", "invert --out {dir}/{stem}_n.ppm --files-from list", ("list",)),
@@ -100,7 +101,7 @@ def members_of(content):
 
 
 def write_extra(folder, name, run):
-    """What a command reads that is no picture of PICTURES."""
+    """Writes an input of a command that is not one of PICTURES."""
     gray = b"P5 24 20 255\n" + bytes(y * 12 + x * 3 & 255 for y in range(20) for x in range(24))
     colour = (folder / "c.ppm").read_bytes()
     layers = b"P5 24 20 255\n" + bytes(y // 7 for y in range(20) for x in range(24))
@@ -134,7 +135,7 @@ def write_extra(folder, name, run):
 
 
 def make(torture, case_of):
-    """Cases for each row of COMMANDS, without and with older outputs in place, and of SETS, with them."""
+    """Makes cases for each row of COMMANDS, without and with older outputs in place, and for each row of SETS, with them."""
     for name, line, extras in COMMANDS + SETS:
         killed = (name, line, extras) in SETS
         folder = torture.root / ("many-" + "".join(c if c.isalpha() else "-" for c in name))
@@ -165,7 +166,7 @@ def with_older(torture, case):
     return folder
 
 def whole_lines(content, of=None):
-    """Lines of JSON, or of another file's; the last may be cut."""
+    """Returns whether the text has whole lines of JSON, or of another file; the last line may be truncated."""
     lines = content.splitlines(keepends=True)
     if lines and not lines[-1].endswith(b"\n"):
         lines.pop()
@@ -183,7 +184,7 @@ def part_of_tar(content, whole):
 
 
 def allowed(name, content, case):
-    """Whether a file may be so after a fault."""
+    """Returns whether a file may have this content after a fault."""
     after = case.after.get(name)
     if (name in case.before and content == case.before[name]) or (name in case.after and content == after):
         return True
@@ -204,13 +205,13 @@ def wrong_files(case, files):
     return gone + [n for n, content in files.items() if not allowed(n, content, case)]
 
 
-# What libraries say themselves as they end the process: the loader, and libarchive where a name gets no memory.
+# Messages that libraries print when they end the process: the loader, and libarchive if it gets no memory for a name.
 LAST_WORDS = ("out of memory", "Fatal Internal Error in libarchive: Out of memory",
               "Fatal Internal Error in libarchive: No memory")
 
 
 def judge(case, done, files):
-    """None, or what is wrong with the command after a fault, which has not ended 0."""
+    """Judges a command that failed after a fault: returns None, or an error."""
     lines = done.stderr.decode(errors="replace").splitlines()
     foreign = [s for s in lines if not s.startswith("gpuimg: ") and s not in LAST_WORDS]
     if foreign or not lines:

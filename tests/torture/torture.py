@@ -35,16 +35,16 @@ KINDS = ("memory", "start", "read", "write", "move", *many.EACH, "short-read", "
 HARMLESS = ("short-read", "short-write", "interrupt")  # these must change nothing
 TABLES = (".csv", ".json", ".jsonl", ".npy", ".svg", ".txt", ".yml")
 SECONDS = 40  # a drawing has 20
-# Fonts take tens of thousands of allocations.
+# Loading fonts takes tens of thousands of allocations.
 ALL = [*range(1, 1500), *range(1500, 100000, 97)]
 SAMPLE = [1, 2, 3, 5, 9, 17, 33, 65, 129, 257, 513, 1025, 2049, 4097]
 
-# Commands whose output is another each time, and what stands for the examples of those that work for long.
+# Commands whose output differs on each run, and replacements for examples that take long.
 MOODY = ("devices", "bench", "selftest")
 SHORT = {"bench": "bench invert --size 16 --device cpu --threads 1", "selftest": "selftest invert --device cpu"}
 
 
-# Faults of libraries that are known: part of the command line, kind, the failure. They count as skipped.
+# Known faults of libraries: part of the command line, kind, the failure. They count as skipped.
 KNOWN = (
     (".tif", "memory", "died of signal 11", "libtiff 4.5 reads through NULL where TIFFReadDirectory() gets no memory"),
     (".tif", "memory", "died of signal 6", "libtiff 4.5 frees twice where a tag of bytes gets no memory"),
@@ -54,7 +54,7 @@ KNOWN = (
 
 
 class Case:
-    """A command line, the files before it and after it, and its output."""
+    """A command line, the files before and after it, and its output."""
 
     def __init__(self, name, words, folder, stdin=b"", kinds=KINDS):
         self.name, self.words, self.folder, self.stdin, self.kinds = name, words, folder, stdin, kinds
@@ -62,7 +62,7 @@ class Case:
 
 
 def into(suffix, source, target, gray=False):
-    """The words that write a format, of pictures that it holds."""
+    """Returns the words of a command that writes a format, from pictures that the format can hold."""
     if suffix == "pbm":
         return ["threshold", "-q", source, target, "--at", "50%"]
     return ["convert", "-q", source, target, *(["--gray"] if gray or suffix == "pgm" else [])]
@@ -73,13 +73,13 @@ def read_all(folder):
 
 
 def floats(head, channels):
-    """A file of 24 x 20 places, X and Y by turns or one of them."""
+    """A file of 24 x 20 coordinates: X and Y interleaved, or one of them."""
     places = array.array("f", (v for y in range(20) for x in range(24) for v in ((x, y) if channels == 2 else (x,))))
     return head.encode("latin1") + places.tobytes()
 
 
 def with_inks():
-    """A TIFF of 4 x 4 pixels in CMYK, and its profile."""
+    """A CMYK TIFF of 4 x 4 pixels with its profile."""
     icc = pathlib.Path(__file__).with_name("..").joinpath("fuzz/seeds/icc/cmyk").read_bytes()[1:]
     tags = [(256, 4, 1, 4), (257, 4, 1, 4), (258, 3, 4, 72), (259, 3, 1, 1), (262, 3, 1, 5), (273, 4, 1, 8), (277, 3, 1, 4),
             (278, 4, 1, 4), (279, 4, 1, 64), (34675, 7, len(icc), 80)]
@@ -93,7 +93,8 @@ def chunk(kind, data):
 
 
 def with_metadata(seed="srgb"):
-    """A PNG of 3 x 2 pixels with a profile of the fuzzer's, EXIF, XMP, texts longer than a buffer, and its resolution."""
+    """A PNG of 3 x 2 pixels with a profile of the fuzzer's seeds, EXIF, XMP, texts longer than a buffer, and a
+    resolution."""
     profile = pathlib.Path(__file__).with_name("..").joinpath("fuzz/seeds/icc", seed).read_bytes()[1:]
     exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0\0\0\0\0"
     text = b"".join(chunk(b"tEXt", key + b"\0" + key * 900) for key in (b"Title", b"Description", b"Comment", b"Odd", b"Author"))
@@ -109,18 +110,18 @@ def npy(channels):
 
 
 def png(pixels):
-    """24 x 20 pixels of gray."""
+    """A gray PNG of 24 x 20 pixels."""
     rows = b"".join(b"\0" + pixels[y * 24:(y + 1) * 24] for y in range(20))
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 24, 20, 8, 0, 0, 0, 0))
             + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
-# Points and regions in one table; a point as extract --points writes it.
+# Points and regions in one table; a point has the form that extract --points writes.
 PLACES = b"x,y,value,label,bbox_x,bbox_y,bbox_width,bbox_height\n3,4,200,1,5,6,24,20\n"
 POINTS = "{'descr': [('x', '<u4'), ('y', '<u4'), ('value', '<f4')], 'fortran_order': False, 'shape': (1,), }"
 POINT = b"\x93NUMPY\x01\0" + struct.pack("<H", 118) + POINTS.ljust(117).encode() + b"\n" + struct.pack("<IIf", 3, 4, 200)
 
-# What the files of an example hold that are no pictures, by command and suffix; and its folders.
+# Files of examples that are not pictures, by command and suffix; and folders.
 CAMERA = b'{"camera_matrix": [[20, 0, 12], [0, 20, 10], [0, 0, 1]], "distortion_coefficients": [0.1, 0, 0, 0, 0]}'
 CONTENT = {
     "affine": {".txt": b"1 0.1 0\n0 1 2\n"},
@@ -133,7 +134,7 @@ CONTENT = {
     "split": {".png": png(bytes(y // 10 + 1 for y in range(20) for x in range(24)))},
     "undistort": {".json": CAMERA, ".yml": CAMERA},
 }
-# Examples that want a large picture, or gray ones.
+# Examples that need a large picture, or gray ones.
 LARGE = ("crop photo.jpg part.png",)
 GRAY = {"channels join": ("red.png", "green.png", "blue.png"), "channels alpha": ("mask.png",), "mask": ("labels.png",)}
 FOLDERS = {"before/", "after/", "crops/", "photos", "darks"}
@@ -171,7 +172,7 @@ class Torture:
         return subprocess.run([self.program, *words], cwd=folder, env=self.env, capture_output=True, check=True)
 
     def picture(self, path, line=""):
-        """A file of the format that its suffix says; where that can't be written, nothing."""
+        """Writes a file of the format of its suffix, unless the format can't be written."""
         form = self.suffixes.get(path.suffix[1:])
         if not form or not form["writes"] or form["missing"]:
             return
@@ -274,13 +275,13 @@ class Torture:
 
     def run(self, case, folder, fault="nothing 0", mark=None):
         env = dict(self.env, LD_PRELOAD=str(self.shim), TORTURE=fault, TORTURE_MARK=str(mark or ""))
-        # A background of its own for what fontconfig and the rates keep.
+        # fontconfig and the stored rates get a home folder of their own.
         env["HOME"] = str(self.root)
         return subprocess.run([self.program, *case.words], cwd=folder, env=env, input=case.stdin,
                               capture_output=True, timeout=SECONDS)
 
     def learn(self, case):
-        """What the command does without a fault; whether it works at all."""
+        """Runs the command without a fault and records its results; returns whether it works."""
         done = self.run(case, case.folder)
         case.stdout, case.after = done.stdout, read_all(case.folder)
         if done.returncode:  # parts of a picture that are not in this one
@@ -288,7 +289,7 @@ class Torture:
         return done.returncode == 0
 
     def judge(self, case, kind, done, files):
-        """None, or what is wrong."""
+        """Judges a run: returns None or an error."""
         if done.returncode < 0:
             return f"died of signal {-done.returncode}"
         moody = case.words[0] in MOODY
@@ -325,7 +326,7 @@ class Torture:
         return None
 
     def one(self, case, kind, n, worker):
-        """Whether the fault came to pass."""
+        """Runs a case with one fault; returns whether the fault occurred."""
         folder, mark = self.root / f"work-{worker}", self.root / f"mark-{worker}"
         mark.unlink(missing_ok=True)
         write_all(folder, case.before)
