@@ -1,13 +1,13 @@
 #!/bin/bash
-# On Arm, NEON and scalar, commands write the bytes that the build for this machine writes; and selftest of what is quick.
+# On Arm commands write, with NEON and scalar, the bytes of the build for this machine; quick operations also run selftest.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../cli/lib.sh"
 pictures=$tests/../../testdata
 
-cut() { # cut PICTURE FILE [OPTION...]: 219 pixels are no whole vectors
+cut() { # cut PICTURE FILE [OPTION...]: crops to 219 pixels, not a multiple of a vector
     "$NATIVE" crop "$pictures/$1.png" "$2" --size 219x73+200+150 "${@:3}"
 }
-same() { # same ARGUMENT...: what the command prints
+same() { # same ARGUMENT...: the output of the command must be the same
     expect 0 "$NATIVE" "$@"
     mv out want
     for level in neon scalar; do
@@ -15,7 +15,7 @@ same() { # same ARGUMENT...: what the command prints
         check "$level: $*" cmp out want
     done
 }
-image() { # image COMMAND FILE [OPTION...]: a result that is an image
+image() { # image COMMAND FILE [OPTION...]: the same for a command that makes an image
     same "$1" "$2" - --format pam "${@:3}"
 }
 

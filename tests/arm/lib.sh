@@ -1,4 +1,4 @@
-# Skips a script where there is no program for Arm, or no qemu: sourced with the program as $1.
+# Skips the script that sources it, with the program as $1, if there is no program for Arm or no qemu.
 # shellcheck shell=bash
 give_up() {
     echo "skipped: Arm: $1"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every operation of selftest on Arm: NEON gives the bytes of the scalar level.
+# Runs selftest of every operation on Arm: NEON must give the bytes of the scalar level.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../cli/lib.sh"
 

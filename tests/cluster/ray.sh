@@ -1,8 +1,8 @@
 #!/bin/bash
-# The lines of help cluster for Ray Data on three nodes of ray.cluster_utils.Cluster, one of which is removed while they run: the
-# files are those of one process. The network of the nodes is a namespace with a loopback alone, and nothing of them
-# outlives the script. GPUs are pretended.
-# Usage: ray.sh GPUIMG; Ray is that of build/ray (make test-cluster).
+# Runs the lines of help cluster for Ray Data on three nodes of ray.cluster_utils.Cluster, one of which is removed meanwhile: the
+# files must equal those of one process. The nodes are in a network namespace that has only a loopback, all of their
+# processes end with the script, and their GPUs are fakes.
+# Usage: ray.sh GPUIMG; Ray is installed in build/ray (make test-cluster).
 PATH=$PATH:/usr/sbin
 python=$(dirname "$0")/../../build/ray/bin/python
 give_up() {
@@ -20,7 +20,7 @@ fi
 python=$(readlink -f "$(dirname "$python")")/python
 . "$(dirname "$0")/../cli/lib.sh"
 ip link set lo up
-mkdir bin ray # Ray notes there where its head is, in place of /tmp/ray, which may be another user's
+mkdir bin ray # Ray stores the address of its head there instead of in /tmp/ray, which may be another user's
 ln -s "$GPUIMG" bin/gpuimg
 export PATH=$work/bin:$PATH HOME=$work PYTHONPATH=$tests/../../cli PYTHONDONTWRITEBYTECODE=1 GPUIMG_DEVICE=cpu
 export RAY_TMPDIR=$work RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=disabled RAY_DATA_DISABLE_PROGRESS_BARS=1

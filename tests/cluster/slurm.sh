@@ -1,7 +1,7 @@
 #!/bin/bash
-# The array of Slurm that help cluster shows, on a real one: munged, slurmctld and slurmd on this host, a node of 8 pretended cores. Two tasks
-# are killed with -9: one requeues itself, as does one whose machine failed, the other is requeued. The results are those
-# of one process. Nothing of it outlives the script: it has a namespace of processes to itself.
+# Runs the job array of help cluster on a real Slurm: munged, slurmctld and slurmd on this host, a node that claims 8 cores. Two
+# tasks are killed with -9: one requeues itself, like a task whose machine failed, and the other one is requeued. The
+# results must equal those of one process. A PID namespace ends all processes with the script.
 if [[ ! ${GPUIMG_CLUSTER_ALONE-} ]]; then
     for tool in munged slurmctld slurmd sbatch; do
         PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue
@@ -10,7 +10,7 @@ if [[ ! ${GPUIMG_CLUSTER_ALONE-} ]]; then
         exit 0
     done
     alone=(unshare --pid --fork --kill-child --mount-proc)
-    # Who is root there alone may not drop groups, as Slurm's root does.
+    # A process that is root only inside the namespace may not drop groups, which Slurm's root does.
     ((EUID)) && alone+=(--user --map-current-user)
     if ! "${alone[@]}" true 2>/dev/null; then
         echo "skipped: Slurm: unshare can't make a namespace of processes here"
@@ -39,8 +39,8 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds
     done
 }
 
-# A cluster of one host. CPUs are pretended, so that all tasks of the array run at once; all have one real CPU, so that none
-# is done before it is killed.
+# A cluster of one host. It claims more CPUs than it has, so that all tasks of the array run at once; all share one real CPU,
+# so that no task is done before it is killed.
 start_slurm() {
     local state=$work/slurm port cpu
     mkdir -p "$state"/{munge,controller,node}
@@ -93,15 +93,15 @@ END
 node_is_idle() { [[ $(sinfo -h -o %t) == idle ]]; }
 checksum() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum; }
 
-# Whether all N tasks of the array are completed. Slurm holds a requeued one back for two minutes, for slurmd refuses what
-# it has just seen die: here some seconds are enough.
+# Returns whether all N tasks of the array are completed. Slurm delays a requeued task by two minutes, because slurmd refuses
+# a job that has just ended: here some seconds are enough.
 is_completed() { # is_completed JOB N
     local id
     for id in $(squeue -h -r -t pending -o %i); do scontrol update jobid="$id" StartTime=now; done
     [[ $(squeue -h -r -t completed -j "$1" -o %T | wc -l) == "$2" ]]
 }
 
-# Pids of the processes of task K whose name matches PATTERN, and whether some of its files are done and some are not.
+# pids prints the processes of task K whose name matches PATTERN; is_under_way tells whether some but not all of its files are done.
 pids() { # pids K PATTERN
     local p
     for p in $(grep -lzx "SLURM_ARRAY_TASK_ID=$1" /proc/[0-9]*/environ 2>/dev/null); do
@@ -113,7 +113,7 @@ is_under_way() { # is_under_way K
     local lines
     lines=$(wc -l <"report-$1.jsonl") && ((lines > 2))
 }
-kill_task() { # kill_task K PATTERN: -9 in the midst of it
+kill_task() { # kill_task K PATTERN: kills with -9 while it works
     check "task $1 is under way" wait_for 60 is_under_way "$1"
     # shellcheck disable=SC2046
     check "task $1 is killed" kill -9 $(pids "$1" "$2")
@@ -154,7 +154,7 @@ done
 expect 0 gpuimg report merge report-*.jsonl -o report.jsonl
 check "a line each" test "$(wc -l <report.jsonl)" = $((8 * each + 1))
 
-# Two tasks' reports are lost, and the results of one: these run once more, by number.
+# The reports of two tasks are lost, and the results of one: these tasks run again, by number.
 cp report.jsonl whole.jsonl
 rm report-2.jsonl report-7.jsonl
 jq -r 'select(.output) | .output' whole.jsonl | awk 'NR % 8 == 2' | xargs rm

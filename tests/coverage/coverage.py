@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Which lines and branches the tests run, by gcc's gcov: a table, and a map for tests/mutate.
+"""Measures which lines and branches the tests run, by gcc's gcov: prints a table and writes a map for tests/mutate.
 
 Usage: coverage.py [--only WORD] [--missing PATH] [--table]
 
 Runs the unit tests, tests/cli, tests/filters and the sample of tests/torture, one after the other, on programs that were
-built with COVERAGE=1 (make coverage does that), and writes what each ran to build/coverage/map.json. --only WORD runs those
-with the word in their name again and keeps the others, --table runs none. The table counts branches of imgio and of the
-path of outputs through cli that were taken at least once. A branch that gcov ascribes to calls that do not return is none.
---missing PATH prints the lines with others, for each branch + or -; tests/coverage/missing says what they are.
+built with COVERAGE=1 (by make coverage), and writes the lines that each ran to build/coverage/map.json. --only WORD repeats
+tests with the word in their name and keeps the results of others, --table runs no test. The table counts branches that were
+taken at least once, in imgio and in the parts of cli that write outputs; branches that gcov ascribes to calls that do not
+return are not counted. --missing PATH prints the lines with branches that were not taken, with + or - for each branch;
+tests/coverage/missing explains them.
 """
 
 import argparse

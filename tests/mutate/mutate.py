@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Tests that can fail: programs that are wrong in one operator, and whether the tests see it.
+"""Mutation testing: changes one operator or number of the program at a time and runs the tests, which must fail.
 
 Usage: mutate.py [--count N] [--seed N] [--only PATH] [--even] [--seconds N] [--test-seconds N] [--go-on]
 
-Draws places at random over the C sources of imgio, filters, kernels/cpu and cli, changes one operator or number at each,
-builds what follows (in a copy of the tree, build/mutate/tree) and runs the tests that run the changed line, as `make
-coverage` has seen, those first that are quick and run much of the file, until one fails. Tests that would take longer than
---test-seconds together come when all mutants have had theirs. What compiles to the same code, and what
-tests/mutate/equivalent lists with its reason, is no mutant. Survivors are printed as lines "path:line: before => after", and
-at the end the share that was caught. --go-on believes what the last run of this seed has caught, and tries the others again.
+Draws random places in the C sources of imgio, filters, kernels/cpu and cli, changes one operator or number at each, builds
+the affected programs (in a copy of the tree, build/mutate/tree) and runs the tests that run the changed line by the map of
+`make coverage`, beginning with those that are quick and run much of the file, until one fails. Tests that would take longer
+than --test-seconds together run after all mutants have had their quick tests. Changes that compile to the same code, and
+those that tests/mutate/equivalent lists with a reason, are not counted. Survivors are printed as lines "path:line: before =>
+after", and at the end the share that was caught. --go-on accepts the mutants that the last run of this seed caught, and
+tries the others again.
 --even takes equally many mutants of each folder; without it, folders with more code have more.
 """
 

@@ -4,8 +4,8 @@
 Usage: batches.py GPUIMG [--count N] [--seconds N] [--workers N] [--device DEVICE] [--seed N]
 
 Each command is one operation or chain over 14 images of different sizes, sample types and channels, so that the queues of
-the device launch one kernel with different shapes at the same time. N commands run, drawn from 60, as many as begin within
-the given seconds; several run at once.
+the device launch one kernel with different shapes at the same time. N commands are drawn from 60, and run several at a time
+until the given seconds are over.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Commands under failing calls of the CUDA driver (cuda.c), on a machine with a GPU.
+"""Fault injection: runs commands while calls of the CUDA driver fail (cuda.c), on a machine with a GPU.
 
 Usage: cuda.py GPUIMG [--seconds N] [--workers N]
 
-Each run must end 0 with the same files and output as without a fault, or, where --device cuda was asked for, not 0 with
-one message and every file as it was; in the time that it takes without a fault and two seconds. With --device auto it
-must end 0: the CPU does it. All calls that N seconds allow, in random order.
+Each run must exit 0 with the same files and output as without a fault or, with --device cuda, not 0 with one message and
+every file as it was; within its time without a fault plus two seconds. With --device auto it must exit 0, because the CPU
+takes over. Faults are tried in random order for N seconds.
 """
 
 import argparse

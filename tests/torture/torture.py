@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every command under failing calls: memory, threads, reads, writes, moves, opens, and short or interrupted ones.
+"""Fault injection: runs every command while calls fail: memory, threads, reads, writes, renames, opens, and short or
+interrupted transfers.
 
 Usage: torture.py GPUIMG [--whole] [--only WORD] [--kind KIND]
 
@@ -7,9 +8,9 @@ Batches and tables are also run with older outputs in place, with each single op
 and ftruncate failing: at exit status 75 a table is as it was. What writes several files that belong together is also killed
 before each call that makes, links or moves a file: the next run gives the right files and removes what was left.
 
-The examples of each command's help and a conversion into and out of each format are run with the N-th call of each kind
-failing (shim.c), for every N up to 1500 and some above with --whole, else for a sample. Each run must end 0 with the same files and output as
-without a fault, or not 0 with one message and every file as it was before; and leave nothing behind.
+The examples of each command's help and conversions into and out of each format run while the N-th call of each kind fails
+(shim.c), for every N up to 1500 and some above with --whole, otherwise for a sample. Each run must exit 0 with the same
+files and output as without a fault, or not 0 with one message and every file as it was before; and leave no temporary file.
 """
 
 import argparse
