@@ -1,9 +1,9 @@
 # gpuimg: `make deps demo` sets everything up and shows it, `make deps test` tests it, `make help` lists the rest.
 #
-# | CUDA=auto|0|1   the CUDA backend: where nvcc is found, never, always (default auto)
-# | CUDA_ARCH=...   GPUs to build for: sm_90, "sm_80 sm_90", or all (default: those that are here, or all)
+# | CUDA=auto|0|1   the CUDA backend: if nvcc is found, never, always (default auto)
+# | CUDA_ARCH=...   GPUs to build for: sm_90, "sm_80 sm_90", or all (default: those of this machine, or all)
 # | SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer; SANITIZE=thread: ThreadSanitizer
-# | DEBUG=1         no optimisation on the host, lines of source in CUDA's kernels for profilers
+# | DEBUG=1         no optimisation on the host, line numbers in CUDA kernels for profilers
 # | CC=gcc|clang  EXTRA_CFLAGS=  EXTRA_NVCCFLAGS=  PREFIX=/usr/local  DESTDIR=
 
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
@@ -26,9 +26,9 @@ ifeq ($(HAVE_CUDA),1)
     $(error CUDA=1 wants nvcc on the PATH (or NVCC=/path/to/nvcc), and there is none)
   endif
   CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(shell readlink -f $(NVCC_PATH))))
-  # A pair is a virtual architecture and the real ones made from it. Code for sm_80 runs on 8.x, for sm_100 on 10.x and so
-  # on; a GPU for which there is none compiles the last pair's PTX when it first runs. A pair is a whole pass of the
-  # compiler: most files have nothing that asks for the GPU, and one pass makes the machine code that more would make.
+  # A pair is a virtual architecture and the real ones compiled from it. Code for sm_80 runs on 8.x, for sm_100 on 10.x and so
+  # on; a GPU without such code compiles the last pair's PTX when it first runs. Each pair costs a whole pass of the compiler:
+  # most files have no code for certain GPUs, and a single pass gives the same machine code as several.
   GENCODE_all := arch=compute_75,code=[sm_75,sm_80,sm_90,sm_100,sm_120,compute_75]
   GENCODE_80  := arch=compute_75,code=sm_75 arch=compute_80,code=[sm_80,sm_90,sm_100,sm_120,compute_80]
   GENCODE_90  := arch=compute_75,code=[sm_75,sm_80] arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
@@ -60,24 +60,25 @@ CFLAGS ?= $(if $(DEBUG),-O0 -g3,$(if $(COVERAGE),-O0 --coverage,-O2 -g))
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
              -DGI_HAVE_CUDA=$(HAVE_CUDA) $(if $(SANITIZE),$(SAN),$(HARDEN)) $(EXTRA_CFLAGS)
 SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined$(if $(filter fuzz,$(SANITIZE)),$(comma)fuzzer-no-link) -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
-# What the compiler has of it: tests/cli/hardening.sh reads the program. FORTIFY needs optimisation, and level 3 a recent libc.
+# The hardening options that the compiler accepts; tests/cli/hardening.sh checks the program. FORTIFY needs optimisation, and
+# level 3 a recent libc.
 accepts = $(shell echo '$(hash)include <string.h>' | $(CC) $(CPPFLAGS) -O2 -Werror $1 -S -x c -o /dev/null - 2>/dev/null && echo '$1')
 hash := \#
 FORTIFY = $(or $(call accepts,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 hardening = $(call accepts,-fstack-protector-strong) $(call accepts,-fstack-clash-protection) \
             $(or $(call accepts,-fcf-protection=full),$(call accepts,-mbranch-protection=standard)) \
             $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),$(FORTIFY))
-# Asked at the first compilation: `make deps demo` starts where there is no compiler yet.
+# Evaluated at the first compilation, because `make deps demo` may start without a compiler.
 HARDEN = $(eval HARDEN := $(hardening))$(HARDEN)
 HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(EXTRA_NVCCFLAGS)
-# Codecs that are left out where their library is not there: the sources ask __has_include. It is loaded when it is needed.
+# Codecs are left out if their library is missing: the sources ask __has_include. The library is loaded when it is needed.
 optional = $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) -E -x c -o /dev/null - 2>/dev/null && echo $2)
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl
 
-# The kernels of the CPU are compiled once for each instruction level and picked at run time. Under sanitizers -O3 takes
-# minutes to compile two of them, and -O1, which leaves small functions calls, minutes to run.
+# The kernels of the CPU are compiled once per instruction level, and one level is chosen at run time. Under sanitizers two of
+# the files take minutes to compile with -O3, and minutes to run with -O1, which does not inline small functions.
 MACHINE := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(shell uname -m))
 LEVELS  := scalar $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512) $(if $(filter aarch64 arm64,$(MACHINE)),neon)
 FLAGS_scalar :=
@@ -88,7 +89,7 @@ SRC     := $(wildcard imgio/*.c imgio/*/*.c kernels/*.c kernels/cpu/device/*.c f
 CPU_SRC := $(filter-out kernels/cpu/device/%,$(wildcard kernels/cpu/*.c kernels/cpu/*/*.c))
 CU_SRC  := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard kernels/cuda/*.cu kernels/cuda/*/*.cu))
 MAIN    := $(B)/cli/main.o
-# What takes long comes first: the short ones fill the cores at the end.
+# Files that take long to compile come first: the short ones fill the cores at the end.
 OBJ     := $(CU_SRC:%.cu=$(B)/%.cu.o) $(foreach l,$(LEVELS),$(CPU_SRC:%.c=$(B)/%.$l.o)) $(SRC:%.c=$(B)/%.o)
 LIB     := $(B)/libgpuimg.a
 CUDA_LIBS := $(if $(filter 1,$(HAVE_CUDA)),-L$(CUDA_HOME)/lib64 -lcudart_static -lrt)
@@ -98,7 +99,7 @@ all: $(B)/gpuimg
 	@ln -sfn $(CONFIG)/gpuimg build/gpuimg
 	@echo "built $(B)/gpuimg: $(WHAT)"
 
-# Everything is in the objects' rules already; this says it for one build.
+# The rules of the objects know DEBUG; this goal sets it for one build.
 .PHONY: debug ## the same without optimisation, into a folder of its own
 debug:
 	+$(MAKE) DEBUG=1 all
@@ -110,7 +111,7 @@ $(LIB): $(filter-out $(MAIN),$(OBJ))
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# Nothing is compiled before its headers are installed: `make deps demo` sees to that, and any other build says it.
+# Nothing is compiled before its headers are installed: `make deps demo` installs them, and other builds name missing ones.
 missing = for h in $1; do echo "$(hash)include <$$h>"; done | $(CC) $(CPPFLAGS) -E -x c - 2>&1 >/dev/null | \
           sed -nE 's/.* ([^ :]+): (No such|not found).*/gpuimg: \1 is missing: try make deps$2/p' | grep . >&2 && exit 1 || true
 hash := \#
@@ -125,7 +126,7 @@ ifneq ($(filter deps,$(MAKECMDGOALS)),)
 $(B)/headers: | deps
 endif
 
-# A codec is made again when its library was installed or removed: the file's name lists those that exist.
+# A codec is compiled again after its library was installed or removed: the file's name lists the libraries that exist.
 CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)$(call optional,gif_lib.h,-gif)$(call optional,lcms2.h,-lcms)
 $(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp.o $(B)/imgio/gif.o $(B)/imgio/icc.o: $(CODECS)
 $(CODECS): | $(B)/headers
@@ -143,7 +144,7 @@ $$(B)/kernels/cpu/%.$(1).o: kernels/cpu/%.c
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
 
-# They have code of their own for 8.0 and later (kernels/cuda/common/arch.cuh), or for 9.0.
+# Files with separate code for 8.0 and later (kernels/cuda/common/arch.cuh), or for 9.0.
 CU_80 := $(addprefix kernels/cuda/,box/box_near.cu convolve/convolve_2d.cu convolve/convolve_separable.cu convolve/dense_tiles.cu \
            convolve/gradient.cu convolve/ribbon.cu convolve/rows.cu warp/tile_f32.cu warp/tile_u16.cu \
            warp/tile_u8.cu)
@@ -160,8 +161,8 @@ include tests/tests.mk
 
 # ---- first contact ----
 
-# Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
-# `make deps` is what building and running need; beside a goal that tests it is what the tests need too.
+# Names of packages in Debian and Ubuntu. nvcc is part of NVIDIA's CUDA Toolkit, which is never installed here.
+# `make deps` installs the packages for building and running; with a goal that tests also those for the tests.
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev libyaml-dev \
             libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES)) \
             $(if $(filter test-cluster,$(MAKECMDGOALS)),$(CLUSTER_PACKAGES)) $(if $(filter test-arm,$(MAKECMDGOALS)),$(ARM_PACKAGES))
@@ -200,13 +201,13 @@ MANDIR  = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR  = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-# Where $(PYTHON) looks for modules below the prefix; where it does not, the place that pip --prefix takes. Empty without it.
+# The folder below the prefix in which $(PYTHON) finds modules, or the one of pip --prefix; empty without Python.
 PYTHON_FINDS = import re, sys, sysconfig; p = sys.argv[1]; \
     print(([d for d in sys.path if re.fullmatch(re.escape(p) + "/lib/python[^/]*/(site|dist)-packages", d)] + \
            [sysconfig.get_path("purelib", "posix_prefix", {"base": p})])[0])
 PYTHON_DIR = $(addprefix $(DESTDIR),$(shell $(PYTHON) -c '$(PYTHON_FINDS)' '$(PREFIX)' 2>/dev/null))
 
-# Manual and completions are printed by the program from its own tables.
+# The program prints manual pages and completions from its own tables.
 .PHONY: install ## program, man pages, completions, module for Ray; PREFIX=/usr/local DESTDIR=
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(MANDIR) $(BASHDIR) $(ZSHDIR) $(FISHDIR)
@@ -218,7 +219,7 @@ install: all
 	$(B)/gpuimg completion fish >$(FISHDIR)/gpuimg.fish
 	d='$(PYTHON_DIR)'; [ -z "$$d" ] || install -D -m 644 cli/gpuimg_ray.py "$$d/gpuimg_ray.py"
 
-# Folders stay: others may use them.
+# Folders are not removed, because other programs may use them.
 .PHONY: uninstall ## remove what install wrote
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuimg $(MANDIR)/gpuimg.1 $(MANDIR)/gpuimg-*.1 \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Blur, edges, histogram and regions of the pictures in testdata/, and a contact sheet of the operations.
+# Makes blur, edges, histogram and connected components of the pictures in testdata/, and a montage of all operations.
 # Usage: demo.sh GPUIMG FOLDER
 set -eu
 gpuimg=$1
@@ -17,7 +17,7 @@ show extract testdata/coins.png "$out/regions.csv" --min-area 50 --overlay "$out
 show montage "$out/blur.png" "$out/edges.png" "$out/overlay.png" "$out/labels.png" "$out/sheet.png" --columns 2 --cell 320x240
 head -4 "$out/regions.csv"
 
-# Further images that operations take: the light alone, a mask, labels, points, displacements of pixels.
+# Further images of operations: the illumination alone, a mask, labels, points, displacements of pixels.
 mkdir -p "$out/further" "$out/operations"
 quiet() { "$gpuimg" "$@" --quiet; }
 quiet gaussian testdata/scene.png "$out/further/light.png" --sigma 90
@@ -27,7 +27,7 @@ quiet extract "$out/further/mask.png" "$out/further/regions.csv" --labels "$out/
 quiet extract testdata/coins.png "$out/further/bright.csv" --at 75% --points "$out/further/bright.npy"
 quiet run 'gaussian --sigma 14 | multiply --value 90' testdata/coins.png "$out/further/waves.pfm" --depth float
 
-# A line is an operation as `gpuimg run` takes it, in the order of `gpuimg list`.
+# Each line is an operation in the form of `gpuimg run`, in the order of `gpuimg list`.
 columns=10 n=0
 echo
 printf '%s' "$out/operations.png, row by row:"

@@ -1,5 +1,5 @@
-# Tests. Each tests/unit/test_*.c is a cmocka program; each tests/cli/*.sh and tests/filters/*.py a
-# script that is given the program; tests/run adds up what they report.
+# Tests. Each tests/unit/test_*.c is a cmocka program, and each tests/cli/*.sh and tests/filters/*.py a script that gets the
+# program as argument; tests/run adds up their results.
 
 TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-skimage python3-pil netpbm pngcheck \
                  libjpeg-turbo-progs libpng-tools webp ffmpeg mandoc jq zsh fish clang clang-format parallel python3-yaml \
@@ -21,12 +21,12 @@ $(UNIT): %: %.o $(UNIT_SHARED) $(LIB)
 .PHONY: unit ## build the unit tests
 unit: $(UNIT)
 
-.PHONY: test ## run every test, or ONLY=word those whose path holds it
+.PHONY: test ## run all tests, or with ONLY=word those whose path has the word
 test: all $(UNIT)
 	tests/run $(B) $(ONLY)
 
-# Each time from another seed, which it prints; `make test` does a short form from a fixed one.
-.PHONY: test-walk ## random chains on random images: levels of the CPU, threads, ways and CUDA against plain C; SECONDS=60 SEED=N
+# Each run uses another seed, which it prints; `make test` has a short form with a fixed seed.
+.PHONY: test-walk ## random chains on random images: levels of the CPU, threads, ways and CUDA against scalar C; SECONDS=60 SEED=N
 test-walk: $(B)/tests/unit/test_walk
 	SEED=$(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom))) WALK_SECONDS=$(or $(SECONDS),60) $<
 
@@ -41,36 +41,36 @@ ifneq ($(filter deps,$(MAKECMDGOALS)),)
 test: $(PILLOWS)
 endif
 
-# What tests preload to let calls fail.
+# Libraries that tests preload to make calls fail.
 SHIM := $(B)/tests/torture/shim.so
 $(B)/tests/torture/%.so: tests/torture/%.c | $(B)/headers
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARN) -shared -fPIC -o $@ $< -ldl
 test: $(if $(SANITIZE),,$(SHIM))
 
-.PHONY: torture ## every command with each call of every kind failing once (minutes); make test has a sample
+.PHONY: torture ## fault injection: every command while each call of every kind fails once (minutes); make test has a sample
 torture: all $(SHIM)
 	$(PYTHON) tests/torture/torture.py $(B)/gpuimg --whole
 
-.PHONY: torture-cuda ## commands with failing calls of the CUDA driver, on a machine with a GPU; TORTURE_SECONDS=60
+.PHONY: torture-cuda ## fault injection: commands while calls of the CUDA driver fail, on a machine with a GPU; TORTURE_SECONDS=60
 torture-cuda: all $(B)/tests/torture/cuda.so
 	$(PYTHON) tests/torture/cuda.py $(B)/gpuimg --seconds $(or $(TORTURE_SECONDS),60)
 
-.PHONY: torture-batches ## batches of mixed images on a GPU beside the CPU's bytes; BATCHES=500
+.PHONY: torture-batches ## batches of mixed images on a GPU must give the CPU's bytes; BATCHES=500
 torture-batches: all
 	$(PYTHON) tests/torture/batches.py $(B)/gpuimg --count $(or $(BATCHES),500)
 
-# Ray is in a virtual environment: Debian has none.
+# Ray is installed in a virtual environment, because Debian has no package of it.
 build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/ray
 	@mkdir -p build
 	$(PYTHON) -m venv build/ray && build/ray/bin/pip install -q --disable-pip-version-check 'ray[data]>=2.40,<3' || rm -rf build/ray
 
-.PHONY: test-cluster ## an array of Slurm and Ray Data on this machine; needs make deps test-cluster
+.PHONY: test-cluster ## a job array of Slurm and Ray Data on this machine; needs make deps test-cluster
 test-cluster: all build/ray/bin/ray
 	tests/run $(B) "$(ONLY)" tests/cluster
 
-# Arm: by the distribution's cross compiler, with its packages for arm64 unpacked into a folder of their own, under qemu.
+# Arm: built by the distribution's cross compiler with packages for arm64 that are unpacked into a folder, and run under qemu.
 # `make test-arm ONLY=tests/arm/bytes` is the short form.
 ARM      := aarch64-linux-gnu
 ARM_ROOT := $(CURDIR)/build/arm/root
@@ -90,17 +90,17 @@ test-arm: all | $(ARM_ROOT)
 	NATIVE=$(CURDIR)/$(B)/gpuimg EMULATOR="qemu-aarch64 -L $(ARM_ROOT)" TEST_SECONDS=7200 \
 	    tests/run build/cpu-$(ARM)-gcc "$(ONLY)" tests/arm tests/unit
 
-.PHONY: count-arm ## instructions a pixel on Arm, scalar and NEON; needs make deps test-arm
+.PHONY: count-arm ## instructions per pixel on Arm, scalar and NEON; needs make deps test-arm
 count-arm: | $(ARM_ROOT)
 	+@$(ARM_MAKE) build/cpu-$(ARM)-gcc/gpuimg
 	@gcc -O2 $(WARN) -shared -fPIC -o build/arm/count.so tests/arm/count.c
 	@EMULATOR="qemu-aarch64 -L $(ARM_ROOT)" tests/arm/count build/cpu-$(ARM)-gcc/gpuimg build/arm/count.so
 
-.PHONY: mutate ## whether tests see programs that are wrong in one operator (hours); MUTATE="--count 200 --seed 1"
+.PHONY: mutate ## mutation testing: tests must fail if an operator is changed (hours); MUTATE="--count 200 --seed 1"
 mutate:
 	$(PYTHON) tests/mutate/mutate.py $(MUTATE)
 
-# gcc's gcov counts. Programs write their counts when they leave, at once too.
+# Coverage by gcc's gcov. Programs write their counts when they exit, also by _exit().
 ifdef COVERAGE
 LEAVE := $(B)/tests/coverage/leave.o
 LDFLAGS += --coverage -Wl,--wrap=_exit,--wrap=raise $(LEAVE)
@@ -109,16 +109,16 @@ $(LEAVE) $(UNIT:%=%.o) $(UNIT_SHARED): private CFLAGS = -O1
 endif
 .PHONY: coverage-programs
 coverage-programs: all $(UNIT) $(SHIM)
-.PHONY: coverage ## which branches of imgio and of the way out the tests take (minutes); COVERAGE_ARGS="--missing imgio/exif.c"
+.PHONY: coverage ## branches of imgio and of writing outputs that the tests take (minutes); COVERAGE_ARGS="--missing imgio/exif.c"
 coverage:
 	$(MAKE) CUDA=0 COVERAGE=1 coverage-programs
 	$(PYTHON) tests/coverage/coverage.py $(COVERAGE_ARGS)
 
-.PHONY: sanitize ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
+.PHONY: sanitize ## run all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 sanitize:
 	$(MAKE) CUDA=0 SANITIZE=1 test
 
-.PHONY: tsan ## what runs on several threads under ThreadSanitizer
+.PHONY: tsan ## run tests of several threads under ThreadSanitizer
 tsan:
 	$(MAKE) CUDA=0 SANITIZE=thread tsan-here
 .PHONY: tsan-here
@@ -126,27 +126,27 @@ tsan-here: all $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues $(B)/tests/
 	set -e; for t in $(filter-out all,$^); do $$t; done
 	tests/tsan $(B)
 
-.PHONY: sanitize-cuda ## the kernels' tests under compute-sanitizer, on a machine with a GPU
+.PHONY: sanitize-cuda ## run the tests of kernels under compute-sanitizer, on a machine with a GPU
 sanitize-cuda: all $(UNIT)
 	tests/sanitize-cuda $(B)
 
-# From the commands that make would run.
-.PHONY: compile_commands.json ## what clangd and its like ask for
+# Made from the commands that make would run.
+.PHONY: compile_commands.json ## the compilation database of clangd and similar tools
 compile_commands.json:
 	@$(MAKE) -nB all unit | awk '/ -c -o [^ ]+ [^ ]+$$/ { file = $$NF; gsub(/["\\]/, "\\\\&"); printf "%s", n++ ? ",\n" : "[\n"; \
 	    printf "{\"directory\": \"$(CURDIR)\", \"file\": \"%s\", \"command\": \"%s\"}", file, $$0 } END { print "\n]" }' >$@
 	@echo "$@: $$(grep -c '"file"' $@) commands"
 
 SOURCES = $(shell git ls-files '*.[ch]' '*.cu' '*.cuh')
-.PHONY: format ## clang-format over the sources
+.PHONY: format ## format the sources with clang-format
 format:
 	clang-format -i $(SOURCES)
-.PHONY: check-format ## whether that would change anything
+.PHONY: check-format ## fail if format would change a source
 check-format: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	clang-format --dry-run --Werror $(SOURCES)
 
-# Fuzzing. Each tests/fuzz/fuzz_NAME.c is a target for libFuzzer (clang), with tests/fuzz/seeds/NAME to begin with. What it
-# finds goes to tests/fuzz/crashers/NAME, which every `make test` replays with the seeds.
+# Fuzzing. Each tests/fuzz/fuzz_NAME.c is a target for libFuzzer (clang) with seeds in tests/fuzz/seeds/NAME. Inputs that crash
+# are stored in tests/fuzz/crashers/NAME, and every `make test` replays them and the seeds.
 #   make fuzz FUZZ="load chain" FUZZ_SECONDS=180 [SEEDS=folder of files for load]
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ ?= $(FUZZ_TARGETS)
@@ -171,9 +171,9 @@ fuzz-here: $(FUZZ:%=$(B)/tests/fuzz/fuzz_%)
 	        $$(for d in tests/fuzz/seeds/$$t tests/fuzz/crashers/$$t; do [ -d $$d ] && echo $$d; done) \
 	        $$([ $$t = load ] && echo $(SEEDS)) </dev/null; done
 
-# The bench: programs that time kernels, and bench.py that drives them beside their peers (CONTRIBUTING.md).
+# The bench: programs that time kernels, and bench.py, which runs them and their peers (CONTRIBUTING.md).
 #   make bench BENCH="gpu cpu --quick"   some tables, and the options of tests/bench/bench.py
-#   NPP_HOME=... CUBLAS_HOME=...         where these libraries are, unless with the toolkit
+#   NPP_HOME=... CUBLAS_HOME=...         folders of these libraries, if not in the toolkit
 NPP_HOME    ?= $(CUDA_HOME)
 CUBLAS_HOME ?= $(CUDA_HOME)
 library = $(foreach l,$2,$(firstword $(wildcard $1/lib64/lib$l.so* $1/lib/lib$l.so*)))
@@ -196,7 +196,7 @@ $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png: $(LIB)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
 
 $(B)/tests/bench/bench_cuda.cu.o: NVCCFLAGS += -DBENCH_NPP=$(if $(NPP),1,0) -DBENCH_CUBLAS=$(if $(CUBLAS),1,0)
-# thrust throws.
+# thrust throws exceptions.
 $(B)/tests/bench/peers_cub.cu.o:  NVCCFLAGS += -Xcompiler -fexceptions
 $(B)/tests/bench/peers_npp.o:     ALL_CFLAGS += -isystem $(NPP_HOME)/include -isystem $(CUDA_HOME)/include
 $(B)/tests/bench/peers_cublas.o:  ALL_CFLAGS += -isystem $(CUBLAS_HOME)/include -isystem $(CUDA_HOME)/include
@@ -207,7 +207,7 @@ $(B)/tests/bench/empty: tests/bench/empty.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -o $@ $<
 
-# tests/cli/bench.sh runs the bench of the CPU; that of CUDA is compiled, so that it keeps up with the kernels.
+# tests/cli/bench.sh runs the bench of the CPU; the bench of CUDA is only compiled, so that it stays compatible with the kernels.
 test: $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png $(filter %/bench_cuda.cu.o,$(BENCH_CUDA_OBJ))
 
 .PHONY: bench-programs
