@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../cli/lib.sh"
 
 expect 0 gpuimg selftest
-check "every operation on both levels" test "$(grep -cE ' equal +[1-9][0-9]* cases on neon scalar$' out)" = "$(grep -c ' cases on ' out)"
-check "and there are many" test "$(grep -c ' cases on ' out)" -ge 20
+check "every operation is equal on both levels" test "$(grep -cE ' equal +[1-9][0-9]* cases on neon scalar$' out)" = "$(grep -c ' cases on ' out)"
+check "there are at least 20 operations" test "$(grep -c ' cases on ' out)" -ge 20
 
 finish

@@ -7,40 +7,40 @@ expect 0 gpuimg gaussian in.pgm want.png
 
 # Pipes and prefixes.
 gpuimg gaussian - - --format png <in.pgm >got
-check "- to -" cmp got want.png
+check "a pipe from - to - gives the same bytes" cmp got want.png
 gpuimg gaussian - png:- <in.pgm >got
-check "prefix on standard output" cmp got want.png
+check "a prefix chooses the format of standard output" cmp got want.png
 expect 0 gpuimg gaussian in.pgm png:got.dat
-check "prefix on a file" cmp got.dat want.png
+check "a prefix chooses the format of a file" cmp got.dat want.png
 expect 0 gpuimg gaussian in.pgm got.dat --format pgm
-check "--format" cmp got.dat want.pgm
+check "--format chooses the format" cmp got.dat want.pgm
 gpuimg blur in.pgm - --format pgm --k 1 | gpuimg gaussian - - --format png >got
-check "a pipe of two" cmp got want.png
+check "a pipe of two commands" cmp got want.png
 # shellcheck disable=SC2002
 cat in.pgm | gpuimg info - >out
-check "info of a pipe" grep -q '^-: pgm, 61 x 47, gray' out
+check "info reads a pipe" grep -q '^-: pgm, 61 x 47, gray' out
 
 # In place, through a link, over an older file with its permissions.
 cp in.pgm here.pgm
 chmod 640 here.pgm
 expect 0 gpuimg gaussian here.pgm here.pgm
-check "in place" cmp here.pgm want.pgm
-check "permissions stay" test "$(stat -c %a here.pgm)" = 640
+check "a command in place gives the same bytes" cmp here.pgm want.pgm
+check "permissions are kept" test "$(stat -c %a here.pgm)" = 640
 cp in.pgm target.pgm
 ln -s target.pgm link.pgm
 expect 0 gpuimg gaussian link.pgm link.pgm
-check "a link stays one" test -L link.pgm
-check "and is written through" cmp target.pgm want.pgm
+check "a link remains a link" test -L link.pgm
+check "the target of the link is written" cmp target.pgm want.pgm
 
-# Over a file with other names, which keep the older one; and over another user's.
+# Over a file with other names, which keep the older content; and over a file of another user.
 cp in.pgm first.pgm
 ln first.pgm second.pgm
 expect 0 gpuimg gaussian first.pgm first.pgm
-check "a hard link is warned of" grep -q '^gpuimg: warning: gaussian: .*first.pgm: the older file keeps its 1 other name (hard links)$' err
-check "the other name keeps its file" cmp second.pgm in.pgm
+check "hard links cause a warning" grep -q '^gpuimg: warning: gaussian: .*first.pgm: the older file keeps its 1 other name (hard links)$' err
+check "the other name keeps its content" cmp second.pgm in.pgm
 ln first.pgm third.pgm
 expect 0 gpuimg extract in.pgm first.pgm --format csv
-check "also for tables" grep -q 'first.pgm: the older file keeps its 1 other name' err
+check "tables cause the warning too" grep -q 'first.pgm: the older file keeps its 1 other name' err
 if ((EUID)); then
     skip "a file of another owner: only root can make one"
 else
@@ -48,10 +48,10 @@ else
     chown 4321:1234 theirs.pgm
     chmod 640 theirs.pgm
     expect 0 gpuimg gaussian in.pgm theirs.pgm
-    check "the owner stays" test "$(stat -c %u:%g:%a theirs.pgm)" = 4321:1234:640
+    check "the owner is kept" test "$(stat -c %u:%g:%a theirs.pgm)" = 4321:1234:640
 fi
 
-# An output that is an input is refused before any work, and the input stays; a filter may edit in place.
+# An output that is an input is refused before any work, and the input is unchanged; an operation may work in place.
 cp in.pgm own.pgm
 ln -s own.pgm own.png
 ln -s own.pgm own.csv
@@ -60,7 +60,7 @@ ln mask.pgm mask2.pgm
 while read -r words; do
     # shellcheck disable=SC2086
     expect_error 2 "*: would be written over the input *" $words
-    check "$words: the input stays" cmp own.pgm in.pgm
+    check "$words: the input is unchanged" cmp own.pgm in.pgm
 done <<'END'
 histogram own.pgm --plot own.png
 compare own.pgm in.pgm --diff own.pgm
@@ -72,13 +72,13 @@ extract own.pgm --overlay own.png
 extract in.pgm --mask-image mask.pgm --mask mask2.pgm
 END
 gpuimg gaussian own.pgm - --format pgm >>own.pgm 2>err
-check "standard output is the input" grep -q 'would be written over' err
-check "and the input stays" cmp own.pgm in.pgm
+check "standard output that is the input is refused" grep -q 'would be written over' err
+check "the input is unchanged" cmp own.pgm in.pgm
 
-# What can't be written.
+# Outputs that can't be written.
 echo old >old.pgm
 expect 1 gpuimg gaussian in.pgm old.pgm --no-clobber
-check "--no-clobber names itself" grep -q -- '^gpuimg: gaussian: old.pgm: .*no-clobber' err
+check "the message names --no-clobber" grep -q -- '^gpuimg: gaussian: old.pgm: .*no-clobber' err
 check "--no-clobber keeps the file" test "$(cat old.pgm)" = old
 expect 0 gpuimg gaussian in.pgm new.pgm --no-clobber
 expect_error 1 'gaussian: nofolder/made.pgm: No such file or directory' gaussian in.pgm nofolder/made.pgm
@@ -99,12 +99,12 @@ for words in 'gaussian in.pgm pgm:-' 'list' 'info in.pgm' 'help blur' '--version
     # shellcheck disable=SC2086
     gpuimg $words >/dev/full 2>err
     status=$?
-    check "$words >/dev/full fails, and may be tried again" test $status = 75
-    check "$words >/dev/full says why" grep -q '^gpuimg: .*No space left on device' err
+    check "$words >/dev/full exits with 75" test $status = 75
+    check "$words >/dev/full names the reason" grep -q '^gpuimg: .*No space left on device' err
     # shellcheck disable=SC2086
     { sleep 0.1; gpuimg $words 2>err; echo $? >status; } | true
     check "$words into a closed pipe fails" test "$(cat status)" = 1
-    check "$words into a closed pipe is quiet" test ! -s err
+    check "$words into a closed pipe prints no message" test ! -s err
     # shellcheck disable=SC2086
     gpuimg $words >&- 2>err
     check "$words with no standard output fails" test $? = 1
@@ -112,15 +112,15 @@ done
 gpuimg gaussian in.pgm closed.pgm >&- 2>&-
 check "an output file is not mistaken for standard output" cmp closed.pgm want.pgm
 
-# A limit on file sizes, and a full disk: the older file stays whole.
+# A limit on file sizes, and a full disk: the older file is unchanged.
 pgm big.pgm 400 400
 echo old >limited.pgm
 (ulimit -f 64 && "$GPUIMG" gaussian big.pgm limited.pgm) 2>err
 check "a file over the limit fails" test $? = 1
-check "and says so" grep -q '^gpuimg: gaussian: limited.pgm: File too large' err
-check "and keeps the older file" test "$(cat limited.pgm)" = old
+check "a file over the limit is named" grep -q '^gpuimg: gaussian: limited.pgm: File too large' err
+check "a file over the limit leaves the older file" test "$(cat limited.pgm)" = old
 (ulimit -f 64 && "$GPUIMG" gaussian big.pgm big.pgm) 2>err
-check "in place too" test "$(wc -c <big.pgm)" -gt 160000
+check "a command in place over the limit leaves the file" test "$(wc -c <big.pgm)" -gt 160000
 mkdir disk
 if mount -t tmpfs -o size=64k none disk 2>/dev/null; then
     echo old >disk/old.pgm
@@ -128,13 +128,13 @@ if mount -t tmpfs -o size=64k none disk 2>/dev/null; then
         expect 75 gpuimg gaussian big.pgm disk/$name.pgm
         check "a full disk is named" grep -q "^gpuimg: gaussian: disk/$name.pgm: No space left" err
     done
-    check "a full disk keeps the older file, and nothing else" test "$(cat disk/* && ls -A disk)" = $'old\nold.pgm'
+    check "a full disk leaves the older file and no other" test "$(cat disk/* && ls -A disk)" = $'old\nold.pgm'
     umount disk
 else
     skip "a full disk: tmpfs can't be mounted here"
 fi
 
-# A signal in the midst of it.
+# A signal while an output is written.
 mkdir killed
 printf 'P5\n6000 6000\n255\n' >large.pgm
 head -c 36000000 /dev/urandom >>large.pgm
@@ -146,9 +146,9 @@ for signal in TERM HUP; do
         kill -$signal $!
         wait $! 2>/dev/null
         status=$?
-        check "SIG$signal ends it" test $status = $((128 + $(kill -l $signal)))
+        check "SIG$signal ends the command" test $status = $((128 + $(kill -l $signal)))
     done
 done
-check "signals leave nothing behind" test "$(cat killed/* && ls -A killed)" = $'old\nold.png'
+check "signals leave no file" test "$(cat killed/* && ls -A killed)" = $'old\nold.png'
 
 finish

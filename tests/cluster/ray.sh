@@ -35,10 +35,10 @@ for i in range(60):
         f.write(b"P6 448 448 255\n" + random.Random(i).randbytes(3 * 448 * 448))
 END
 expect 0 gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir one
-check "the actor alone" "$python" "$tests/../cluster/ray_actor.py"
-check "three nodes, one removed" timeout 300 "$python" "$tests/../cluster/ray_cluster.py" "$work"
+check "the actor works without nodes" "$python" "$tests/../cluster/ray_actor.py"
+check "three nodes, one of which is removed" timeout 300 "$python" "$tests/../cluster/ray_cluster.py" "$work"
 cp check.log ray.log
-check "the files are those of one process" diff -rq blurred one
-check "60 of them" test "$(find blurred -type f | wc -l)" = 60
+check "the files equal those of one process" diff -rq blurred one
+check "there are 60 files" test "$(find blurred -type f | wc -l)" = 60
 ((failed)) && tail -n 40 ray.log
 finish

@@ -114,10 +114,10 @@ is_under_way() { # is_under_way K
     lines=$(wc -l <"report-$1.jsonl") && ((lines > 2))
 }
 kill_task() { # kill_task K PATTERN: kills with -9 while it works
-    check "task $1 is under way" wait_for 60 is_under_way "$1"
+    check "task $1 works" wait_for 60 is_under_way "$1"
     # shellcheck disable=SC2046
     check "task $1 is killed" kill -9 $(pids "$1" "$2")
-    check "task $1 was in the midst of it" test "$(grep -c '"done"' "report-$1.jsonl")" -lt "$each"
+    check "task $1 was killed before its end" test "$(grep -c '"done"' "report-$1.jsonl")" -lt "$each"
 }
 
 if ! start_slurm; then
@@ -138,13 +138,13 @@ cluster_file again.sh >again.sh
 check "help cluster has an array of 8" grep -qx '#SBATCH --array=1-8 .*' blur.sbatch
 
 job=$(sbatch --parsable blur.sbatch)
-check "the array is taken" test "$job"
+check "the array is accepted" test "$job"
 kill_task 3 '^gpuimg$' # the script lives and requeues itself
 kill_task 6 '^(gpuimg|slurm_script)$'
 task_failed() { [[ $(squeue -h -t all -r -o '%K %T') == *"6 FAILED"* ]]; }
 check "task 6 failed" wait_for 20 task_failed
 expect 1 gpuimg report merge report-*.jsonl -o all.jsonl
-check "a merge says that something is missing" grep -qE 'of 128 files 0 failed and [0-9]+ never ran' err
+check "report merge counts missing files" grep -qE 'of 128 files 0 failed and [0-9]+ never ran' err
 check "task 6 is requeued" scontrol requeue "${job}_6"
 sleep 3
 check "the array ends" wait_for 60 is_completed "$job" 8
@@ -152,22 +152,22 @@ for k in 3 5 6; do
     check "task $k ran twice" test "$(scontrol show job "${job}_$k" | grep -c 'Restarts=1')" = 1
 done
 expect 0 gpuimg report merge report-*.jsonl -o report.jsonl
-check "a line each" test "$(wc -l <report.jsonl)" = $((8 * each + 1))
+check "the report has one line per input" test "$(wc -l <report.jsonl)" = $((8 * each + 1))
 
 # The reports of two tasks are lost, and the results of one: these tasks run again, by number.
 cp report.jsonl whole.jsonl
 rm report-2.jsonl report-7.jsonl
 jq -r 'select(.output) | .output' whole.jsonl | awk 'NR % 8 == 2' | xargs rm
 expect 1 gpuimg report merge report-*.jsonl --missing array
-check "the tasks that are missing" grep -qx '2,7' out
+check "--missing names the two tasks" grep -qx '2,7' out
 check "the second array of help cluster" sh -e again.sh
-check "it ends" wait_for 60 is_completed "$(squeue -h -t all -o %F | sort -n | tail -1)" 2
+check "the second array ends" wait_for 60 is_completed "$(squeue -h -t all -o %F | sort -n | tail -1)" 2
 expect 0 gpuimg report merge report-*.jsonl -o report.jsonl
-check "the reports are those of before" cmp <(jq -c '[.input, .status]' whole.jsonl) <(jq -c '[.input, .status]' report.jsonl)
+check "the report is the same as before" cmp <(jq -c '[.input, .status]' whole.jsonl) <(jq -c '[.input, .status]' report.jsonl)
 
 expect 0 gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir one
 check "128 results" test "$(find one -type f | wc -l)" = $((8 * each))
 check "the results are those of one process" test "$(checksum blurred)" = "$(checksum one)"
-check "no temporaries" test -z "$(find blurred -type f ! -name '*.ppm')"
+check "no temporary file is left" test -z "$(find blurred -type f ! -name '*.ppm')"
 ((failed)) && squeue -t all -r -o '%i %T %r %S' && tail -n 5 slurm/*.log slurm-*.out
 finish
