@@ -20,7 +20,7 @@ expect 0 gpuimg convert two.pgm two.ppm
 expect_error 1 'extract: --crop-format pgm: holds gray only, and the image has colour' extract two.ppm made.csv --at 20 --crops made.d --crop-format pgm
 long=$(printf 'a%.0s' {1..4100})
 printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n2,1,1,2,1\n' >regions.csv
-expect_error 2 'paste: *the name is too long' paste two.pgm made.pgm --crops "$long" --table regions.csv
+expect_error 2 'paste: --crops aaaa*: want a path of 1 to 4095 bytes' paste two.pgm made.pgm --crops "$long" --table regions.csv
 
 # Overlays: boxes in the image's full scale, opaque.
 printf 'P7\nWIDTH 3\nHEIGHT 3\nDEPTH 2\nMAXVAL 255\nENDHDR\n\0\7\0\7\0\7\0\7\377\7\0\7\0\7\0\7\0\7' >alpha.pam
