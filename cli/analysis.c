@@ -5,13 +5,13 @@
 
 #include "cli/batch/batch.h"
 #include "cli/command.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/process.h"
-#include "cli/report.h"
-#include "cli/runner.h"
-#include "cli/say.h"
+#include "cli/reporter.h"
+#include "cli/session.h"
+#include "cli/log.h"
 
 static const struct gi_reporter *const reporters[] = {
     &gi_stats_reporter,      &gi_histogram_reporter, &gi_integral_reporter,
@@ -49,7 +49,7 @@ json_t *gi_report_json(const char *file, const struct gi_image *image, unsigned 
 }
 
 /* `further`: with the images that its options name. */
-static enum gi_status analyse(struct gi_runner *runner, const struct gi_chain_step *further,
+static enum gi_status analyse(struct gi_session *session, const struct gi_chain_step *further,
                               void *const *params, void *result, const char *path, const char *to,
                               struct gi_err *err)
 {
@@ -63,9 +63,9 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_chain_st
                            .nothers = further->nothers};
     struct gi_side side = {.others = further->others, .result = result};
     enum gi_status status =
-        gi_runner_load(runner, &image, NULL, &info, path, params[GI_SET_INPUT], &step, 1, err);
+        gi_session_load(session, &image, NULL, &info, path, params[GI_SET_INPUT], &step, 1, err);
     if (!status)
-        status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
+        status = gi_session_run(session, NULL, &image, &step, 1, &side, err);
     double start = gi_now_ms();
     struct gi_bundle *bundle = NULL;
     if (!status)
@@ -84,7 +84,7 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_chain_st
     if (!status)
         status = gi_bundle_commit(&bundle, err);
     gi_bundle_abandon(&bundle);
-    gi_runner_note(runner, "report", gi_now_ms() - start);
+    gi_session_note(session, "report", gi_now_ms() - start);
     gi_image_free(&image);
     return status;
 }
@@ -93,20 +93,20 @@ static enum gi_status run_one(const struct gi_chain *chain, void *const *params,
                               const char *to, bool progress, struct gi_err *err)
 {
     const struct gi_filter *filter = chain->steps[0].filter;
-    struct gi_runner *runner = NULL;
-    enum gi_status status = gi_runner_new(&runner, params[GI_SET_DEVICE], err);
+    struct gi_session *session = NULL;
+    enum gi_status status = gi_session_new(&session, params[GI_SET_DEVICE], err);
     if (status)
         return status;
-    gi_runner_watch(runner, progress, 1);
+    gi_session_watch(session, progress, 1);
     void *result = calloc(1, filter->result_nbytes);
-    status = result ? analyse(runner, &chain->steps[0], params, result, path, to, err)
+    status = result ? analyse(session, &chain->steps[0], params, result, path, to, err)
                     : gi_fail(err, GI_E_MEMORY, "out of memory: a result");
     if (result && filter->result_free)
         filter->result_free(result);
     free(result);
     if (!status)
-        gi_runner_report(runner);
-    gi_runner_free(&runner);
+        gi_session_report(session);
+    gi_session_free(&session);
     return status;
 }
 

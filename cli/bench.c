@@ -7,11 +7,11 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/rates.h"
-#include "cli/say.h"
+#include "cli/log.h"
 #include "filters/pipeline.h"
 
 enum {
@@ -103,7 +103,7 @@ static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
         if (!status)
             status = gi_rates_store(&path, name, &column->rates, err);
         if (!status)
-            gi_cli_say("rates of %s stored in %s", name, path);
+            gi_cli_log("rates of %s stored in %s", name, path);
         free(path);
     }
     return status;

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/files.h"
-#include "cli/report.h"
+#include "cli/reporter.h"
 
 /* The sets of the command that a step's words are read as, and so of its parameters. */
 enum { GI_SET_STEP_FILTER, GI_SET_STEP_OUTPUT };

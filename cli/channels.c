@@ -1,19 +1,19 @@
 /* gpuimg channels: channels of one image in another order, in files of their own, or of several
  * images put together. SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
-#include "cli/batch/files.h"
+#include "cli/batch/file_batch.h"
 #include "cli/batch/imaging.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/output.h"
-#include "cli/runner.h"
+#include "cli/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SOURCES = GI_SHUFFLE_SOURCES };
+enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SOURCES = GI_PERMUTE_CHANNELS_SOURCES };
 
 extern const struct gi_filter gi_filter_channels;
 
@@ -21,7 +21,7 @@ extern const struct gi_filter gi_filter_channels;
 struct job {
     void *const *params;
     struct gi_io_params io;
-    struct gi_runner *runner;
+    struct gi_session *session;
     struct gi_image srcs[SOURCES];
     struct gi_metadata metadata; /* of the first */
 };
@@ -38,8 +38,8 @@ static enum gi_status load(struct job *job, int i, const char *path, struct gi_e
 {
     struct gi_step step = {.filter = &gi_filter_channels, .params = job->params[SET_FILTER]};
     struct gi_file_info info;
-    return gi_runner_load(job->runner, &job->srcs[i], i ? NULL : &job->metadata, &info, path,
-                          &job->io, &step, 1, err);
+    return gi_session_load(job->session, &job->srcs[i], i ? NULL : &job->metadata, &info, path,
+                           &job->io, &step, 1, err);
 }
 
 /* Parameters of another order; the caller frees them. Errors: NULL. */
@@ -70,7 +70,7 @@ static enum gi_status make(struct job *job, int n, const char *order, const char
                            .nothers = n - 1};
     struct gi_side side = {.others = job->srcs + 1};
     if (!status)
-        status = gi_runner_run(job->runner, &made, &job->srcs[0], &step, 1, &side, err);
+        status = gi_session_run(job->session, &made, &job->srcs[0], &step, 1, &side, err);
     free(params);
     if (status)
         return status;
@@ -345,18 +345,18 @@ static enum gi_status run_verb(const struct verb *verb, void *const *params, cha
     struct job job = {.params = params, .io = *(const struct gi_io_params *)params[SET_IO]};
     enum gi_status status = check_verb(verb, params, operands, noperands, err);
     if (!status)
-        status = gi_runner_new(&job.runner, params[SET_DEVICE], err);
+        status = gi_session_new(&job.session, params[SET_DEVICE], err);
     if (status)
         return status;
     const struct gi_batch_params *many = params[SET_BATCH];
-    gi_runner_watch(job.runner, many->progress, 1);
+    gi_session_watch(job.session, many->progress, 1);
     status = verb->run(&job, operands, noperands, err);
     for (int i = 0; i < SOURCES; i++)
         gi_image_free(&job.srcs[i]);
     gi_metadata_free(&job.metadata);
     if (!status)
-        gi_runner_report(job.runner);
-    gi_runner_free(&job.runner);
+        gi_session_report(job.session);
+    gi_session_free(&job.session);
     return status;
 }
 

@@ -45,7 +45,7 @@ struct gi_command {
                                        called before `run` */
     /* Runs; `params[i]` belongs to sets[i]. Prints its own data to stdout; on failure fills `err`
      * and returns the status, which becomes the exit status. An error whose text is "" was already
-     * said (gi_cli_say). */
+     * said (gi_cli_log). */
     enum gi_status (*run)(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err);
 };
@@ -86,7 +86,7 @@ void gi_args_free(struct gi_args *args);
 
 /* What `name`, which is no command, may have meant ("blur", or with an option "edges --operator
  * sobel"); NULL where nothing is near. The same for an option of `command`, both without dashes
- * ("device cuda") (cli/guess.c). */
+ * ("device cuda") (cli/suggestion.c). */
 const char *gi_command_nearest(const char *name);
 const char *gi_option_nearest(const struct gi_command *command, const char *name);
 

@@ -7,13 +7,13 @@
 #include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/process.h"
-#include "cli/runner.h"
-#include "cli/say.h"
+#include "cli/session.h"
+#include "cli/log.h"
 #include "filters/statistics/histogram.h"
 
 enum { CELL = 12 };
@@ -218,7 +218,7 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
 }
 
 /* Both images are there; `io` says how to write a picture. */
-static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a,
+static enum gi_status compare(struct gi_session *session, const struct gi_image *a,
                               const struct gi_image *b, char **names, void *const *params,
                               const struct gi_io_params *io, struct gi_err *err)
 {
@@ -230,7 +230,7 @@ static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a
                            .others = b,
                            .nothers = 1};
     struct gi_side side = {.others = b, .result = &comparison};
-    enum gi_status status = gi_runner_run(runner, NULL, a, &step, 1, &side, err);
+    enum gi_status status = gi_session_run(session, NULL, a, &step, 1, &side, err);
     if (status) {
         gi_err_prefix(err, "%s and %s", names[0], names[1]);
         return status;
@@ -246,7 +246,7 @@ static enum gi_status run_pair(void *const *params, char **operands, struct gi_e
     const struct gi_batch_params *many = params[GI_SET_PAIRS];
     struct gi_io_params io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT];
     struct gi_image a = {0}, b = {0};
-    struct gi_runner *runner = NULL;
+    struct gi_session *session = NULL;
     io.quality = GI_DEFAULT_QUALITY;
     io.compression = GI_DEFAULT_COMPRESSION;
     const char *const outputs[] = {"-", p->diff, NULL};
@@ -255,21 +255,21 @@ static enum gi_status run_pair(void *const *params, char **operands, struct gi_e
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
     if (!status)
-        status = gi_runner_new(&runner, params[GI_SET_PAIR_DEVICE], err);
+        status = gi_session_new(&session, params[GI_SET_PAIR_DEVICE], err);
     double start = gi_now_ms();
     if (!status)
-        gi_runner_watch(runner, many->progress, 1);
+        gi_session_watch(session, many->progress, 1);
     if (!status)
         status = gi_cli_load(&a, NULL, NULL, operands[0], &io, 0, NULL, err);
     if (!status)
         status = gi_cli_load(&b, NULL, NULL, operands[1], &io, 0, NULL, err);
     if (!status) {
-        gi_runner_note(runner, "decode", gi_now_ms() - start);
-        status = compare(runner, &a, &b, operands, params, &io, err);
+        gi_session_note(session, "decode", gi_now_ms() - start);
+        status = compare(session, &a, &b, operands, params, &io, err);
     }
     if (!status)
-        gi_runner_report(runner);
-    gi_runner_free(&runner);
+        gi_session_report(session);
+    gi_session_free(&session);
     gi_image_free(&a);
     gi_image_free(&b);
     return status;

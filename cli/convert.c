@@ -4,7 +4,7 @@
 #include "cli/batch/stream.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/watch.h"
 

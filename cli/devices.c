@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/json.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 enum { DEVICES_MAX = 64 };
 

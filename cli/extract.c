@@ -4,10 +4,10 @@
 #include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/output.h"
-#include "cli/report.h"
+#include "cli/reporter.h"
 
 #include <string.h>
 #include <strings.h>

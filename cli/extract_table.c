@@ -108,7 +108,7 @@ enum gi_status gi_extract_table(struct gi_sink *sink, const struct gi_extract_vi
     return status;
 }
 
-static enum gi_status points_npy(struct gi_sink *sink, const struct gi_points *points,
+static enum gi_status points_npy(struct gi_sink *sink, const struct gi_pixel_list *points,
                                  struct gi_err *err)
 {
     static const char type[] = "[('x', '" GI_NPY_ORDER "u4'), ('y', '" GI_NPY_ORDER
@@ -133,7 +133,7 @@ static enum gi_status points_npy(struct gi_sink *sink, const struct gi_points *p
 enum gi_status gi_extract_points(struct gi_sink *sink, const struct gi_extract_view *view,
                                  const char *path, struct gi_err *err)
 {
-    const struct gi_points *points = &view->extract->points;
+    const struct gi_pixel_list *points = &view->extract->points;
     if (gi_npy_is(path))
         return points_npy(sink, points, err);
     enum gi_status status = gi_sink_printf(sink, err, "x,y,value\n");

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/files.h"
 #include "cli/command.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/output.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

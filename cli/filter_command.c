@@ -4,11 +4,11 @@
 #include "cli/batch/stream.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/output.h"
 #include "cli/process.h"
-#include "cli/runner.h"
+#include "cli/session.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH };
 
 /* `dst` = filter of the file; the input image is freed before the output is encoded. */
 static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *metadata,
-                                   struct gi_file_info *info, struct gi_runner *runner,
+                                   struct gi_file_info *info, struct gi_session *session,
                                    const struct gi_chain_step *from, const struct gi_io_params *io,
                                    const char *path, struct gi_err *err)
 {
@@ -26,10 +26,10 @@ static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *met
                            .nothers = from->nothers};
     struct gi_side side = {.others = from->others};
     struct gi_image src;
-    enum gi_status status = gi_runner_load(runner, &src, metadata, info, path, io, &step, 1, err);
+    enum gi_status status = gi_session_load(session, &src, metadata, info, path, io, &step, 1, err);
     if (status)
         return status;
-    status = gi_runner_run(runner, dst, &src, &step, 1, &side, err);
+    status = gi_session_run(session, dst, &src, &step, 1, &side, err);
     gi_image_free(&src);
     if (status)
         gi_metadata_free(metadata);
@@ -42,31 +42,31 @@ static enum gi_status run_one(const struct gi_command *command, const struct gi_
 {
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     const struct gi_device_params *device = params[SET_DEVICE];
-    struct gi_runner *runner;
+    struct gi_session *session;
     enum gi_status status = gi_cli_check_way(operands[0], operands[1], &io, NULL, err);
     if (status)
         return status;
-    status = gi_runner_new(&runner, device, err);
+    status = gi_session_new(&session, device, err);
     if (status)
         return status;
-    gi_runner_watch(runner, gi_batch_params_of(command, params)->progress, 1);
+    gi_session_watch(session, gi_batch_params_of(command, params)->progress, 1);
     struct gi_image image;
     struct gi_metadata metadata = {0};
     struct gi_file_info info;
-    status = load_and_run(&image, &metadata, &info, runner, step, &io, operands[0], err);
+    status = load_and_run(&image, &metadata, &info, session, step, &io, operands[0], err);
     if (!status) {
         double start = gi_now_ms();
         status = gi_cli_check_way(operands[0], operands[1], &io, &info, err);
         if (!status)
             status = gi_cli_save(&image, &metadata, operands[1], &io,
                                  gi_thread_count(device->threads), err);
-        gi_runner_note(runner, "encode", gi_now_ms() - start);
+        gi_session_note(session, "encode", gi_now_ms() - start);
         gi_image_free(&image);
         gi_metadata_free(&metadata);
     }
     if (!status)
-        gi_runner_report(runner);
-    gi_runner_free(&runner);
+        gi_session_report(session);
+    gi_session_free(&session);
     return status;
 }
 

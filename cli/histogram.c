@@ -4,13 +4,13 @@
 #include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/plot.h"
 #include "cli/process.h"
-#include "cli/report.h"
+#include "cli/reporter.h"
 #include "cli/text.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/histogram.h"
 #include "cli/plot.h"
-#include "cli/report.h"
+#include "cli/reporter.h"
 
 #include <math.h>
 #include <string.h>

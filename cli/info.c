@@ -1,13 +1,13 @@
 /* gpuimg info: what files hold.
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
-#include "cli/batch/rows.h"
+#include "cli/batch/text_batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/process.h"
-#include "cli/say.h"
+#include "cli/log.h"
 #include "cli/text.h"
 
 #include <inttypes.h>
@@ -131,10 +131,10 @@ static enum gi_status print_file(const char *path, const struct params *own,
 
 /* The same of many. */
 struct infos {
-    struct gi_rows rows;
+    struct gi_text_batch rows;
     const struct params *own;
     const struct gi_io_params *input;
-    enum gi_combine_format format; /* of the table */
+    enum gi_table_writer_format format; /* of the table */
 };
 
 static void on_shape(void *arg, const struct gi_image *shape)
@@ -160,7 +160,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
         info->format, image->width, image->height, image->channels, info->bits, maxval,
         info->bits == 32);
     if (!status)
-        status = gi_combine_field(sink, info->detail, err);
+        status = gi_table_writer_field(sink, info->detail, err);
     if (!status)
         status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64 "\n", info->images,
                                 info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
@@ -173,8 +173,8 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
                           const struct gi_image *image, const struct gi_metadata *metadata,
                           const struct gi_file_info *info, struct gi_err *err)
 {
-    bool table = infos->rows.combine != NULL;
-    if (table && infos->format != GI_COMBINE_JSONL) {
+    bool table = infos->rows.writer != NULL;
+    if (table && infos->format != GI_TABLE_WRITER_JSONL) {
         struct gi_sink *sink = NULL;
         enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
         if (!status)
@@ -241,22 +241,22 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
     struct gi_batch_job job = {.command = self, .params = params};
     enum gi_status status = gi_batch_open(files, &job, operands, noperands, err);
     if (!status)
-        status = gi_rows_check(p, err);
+        status = gi_text_batch_check(p, err);
     if (!status)
         status = gi_batch_check(files, err);
     if (!status && p->table) {
-        struct gi_combine_options table = {
+        struct gi_table_writer_options table = {
             .path = p->table, .tar = p->tar ? "tar" : NULL, .first = "file", .texts = texts};
-        status = gi_combine_format_of(&table.format, p->table, err);
+        status = gi_table_writer_format_of(&table.format, p->table, err);
         infos.format = table.format;
         if (!status)
-            status = gi_combine_new(&infos.rows.combine, &table, err);
+            status = gi_table_writer_new(&infos.rows.writer, &table, err);
     }
     if (!status)
         status = gi_batch_journal(files, &job, err);
     if (!status)
-        status = gi_rows_run(&infos.rows, run_item, NULL, files->threads, err);
-    gi_combine_abandon(&infos.rows.combine); /* where nothing ran */
+        status = gi_text_batch_run(&infos.rows, run_item, NULL, files->threads, err);
+    gi_arithmetic_abandon(&infos.rows.writer); /* where nothing ran */
     gi_batch_close(files);
     return status;
 }
@@ -273,7 +273,7 @@ static enum gi_status run_info(const struct gi_command *self, void *const *param
         if (status == GI_E_PIPE)
             return status;
         if (status) {
-            gi_cli_say("%s", err->text);
+            gi_cli_log("%s", err->text);
             err->text[0] = '\0'; /* said */
             worst = status;
         }

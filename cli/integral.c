@@ -8,10 +8,10 @@
 
 #include "cli/batch/batch.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/output.h"
-#include "cli/report.h"
+#include "cli/reporter.h"
 #include "imgio/npy.h"
 
 struct output_params {

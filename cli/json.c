@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/json.h"
 #include "cli/command.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 #include <errno.h>
 #include <math.h>

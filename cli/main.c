@@ -7,7 +7,7 @@
 #include "cli/help.h"
 #include "cli/json.h"
 #include "cli/process.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +93,7 @@ static enum gi_status fail_command(const char *name, struct gi_err *err)
 static int finish(enum gi_status status, const struct gi_command *command, const struct gi_err *err)
 {
     if (status && status != GI_E_PIPE && *err->text)
-        gi_cli_say("%s", err->text);
+        gi_cli_log("%s", err->text);
     int failed =
         status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
     /* GI_E_DEVICE may be one that was never there. */

@@ -1,13 +1,13 @@
 /* gpuimg montage: many images on one sheet.
  * SPDX-License-Identifier: MIT */
-#include "cli/batch/joint.h"
+#include "cli/batch/n_to_one.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/output.h"
 #include "cli/process.h"
-#include "cli/runner.h"
+#include "cli/session.h"
 #include "cli/watch.h"
 #include "filters/geometry/gravity.h"
 
@@ -24,7 +24,7 @@ struct params {
     struct gi_extent cell;
     bool fill, stretch, no_enlarge, progress;
     const char *report;
-    struct gi_border_params edge; /* --background */
+    struct gi_border_params border; /* --background */
 };
 
 static const struct gi_option options[] = {
@@ -80,8 +80,8 @@ static const struct gi_option options[] = {
      .unit = "px",
      .help = "Pixels around all cells"},
     GI_GRAVITY_OPTION(struct params, "center", "Place of an image in its cell"),
-    GI_ADDED_VALUE_OPTION(struct params, edge, "Background of the sheet"),
-    GI_JOINT_OPTION(struct params, report),
+    GI_ADDED_VALUE_OPTION(struct params, border, "Background of the sheet"),
+    GI_N_TO_ONE_OPTION(struct params, report),
     GI_PROGRESS_OPTION(struct params, progress),
     {0},
 };
@@ -90,8 +90,8 @@ static const struct gi_option options[] = {
 struct sheet {
     const struct params *params;
     struct gi_io_params io;
-    struct gi_runner *runner;
-    struct gi_joint report;
+    struct gi_session *session;
+    struct gi_n_to_one report;
     int threads;
     struct gi_image *images; /* n of `room` are there */
     int n, room;
@@ -154,12 +154,12 @@ static enum gi_status add(struct sheet *sheet, const struct gi_step *step, const
     struct gi_file_info info;
     double ms[GI_STAGES] = {0}, start = gi_now_ms();
     enum gi_status status =
-        gi_runner_load(sheet->runner, &src, &metadata, &info, path, &sheet->io, step, 1, err);
+        gi_session_load(sheet->session, &src, &metadata, &info, path, &sheet->io, step, 1, err);
     ms[GI_STAGE_DECODE] = gi_now_ms() - start;
     if (status)
-        return gi_joint_note(&sheet->report, path, NULL, ms, status, err);
+        return gi_n_to_one_note(&sheet->report, path, NULL, ms, status, err);
     start = gi_now_ms();
-    status = gi_runner_run(sheet->runner, &sheet->images[sheet->n], &src, step, 1, NULL, err);
+    status = gi_session_run(sheet->session, &sheet->images[sheet->n], &src, step, 1, NULL, err);
     ms[GI_STAGE_KERNELS] = gi_now_ms() - start;
     if (status)
         gi_err_prefix(err, "%s", path);
@@ -168,7 +168,7 @@ static enum gi_status add(struct sheet *sheet, const struct gi_step *step, const
     sheet->n += !status;
     gi_image_free(&src);
     gi_metadata_free(&metadata);
-    return gi_joint_note(&sheet->report, path, &src, ms, status, err);
+    return gi_n_to_one_note(&sheet->report, path, &src, ms, status, err);
 }
 
 /* ---- the sheet ---- */
@@ -242,14 +242,15 @@ static enum gi_status put(const struct sheet *sheet, const struct gi_image *made
 static enum gi_status make(const struct sheet *sheet, struct gi_image *made, struct gi_err *err)
 {
     struct gi_image shape = shape_of(sheet);
-    struct gi_border_params edge = sheet->params->edge;
-    edge.border = GI_BORDER_VALUE;
-    struct gi_edge paper = gi_edge_from(&edge, &shape), full = {.border = GI_BORDER_VALUE};
+    struct gi_border_params border = sheet->params->border;
+    border.mode = GI_BORDER_VALUE;
+    struct gi_border_spec paper = gi_border_spec_from(&border, &shape),
+                          full = {.mode = GI_BORDER_VALUE};
     char pixel[GI_PIXEL_NBYTES_MAX], opaque[GI_PIXEL_NBYTES_MAX];
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         full.value[c] = gi_type_full_scale(shape.type);
-    gi_edge_pixel(pixel, &paper, &shape);
-    gi_edge_pixel(opaque, &full, &shape);
+    gi_border_pixel(pixel, &paper, &shape);
+    gi_border_pixel(opaque, &full, &shape);
     enum gi_status status = gi_limits_check(&sheet->io.limits, &shape, err);
     if (!status)
         status = gi_image_alloc(made, shape.width, shape.height, shape.channels, shape.type, err);
@@ -308,7 +309,7 @@ static enum gi_status fill_sheet(struct sheet *sheet, char **paths, int n, struc
 static enum gi_status make_and_save(struct sheet *sheet, struct gi_image *made, char **operands,
                                     int n, struct gi_err *err)
 {
-    gi_runner_watch(sheet->runner, sheet->params->progress, n);
+    gi_session_watch(sheet->session, sheet->params->progress, n);
     enum gi_status status = fill_sheet(sheet, operands, n, err);
     if (!status)
         status = make(sheet, made, err);
@@ -317,7 +318,7 @@ static enum gi_status make_and_save(struct sheet *sheet, struct gi_image *made, 
     double start = gi_now_ms();
     status = gi_cli_save(made, &sheet->metadata, operands[n], &sheet->io, sheet->threads, err);
     double ms = sheet->report.whole.ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
-    gi_runner_note(sheet->runner, "encode", ms);
+    gi_session_note(sheet->session, "encode", ms);
     return status;
 }
 
@@ -341,21 +342,21 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     if (!status && !(sheet.images = calloc((size_t)n, sizeof *sheet.images)))
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a sheet");
     if (!status)
-        status = gi_runner_new(&sheet.runner, device, err);
+        status = gi_session_new(&sheet.session, device, err);
     if (!status)
-        status = gi_joint_open_operands(&sheet.report, sheet.params->report, self, params, operands,
-                                        noperands, err);
+        status = gi_n_to_one_open_operands(&sheet.report, sheet.params->report, self, params,
+                                           operands, noperands, err);
     if (!status)
         status = make_and_save(&sheet, &made, operands, n, err);
-    status = gi_joint_end(&sheet.report, &made, status, err);
+    status = gi_n_to_one_end(&sheet.report, &made, status, err);
     for (int i = 0; i < sheet.n; i++)
         gi_image_free(&sheet.images[i]);
     free(sheet.images);
     gi_image_free(&made);
     gi_metadata_free(&sheet.metadata);
     if (!status)
-        gi_runner_report(sheet.runner);
-    gi_runner_free(&sheet.runner);
+        gi_session_report(sheet.session);
+    gi_session_free(&sheet.session);
     return status;
 }
 

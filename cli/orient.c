@@ -3,7 +3,7 @@
 #include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 
 enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SET_TAG };

@@ -1,9 +1,9 @@
 /* Outputs of a command, looked at before any work.
  * SPDX-License-Identifier: MIT */
 #include "cli/output.h"
-#include "cli/batch/claims.h"
+#include "cli/batch/path_conflicts.h"
 #include "cli/command.h"
-#include "cli/say.h"
+#include "cli/log.h"
 #include "imgio/imgio.h"
 
 #include <dirent.h>
@@ -217,19 +217,19 @@ bool gi_output_is_numbered(const char *name, const char *start)
 enum gi_status gi_output_check_inside(const char *option, const char *path,
                                       const char *const *inputs, struct gi_err *err)
 {
-    struct gi_claims claims = {0};
-    struct gi_claim a, b;
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
     char *inside;
     if (asprintf(&inside, "%s/", path) < 0)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-    enum gi_status status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, 0, inside, err);
+    enum gi_status status = gi_paths_add_folder(&paths, GI_PATH_OUTPUT, 0, inside, err);
     for (size_t i = 0; inputs[i] && !status; i++)
         if (strcmp(inputs[i], "-") != 0)
-            status = gi_claim_folder(&claims, GI_CLAIM_INPUT, i, inputs[i], err);
-    if (!status && gi_claims_clash(&claims, false, &a, &b))
+            status = gi_paths_add_folder(&paths, GI_PATH_INPUT, i, inputs[i], err);
+    if (!status && gi_paths_conflict(&paths, false, &a, &b))
         status = gi_fail(err, GI_E_USAGE, "%s %s: the input %s is in it, want another folder",
                          option, path, inputs[b.index]);
-    gi_claims_free(&claims);
+    gi_paths_free(&paths);
     free(inside);
     return status;
 }

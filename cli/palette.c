@@ -3,7 +3,7 @@
 #include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/process.h"

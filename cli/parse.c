@@ -3,7 +3,7 @@
 #include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/content.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/help.h"
 

@@ -4,7 +4,7 @@
 #define GI_CLI_PASTE_H
 
 #include "cli/files.h"
-#include "filters/combine/paste.h"
+#include "filters/regions/paste.h"
 
 /* The sources that `params` name: *n of `others`, which the caller frees, also after an error.
  * Crops are loaded as `io` says, by up to `threads` threads. Errors: GI_E_IO, GI_E_FORMAT, as

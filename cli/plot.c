@@ -1,7 +1,7 @@
 /* A chart of counts over bins.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot.h"
-#include "cli/apart.h"
+#include "cli/subprocess.h"
 #include "cli/command.h"
 #include "cli/pen.h"
 #include "imgio/imgio.h"
@@ -242,7 +242,7 @@ enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool n
     if (strcasecmp(suffix(path), ".svg") == 0)
         status = draw_with(gi_pen_svg, sink, plot, err);
     else
-        status = gi_apart(sink, path, DRAWING_S, draw_png, plot, err);
+        status = gi_subprocess_run(sink, path, DRAWING_S, draw_png, plot, err);
     if (!status)
         return gi_bundle_keep(bundle, &sink, false, err);
     gi_sink_abandon(&sink);

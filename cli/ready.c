@@ -34,7 +34,7 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, struct gi_err *e
         return gi_fail(err, GI_E_MEMORY, "out of memory: a result");
     side->shape = &ready->inputs[i];
     if (reporter->wants_image && reporter->wants_image(output))
-        side->tap = &ready->inputs[i];
+        side->copy_out = &ready->inputs[i];
     return GI_OK;
 }
 

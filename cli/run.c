@@ -8,12 +8,12 @@
 #include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/output.h"
 #include "cli/process.h"
 #include "cli/ready.h"
-#include "cli/runner.h"
+#include "cli/session.h"
 
 enum { SET_CHAIN, SET_IO, SET_DEVICE, SET_BATCH };
 
@@ -32,29 +32,30 @@ static const struct gi_option options[] = {
     {0},
 };
 
-static enum gi_status report(const struct gi_ready *ready, struct gi_runner *runner,
+static enum gi_status report(const struct gi_ready *ready, struct gi_session *session,
                              const char *input, unsigned maxval, int threads,
                              struct gi_bundle *bundle, struct gi_err *err)
 {
     double start = gi_now_ms();
     enum gi_status status = gi_ready_report(ready, input, NULL, maxval, threads, bundle, err);
-    gi_runner_note(runner, "report", gi_now_ms() - start);
+    gi_session_note(session, "report", gi_now_ms() - start);
     return status;
 }
 
 static enum gi_status encode(const struct gi_image *image, const struct gi_metadata *metadata,
-                             struct gi_runner *runner, const char *path,
+                             struct gi_session *session, const char *path,
                              const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     double start = gi_now_ms();
     enum gi_status status = gi_cli_save(image, metadata, path, io, threads, err);
-    gi_runner_note(runner, "encode", gi_now_ms() - start);
+    gi_session_note(session, "encode", gi_now_ms() - start);
     return status;
 }
 
 /* `path` NULL: only the reports are wanted. */
-static enum gi_status run_ready(struct gi_ready *ready, struct gi_runner *runner, const char *input,
-                                const char *path, void *const *params, struct gi_err *err)
+static enum gi_status run_ready(struct gi_ready *ready, struct gi_session *session,
+                                const char *input, const char *path, void *const *params,
+                                struct gi_err *err)
 {
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     int threads = gi_thread_count(((const struct gi_device_params *)params[SET_DEVICE])->threads);
@@ -63,20 +64,20 @@ static enum gi_status run_ready(struct gi_ready *ready, struct gi_runner *runner
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
     enum gi_status status =
-        gi_runner_load(runner, &src, &metadata, &info, input, &io, ready->steps, n, err);
+        gi_session_load(session, &src, &metadata, &info, input, &io, ready->steps, n, err);
     if (status)
         return status;
-    status = gi_runner_run(runner, path ? &dst : NULL, &src, ready->steps, n, ready->sides, err);
+    status = gi_session_run(session, path ? &dst : NULL, &src, ready->steps, n, ready->sides, err);
     gi_image_free(&src);
     if (!status)
         status = gi_bundle_new(&io.bundle, true, err);
     if (!status)
         status =
-            report(ready, runner, input, gi_cli_maxval(&src, &info, &io), threads, io.bundle, err);
+            report(ready, session, input, gi_cli_maxval(&src, &info, &io), threads, io.bundle, err);
     if (!status && path)
         status = gi_cli_check_way(input, path, &io, &info, err);
     if (!status && path)
-        status = encode(&dst, &metadata, runner, path, &io, threads, err);
+        status = encode(&dst, &metadata, session, path, &io, threads, err);
     if (!status)
         status = gi_bundle_commit(&io.bundle, err);
     gi_bundle_abandon(&io.bundle);
@@ -183,7 +184,7 @@ static enum gi_status check_places(const struct gi_chain *chain, const char *pat
 static enum gi_status run_chain(const struct gi_chain *chain, const char *input, const char *path,
                                 void *const *params, struct gi_err *err)
 {
-    struct gi_runner *runner = NULL;
+    struct gi_session *session = NULL;
     struct gi_ready ready;
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     bool ends_in_table = chain->steps[chain->n - 1].reporter != NULL;
@@ -196,17 +197,17 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
     if (!status)
         status = check_places(chain, path, err);
     if (!status)
-        status = gi_runner_new(&runner, params[SET_DEVICE], err);
+        status = gi_session_new(&session, params[SET_DEVICE], err);
     if (status)
         return status;
-    gi_runner_watch(runner, ((const struct gi_batch_params *)params[SET_BATCH])->progress, 1);
+    gi_session_watch(session, ((const struct gi_batch_params *)params[SET_BATCH])->progress, 1);
     status = gi_ready_make(&ready, chain, err);
     if (!status)
-        status = run_ready(&ready, runner, input, path, params, err);
+        status = run_ready(&ready, session, input, path, params, err);
     gi_ready_free(&ready);
     if (!status)
-        gi_runner_report(runner);
-    gi_runner_free(&runner);
+        gi_session_report(session);
+    gi_session_free(&session);
     return status;
 }
 

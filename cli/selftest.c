@@ -4,7 +4,7 @@
 #include "cli/selftest.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/process.h"
 
 #include <stdlib.h>

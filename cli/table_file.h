@@ -3,7 +3,7 @@
 #ifndef GI_CLI_TABLE_FILE_H
 #define GI_CLI_TABLE_FILE_H
 
-#include "cli/report.h"
+#include "cli/reporter.h"
 
 enum gi_table_format {
     GI_TABLE_AUTO,

@@ -1,7 +1,7 @@
 /* The topics of help: pages that belong to no single command.
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/help.h"
 

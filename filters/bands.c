@@ -3,36 +3,36 @@
  * band carries the halos of all later steps, limited to the image, and every step sees the image's
  * borders where they are. Bands change no byte of the result.
  * SPDX-License-Identifier: MIT */
-#include "filters/flow.h"
+#include "filters/execution.h"
 
 /* Rows of a step's result: `image` owns the memory, `view` are the requested rows in it. */
 struct rows {
     struct gi_image image, view;
 };
 
-static enum gi_status rows_of(struct gi_flow *flow, int i, struct gi_span span, struct rows *rows,
-                              struct gi_err *err);
+static enum gi_status rows_of(struct gi_execution *execution, int i, struct gi_span span,
+                              struct rows *rows, struct gi_err *err);
 
-static void release(struct gi_flow *flow, struct rows *rows)
+static void release(struct gi_execution *execution, struct rows *rows)
 {
-    flow->queue->k->release(flow->queue, &rows->image);
+    execution->queue->k->release(execution->queue, &rows->image);
 }
 
 /* Returns the shape of step i's result; i = -1: the source. */
-static struct gi_image shape_after(const struct gi_flow *flow, int i)
+static struct gi_image shape_after(const struct gi_execution *execution, int i)
 {
-    return i < 0 ? flow->pipeline->plans[0].sources[0] : flow->pipeline->plans[i].result;
+    return i < 0 ? execution->pipeline->plans[0].sources[0] : execution->pipeline->plans[i].result;
 }
 
 /* As rows_of(), for a span that extends past the image and wraps around: assembled from pieces. */
-static enum gi_status wrapped_rows_of(struct gi_flow *flow, int i, struct gi_span span,
+static enum gi_status wrapped_rows_of(struct gi_execution *execution, int i, struct gi_span span,
                                       struct rows *rows, struct gi_err *err)
 {
-    const struct gi_kernels *k = flow->queue->k;
-    struct gi_image shape = shape_after(flow, i);
+    const struct gi_kernels *k = execution->queue->k;
+    struct gi_image shape = shape_after(execution, i);
     int height = shape.height;
-    enum gi_status status = k->alloc(flow->queue, &rows->image, shape.width, span.bottom - span.top,
-                                     shape.channels, shape.type, err);
+    enum gi_status status = k->alloc(execution->queue, &rows->image, shape.width,
+                                     span.bottom - span.top, shape.channels, shape.type, err);
     if (status)
         return status;
     rows->view = rows->image;
@@ -41,49 +41,50 @@ static enum gi_status wrapped_rows_of(struct gi_flow *flow, int i, struct gi_spa
         int n = span.bottom - y < height - in ? span.bottom - y : height - in;
         struct rows piece;
         struct gi_image to = gi_image_rows(&rows->image, y - span.top, y - span.top + n);
-        status = rows_of(flow, i, (struct gi_span){in, in + n}, &piece, err);
+        status = rows_of(execution, i, (struct gi_span){in, in + n}, &piece, err);
         if (!status) {
-            status = k->copy(flow->queue, &to, &piece.view, err);
-            release(flow, &piece);
+            status = k->copy(execution->queue, &to, &piece.view, err);
+            release(execution, &piece);
         }
         y += n;
     }
     if (status)
-        release(flow, rows);
+        release(execution, rows);
     return status;
 }
 
-static enum gi_status source_rows(struct gi_flow *flow, struct gi_span span, struct rows *rows,
-                                  struct gi_err *err)
+static enum gi_status source_rows(struct gi_execution *execution, struct gi_span span,
+                                  struct rows *rows, struct gi_err *err)
 {
-    struct gi_image host = gi_image_rows(flow->src, span.top, span.bottom);
-    enum gi_status status = gi_flow_upload(flow, &rows->image, &host, err);
+    struct gi_image host = gi_image_rows(execution->src, span.top, span.bottom);
+    enum gi_status status = gi_execution_upload(execution, &rows->image, &host, err);
     rows->view = rows->image;
     return status;
 }
 
 /* Runs plan i on its sources, of which srcs[0] is present and begins at row src_y. */
-static enum gi_status run_plan(struct gi_flow *flow, int i, struct gi_span span, int src_y,
-                               struct gi_image *srcs, struct rows *rows, struct gi_err *err)
+static enum gi_status run_plan(struct gi_execution *execution, int i, struct gi_span span,
+                               int src_y, struct gi_image *srcs, struct rows *rows,
+                               struct gi_err *err)
 {
-    const struct gi_plan *plan = &flow->pipeline->plans[i];
-    const struct gi_kernels *k = flow->queue->k;
+    const struct gi_plan *plan = &execution->pipeline->plans[i];
+    const struct gi_kernels *k = execution->queue->k;
     struct gi_image shape = plan->result;
-    bool near = plan->reach == GI_REACH_NEAR;
+    bool near = plan->dependency == GI_DEPENDENCY_LOCAL;
     int dst_y = near ? src_y : span.top, height = near ? srcs[0].height : span.bottom - span.top;
-    enum gi_status status =
-        k->alloc(flow->queue, &rows->image, shape.width, height, shape.channels, shape.type, err);
+    enum gi_status status = k->alloc(execution->queue, &rows->image, shape.width, height,
+                                     shape.channels, shape.type, err);
     if (status)
         return status;
     struct gi_work work = {.dst = &rows->image,
                            .srcs = srcs,
                            .dst_y = dst_y,
                            .src_y = src_y,
-                           .state = flow->states[i]};
-    status = gi_flow_plan(flow, i, &work, err);
+                           .state = execution->states[i]};
+    status = gi_execution_plan(execution, i, &work, err);
     rows->view = gi_image_rows(&rows->image, span.top - dst_y, span.bottom - dst_y);
     if (status)
-        release(flow, rows);
+        release(execution, rows);
     return status;
 }
 
@@ -98,36 +99,36 @@ static bool past_ends(struct gi_span span, int height)
 static bool repeats(const struct gi_plan *plan, struct gi_span span)
 {
     long long in = (long long)span.bottom - span.top + 2LL * plan->halo;
-    return plan->reach == GI_REACH_NEAR && plan->nsources == 1 && in < plan->sources[0].height &&
-           (plan->border == GI_BORDER_WRAP || plan->halo == 0);
+    return plan->dependency == GI_DEPENDENCY_LOCAL && plan->nsources == 1 &&
+           in < plan->sources[0].height && (plan->border == GI_BORDER_WRAP || plan->halo == 0);
 }
 
 /* Computes the rows of `span` of step i's result; past its ends it repeats periodically. */
-static enum gi_status rows_of(struct gi_flow *flow, int i, struct gi_span span, struct rows *rows,
-                              struct gi_err *err)
+static enum gi_status rows_of(struct gi_execution *execution, int i, struct gi_span span,
+                              struct rows *rows, struct gi_err *err)
 {
-    while (i >= 0 && !flow->pipeline->plans[i].filter->run)
+    while (i >= 0 && !execution->pipeline->plans[i].filter->run)
         i--; /* an analysis passes its source on */
-    const struct gi_plan *plan = i < 0 ? NULL : &flow->pipeline->plans[i];
-    bool past = past_ends(span, shape_after(flow, i).height);
+    const struct gi_plan *plan = i < 0 ? NULL : &execution->pipeline->plans[i];
+    bool past = past_ends(span, shape_after(execution, i).height);
     if (past && !(plan && repeats(plan, span)))
-        return wrapped_rows_of(flow, i, span, rows, err);
+        return wrapped_rows_of(execution, i, span, rows, err);
     if (!plan)
-        return source_rows(flow, span, rows, err);
+        return source_rows(execution, span, rows, err);
     struct gi_span need = past ? (struct gi_span){span.top - plan->halo, span.bottom + plan->halo}
                                : gi_plan_needs(plan, span.top, span.bottom);
     struct rows in;
     struct gi_image srcs[GI_SOURCES_MAX];
-    enum gi_status status = rows_of(flow, i - 1, need, &in, err);
+    enum gi_status status = rows_of(execution, i - 1, need, &in, err);
     if (status)
         return status;
     srcs[0] = in.view;
-    status = gi_flow_others(flow, i, srcs, need.top, need.bottom, err);
+    status = gi_execution_others(execution, i, srcs, need.top, need.bottom, err);
     if (!status) {
-        status = run_plan(flow, i, span, need.top, srcs, rows, err);
-        gi_flow_release_others(flow, i, srcs);
+        status = run_plan(execution, i, span, need.top, srcs, rows, err);
+        gi_execution_release_others(execution, i, srcs);
     }
-    release(flow, &in);
+    release(execution, &in);
     return status;
 }
 
@@ -143,10 +144,10 @@ static struct gi_span band_at(int band, int height, int rows)
 }
 
 /* Runs one measuring pass of step i over all of its sources. */
-static enum gi_status measure_pass(struct gi_flow *flow, int i, int pass, int rows,
+static enum gi_status measure_pass(struct gi_execution *execution, int i, int pass, int rows,
                                    struct gi_err *err)
 {
-    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    const struct gi_plan *plan = &execution->pipeline->plans[i];
     int height = plan->sources[0].height;
     enum gi_status status = GI_OK;
     for (int band = 0; band < bands_of(height, rows) && !status; band++) {
@@ -155,26 +156,26 @@ static enum gi_status measure_pass(struct gi_flow *flow, int i, int pass, int ro
         struct gi_image srcs[GI_SOURCES_MAX];
         if (plan->wide)
             need = gi_plan_needs(plan, span.top, span.bottom);
-        status = rows_of(flow, i - 1, need, &in, err);
+        status = rows_of(execution, i - 1, need, &in, err);
         if (status)
             break;
         srcs[0] = in.view;
-        status = gi_flow_others(flow, i, srcs, need.top, need.bottom, err);
+        status = gi_execution_others(execution, i, srcs, need.top, need.bottom, err);
         if (!status) {
             struct gi_look look = {pass, srcs, span.top - need.top, need.bottom - span.bottom};
-            status = gi_flow_measure(flow, i, &look, err);
-            gi_flow_release_others(flow, i, srcs);
+            status = gi_execution_measure(execution, i, &look, err);
+            gi_execution_release_others(execution, i, srcs);
         }
-        release(flow, &in);
+        release(execution, &in);
     }
     return status;
 }
 
 /* Collects all rows of step i's result in the host image `dst`, which is allocated here. */
-static enum gi_status collect(struct gi_flow *flow, int i, struct gi_image *dst, int rows,
+static enum gi_status collect(struct gi_execution *execution, int i, struct gi_image *dst, int rows,
                               struct gi_err *err)
 {
-    struct gi_image shape = shape_after(flow, i);
+    struct gi_image shape = shape_after(execution, i);
     enum gi_status status =
         gi_image_alloc(dst, shape.width, shape.height, shape.channels, shape.type, err);
     if (status)
@@ -184,45 +185,48 @@ static enum gi_status collect(struct gi_flow *flow, int i, struct gi_image *dst,
         struct gi_span span = band_at(band, shape.height, rows);
         struct gi_image host = gi_image_rows(dst, span.top, span.bottom);
         struct rows out;
-        status = rows_of(flow, i, span, &out, err);
+        status = rows_of(execution, i, span, &out, err);
         if (status)
             break;
-        status = gi_flow_download_into(flow, &host, &out.view, err);
-        release(flow, &out);
+        status = gi_execution_download_into(execution, &host, &out.view, err);
+        release(execution, &out);
     }
-    if (flow->times)
-        flow->times->bands = nbands > flow->times->bands ? nbands : flow->times->bands;
+    if (execution->times)
+        execution->times->bands =
+            nbands > execution->times->bands ? nbands : execution->times->bands;
     if (status)
         gi_image_free(dst);
     return status;
 }
 
-enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
-                             struct gi_err *err)
+enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
+                                  struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    for (int i = 0; i < flow->pipeline->n && !status; i++) {
-        const struct gi_plan *plan = &flow->pipeline->plans[i];
-        if (flow->sides && flow->sides[i].tap)
-            status = collect(flow, i - 1, flow->sides[i].tap, rows, err);
+    for (int i = 0; i < execution->pipeline->n && !status; i++) {
+        const struct gi_plan *plan = &execution->pipeline->plans[i];
+        if (execution->sides && execution->sides[i].copy_out)
+            status = collect(execution, i - 1, execution->sides[i].copy_out, rows, err);
         int passes = plan->passes + plan->band_passes;
         if (!status && plan->band_passes)
-            status = gi_flow_new_state(flow, i, err);
+            status = gi_execution_new_state(execution, i, err);
         for (int pass = 0; pass < passes && !status; pass++)
-            status = measure_pass(flow, i, pass, rows, err);
-        if (flow->times && passes) {
+            status = measure_pass(execution, i, pass, rows, err);
+        if (execution->times && passes) {
             int nbands = bands_of(plan->sources[0].height, rows);
-            flow->times->bands = nbands > flow->times->bands ? nbands : flow->times->bands;
+            execution->times->bands =
+                nbands > execution->times->bands ? nbands : execution->times->bands;
         }
         if (!status)
-            status = gi_flow_settle(flow, i, err);
+            status = gi_execution_settle(execution, i, err);
         if (!status)
-            status = gi_flow_check_bands(flow, err);
-        plan = &flow->pipeline->plans[i];
+            status = gi_execution_check_bands(execution, err);
+        plan = &execution->pipeline->plans[i];
         if (!status && !plan->filter->run)
-            status = plan->filter->conclude(plan, flow->sides[i].result, flow->states[i], err);
+            status =
+                plan->filter->conclude(plan, execution->sides[i].result, execution->states[i], err);
     }
-    return status || !dst ? status : collect(flow, flow->pipeline->n - 1, dst, rows, err);
+    return status || !dst ? status : collect(execution, execution->pipeline->n - 1, dst, rows, err);
 }
 
 /* ---- what fits ---- */
@@ -250,15 +254,16 @@ static int most_needed(const struct gi_plan *plan, int n)
 /* Returns whether everything between the source and n rows of step `last` fits on the device at
  * once. Each plan has its sources and its result there; rows that wrap around are assembled from
  * pieces, one at a time; an analysis may allocate as much again as its input. */
-static bool fits(const struct gi_flow *flow, const struct gi_device_limits *limits, int last, int n)
+static bool fits(const struct gi_execution *execution, const struct gi_device_limits *limits,
+                 int last, int n)
 {
     for (int i = last; i >= 0; i--) {
-        const struct gi_plan *plan = &flow->pipeline->plans[i];
+        const struct gi_plan *plan = &execution->pipeline->plans[i];
         double out = row_on_device(&plan->result, limits) * n;
         int in = plan->filter->run ? most_needed(plan, n) : n;
         double all = out;
         for (int j = 0; j < plan->nsources; j++) {
-            bool whole = j && (plan->reach == GI_REACH_ALL || plan->filter->beside);
+            bool whole = j && (plan->dependency == GI_DEPENDENCY_GLOBAL || plan->filter->beside);
             all += row_on_device(&plan->sources[j], limits) *
                    (whole ? (size_t)plan->sources[j].height : (size_t)in);
         }
@@ -272,21 +277,23 @@ static bool fits(const struct gi_flow *flow, const struct gi_device_limits *limi
 }
 
 /* Returns the largest n that fits, at most the height of step `last`'s result; 0: none. */
-static int most_rows(const struct gi_flow *flow, const struct gi_device_limits *limits, int last)
+static int most_rows(const struct gi_execution *execution, const struct gi_device_limits *limits,
+                     int last)
 {
-    int fit = 0, over = flow->pipeline->plans[last].result.height + 1;
+    int fit = 0, over = execution->pipeline->plans[last].result.height + 1;
     while (over - fit > 1) {
         int n = fit + (over - fit) / 2;
-        *(fits(flow, limits, last, n) ? &fit : &over) = n;
+        *(fits(execution, limits, last, n) ? &fit : &over) = n;
     }
     return fit;
 }
 
-enum gi_status gi_flow_fit(const struct gi_flow *flow, int *rows, bool *whole, struct gi_err *err)
+enum gi_status gi_execution_fit(const struct gi_execution *execution, int *rows, bool *whole,
+                                struct gi_err *err)
 {
-    const struct gi_pipeline *pipeline = flow->pipeline;
+    const struct gi_pipeline *pipeline = execution->pipeline;
     struct gi_device_limits limits;
-    flow->queue->k->limits(flow->queue, &limits);
+    execution->queue->k->limits(execution->queue, &limits);
     *rows = 0;
     *whole = true;
     for (int i = 0; i < pipeline->n; i++) {
@@ -296,7 +303,7 @@ enum gi_status gi_flow_fit(const struct gi_flow *flow, int *rows, bool *whole, s
         if (row > limits.row_nbytes)
             return gi_fail(err, GI_E_DEVICE_MEMORY, "a row of %zu bytes: the device takes %zu", row,
                            limits.row_nbytes);
-        int fit = most_rows(flow, &limits, i);
+        int fit = most_rows(execution, &limits, i);
         *whole = *whole && fit == plan->result.height;
         *rows = i == 0 || fit < *rows ? fit : *rows;
     }

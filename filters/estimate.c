@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "filters/flow.h"
+#include "filters/execution.h"
 
 /* Typical values for devices that do not report their own. */
 static const double CPU_CLOCK_HZ = 3e9, CUDA_MEMORY_RATE = 3e11, CUDA_LINK_RATE = 16e9;

@@ -59,10 +59,10 @@ struct gi_filter {
 
     /* Returns the rows of source j, from 1 on, that are needed together with rows y0 <= y < y1 of
      * the first source; none if top equals bottom. NULL: the same rows. Not called for
-     * GI_REACH_ALL, which needs all rows. */
+     * GI_DEPENDENCY_GLOBAL, which needs all rows. */
     struct gi_span (*beside)(const struct gi_plan *plan, int j, int y0, int y1);
 
-    /* Only for GI_REACH_MAPPED: as gi_plan_needs(). */
+    /* Only for GI_DEPENDENCY_MAPPED: as gi_plan_needs(). */
     struct gi_span (*needs)(const struct gi_plan *plan, int y0, int y1);
 
     /* Computes an image from images. NULL: an analysis. Errors: as the primitives'. */
@@ -108,9 +108,9 @@ const char *gi_option_path(const struct gi_option *row, const void *params);
 int gi_filter_others(const struct gi_filter *filter, const void *params);
 
 /* Parts that several rows share. --border and --border-value set a struct gi_border_params; the
- * macro's `params` is the struct that has one as its member `edge`. */
+ * macro's `params` is the struct that has one as its member `border`. */
 struct gi_border_params {
-    int border; /* enum gi_border */
+    int mode; /* enum gi_border */
     struct gi_colour value;
 };
 
@@ -119,12 +119,12 @@ extern const struct gi_choice gi_border_choices[];
 #define GI_BORDER_OPTIONS(params)                                                                  \
     {.name = "border",                                                                             \
      .type = GI_OPT_CHOICE,                                                                        \
-     .offset = offsetof(params, edge.border),                                                      \
+     .offset = offsetof(params, border.mode),                                                      \
      .default_text = "clamp",                                                                      \
      .choices = gi_border_choices,                                                                 \
      .help = "Border mode: the pixels outside the image"},                                         \
     {                                                                                              \
-        .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, edge.value),     \
+        .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, border.value),   \
         .default_text = "0",                                                                       \
         .help = "Pixels outside the image with --border border: a colour, or a sample value "      \
                 "for all channels or one per channel, alpha last"                                  \
@@ -142,6 +142,7 @@ extern const struct gi_choice gi_border_choices[];
 
 /* Returns the border specification for an image of `src`'s type and channels (gi_colour_pixel()).
  */
-struct gi_edge gi_edge_from(const struct gi_border_params *params, const struct gi_image *src);
+struct gi_border_spec gi_border_spec_from(const struct gi_border_params *params,
+                                          const struct gi_image *src);
 
 #endif

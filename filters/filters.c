@@ -146,9 +146,10 @@ const struct gi_choice gi_border_choices[] = {
     {NULL, NULL, NULL},
 };
 
-struct gi_edge gi_edge_from(const struct gi_border_params *params, const struct gi_image *src)
+struct gi_border_spec gi_border_spec_from(const struct gi_border_params *params,
+                                          const struct gi_image *src)
 {
-    struct gi_edge edge = {.border = (enum gi_border)params->border};
-    gi_colour_pixel(edge.value, &params->value, src);
-    return edge;
+    struct gi_border_spec border = {.mode = (enum gi_border)params->mode};
+    gi_colour_pixel(border.value, &params->value, src);
+    return border;
 }

@@ -25,23 +25,23 @@ enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *q
     return queue->k->reduce(queue, ((struct state *)state)->found, look->srcs, &all, err);
 }
 
-bool gi_opacity_counts(const struct gi_edge *edge, const struct gi_image *image)
+bool gi_opacity_counts(const struct gi_border_spec *border, const struct gi_image *image)
 {
     float pixel[GI_PIXEL_NBYTES_MAX / sizeof(float)]; /* room for samples of any type */
-    if (edge->border != GI_BORDER_VALUE || !gi_has_alpha(image))
+    if (border->mode != GI_BORDER_VALUE || !gi_has_alpha(image))
         return true;
-    gi_edge_pixel(pixel, edge, image);
+    gi_border_pixel(pixel, border, image);
     return gi_sample(pixel, (size_t)image->channels - 1, image->type) > 0;
 }
 
 bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
-                      const struct gi_edge *edge, bool alpha_too)
+                      const struct gi_border_spec *border, bool alpha_too)
 {
     const struct gi_image *src = &plan->sources[0];
     const struct state *s = work->state;
     if (!gi_has_alpha(src) || alpha_too)
         return false;
-    if (!s || !gi_opacity_counts(edge, src))
+    if (!s || !gi_opacity_counts(border, src))
         return true;
     const struct gi_reduction *alpha = &s->found[src->channels - 1];
     return alpha->nan || alpha->below || (alpha->n && !(alpha->min > 0));

@@ -13,13 +13,13 @@ void gi_opacity_plan(struct gi_plan *plan, bool alpha_too);
 enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                   const struct gi_look *look, struct gi_err *err);
 
-/* Returns whether the pixels that `edge` makes outside an image count. */
-bool gi_opacity_counts(const struct gi_edge *edge, const struct gi_image *image);
+/* Returns whether the pixels that `border` makes outside an image count. */
+bool gi_opacity_counts(const struct gi_border_spec *border, const struct gi_image *image);
 
 /* For a filter's `run`: returns whether there are pixels, in the image or outside it, to be
  * ignored. Also true if no pass could tell, for images of more pixels than one measures. */
 bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
-                      const struct gi_edge *edge, bool alpha_too);
+                      const struct gi_border_spec *border, bool alpha_too);
 
 /* For manuals of operations with the option --alpha. */
 #define GI_OPACITY_MANUAL                                                                          \

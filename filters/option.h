@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "filters/colour.h"
-#include "filters/geometry/size.h"
+#include "filters/option_colour.h"
+#include "filters/option_size.h"
 #include "imgio/status.h"
 
 enum gi_option_type {

@@ -6,111 +6,115 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/flow.h"
+#include "filters/execution.h"
 
 enum { START, STOP, MARKS }; /* of the stopwatch */
 
 static bool wants_all(const struct gi_plan *plan)
 {
-    return plan->reach == GI_REACH_ALL || (plan->filter->analyse && !plan->filter->conclude);
+    return plan->dependency == GI_DEPENDENCY_GLOBAL ||
+           (plan->filter->analyse && !plan->filter->conclude);
 }
 
 /* Begins one kind of work: names it for profilers, and starts timing if times are wanted. */
-static void start(struct gi_flow *flow, const char *name)
+static void start(struct gi_execution *execution, const char *name)
 {
-    flow->queue->k->range(flow->queue, name);
-    flow->queue->k->stopwatch_mark(flow->watch, START);
+    execution->queue->k->range(execution->queue, name);
+    execution->queue->k->stopwatch_mark(execution->watch, START);
 }
 
 /* Ends it. `status` is that of the work; *ms (NULL: no times are wanted) grows by its time. Errors:
  * as sync(). */
-static enum gi_status stop(struct gi_flow *flow, enum gi_status status, double *ms,
+static enum gi_status stop(struct gi_execution *execution, enum gi_status status, double *ms,
                            struct gi_err *err)
 {
-    struct gi_queue *queue = flow->queue;
-    queue->k->stopwatch_mark(flow->watch, STOP);
+    struct gi_queue *queue = execution->queue;
+    queue->k->stopwatch_mark(execution->watch, STOP);
     if (!status && ms)
         status = queue->k->sync(queue, err);
     if (!status && ms)
-        *ms += queue->k->stopwatch_ms(flow->watch, START, STOP);
+        *ms += queue->k->stopwatch_ms(execution->watch, START, STOP);
     queue->k->range(queue, NULL);
     return status;
 }
 
-enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,
-                              const struct gi_image *host, struct gi_err *err)
+enum gi_status gi_execution_upload(struct gi_execution *execution, struct gi_image *image,
+                                   const struct gi_image *host, struct gi_err *err)
 {
-    struct gi_times *times = flow->times;
-    start(flow, "upload");
-    enum gi_status status = flow->queue->k->upload(flow->queue, image, host, NULL, err);
+    struct gi_times *times = execution->times;
+    start(execution, "upload");
+    enum gi_status status = execution->queue->k->upload(execution->queue, image, host, NULL, err);
     bool made = !status;
-    status = stop(flow, status, times ? &times->upload_ms : NULL, err);
+    status = stop(execution, status, times ? &times->upload_ms : NULL, err);
     if (made && status)
-        flow->queue->k->release(flow->queue, image);
+        execution->queue->k->release(execution->queue, image);
     if (made && times)
         times->uploads++;
     return status;
 }
 
 /* `status` is that of the download. */
-static enum gi_status stop_download(struct gi_flow *flow, enum gi_status status, struct gi_err *err)
+static enum gi_status stop_download(struct gi_execution *execution, enum gi_status status,
+                                    struct gi_err *err)
 {
-    struct gi_times *times = flow->times;
+    struct gi_times *times = execution->times;
     if (!status && times)
         times->downloads++;
-    return stop(flow, status, times ? &times->download_ms : NULL, err);
+    return stop(execution, status, times ? &times->download_ms : NULL, err);
 }
 
-enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, struct gi_image *image,
-                                struct gi_err *err)
+enum gi_status gi_execution_download(struct gi_execution *execution, struct gi_image *host,
+                                     struct gi_image *image, struct gi_err *err)
 {
-    const struct gi_kernels *k = flow->queue->k;
-    const struct gi_allocator *allocator = flow->src ? flow->src->allocator : NULL;
-    start(flow, "download");
+    const struct gi_kernels *k = execution->queue->k;
+    const struct gi_allocator *allocator = execution->src ? execution->src->allocator : NULL;
+    start(execution, "download");
     enum gi_status status;
     if (allocator && k->kind != GI_DEVICE_CPU) { /* memory that the device accesses directly */
         status = gi_image_alloc_from(host, allocator, image->width, image->height, image->channels,
                                      image->type, err);
         if (status)
-            k->release(flow->queue, image);
-        else if ((status = k->download_into(flow->queue, host, image, NULL, err)))
+            k->release(execution->queue, image);
+        else if ((status = k->download_into(execution->queue, host, image, NULL, err)))
             gi_image_free(host);
     } else {
-        status = k->download(flow->queue, host, image, NULL, err);
+        status = k->download(execution->queue, host, image, NULL, err);
     }
     bool made = !status;
-    status = stop_download(flow, status, err);
+    status = stop_download(execution, status, err);
     if (made && status)
         gi_image_free(host);
     return status;
 }
 
-enum gi_status gi_flow_download_into(struct gi_flow *flow, const struct gi_image *host,
-                                     struct gi_image *image, struct gi_err *err)
+enum gi_status gi_execution_download_into(struct gi_execution *execution,
+                                          const struct gi_image *host, struct gi_image *image,
+                                          struct gi_err *err)
 {
-    start(flow, "download");
-    return stop_download(flow, flow->queue->k->download_into(flow->queue, host, image, NULL, err),
-                         err);
+    start(execution, "download");
+    return stop_download(
+        execution, execution->queue->k->download_into(execution->queue, host, image, NULL, err),
+        err);
 }
 
-enum gi_status gi_flow_tap(struct gi_flow *flow, struct gi_image *host,
-                           const struct gi_image *image, struct gi_err *err)
+enum gi_status gi_execution_copy_out(struct gi_execution *execution, struct gi_image *host,
+                                     const struct gi_image *image, struct gi_err *err)
 {
     struct gi_image view =
         gi_image_rows(image, 0, image->height); /* download() consumes its image */
-    return gi_flow_download(flow, host, &view, err);
+    return gi_execution_download(execution, host, &view, err);
 }
 
 /* Returns the time of step i, NULL if no times are wanted. */
-static double *step_ms(struct gi_flow *flow, int i)
+static double *step_ms(struct gi_execution *execution, int i)
 {
-    return flow->times ? &flow->times->step_ms[i] : NULL;
+    return execution->times ? &execution->times->step_ms[i] : NULL;
 }
 
-static void note_nbytes(struct gi_flow *flow, int i, double nbytes)
+static void note_nbytes(struct gi_execution *execution, int i, double nbytes)
 {
-    if (flow->times)
-        flow->times->step_nbytes[i] += nbytes;
+    if (execution->times)
+        execution->times->step_nbytes[i] += nbytes;
 }
 
 static double all_nbytes(const struct gi_image *images, int n)
@@ -121,194 +125,200 @@ static double all_nbytes(const struct gi_image *images, int n)
     return nbytes;
 }
 
-enum gi_status gi_flow_measure(struct gi_flow *flow, int i, const struct gi_look *look,
-                               struct gi_err *err)
+enum gi_status gi_execution_measure(struct gi_execution *execution, int i,
+                                    const struct gi_look *look, struct gi_err *err)
 {
-    const struct gi_plan *plan = &flow->pipeline->plans[i];
-    start(flow, plan->filter->name);
-    enum gi_status status = plan->filter->measure(plan, flow->queue, flow->states[i], look, err);
-    note_nbytes(flow, i, all_nbytes(look->srcs, plan->nsources));
-    return stop(flow, status, step_ms(flow, i), err);
+    const struct gi_plan *plan = &execution->pipeline->plans[i];
+    start(execution, plan->filter->name);
+    enum gi_status status =
+        plan->filter->measure(plan, execution->queue, execution->states[i], look, err);
+    note_nbytes(execution, i, all_nbytes(look->srcs, plan->nsources));
+    return stop(execution, status, step_ms(execution, i), err);
 }
 
-enum gi_status gi_flow_plan(struct gi_flow *flow, int i, const struct gi_work *work,
-                            struct gi_err *err)
+enum gi_status gi_execution_plan(struct gi_execution *execution, int i, const struct gi_work *work,
+                                 struct gi_err *err)
 {
-    const struct gi_plan *plan = &flow->pipeline->plans[i];
-    start(flow, plan->filter->name);
-    enum gi_status status = plan->filter->run(plan, flow->queue, work, err);
-    note_nbytes(flow, i, all_nbytes(work->srcs, plan->nsources) + gi_image_nbytes(work->dst));
-    return stop(flow, status, step_ms(flow, i), err);
+    const struct gi_plan *plan = &execution->pipeline->plans[i];
+    start(execution, plan->filter->name);
+    enum gi_status status = plan->filter->run(plan, execution->queue, work, err);
+    note_nbytes(execution, i, all_nbytes(work->srcs, plan->nsources) + gi_image_nbytes(work->dst));
+    return stop(execution, status, step_ms(execution, i), err);
 }
 
-void gi_flow_release_others(struct gi_flow *flow, int i, struct gi_image *srcs)
+void gi_execution_release_others(struct gi_execution *execution, int i, struct gi_image *srcs)
 {
-    for (int j = 1; j < flow->pipeline->plans[i].nsources; j++)
+    for (int j = 1; j < execution->pipeline->plans[i].nsources; j++)
         if (srcs[j].data)
-            flow->queue->k->release(flow->queue, &srcs[j]);
+            execution->queue->k->release(execution->queue, &srcs[j]);
 }
 
-enum gi_status gi_flow_others(struct gi_flow *flow, int i, struct gi_image *srcs, int y0, int y1,
-                              struct gi_err *err)
+enum gi_status gi_execution_others(struct gi_execution *execution, int i, struct gi_image *srcs,
+                                   int y0, int y1, struct gi_err *err)
 {
-    int n = flow->pipeline->plans[i].nsources;
+    int n = execution->pipeline->plans[i].nsources;
     enum gi_status status = GI_OK;
     for (int j = 1; j < n; j++)
         srcs[j].data = NULL;
     for (int j = 1; j < n && !status; j++) {
-        const struct gi_image *all = &flow->sides[i].others[j - 1];
-        struct gi_span span = gi_plan_beside(&flow->pipeline->plans[i], j, y0, y1);
+        const struct gi_image *all = &execution->sides[i].others[j - 1];
+        struct gi_span span = gi_plan_beside(&execution->pipeline->plans[i], j, y0, y1);
         struct gi_image host = gi_image_rows(all, span.top, span.bottom);
         if (span.top == span.bottom)
             srcs[j] = (struct gi_image){
                 .width = all->width, .channels = all->channels, .type = all->type};
         else
-            status = gi_flow_upload(flow, &srcs[j], &host, err);
+            status = gi_execution_upload(execution, &srcs[j], &host, err);
     }
     if (status)
-        gi_flow_release_others(flow, i, srcs);
+        gi_execution_release_others(execution, i, srcs);
     return status;
 }
 
 /* An analysis that needs its images in host memory: images on a device are downloaded first. */
-static enum gi_status analyse_on_host(struct gi_flow *flow, int i, struct gi_image *srcs,
+static enum gi_status analyse_on_host(struct gi_execution *execution, int i, struct gi_image *srcs,
                                       struct gi_err *err)
 {
-    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    const struct gi_plan *plan = &execution->pipeline->plans[i];
     struct gi_image hosts[GI_SOURCES_MAX] = {0};
-    bool down = flow->queue->k->kind != GI_DEVICE_CPU;
-    enum gi_status status = down ? gi_flow_tap(flow, &hosts[0], &srcs[0], err) : GI_OK;
+    bool down = execution->queue->k->kind != GI_DEVICE_CPU;
+    enum gi_status status =
+        down ? gi_execution_copy_out(execution, &hosts[0], &srcs[0], err) : GI_OK;
     if (!down)
         hosts[0] = srcs[0];
     for (int j = 1; j < plan->nsources; j++)
-        hosts[j] = flow->sides[i].others[j - 1];
-    start(flow, plan->filter->name);
+        hosts[j] = execution->sides[i].others[j - 1];
+    start(execution, plan->filter->name);
     if (!status)
-        status = plan->filter->analyse(plan, flow->queue, flow->sides[i].result, hosts, err);
+        status =
+            plan->filter->analyse(plan, execution->queue, execution->sides[i].result, hosts, err);
     if (down)
         gi_image_free(&hosts[0]);
-    return stop(flow, status, step_ms(flow, i), err);
+    return stop(execution, status, step_ms(execution, i), err);
 }
 
-static enum gi_status analyse(struct gi_flow *flow, int i, struct gi_image *srcs,
+static enum gi_status analyse(struct gi_execution *execution, int i, struct gi_image *srcs,
                               struct gi_err *err)
 {
-    const struct gi_plan *plan = &flow->pipeline->plans[i];
-    void *result = flow->sides[i].result;
-    note_nbytes(flow, i, plan->passes ? 0 : all_nbytes(srcs, plan->nsources));
+    const struct gi_plan *plan = &execution->pipeline->plans[i];
+    void *result = execution->sides[i].result;
+    note_nbytes(execution, i, plan->passes ? 0 : all_nbytes(srcs, plan->nsources));
     if (plan->on_host)
-        return analyse_on_host(flow, i, srcs, err);
+        return analyse_on_host(execution, i, srcs, err);
     if (plan->filter->conclude)
-        return plan->filter->conclude(plan, result, flow->states[i], err);
-    start(flow, plan->filter->name);
-    enum gi_status status = plan->filter->analyse(plan, flow->queue, result, srcs, err);
-    return stop(flow, status, step_ms(flow, i), err);
+        return plan->filter->conclude(plan, result, execution->states[i], err);
+    start(execution, plan->filter->name);
+    enum gi_status status = plan->filter->analyse(plan, execution->queue, result, srcs, err);
+    return stop(execution, status, step_ms(execution, i), err);
 }
 
-/* As gi_flow_settle(), if everything after the step fits on the device as well. */
-static enum gi_status settle_whole(struct gi_flow *flow, int i, struct gi_err *err)
+/* As gi_execution_settle(), if everything after the step fits on the device as well. */
+static enum gi_status settle_whole(struct gi_execution *execution, int i, struct gi_err *err)
 {
     int rows;
     bool whole;
-    enum gi_status status = gi_flow_settle(flow, i, err);
+    enum gi_status status = gi_execution_settle(execution, i, err);
     if (!status)
-        status = gi_flow_fit(flow, &rows, &whole, err);
+        status = gi_execution_fit(execution, &rows, &whole, err);
     return status || whole ? status
                            : gi_fail(err, GI_E_DEVICE_MEMORY, "out of device memory: %s",
-                                     flow->pipeline->steps[i].filter->name);
+                                     execution->pipeline->steps[i].filter->name);
 }
 
 /* Runs step i on *image, its whole first source; *image becomes its result. */
-static enum gi_status step_whole(struct gi_flow *flow, int i, struct gi_image *image,
+static enum gi_status step_whole(struct gi_execution *execution, int i, struct gi_image *image,
                                  struct gi_err *err)
 {
-    const struct gi_plan *plan = &flow->pipeline->plans[i];
-    const struct gi_kernels *k = flow->queue->k;
+    const struct gi_plan *plan = &execution->pipeline->plans[i];
+    const struct gi_kernels *k = execution->queue->k;
     struct gi_image srcs[GI_SOURCES_MAX] = {*image}, dst;
     enum gi_status status = GI_OK;
-    if (flow->sides && flow->sides[i].tap)
-        status = gi_flow_tap(flow, flow->sides[i].tap, image, err);
+    if (execution->sides && execution->sides[i].copy_out)
+        status = gi_execution_copy_out(execution, execution->sides[i].copy_out, image, err);
     if (!status && !plan->on_host)
-        status = gi_flow_others(flow, i, srcs, 0, image->height, err);
+        status = gi_execution_others(execution, i, srcs, 0, image->height, err);
     for (int pass = 0; pass < plan->passes && !status; pass++)
-        status = gi_flow_measure(flow, i, &(struct gi_look){.pass = pass, .srcs = srcs}, err);
+        status =
+            gi_execution_measure(execution, i, &(struct gi_look){.pass = pass, .srcs = srcs}, err);
     if (!status && plan->late)
-        status = settle_whole(flow, i, err);
-    plan = &flow->pipeline->plans[i];
+        status = settle_whole(execution, i, err);
+    plan = &execution->pipeline->plans[i];
     struct gi_image shape = plan->result;
     if (!plan->filter->run) {
-        status = status ? status : analyse(flow, i, srcs, err);
+        status = status ? status : analyse(execution, i, srcs, err);
     } else if (!status) {
-        status =
-            k->alloc(flow->queue, &dst, shape.width, shape.height, shape.channels, shape.type, err);
-        struct gi_work work = {.dst = &dst, .srcs = srcs, .state = flow->states[i]};
+        status = k->alloc(execution->queue, &dst, shape.width, shape.height, shape.channels,
+                          shape.type, err);
+        struct gi_work work = {.dst = &dst, .srcs = srcs, .state = execution->states[i]};
         bool made = !status;
         if (!status)
-            status = gi_flow_plan(flow, i, &work, err);
+            status = gi_execution_plan(execution, i, &work, err);
         if (made && status)
-            k->release(flow->queue, &dst);
+            k->release(execution->queue, &dst);
         if (!status) {
-            k->release(flow->queue, image);
+            k->release(execution->queue, image);
             *image = dst;
         }
     }
     if (!plan->on_host)
-        gi_flow_release_others(flow, i, srcs);
+        gi_execution_release_others(execution, i, srcs);
     return status;
 }
 
-static enum gi_status run_whole(struct gi_flow *flow, struct gi_image *dst, struct gi_err *err)
+static enum gi_status run_whole(struct gi_execution *execution, struct gi_image *dst,
+                                struct gi_err *err)
 {
     struct gi_image image;
-    enum gi_status status = gi_flow_upload(flow, &image, flow->src, err);
+    enum gi_status status = gi_execution_upload(execution, &image, execution->src, err);
     if (status)
         return status;
-    for (int i = 0; i < flow->pipeline->n && !status; i++)
-        status = step_whole(flow, i, &image, err);
+    for (int i = 0; i < execution->pipeline->n && !status; i++)
+        status = step_whole(execution, i, &image, err);
     if (!status && dst)
-        status = gi_flow_download(flow, dst, &image, err); /* consumes the image */
+        status = gi_execution_download(execution, dst, &image, err); /* consumes the image */
     else
-        flow->queue->k->release(flow->queue, &image);
+        execution->queue->k->release(execution->queue, &image);
     return status;
 }
 
-enum gi_status gi_flow_new_state(struct gi_flow *flow, int i, struct gi_err *err)
+enum gi_status gi_execution_new_state(struct gi_execution *execution, int i, struct gi_err *err)
 {
-    free(flow->states[i]);
-    flow->states[i] = calloc(1, flow->pipeline->plans[i].state_nbytes);
-    return flow->states[i] ? GI_OK
-                           : gi_fail(err, GI_E_MEMORY, "out of memory: what a pipeline measures");
+    free(execution->states[i]);
+    execution->states[i] = calloc(1, execution->pipeline->plans[i].state_nbytes);
+    return execution->states[i]
+               ? GI_OK
+               : gi_fail(err, GI_E_MEMORY, "out of memory: what a pipeline measures");
 }
 
-enum gi_status gi_flow_begin(struct gi_flow *flow, int from, struct gi_err *err)
+enum gi_status gi_execution_begin(struct gi_execution *execution, int from, struct gi_err *err)
 {
-    const struct gi_pipeline *pipeline = flow->pipeline;
+    const struct gi_pipeline *pipeline = execution->pipeline;
     for (int i = from; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
-        enum gi_status status = plan->passes ? gi_flow_new_state(flow, i, err) : GI_OK;
+        enum gi_status status = plan->passes ? gi_execution_new_state(execution, i, err) : GI_OK;
         if (status)
             return status;
-        if (flow->sides && flow->sides[i].tap)
-            gi_image_free(flow->sides[i].tap);
-        if (flow->sides && flow->sides[i].shape)
-            *flow->sides[i].shape = plan->sources[0];
-        if (!plan->filter->run && flow->sides[i].result) {
+        if (execution->sides && execution->sides[i].copy_out)
+            gi_image_free(execution->sides[i].copy_out);
+        if (execution->sides && execution->sides[i].shape)
+            *execution->sides[i].shape = plan->sources[0];
+        if (!plan->filter->run && execution->sides[i].result) {
             if (plan->filter->result_free)
-                plan->filter->result_free(flow->sides[i].result);
-            memset(flow->sides[i].result, 0, plan->filter->result_nbytes);
+                plan->filter->result_free(execution->sides[i].result);
+            memset(execution->sides[i].result, 0, plan->filter->result_nbytes);
         }
-        if (flow->times)
-            flow->times->step_ms[i] = flow->times->step_nbytes[i] = 0;
+        if (execution->times)
+            execution->times->step_ms[i] = execution->times->step_nbytes[i] = 0;
     }
-    if (flow->times && from == 0)
-        *flow->times = (struct gi_times){.step_ms = flow->times->step_ms,
-                                         .step_nbytes = flow->times->step_nbytes};
+    if (execution->times && from == 0)
+        *execution->times = (struct gi_times){.step_ms = execution->times->step_ms,
+                                              .step_nbytes = execution->times->step_nbytes};
     return GI_OK;
 }
 
-enum gi_status gi_flow_check_bands(const struct gi_flow *flow, struct gi_err *err)
+enum gi_status gi_execution_check_bands(const struct gi_execution *execution, struct gi_err *err)
 {
-    const struct gi_pipeline *pipeline = flow->pipeline;
+    const struct gi_pipeline *pipeline = execution->pipeline;
     for (int i = 0; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
         if (wants_all(plan))
@@ -320,24 +330,25 @@ enum gi_status gi_flow_check_bands(const struct gi_flow *flow, struct gi_err *er
 }
 
 /* Runs in smaller and smaller bands, until they fit. */
-static enum gi_status run_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
+static enum gi_status run_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
                                 struct gi_err *err)
 {
     enum gi_status status = GI_E_DEVICE_MEMORY;
     for (; rows > 0 && status == GI_E_DEVICE_MEMORY; rows /= 2) {
-        if (gi_flow_check_bands(flow, err))
+        if (gi_execution_check_bands(execution, err))
             return GI_E_DEVICE_MEMORY;
-        status = gi_flow_begin(flow, 0, err);
+        status = gi_execution_begin(execution, 0, err);
         if (!status)
-            status = gi_flow_bands(flow, dst, rows, err);
+            status = gi_execution_bands(execution, dst, rows, err);
     }
     return status;
 }
 
-/* As gi_flow_fit(), but at least 1 row must fit. */
-static enum gi_status need_fit(struct gi_flow *flow, int *rows, bool *whole, struct gi_err *err)
+/* As gi_execution_fit(), but at least 1 row must fit. */
+static enum gi_status need_fit(struct gi_execution *execution, int *rows, bool *whole,
+                               struct gi_err *err)
 {
-    enum gi_status status = gi_flow_fit(flow, rows, whole, err);
+    enum gi_status status = gi_execution_fit(execution, rows, whole, err);
     if (!status && *rows == 0)
         return gi_fail(err, GI_E_DEVICE_MEMORY,
                        "out of device memory: not even one row of the result fits with those that "
@@ -345,27 +356,28 @@ static enum gi_status need_fit(struct gi_flow *flow, int *rows, bool *whole, str
     return status;
 }
 
-static enum gi_status run_flow(struct gi_flow *flow, struct gi_image *dst, struct gi_err *err)
+static enum gi_status run_execution(struct gi_execution *execution, struct gi_image *dst,
+                                    struct gi_err *err)
 {
     int rows;
     bool whole;
-    enum gi_status status = need_fit(flow, &rows, &whole, err);
+    enum gi_status status = need_fit(execution, &rows, &whole, err);
     if (status)
         return status;
     if (whole) {
-        const struct gi_pipeline *before = flow->pipeline;
-        if (flow->times)
-            flow->times->bands = 1;
-        status = run_whole(flow, dst, err);
+        const struct gi_pipeline *before = execution->pipeline;
+        if (execution->times)
+            execution->times->bands = 1;
+        status = run_whole(execution, dst, err);
         if (status != GI_E_DEVICE_MEMORY)
             return status;
-        if (flow->pipeline != before && need_fit(flow, &rows, &whole, err))
+        if (execution->pipeline != before && need_fit(execution, &rows, &whole, err))
             return status;
         if (whole && rows < 2)
             return status;
         rows = whole ? rows / 2 : rows;
     }
-    return run_bands(flow, dst, rows, err);
+    return run_bands(execution, dst, rows, err);
 }
 
 static void free_states(void **states, int n)
@@ -380,20 +392,21 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
                                const struct gi_side *sides, struct gi_times *times,
                                struct gi_err *err)
 {
-    struct gi_flow flow = {
+    struct gi_execution execution = {
         .pipeline = pipeline, .queue = queue, .src = src, .sides = sides, .times = times};
-    flow.states = calloc((size_t)pipeline->nsteps, sizeof *flow.states);
-    enum gi_status status = flow.states ? gi_flow_begin(&flow, 0, err)
-                                        : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline");
+    execution.states = calloc((size_t)pipeline->nsteps, sizeof *execution.states);
+    enum gi_status status = execution.states
+                                ? gi_execution_begin(&execution, 0, err)
+                                : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline");
     if (!status && times)
-        status = queue->k->stopwatch_new(&flow.watch, queue, MARKS, err);
+        status = queue->k->stopwatch_new(&execution.watch, queue, MARKS, err);
     if (!status)
-        status = run_flow(&flow, dst, err);
+        status = run_execution(&execution, dst, err);
     if (!status && err)
         *err = (struct gi_err){0}; /* running out of memory on the way has been handled */
-    queue->k->stopwatch_free(&flow.watch);
-    free_states(flow.states, pipeline->nsteps);
-    gi_pipeline_free(&flow.own);
+    queue->k->stopwatch_free(&execution.watch);
+    free_states(execution.states, pipeline->nsteps);
+    gi_pipeline_free(&execution.own);
     return status;
 }
 

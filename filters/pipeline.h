@@ -48,10 +48,11 @@ struct gi_side {
     const struct gi_image *others; /* host images of the shapes that the step names */
     void *result; /* for an analysis: filter->result_nbytes of zeroed memory; the caller frees it
                      with filter->result_free, also after an error */
-    struct gi_image *tap;   /* NULL: not wanted. Else a zeroed image that becomes the step's first
-                               source in host memory, freed by the caller, also after an error */
+    struct gi_image
+        *copy_out;          /* NULL: not wanted. Else a zeroed image that becomes the step's first
+                          source in host memory, freed by the caller, also after an error */
     struct gi_image *shape; /* NULL: not wanted. Else becomes the shape of the step's first source;
-                               may be the same as `tap` */
+                               may be the same as `copy_out` */
 };
 
 /* Milliseconds and bytes, summed over bands. On the CPU upload and download are 0. */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "filters/flow.h"
+#include "filters/execution.h"
 
 /* Copies the steps and the shapes of their further sources. */
 static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps, int nsteps)
@@ -142,29 +142,29 @@ struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline)
 }
 
 /* Makes a copy of the pipeline that belongs to this run, in which plans may be settled. */
-static enum gi_status need_own(struct gi_flow *flow, struct gi_err *err)
+static enum gi_status need_own(struct gi_execution *execution, struct gi_err *err)
 {
-    const struct gi_pipeline *given = flow->pipeline;
-    if (flow->own)
+    const struct gi_pipeline *given = execution->pipeline;
+    if (execution->own)
         return GI_OK;
     enum gi_status status =
-        gi_pipeline_new_within(&flow->own, &given->limits, given->steps, given->nsteps,
+        gi_pipeline_new_within(&execution->own, &given->limits, given->steps, given->nsteps,
                                &given->plans[0].sources[0], NULL, err);
     if (!status)
-        flow->pipeline = flow->own;
+        execution->pipeline = execution->own;
     return status;
 }
 
-enum gi_status gi_flow_settle(struct gi_flow *flow, int i, struct gi_err *err)
+enum gi_status gi_execution_settle(struct gi_execution *execution, int i, struct gi_err *err)
 {
     struct gi_plan settled;
-    if (!flow->pipeline->plans[i].late)
+    if (!execution->pipeline->plans[i].late)
         return GI_OK;
-    enum gi_status status = need_own(flow, err);
-    struct gi_pipeline *own = flow->own;
+    enum gi_status status = need_own(execution, err);
+    struct gi_pipeline *own = execution->own;
     int failed = i;
     if (!status)
-        status = gi_plan_settle(&settled, &own->plans[i], flow->states[i], err);
+        status = gi_plan_settle(&settled, &own->plans[i], execution->states[i], err);
     if (!status) {
         gi_plan_free(&own->plans[i]);
         own->plans[i] = settled;
@@ -172,7 +172,7 @@ enum gi_status gi_flow_settle(struct gi_flow *flow, int i, struct gi_err *err)
         failed = own->n;
     }
     if (!status)
-        return gi_flow_begin(flow, i + 1, err);
+        return gi_execution_begin(execution, i + 1, err);
     if (own && own->nsteps > 1)
         gi_err_prefix(err, "step %d, %s", failed + 1, own->steps[failed].filter->name);
     return status;

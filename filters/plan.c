@@ -85,11 +85,11 @@ struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
 {
     int height = plan->sources[0].height;
     struct gi_span all = {0, height};
-    if (plan->reach == GI_REACH_ALL)
+    if (plan->dependency == GI_DEPENDENCY_GLOBAL)
         return all;
     if (plan->late)
         return (struct gi_span){y0, y1};
-    if (plan->reach == GI_REACH_MAPPED)
+    if (plan->dependency == GI_DEPENDENCY_MAPPED)
         return plan->filter->needs(plan, y0, y1);
     int halo = plan->halo;
     bool above = y0 < halo, below = height - y1 < halo;
@@ -102,7 +102,7 @@ struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
 
 struct gi_span gi_plan_beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
-    if (plan->reach == GI_REACH_ALL)
+    if (plan->dependency == GI_DEPENDENCY_GLOBAL)
         return (struct gi_span){0, plan->sources[j].height};
     return plan->filter->beside ? plan->filter->beside(plan, j, y0, y1) : (struct gi_span){y0, y1};
 }

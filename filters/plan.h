@@ -23,12 +23,12 @@ struct gi_cost {
 };
 
 /* The dependency of result rows on source rows. */
-enum gi_reach {
-    GI_REACH_NEAR,   /* local: row y depends on rows y - halo to y + halo; rows outside the image
-                        follow `border`. In bands the result has the rows of the sources' band, and
-                        those within `halo` of a cut are not used */
-    GI_REACH_MAPPED, /* mapped: row y depends on the rows that the filter's `needs` returns */
-    GI_REACH_ALL,    /* global: every row depends on all rows; never in bands */
+enum gi_dependency {
+    GI_DEPENDENCY_LOCAL,  /* local: row y depends on rows y - halo to y + halo; rows outside the
+                       image  follow `border`. In bands the result has the rows of the sources' band,
+                       and  those within `halo` of a cut are not used */
+    GI_DEPENDENCY_MAPPED, /* mapped: row y depends on the rows that the filter's `needs` returns */
+    GI_DEPENDENCY_GLOBAL, /* global: every row depends on all rows; never in bands */
 };
 
 /* The rows top <= y < bottom. */
@@ -47,14 +47,14 @@ struct gi_plan {
     /* Set by the filter's `plan`; initially the result has the shape of the first source, row y
      * depends on row y alone, and the rest is 0. */
     struct gi_image result; /* shape; for an analysis: what it passes on, its first source */
-    enum gi_reach reach;
-    int halo;              /* rows, GI_REACH_NEAR */
-    enum gi_border border; /* GI_REACH_NEAR: WRAP needs rows from the other end */
+    enum gi_dependency dependency;
+    int halo;              /* rows, GI_DEPENDENCY_LOCAL */
+    enum gi_border border; /* GI_DEPENDENCY_LOCAL: WRAP needs rows from the other end */
     struct gi_cost cost;
     int passes;      /* measuring passes over all sources before `run` or `conclude` */
     int band_passes; /* additional passes if the sources come in bands: for whole sources `run` does
                         their work and gets no state */
-    bool wide;       /* for GI_REACH_NEAR: the passes need the halo, too */
+    bool wide;       /* for GI_DEPENDENCY_LOCAL: the passes need the halo, too */
     size_t state_nbytes; /* size of what the passes fill: zeroed before the first pass; contains no
                             pointers; parts that are never written cost no memory */
     size_t scratch_nbytes; /* tables and counters of `run` whose size depends on the options, not

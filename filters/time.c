@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/flow.h"
+#include "filters/execution.h"
 
 enum { START, DONE, MARKS }; /* of the stopwatch */
 enum { SOURCES = 64, TRIES = 3 };
@@ -13,7 +13,7 @@ enum { SOURCES = 64, TRIES = 3 };
 
 /* The images and memory of a measurement, allocated once. */
 struct stand {
-    struct gi_flow flow;
+    struct gi_execution execution;
     struct gi_image in[SOURCES], out[SOURCES]; /* `out`: results of the last step */
     int nin, nout;
     struct gi_side *sides;
@@ -33,34 +33,34 @@ static bool on_host(const struct gi_pipeline *pipeline)
 
 static enum gi_status make_sides(struct stand *stand, struct gi_err *err)
 {
-    const struct gi_pipeline *pipeline = stand->flow.pipeline;
+    const struct gi_pipeline *pipeline = stand->execution.pipeline;
     size_t n = (size_t)pipeline->n;
     bool made = (stand->sides = calloc(n, sizeof *stand->sides)) &&
-                (stand->flow.states = calloc(n, sizeof *stand->flow.states));
+                (stand->execution.states = calloc(n, sizeof *stand->execution.states));
     for (int i = 0; i < pipeline->n && made; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
         made = (stand->sides[i].result = calloc(1, plan->filter->result_nbytes + 1)) &&
-               (stand->flow.states[i] = calloc(1, plan->state_nbytes + 1));
+               (stand->execution.states[i] = calloc(1, plan->state_nbytes + 1));
     }
-    stand->flow.sides = stand->sides;
+    stand->execution.sides = stand->sides;
     return made ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline to time");
 }
 
 static enum gi_status stand_make(struct stand *stand, const struct gi_image *srcs, int nsrcs,
                                  struct gi_err *err)
 {
-    struct gi_queue *queue = stand->flow.queue;
-    struct gi_image shape = gi_pipeline_result(stand->flow.pipeline);
+    struct gi_queue *queue = stand->execution.queue;
+    struct gi_image shape = gi_pipeline_result(stand->execution.pipeline);
     enum gi_status status = make_sides(stand, err);
     if (!status)
         status = queue->k->stopwatch_new(&stand->watch, queue, MARKS, err);
     for (int i = 0; i < nsrcs && i < SOURCES && !status; i++) {
-        if (on_host(stand->flow.pipeline))
+        if (on_host(stand->execution.pipeline))
             stand->in[i] = gi_image_rows(&srcs[i], 0, srcs[i].height);
         else
             status = queue->k->upload(queue, &stand->in[i], &srcs[i], NULL, err);
         stand->nin += !status;
-        if (status || !makes_image(stand->flow.pipeline))
+        if (status || !makes_image(stand->execution.pipeline))
             continue;
         status = queue->k->alloc(queue, &stand->out[i], shape.width, shape.height, shape.channels,
                                  shape.type, err);
@@ -71,17 +71,18 @@ static enum gi_status stand_make(struct stand *stand, const struct gi_image *src
 
 static void stand_free(struct stand *stand)
 {
-    struct gi_queue *queue = stand->flow.queue;
+    struct gi_queue *queue = stand->execution.queue;
     while (stand->nin > 0)
         queue->k->release(queue, &stand->in[--stand->nin]);
     while (stand->nout > 0)
         queue->k->release(queue, &stand->out[--stand->nout]);
-    for (int i = 0; i < stand->flow.pipeline->n && stand->sides && stand->flow.states; i++) {
+    for (int i = 0; i < stand->execution.pipeline->n && stand->sides && stand->execution.states;
+         i++) {
         free(stand->sides[i].result);
-        free(stand->flow.states[i]);
+        free(stand->execution.states[i]);
     }
     free(stand->sides);
-    free(stand->flow.states);
+    free(stand->execution.states);
     queue->k->stopwatch_free(&stand->watch);
 }
 
@@ -89,10 +90,10 @@ static void stand_free(struct stand *stand)
 static enum gi_status run_step(struct stand *stand, int i, int turn, const struct gi_image *image,
                                struct gi_image *dst, struct gi_err *err)
 {
-    const struct gi_plan *plan = &stand->flow.pipeline->plans[i];
+    const struct gi_plan *plan = &stand->execution.pipeline->plans[i];
     const struct gi_filter *filter = plan->filter;
-    struct gi_queue *queue = stand->flow.queue;
-    void *state = stand->flow.states[i], *result = stand->sides[i].result;
+    struct gi_queue *queue = stand->execution.queue;
+    void *state = stand->execution.states[i], *result = stand->sides[i].result;
     struct gi_image srcs[GI_SOURCES_MAX] = {*image};
     enum gi_status status = GI_OK;
     for (int j = 1; j < plan->nsources; j++)
@@ -116,8 +117,8 @@ static enum gi_status run_step(struct stand *stand, int i, int turn, const struc
 
 static enum gi_status run_once(struct stand *stand, int turn, struct gi_err *err)
 {
-    const struct gi_pipeline *pipeline = stand->flow.pipeline;
-    struct gi_queue *queue = stand->flow.queue;
+    const struct gi_pipeline *pipeline = stand->execution.pipeline;
+    struct gi_queue *queue = stand->execution.queue;
     struct gi_image image = gi_image_rows(&stand->in[turn], 0, stand->in[turn].height), dst;
     enum gi_status status = GI_OK;
     for (int i = 0; i < pipeline->n && !status; i++) {
@@ -142,7 +143,7 @@ static enum gi_status run_once(struct stand *stand, int turn, struct gi_err *err
 
 static enum gi_status run_many(struct stand *stand, double *ms, int n, struct gi_err *err)
 {
-    struct gi_queue *queue = stand->flow.queue;
+    struct gi_queue *queue = stand->execution.queue;
     queue->k->stopwatch_mark(stand->watch, START);
     enum gi_status status = GI_OK;
     for (int i = 0; i < n && !status; i++)
@@ -173,7 +174,7 @@ enum gi_status gi_pipeline_measure(struct gi_pipeline_time *time,
                                    const struct gi_pipeline *pipeline, struct gi_queue *queue,
                                    const struct gi_image *srcs, int nsrcs, struct gi_err *err)
 {
-    struct stand stand = {.flow = {.pipeline = pipeline, .queue = queue}};
+    struct stand stand = {.execution = {.pipeline = pipeline, .queue = queue}};
     double ms = 0, best = 0;
     int n = 1;
     *time = (struct gi_pipeline_time){0};

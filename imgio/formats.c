@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
-#include "imgio/light.h"
+#include "imgio/linear_light.h"
 #include "imgio/metadata.h"
 #include "imgio/source.h"
 
@@ -271,7 +271,7 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     *image = (struct gi_image){0};
     enum gi_status status = decode_bytes(&decode, err);
     if (!status && options->linear && !options->header_only && image->type != GI_F32)
-        status = gi_light_decode(image, &own_metadata, options, err);
+        status = gi_linear_light_decode(image, &own_metadata, options, err);
     if (status) {
         gi_image_free(image);
         gi_err_prefix(err, "%s", name);

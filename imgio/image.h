@@ -189,34 +189,35 @@ enum gi_status gi_image_gray(struct gi_image *dst, const struct gi_image *src,
                              const float weights[3], struct gi_err *err);
 
 /* How an image is turned: bits, which make eight ways. The pixel of the result at (y, x) is that of
- * the source at (sy, sx): (x, y) with GI_TURN_TRANSPOSE, else (y, x); then width - 1 - sx for sx
- * with GI_TURN_MIRROR_X, height - 1 - sy for sy with GI_TURN_MIRROR_Y. */
-enum gi_turn { GI_TURN_MIRROR_X = 1, GI_TURN_MIRROR_Y = 2, GI_TURN_TRANSPOSE = 4 };
+ * the source at (sy, sx): (x, y) with GI_LAYOUT_TRANSPOSE, else (y, x); then width - 1 - sx for sx
+ * with GI_LAYOUT_MIRROR_X, height - 1 - sy for sy with GI_LAYOUT_MIRROR_Y. */
+enum gi_layout { GI_LAYOUT_MIRROR_X = 1, GI_LAYOUT_MIRROR_Y = 2, GI_LAYOUT_TRANSPOSE = 4 };
 
 /* The turn that shows an image stored with this EXIF orientation, 1 to 8, as it is meant. EXIF
  * 2.32, 4.6.4: the value says which sides of the scene the stored row 0 and column 0 are. */
-static inline int gi_orientation_turn(int orientation)
+static inline int gi_orientation_layout(int orientation)
 {
     static const unsigned char turns[9] = {
         0,
         0,
-        GI_TURN_MIRROR_X,
-        GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
-        GI_TURN_MIRROR_Y,
-        GI_TURN_TRANSPOSE,
-        GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y,
-        GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
-        GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X,
+        GI_LAYOUT_MIRROR_X,
+        GI_LAYOUT_MIRROR_X | GI_LAYOUT_MIRROR_Y,
+        GI_LAYOUT_MIRROR_Y,
+        GI_LAYOUT_TRANSPOSE,
+        GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_Y,
+        GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_X | GI_LAYOUT_MIRROR_Y,
+        GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_X,
     };
     return turns[orientation];
 }
 
-/* The turn that takes back what `turn` does: transposed, the mirrors change places. */
-static inline int gi_turn_inverse(int turn)
+/* The turn that takes back what `layout` does: transposed, the mirrors change places. */
+static inline int gi_layout_inverse(int layout)
 {
-    bool one = (turn & GI_TURN_MIRROR_X) != 0, other = (turn & GI_TURN_MIRROR_Y) != 0;
-    return (turn & GI_TURN_TRANSPOSE) && one != other ? turn ^ (GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y)
-                                                      : turn;
+    bool one = (layout & GI_LAYOUT_MIRROR_X) != 0, other = (layout & GI_LAYOUT_MIRROR_Y) != 0;
+    return (layout & GI_LAYOUT_TRANSPOSE) && one != other
+               ? layout ^ (GI_LAYOUT_MIRROR_X | GI_LAYOUT_MIRROR_Y)
+               : layout;
 }
 
 /* Threads that a caller lends. run() calls job(arg, i, scratch) for i from 0 to njobs - 1, each

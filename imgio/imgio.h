@@ -88,9 +88,9 @@ struct gi_metadata {
     size_t texts_nbytes; /* of memory */
     void *colour; /* PNG's gAMA, cHRM, sRGB, cICP, mDCV and cLLI: name, length in a byte, bytes */
     size_t colour_nbytes;
-    struct gi_light *light; /* the samples are amounts of light, and gi_save() turns them back by
-                               this. NULL: they are as the file has them */
-    bool starved;           /* memory ran out for a part of it; gi_load() fails then */
+    struct gi_linear_light *light; /* the samples are amounts of light, and gi_save() turns them
+                               back by this. NULL: they are as the file has them */
+    bool starved;                  /* memory ran out for a part of it; gi_load() fails then */
 };
 
 void gi_metadata_free(struct gi_metadata *metadata);

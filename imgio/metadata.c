@@ -3,7 +3,7 @@
 #include "imgio/metadata.h"
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
-#include "imgio/light.h"
+#include "imgio/linear_light.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ void gi_metadata_free(struct gi_metadata *metadata)
     free(metadata->exif);
     free(metadata->xmp);
     free(metadata->colour);
-    gi_light_free(&metadata->light);
+    gi_linear_light_free(&metadata->light);
     *metadata = (struct gi_metadata){0};
 }
 
@@ -76,7 +76,7 @@ static void forget_place(struct gi_metadata *metadata)
 
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
 {
-    struct gi_light *light = metadata->light;
+    struct gi_linear_light *light = metadata->light;
     if (what == GI_STRIP_ALL) {
         metadata->light = NULL;
         gi_metadata_free(metadata);

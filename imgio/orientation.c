@@ -12,7 +12,7 @@ static void copy_pixel(unsigned char *dst, const unsigned char *src, size_t nbyt
         dst[i] = src[i];
 }
 
-static void turn_tile(const struct gi_image *dst, const struct gi_image *src, int turn, int x0,
+static void turn_tile(const struct gi_image *dst, const struct gi_image *src, int layout, int x0,
                       int y0)
 {
     size_t pixel = (size_t)src->channels * gi_type_nbytes(src->type);
@@ -21,33 +21,34 @@ static void turn_tile(const struct gi_image *dst, const struct gi_image *src, in
     for (int y = y0; y < y1; y++) {
         unsigned char *out = (unsigned char *)gi_row(dst, y) + (size_t)x0 * pixel;
         for (int x = x0; x < x1; x++, out += pixel) {
-            int sx = turn & GI_TURN_TRANSPOSE ? y : x, sy = turn & GI_TURN_TRANSPOSE ? x : y;
-            sx = turn & GI_TURN_MIRROR_X ? src->width - 1 - sx : sx;
-            sy = turn & GI_TURN_MIRROR_Y ? src->height - 1 - sy : sy;
+            int sx = layout & GI_LAYOUT_TRANSPOSE ? y : x,
+                sy = layout & GI_LAYOUT_TRANSPOSE ? x : y;
+            sx = layout & GI_LAYOUT_MIRROR_X ? src->width - 1 - sx : sx;
+            sy = layout & GI_LAYOUT_MIRROR_Y ? src->height - 1 - sy : sy;
             copy_pixel(out, (unsigned char *)gi_row(src, sy) + (size_t)sx * pixel, pixel);
         }
     }
 }
 
-static struct gi_shrunk turn_shrunk(const struct gi_image *image, int turn)
+static struct gi_shrunk turn_shrunk(const struct gi_image *image, int layout)
 {
     struct gi_shrunk was = image->shrunk, is = was;
-    if (turn & GI_TURN_MIRROR_X)
+    if (layout & GI_LAYOUT_MIRROR_X)
         is.left = image->width * was.by - was.width - was.left;
-    if (turn & GI_TURN_MIRROR_Y)
+    if (layout & GI_LAYOUT_MIRROR_Y)
         is.top = image->height * was.by - was.height - was.top;
-    if (turn & GI_TURN_TRANSPOSE)
+    if (layout & GI_LAYOUT_TRANSPOSE)
         is = (struct gi_shrunk){is.by, is.height, is.width, is.top, is.left};
     return is;
 }
 
 enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, struct gi_err *err)
 {
-    int turn = gi_orientation_turn(orientation);
-    if (!turn)
+    int layout = gi_orientation_layout(orientation);
+    if (!layout)
         return GI_OK;
     struct gi_image turned;
-    bool swap = turn & GI_TURN_TRANSPOSE;
+    bool swap = layout & GI_LAYOUT_TRANSPOSE;
     enum gi_status status =
         gi_image_alloc_from(&turned, image->allocator, swap ? image->height : image->width,
                             swap ? image->width : image->height, image->channels, image->type, err);
@@ -56,8 +57,8 @@ enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, str
     /* In tiles, so that the columns read by a transposition stay in the cache. */
     for (int y = 0; y < turned.height; y += TILE)
         for (int x = 0; x < turned.width; x += TILE)
-            turn_tile(&turned, image, turn, x, y);
-    turned.shrunk = turn_shrunk(image, turn);
+            turn_tile(&turned, image, layout, x, y);
+    turned.shrunk = turn_shrunk(image, layout);
     gi_image_free(image);
     *image = turned;
     return GI_OK;

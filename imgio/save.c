@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
-#include "imgio/light.h"
+#include "imgio/linear_light.h"
 #include "imgio/metadata.h"
 
 #include <math.h>
@@ -366,14 +366,15 @@ static enum gi_status prepare(const struct gi_format **format, const char **path
 }
 
 /* Where the samples are light, *image becomes what is written, which the caller frees in `made`. */
-static enum gi_status leave_light(struct gi_image *made, const struct gi_image **image,
-                                  const struct gi_metadata *metadata,
-                                  const struct gi_save_options *options, struct gi_err *err)
+static enum gi_status leave_linear_light(struct gi_image *made, const struct gi_image **image,
+                                         const struct gi_metadata *metadata,
+                                         const struct gi_save_options *options, struct gi_err *err)
 {
     *made = (struct gi_image){0};
     if (!metadata || !metadata->light || (*image)->type != GI_F32)
         return GI_OK;
-    enum gi_status status = gi_light_encode(made, *image, metadata->light, options->parallel, err);
+    enum gi_status status =
+        gi_linear_light_encode(made, *image, metadata->light, options->parallel, err);
     *image = made;
     return status;
 }
@@ -384,7 +385,7 @@ enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *m
 {
     const struct gi_format *format;
     struct gi_image made;
-    enum gi_status status = leave_light(&made, &image, metadata, options, err);
+    enum gi_status status = leave_linear_light(&made, &image, metadata, options, err);
     if (!status)
         status = prepare(&format, &path, NULL, image, metadata, options, warning, err);
     if (!status)
@@ -419,7 +420,7 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
                               struct gi_err *err)
 {
     struct gi_image made;
-    enum gi_status status = leave_light(&made, &image, metadata, options, err);
+    enum gi_status status = leave_linear_light(&made, &image, metadata, options, err);
     if (!status)
         status = save_memory(bytes, nbytes, image, metadata, name, options, warning, err);
     gi_image_free(&made);

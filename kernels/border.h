@@ -14,15 +14,15 @@
 /* For an image a b c d:                                         left of it | right of it */
 enum gi_border {
     GI_BORDER_CLAMP,      /* the nearest pixel of the image          a a a  |  d d d */
-    GI_BORDER_VALUE,      /* a constant, gi_edge.value               v v v  |  v v v */
+    GI_BORDER_VALUE,      /* a constant, gi_border_spec.value               v v v  |  v v v */
     GI_BORDER_WRAP,       /* the image again                         b c d  |  a b c */
     GI_BORDER_MIRROR,     /* the image mirrored, edge pixel twice    c b a  |  d c b */
     GI_BORDER_REFLECT101, /* the image mirrored, edge pixel once     d c b  |  c b a */
 };
 
 /* The neighbours outside the image. */
-struct gi_edge {
-    enum gi_border border;
+struct gi_border_spec {
+    enum gi_border mode;
     float value[GI_MAX_CHANNELS]; /* sample values for GI_BORDER_VALUE, one per channel, alpha
                                      included; a rule that premultiplies premultiplies these as well
                                    */
@@ -57,5 +57,20 @@ GI_HOST_DEVICE static inline int gi_border_index(long long i, int n, enum gi_bor
         return i < 0 ? 0 : n - 1;
     }
 }
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GI_PIXEL_NBYTES_MAX = 16 };
+
+/* The pixel of the edge's values, by the last step, as an image of that shape holds it: at most
+ * GI_PIXEL_NBYTES_MAX bytes. */
+void gi_border_pixel(void *pixel, const struct gi_border_spec *border,
+                     const struct gi_image *image);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

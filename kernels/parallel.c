@@ -50,9 +50,9 @@ static struct {
     int nthreads, threads_room, nidle;
     bool quit;
     struct scratch kept[SCRATCH_KEPT];
-} crew = {.life = PTHREAD_MUTEX_INITIALIZER,
-          .lock = PTHREAD_MUTEX_INITIALIZER,
-          .wake = PTHREAD_COND_INITIALIZER};
+} workers = {.life = PTHREAD_MUTEX_INITIALIZER,
+             .lock = PTHREAD_MUTEX_INITIALIZER,
+             .wake = PTHREAD_COND_INITIALIZER};
 
 static void work(struct run *run, int thread)
 {
@@ -64,7 +64,7 @@ static void work(struct run *run, int thread)
 /* Removes a run that no more workers can join from the list. */
 static void unlist(struct run *run)
 {
-    struct run **at = &crew.runs;
+    struct run **at = &workers.runs;
     while (*at && *at != run)
         at = &(*at)->next;
     if (*at)
@@ -74,7 +74,7 @@ static void unlist(struct run *run)
 static struct run *run_to_join(void)
 {
     struct run *best = NULL;
-    for (struct run *run = crew.runs; run; run = run->next)
+    for (struct run *run = workers.runs; run; run = run->next)
         if (!best || run->busy < best->busy)
             best = run;
     return best;
@@ -95,29 +95,29 @@ static void *worker_main(void *unused)
 {
     (void)unused;
     refuse_signals();
-    pthread_mutex_lock(&crew.lock);
+    pthread_mutex_lock(&workers.lock);
     for (;;) {
         struct run *run = run_to_join();
-        if (!run && crew.quit)
+        if (!run && workers.quit)
             break;
         if (!run) {
-            crew.nidle++;
-            pthread_cond_wait(&crew.wake, &crew.lock);
-            crew.nidle--;
+            workers.nidle++;
+            pthread_cond_wait(&workers.wake, &workers.lock);
+            workers.nidle--;
             continue;
         }
         int thread = run->joined++;
         run->busy++;
         if (run->joined == run->threads)
             unlist(run);
-        pthread_mutex_unlock(&crew.lock);
+        pthread_mutex_unlock(&workers.lock);
         work(run, thread);
-        pthread_mutex_lock(&crew.lock);
+        pthread_mutex_lock(&workers.lock);
         unlist(run); /* its numbers are out */
         if (--run->busy == 0)
             pthread_cond_signal(&run->left);
     }
-    pthread_mutex_unlock(&crew.lock);
+    pthread_mutex_unlock(&workers.lock);
     return NULL;
 }
 
@@ -128,29 +128,29 @@ enum gi_status gi_pool_new(struct gi_pool **out, int threads, struct gi_err *err
     if (!pool)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a pool of %d threads", threads);
     pool->threads = threads;
-    pthread_mutex_lock(&crew.life);
-    crew.npools++;
-    pthread_mutex_unlock(&crew.life);
+    pthread_mutex_lock(&workers.life);
+    workers.npools++;
+    pthread_mutex_unlock(&workers.life);
     return GI_OK;
 }
 
 /* The last one out ends the workers. */
 static void dismiss(void)
 {
-    pthread_mutex_lock(&crew.lock);
-    crew.quit = true;
-    pthread_cond_broadcast(&crew.wake);
-    pthread_mutex_unlock(&crew.lock);
-    for (int i = 0; i < crew.nthreads; i++)
-        pthread_join(crew.threads[i], NULL);
+    pthread_mutex_lock(&workers.lock);
+    workers.quit = true;
+    pthread_cond_broadcast(&workers.wake);
+    pthread_mutex_unlock(&workers.lock);
+    for (int i = 0; i < workers.nthreads; i++)
+        pthread_join(workers.threads[i], NULL);
     for (int i = 0; i < SCRATCH_KEPT; i++) {
-        free(crew.kept[i].data);
-        crew.kept[i] = (struct scratch){0};
+        free(workers.kept[i].data);
+        workers.kept[i] = (struct scratch){0};
     }
-    free(crew.threads);
-    crew.threads = NULL;
-    crew.nthreads = crew.threads_room = 0;
-    crew.quit = false;
+    free(workers.threads);
+    workers.threads = NULL;
+    workers.nthreads = workers.threads_room = 0;
+    workers.quit = false;
 }
 
 void gi_pool_free(struct gi_pool **pool)
@@ -159,10 +159,10 @@ void gi_pool_free(struct gi_pool **pool)
         return;
     free(*pool);
     *pool = NULL;
-    pthread_mutex_lock(&crew.life);
-    if (--crew.npools == 0)
+    pthread_mutex_lock(&workers.life);
+    if (--workers.npools == 0)
         dismiss();
-    pthread_mutex_unlock(&crew.life);
+    pthread_mutex_unlock(&workers.life);
 }
 
 int gi_pool_threads(const struct gi_pool *pool)
@@ -172,14 +172,14 @@ int gi_pool_threads(const struct gi_pool *pool)
 
 static bool room_for_thread(void)
 {
-    if (crew.nthreads < crew.threads_room)
+    if (workers.nthreads < workers.threads_room)
         return true;
-    int room = 2 * crew.threads_room + 16;
-    pthread_t *threads = realloc(crew.threads, (size_t)room * sizeof *threads);
+    int room = 2 * workers.threads_room + 16;
+    pthread_t *threads = realloc(workers.threads, (size_t)room * sizeof *threads);
     if (!threads)
         return false;
-    crew.threads = threads;
-    crew.threads_room = room;
+    workers.threads = threads;
+    workers.threads_room = room;
     return true;
 }
 
@@ -188,12 +188,12 @@ static bool room_for_thread(void)
  * Called with the lock held. */
 static int call_workers(const struct run *run)
 {
-    int wanted = run->threads - 1, idle = crew.nidle < wanted ? crew.nidle : wanted;
-    for (int i = idle; i < wanted && crew.nthreads < wanted; i++) {
+    int wanted = run->threads - 1, idle = workers.nidle < wanted ? workers.nidle : wanted;
+    for (int i = idle; i < wanted && workers.nthreads < wanted; i++) {
         if (!room_for_thread() ||
-            pthread_create(&crew.threads[crew.nthreads], NULL, worker_main, NULL))
+            pthread_create(&workers.threads[workers.nthreads], NULL, worker_main, NULL))
             break;
-        crew.nthreads++;
+        workers.nthreads++;
     }
     return idle;
 }
@@ -207,15 +207,15 @@ static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int t
     int best = 0;
     if (!gi_mul_size(&nbytes, stride, (size_t)threads))
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of scratch a thread", stride);
-    pthread_mutex_lock(&crew.lock);
+    pthread_mutex_lock(&workers.lock);
     for (int i = 1; i < SCRATCH_KEPT; i++) {
-        size_t a = crew.kept[i].nbytes, b = crew.kept[best].nbytes;
+        size_t a = workers.kept[i].nbytes, b = workers.kept[best].nbytes;
         if (b < nbytes ? a > b : a >= nbytes && a < b)
             best = i;
     }
-    *scratch = crew.kept[best];
-    crew.kept[best] = (struct scratch){0};
-    pthread_mutex_unlock(&crew.lock);
+    *scratch = workers.kept[best];
+    workers.kept[best] = (struct scratch){0};
+    pthread_mutex_unlock(&workers.lock);
     if (scratch->nbytes >= nbytes)
         return GI_OK;
     free(scratch->data);
@@ -230,16 +230,16 @@ static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int t
 static void scratch_keep(struct scratch scratch)
 {
     int least = 0;
-    pthread_mutex_lock(&crew.lock);
+    pthread_mutex_lock(&workers.lock);
     for (int i = 1; i < SCRATCH_KEPT; i++)
-        if (crew.kept[i].nbytes < crew.kept[least].nbytes)
+        if (workers.kept[i].nbytes < workers.kept[least].nbytes)
             least = i;
-    if (crew.kept[least].nbytes < scratch.nbytes) {
-        struct scratch smaller = crew.kept[least];
-        crew.kept[least] = scratch;
+    if (workers.kept[least].nbytes < scratch.nbytes) {
+        struct scratch smaller = workers.kept[least];
+        workers.kept[least] = scratch;
         scratch = smaller;
     }
-    pthread_mutex_unlock(&crew.lock);
+    pthread_mutex_unlock(&workers.lock);
     free(scratch.data);
 }
 
@@ -247,19 +247,19 @@ static void scratch_keep(struct scratch scratch)
 static void run_with_workers(struct run *run)
 {
     pthread_cond_init(&run->left, NULL);
-    pthread_mutex_lock(&crew.lock);
-    run->next = crew.runs;
-    crew.runs = run;
+    pthread_mutex_lock(&workers.lock);
+    run->next = workers.runs;
+    workers.runs = run;
     int idle = call_workers(run);
-    pthread_mutex_unlock(&crew.lock);
+    pthread_mutex_unlock(&workers.lock);
     for (int i = 0; i < idle; i++)
-        pthread_cond_signal(&crew.wake);
+        pthread_cond_signal(&workers.wake);
     work(run, 0);
-    pthread_mutex_lock(&crew.lock);
+    pthread_mutex_lock(&workers.lock);
     unlist(run);
     while (run->busy > 0)
-        pthread_cond_wait(&run->left, &crew.lock);
-    pthread_mutex_unlock(&crew.lock);
+        pthread_cond_wait(&run->left, &workers.lock);
+    pthread_mutex_unlock(&workers.lock);
     pthread_cond_destroy(&run->left);
 }
 

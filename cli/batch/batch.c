@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
 
-#include "cli/batch/files.h"
+#include "cli/batch/file_batch.h"
 #include "cli/batch/imaging.h"
 #include "cli/batch/tars.h"
 #include "cli/process.h"

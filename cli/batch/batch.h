@@ -5,7 +5,7 @@
 
 #include "cli/chain.h"
 #include "cli/command.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 
 /* Set "Many images". */
 struct gi_batch_params {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/memory.h"
+#include "cli/batch/memory_budget.h"
 #include "cli/batch/stop.h"
-#include "cli/say.h"
+#include "cli/log.h"
 #include "kernels/parallel.h"
 
 /* Items finished ahead of the one that is delivered next, a thread: enough that a large image does
@@ -191,7 +191,7 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
     bool failed = item->status != GI_OK;
     bool last = (failed && engine->options.fail_fast) || item->status == GI_E_DEVICE;
     if (failed && *item->err.text)
-        gi_cli_say("%s", item->err.text);
+        gi_cli_log("%s", item->err.text);
     pthread_mutex_lock(&engine->lock);
     count(&engine->tally, item);
     if (status || (last && engine->work.ordered))

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/fleet.h"
+#include "cli/batch/device_pool.h"
 #include "cli/batch/plans.h"
 #include "cli/process.h"
 #include "cli/ready.h"
-#include "cli/runner.h"
+#include "cli/session.h"
 #include "kernels/parallel.h"
 
 struct gi_imaging {
     struct gi_imaging_options options;
-    struct gi_fleet *fleet;
+    struct gi_device_pool *devices;
     struct gi_plans *plans;
     struct gi_pool *pool; /* inside an image; its threads are idle at the batch's end alone */
     struct gi_parallel parallel;
@@ -28,7 +28,8 @@ enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_o
     if (!imaging)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
     imaging->options = *options;
-    enum gi_status status = gi_fleet_new(&imaging->fleet, options->device, options->images, err);
+    enum gi_status status =
+        gi_device_pool_new(&imaging->devices, options->device, options->images, err);
     if (!status)
         status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);
     if (!status && options->chain && options->chain->n)
@@ -49,13 +50,13 @@ void gi_imaging_free(struct gi_imaging **out)
         return;
     gi_plans_free(&imaging->plans);
     gi_pool_free(&imaging->pool);
-    gi_fleet_free(&imaging->fleet);
+    gi_device_pool_free(&imaging->devices);
     free(imaging);
 }
 
 int gi_imaging_threads(const struct gi_imaging *imaging)
 {
-    return gi_fleet_threads(imaging->fleet);
+    return gi_device_pool_threads(imaging->devices);
 }
 
 const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging)
@@ -65,7 +66,7 @@ const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging)
 
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
 {
-    return gi_fleet_allocator(imaging->fleet);
+    return gi_device_pool_allocator(imaging->devices);
 }
 
 /* What the listener needs to know. */
@@ -129,7 +130,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                  .nbytes = item->nbytes,
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
-                                 .allocator = gi_fleet_allocator(imaging->fleet)};
+                                 .allocator = gi_device_pool_allocator(imaging->devices)};
     gi_item_note_input(item);
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->input, imaging->options.io, &loading, err);
@@ -152,11 +153,11 @@ static enum gi_status run(struct gi_imaging *imaging, struct gi_item *item,
                           struct gi_err *err)
 {
     if (!imaging->options.times)
-        return gi_fleet_run(imaging->fleet, pipeline, dst, src, sides, NULL, err);
+        return gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, NULL, err);
     double *steps = calloc(2 * (size_t)n, sizeof *steps);
     struct gi_times times = {.step_ms = steps, .step_nbytes = steps + n};
     enum gi_status status =
-        steps ? gi_fleet_run(imaging->fleet, pipeline, dst, src, sides, &times, err)
+        steps ? gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, &times, err)
               : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", n);
     for (int i = 0; i < n && !status; i++)
         item->ms[GI_STAGE_KERNELS] += times.step_ms[i];

@@ -5,7 +5,7 @@
 
 #include "cli/batch/engine.h"
 #include "cli/chain.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 
 struct gi_imaging;
@@ -18,7 +18,7 @@ struct gi_imaging_options {
     bool times;      /* fill the items' `ms` of upload, kernels and download: each wait costs */
 };
 
-/* Opens the devices. What the options point to outlives it. Errors: as gi_fleet_new(). */
+/* Opens the devices. What the options point to outlives it. Errors: as gi_device_pool_new(). */
 enum gi_status gi_imaging_new(struct gi_imaging **imaging, const struct gi_imaging_options *options,
                               struct gi_err *err);
 void gi_imaging_free(struct gi_imaging **imaging);
@@ -26,7 +26,7 @@ void gi_imaging_free(struct gi_imaging **imaging);
 int gi_imaging_threads(const struct gi_imaging *imaging);
 /* That of the options. */
 const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging);
-/* As gi_fleet_allocator(): where images that gi_imaging_compute() takes had best be. */
+/* As gi_device_pool_allocator(): where images that gi_imaging_compute() takes had best be. */
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging);
 
 /* Decodes item->bytes, or the file item->input; notes its shape, size and time. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/batch/journal.h"
-#include "cli/batch/list.h"
+#include "cli/batch/input_list.h"
 #include "cli/output.h"
 
 const char *const gi_stage_names[GI_STAGES] = {"decode", "upload", "kernels", "download", "encode"};

@@ -15,7 +15,7 @@
 #include "cli/command.h"
 #include "cli/hash.h"
 #include "cli/json.h"
-#include "cli/say.h"
+#include "cli/log.h"
 #include "imgio/imgio.h"
 
 struct gi_journal {

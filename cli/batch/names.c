@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/batch/claims.h"
+#include "cli/batch/path_conflicts.h"
 #include "cli/text.h"
 #include "imgio/imgio.h"
 
@@ -171,15 +171,15 @@ static char *channel_output(const struct gi_naming *naming, const struct gi_list
 static enum gi_status clear_channels(const struct gi_naming *naming, const struct gi_list *list,
                                      struct gi_err *err)
 {
-    struct gi_claims folders = {0};
+    struct gi_paths folders = {0};
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < list->n * GI_NAMING_CHANNELS && !status; i++) {
         char *output = channel_output(naming, list, i);
-        status = output ? gi_claim_folder(&folders, GI_CLAIM_OUTPUT, i, output, err)
+        status = output ? gi_paths_add_folder(&folders, GI_PATH_OUTPUT, i, output, err)
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         free(output);
     }
-    gi_claims_sort(&folders);
+    gi_paths_sort(&folders);
     for (size_t i = 0; i < folders.n && !status; i++) {
         if (i && folders.all[i].key == folders.all[i - 1].key)
             continue;
@@ -190,24 +190,24 @@ static enum gi_status clear_channels(const struct gi_naming *naming, const struc
         gi_sink_clear_dead(slash ? output : ".");
         free(output);
     }
-    gi_claims_free(&folders);
+    gi_paths_free(&folders);
     return status;
 }
 
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
                                  struct gi_err *err)
 {
-    struct gi_claims folders = {0};
+    struct gi_paths folders = {0};
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < list->n && !status; i++) {
         if (list->inputs[i].why)
             continue;
         char *output = start_of(naming, list, i);
-        status = output ? gi_claim_folder(&folders, GI_CLAIM_OUTPUT, i, output, err)
+        status = output ? gi_paths_add_folder(&folders, GI_PATH_OUTPUT, i, output, err)
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         free(output);
     }
-    gi_claims_sort(&folders);
+    gi_paths_sort(&folders);
     for (size_t i = 0; i < folders.n && !status; i++) {
         if (i && folders.all[i].key == folders.all[i - 1].key)
             continue;
@@ -218,6 +218,6 @@ enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi
             gi_sink_clear_dead(strrchr(output, '/') ? output : ".");
         free(output);
     }
-    gi_claims_free(&folders);
+    gi_paths_free(&folders);
     return status || !naming->channel ? status : clear_channels(naming, list, err);
 }

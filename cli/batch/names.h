@@ -3,7 +3,7 @@
 #ifndef GI_CLI_BATCH_NAMES_H
 #define GI_CLI_BATCH_NAMES_H
 
-#include "cli/batch/list.h"
+#include "cli/batch/input_list.h"
 
 /* All letters that may stand for {channel}. */
 enum { GI_NAMING_CHANNELS = 5 };

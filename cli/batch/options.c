@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/batch/batch.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/hash.h"
 #include "cli/text.h"
 

@@ -3,7 +3,7 @@
 #ifndef GI_CLI_BATCH_PAIR_LIST_H
 #define GI_CLI_BATCH_PAIR_LIST_H
 
-#include "cli/batch/files.h"
+#include "cli/batch/file_batch.h"
 
 /* Errors: GI_E_MEMORY. */
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,

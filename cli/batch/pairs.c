@@ -9,17 +9,17 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/imaging.h"
 #include "cli/batch/pair_list.h"
-#include "cli/batch/rows.h"
+#include "cli/batch/text_batch.h"
 #include "cli/batch/tar_pairs.h"
 #include "cli/compare.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/ready.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 struct pairs {
-    struct gi_rows rows; /* the list: the first of each pair */
+    struct gi_text_batch rows; /* the list: the first of each pair */
     const struct gi_compare_params *wishes;
     struct gi_io_params io;
     struct gi_imaging *imaging;
@@ -99,7 +99,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_comparison *
                                "ssim\n";
     enum gi_status status = gi_sink_write(sink, head, sizeof head - 1, err);
     if (!status)
-        status = gi_combine_field(sink, other, err);
+        status = gi_table_writer_field(sink, other, err);
     if (!status)
         status =
             gi_sink_printf(sink, err, ",%d,%d,%d,%zu,%llu,%llu", ok, a->width, a->height,
@@ -182,14 +182,14 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     return status;
 }
 
-static void note(struct gi_rows *rows, const struct gi_item *item)
+static void note(struct gi_text_batch *rows, const struct gi_item *item)
 {
     struct pairs *pairs = (struct pairs *)(void *)rows;
     const char *tar, *file;
     pairs->n += gi_batch_row(&rows->files, item, &tar, &file);
     if (!*item->err.text)
         return;
-    gi_cli_say("%s", item->err.text);
+    gi_cli_log("%s", item->err.text);
     pairs->different++;
 }
 
@@ -197,17 +197,17 @@ static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_para
                                  struct gi_err *err)
 {
     static const char *const texts[] = {"b", NULL};
-    struct gi_combine_options table = {
+    struct gi_table_writer_options table = {
         .path = p->table ? p->table : "-", .first = "a", .texts = texts};
     table.tar = p->tar ? "tar" : NULL;
-    enum gi_status status = gi_combine_format_of(&table.format, table.path, err);
-    pairs->json = table.format == GI_COMBINE_JSONL ||
+    enum gi_status status = gi_table_writer_format_of(&table.format, table.path, err);
+    pairs->json = table.format == GI_TABLE_WRITER_JSONL ||
                   (strcmp(table.path, "-") == 0 && pairs->wishes->format == 1);
     if (pairs->json)
-        table.format = GI_COMBINE_JSONL;
+        table.format = GI_TABLE_WRITER_JSONL;
     if (strcmp(table.path, "-") == 0 && isatty(STDOUT_FILENO))
         pairs->json_flags = JSON_ENSURE_ASCII; /* as gi_json_print() has it */
-    return status ? status : gi_combine_new(&pairs->rows.combine, &table, err);
+    return status ? status : gi_table_writer_new(&pairs->rows.writer, &table, err);
 }
 
 enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
@@ -234,7 +234,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status = gi_imaging_new(&pairs.imaging, &options, err);
     if (!status)
-        status = gi_rows_check(p, err);
+        status = gi_text_batch_check(p, err);
     if (!status)
         status = gi_batch_check(files, err);
     if (!status)
@@ -242,10 +242,11 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status = gi_batch_journal(files, &job, err);
     if (!status)
-        status = gi_rows_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
+        status =
+            gi_text_batch_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
     if (!status && pairs.different)
         status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, pairs.n);
-    gi_combine_abandon(&pairs.rows.combine); /* where nothing ran */
+    gi_arithmetic_abandon(&pairs.rows.writer); /* where nothing ran */
     gi_batch_close(files);
     if (gi_cli_tears_down())
         gi_imaging_free(&pairs.imaging);

@@ -11,7 +11,7 @@
 
 #include "cli/batch/engine.h"
 #include "cli/process.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 /* Milliseconds between lines, on a terminal and elsewhere. */
 static const long TERMINAL_MS = 200, PLAIN_MS = 2000;
@@ -43,7 +43,7 @@ static void show(const struct gi_progress *progress)
     if (progress->terminal)
         gi_cli_show_line(line);
     else
-        gi_cli_say("%s", line);
+        gi_cli_log("%s", line);
 }
 
 static void *ticker(void *arg)

@@ -7,12 +7,12 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/engine.h"
 #include "cli/batch/imaging.h"
-#include "cli/batch/joint.h"
-#include "cli/batch/list.h"
-#include "cli/batch/memory.h"
-#include "cli/batch/pile.h"
+#include "cli/batch/n_to_one.h"
+#include "cli/batch/input_list.h"
+#include "cli/batch/memory_budget.h"
+#include "cli/batch/stack_samples.h"
 #include "cli/batch/progress.h"
-#include "cli/batch/rank.h"
+#include "cli/batch/stack_rank.h"
 #include "cli/batch/stop.h"
 #include "cli/commands.h"
 #include "cli/files.h"
@@ -87,7 +87,7 @@ static const struct gi_option options[] = {
      .unit = "bytes",
      .help = "Memory for the images in progress; median and sigma-clip store the rest in a "
              "temporary file. Without it half of the free memory"},
-    GI_JOINT_OPTION(struct params, report),
+    GI_N_TO_ONE_OPTION(struct params, report),
     GI_PROGRESS_OPTION(struct params, progress),
     {0},
 };
@@ -96,15 +96,15 @@ struct stack {
     const struct params *params;
     const struct gi_io_params *io;
     struct gi_list list;
-    struct gi_joint report;
+    struct gi_n_to_one report;
     struct gi_imaging *imaging;
-    size_t next, n;         /* given to the engine; stacked */
-    struct gi_image shape;  /* of all: that of the first */
-    double *sums;           /* a sample each: sum, least or largest so far */
-    struct gi_pile *pile;   /* of all, where they are held */
-    struct gi_image result; /* as long as it is made */
-    struct gi_image made;   /* its shape */
-    struct gi_pile_band band;
+    size_t next, n;                   /* given to the engine; stacked */
+    struct gi_image shape;            /* of all: that of the first */
+    double *sums;                     /* a sample each: sum, least or largest so far */
+    struct gi_stack_samples *samples; /* of all, where they are held */
+    struct gi_image result;           /* as long as it is made */
+    struct gi_image made;             /* its shape */
+    struct gi_stack_samples_band band;
 };
 
 static bool holds_all(const struct stack *stack)
@@ -165,7 +165,7 @@ static enum gi_status begin(struct stack *stack, const struct gi_image *image, s
     if (gi_limits_check(&limits, &result, err))
         return err->status;
     if (holds_all(stack))
-        return gi_pile_new(&stack->pile, image, stack->list.n, share, err);
+        return gi_stack_samples_new(&stack->samples, image, stack->list.n, share, err);
     stack->sums = calloc(n, sizeof *stack->sums);
     return stack->sums ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a stack");
 }
@@ -205,7 +205,7 @@ static enum gi_status take(struct stack *stack, const struct gi_item *item, stru
                        gi_type_nbytes(image->type), want->width, want->height, want->channels,
                        gi_type_nbytes(want->type), stack->list.inputs[0].path);
     if (holds_all(stack))
-        status = gi_pile_add(stack->pile, image, err);
+        status = gi_stack_samples_add(stack->samples, image, err);
     else
         add(stack, image);
     stack->n++;
@@ -219,7 +219,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     struct stack *stack = self;
     if (!item->status)
         item->status = take(stack, item, &item->err);
-    enum gi_status status = gi_joint_add(&stack->report, item, err);
+    enum gi_status status = gi_n_to_one_add(&stack->report, item, err);
     return status || !item->status ? status : gi_engine_end_by(item, err);
 }
 
@@ -268,7 +268,7 @@ static double clipped_mean(const double *v, size_t n, double kappa)
 static double value_at(const struct stack *stack, size_t i, double *v)
 {
     const struct params *p = stack->params;
-    const struct gi_pile_band *band = &stack->band;
+    const struct gi_stack_samples_band *band = &stack->band;
     if (!holds_all(stack)) {
         double sum = stack->sums[band->from + i];
         if (p->by == BY_SUM)
@@ -325,13 +325,13 @@ static void finish_piece(void *arg, int piece, void *scratch)
 /* Band by band. */
 static enum gi_status finish_all(struct stack *stack, struct gi_pool *pool, struct gi_err *err)
 {
-    struct gi_pile_band *band = &stack->band;
+    struct gi_stack_samples_band *band = &stack->band;
     size_t all = gi_row_samples(&stack->shape) * (size_t)stack->shape.height;
     enum gi_status status = GI_OK;
-    *band = (struct gi_pile_band){.n = all};
+    *band = (struct gi_stack_samples_band){.n = all};
     for (size_t from = 0; from < all && !status; from += band->n) {
-        if (stack->pile)
-            status = gi_pile_band(stack->pile, band, from, pool, err);
+        if (stack->samples)
+            status = gi_stack_samples_band(stack->samples, band, from, pool, err);
         if (!status)
             status = gi_pool_run(pool, (int)((band->n + PIECE - 1) / PIECE), finish_piece, stack,
                                  stack->n * sizeof(double), err);
@@ -407,13 +407,14 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     if (!status)
         status = gi_imaging_new(&stack.imaging, &how, err);
     if (!status)
-        status = gi_joint_open(&stack.report, p->report, command, params, &stack.list, path, err);
+        status =
+            gi_n_to_one_open(&stack.report, p->report, command, params, &stack.list, path, err);
     if (!status)
         status = run_engine(&stack, err);
     if (!status)
         status = finish(&stack, path, err);
-    status = gi_joint_end(&stack.report, &stack.made, status, err);
-    gi_pile_free(&stack.pile);
+    status = gi_n_to_one_end(&stack.report, &stack.made, status, err);
+    gi_stack_samples_free(&stack.samples);
     free(stack.sums);
     gi_imaging_free(&stack.imaging);
     gi_list_free(&stack.list);

@@ -7,10 +7,10 @@
 #include "cli/batch/progress.h"
 #include "cli/batch/stop.h"
 #include "cli/batch/stream.h"
-#include "cli/batch/streams.h"
+#include "cli/batch/stream_internal.h"
 #include "cli/output.h"
 #include "cli/process.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 void gi_stream_free(struct gi_stream **out)
 {

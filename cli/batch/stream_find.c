@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/batch/stream.h"
-#include "cli/batch/streams.h"
+#include "cli/batch/stream_internal.h"
 
 /* What the output takes. */
 enum target { NOTHING, PNM, Y4M, EITHER };

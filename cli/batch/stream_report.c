@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/joint.h"
-#include "cli/batch/list.h"
+#include "cli/batch/n_to_one.h"
+#include "cli/batch/input_list.h"
 #include "cli/batch/stop.h"
-#include "cli/batch/streams.h"
+#include "cli/batch/stream_internal.h"
 #include "cli/output.h"
 
 enum gi_status gi_stream_report_open(struct gi_stream *stream, const struct gi_batch_job *job,
@@ -20,7 +20,7 @@ enum gi_status gi_stream_report_open(struct gi_stream *stream, const struct gi_b
         return GI_OK;
     enum gi_status status = gi_list_add(&list, stream->input, err);
     if (!status)
-        status = gi_joint_check(p->report, &list, file, err);
+        status = gi_n_to_one_check(p->report, &list, file, err);
     if (!status)
         status = gi_list_hash(&head.list, &list, err);
     char *chain =

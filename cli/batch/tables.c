@@ -5,11 +5,11 @@
 #include <strings.h>
 
 #include "cli/batch/batch.h"
-#include "cli/batch/combine.h"
-#include "cli/batch/files.h"
+#include "cli/batch/table_writer.h"
+#include "cli/batch/file_batch.h"
 #include "cli/batch/imaging.h"
-#include "cli/batch/rows.h"
-#include "cli/batch/streams.h"
+#include "cli/batch/text_batch.h"
+#include "cli/batch/stream_internal.h"
 #include "cli/batch/tables.h"
 #include "cli/batch/tars.h"
 #include "cli/process.h"
@@ -21,7 +21,7 @@ struct tables {
     struct gi_io_params io;
     struct gi_stream *stream; /* that the images come from; NULL: from files */
     struct gi_imaging *imaging;
-    struct gi_combine *combine; /* NULL: a table each */
+    struct gi_table_writer *writer; /* NULL: a table each */
     bool json;
 };
 
@@ -45,7 +45,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     const struct tables *tables = self;
     struct gi_image image = {0};
     struct gi_file_info info = {0};
-    struct gi_imaging_table table = {.into_memory = tables->combine != NULL};
+    struct gi_imaging_table table = {.into_memory = tables->writer != NULL};
     const char *tar;
     table.json = table.into_memory ? tables->json : is_json(item->output);
     gi_batch_row(&tables->files, item, &tar, &table.file);
@@ -60,7 +60,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
 {
     struct tables *tables = self;
     enum gi_status status =
-        tables->combine ? gi_rows_add(tables->combine, &tables->files, item, err) : GI_OK;
+        tables->writer ? gi_text_batch_add(tables->writer, &tables->files, item, err) : GI_OK;
     if (!status)
         status = tables->stream ? gi_stream_report_add(tables->stream, item, err)
                                 : gi_batch_note(&tables->files, item, err);
@@ -144,7 +144,7 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
 {
     const struct gi_batch_params *p = tables->files.params;
     const char *path = p->table ? p->table : p->out_dir || p->out ? NULL : "-";
-    enum gi_combine_format format = GI_COMBINE_CSV;
+    enum gi_table_writer_format format = GI_TABLE_WRITER_CSV;
     if (!path)
         return GI_OK;
     if (p->out_dir || p->out || p->resume)
@@ -152,14 +152,14 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
                        p->resume    ? "--resume"
                        : p->out_dir ? "--out-dir"
                                     : "--out");
-    enum gi_status status = gi_rows_check(p, err);
+    enum gi_status status = gi_text_batch_check(p, err);
     if (!status)
-        status = gi_combine_format_of(&format, path, err);
-    struct gi_combine_options options = {.path = path, .format = format, .first = "file"};
+        status = gi_table_writer_format_of(&format, path, err);
+    struct gi_table_writer_options options = {.path = path, .format = format, .first = "file"};
     options.tar = p->tar ? "tar" : NULL;
     options.no_clobber = gi_chain_no_clobber(&tables->chain->steps[tables->last]);
-    tables->json = format == GI_COMBINE_JSONL;
-    return status ? status : gi_combine_new(&tables->combine, &options, err);
+    tables->json = format == GI_TABLE_WRITER_JSONL;
+    return status ? status : gi_table_writer_new(&tables->writer, &options, err);
 }
 
 /* Whether the only input holds many images itself: then these go to one table. */
@@ -189,7 +189,7 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
     if (!status)
         status = open_table(tables, err);
     if (!status)
-        status = tables->combine ? gi_batch_check(files, err) : name_tables(tables, err);
+        status = tables->writer ? gi_batch_check(files, err) : name_tables(tables, err);
     if (status)
         return status;
     return tables->stream ? gi_stream_report_open(tables->stream, job, NULL, err)
@@ -200,7 +200,7 @@ static enum gi_status go(struct tables *tables, struct gi_err *err)
 {
     struct gi_work_on work = {.self = tables, .run = run_item, .deliver = deliver};
     int threads = gi_imaging_threads(tables->imaging);
-    work.ordered = tables->combine != NULL;
+    work.ordered = tables->writer != NULL;
     return tables->stream ? gi_stream_go(tables->stream, &work, tables->files.params, threads, err)
                           : gi_batch_go(&tables->files, &work, threads, err);
 }
@@ -231,7 +231,7 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         tables.stream->imaging = tables.imaging;
     if (!status)
         status = go(&tables, err);
-    status = gi_combine_end(&tables.combine, status, err);
+    status = gi_table_writer_end(&tables.writer, status, err);
     if (tables.stream)
         status = gi_stream_report_end(tables.stream, status, err);
     gi_stream_free(&tables.stream);

@@ -3,7 +3,7 @@
 #ifndef GI_CLI_BATCH_TAR_INPUTS_H
 #define GI_CLI_BATCH_TAR_INPUTS_H
 
-#include "cli/batch/files.h"
+#include "cli/batch/file_batch.h"
 
 struct gi_tar_inputs;
 

@@ -4,7 +4,7 @@
 #define GI_CLI_BATCH_TAR_PAIRS_H
 
 #include "cli/batch/engine.h"
-#include "cli/batch/files.h"
+#include "cli/batch/file_batch.h"
 #include "cli/files.h"
 
 struct gi_tar_pairs;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/batch/journal.h"
-#include "cli/batch/list.h"
+#include "cli/batch/input_list.h"
 #include "cli/batch/tar_feed.h"
 
 struct gi_tar_report {

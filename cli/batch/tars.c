@@ -9,7 +9,7 @@
 
 #include "cli/batch/batch.h"
 #include "cli/batch/brace.h"
-#include "cli/batch/claims.h"
+#include "cli/batch/path_conflicts.h"
 #include "cli/batch/imaging.h"
 #include "cli/batch/progress.h"
 #include "cli/batch/shard.h"
@@ -19,7 +19,7 @@
 #include "cli/batch/tar_report.h"
 #include "cli/output.h"
 #include "cli/process.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 struct tars {
     const struct gi_batch_params *params;
@@ -52,17 +52,17 @@ static enum gi_status check_counts(const struct tars *tars, char **operands, str
  * would be lost, and --resume could not tell whether the work was done. */
 static enum gi_status check_collisions(const struct tars *tars, struct gi_err *err)
 {
-    struct gi_claims claims = {0};
-    struct gi_claim a, b;
-    enum gi_status status = gi_claim(&claims, GI_CLAIM_REPORT, 0, tars->params->report, err);
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
+    enum gi_status status = gi_paths_add(&paths, GI_PATH_REPORT, 0, tars->params->report, err);
     for (size_t i = 0; i < tars->names.noutputs && !status; i++)
-        status = gi_claim(&claims, GI_CLAIM_OUTPUT, i, tars->names.outputs[i], err);
+        status = gi_paths_add(&paths, GI_PATH_OUTPUT, i, tars->names.outputs[i], err);
     for (size_t i = 0; i < tars->names.ninputs && !status; i++)
-        status = gi_claim(&claims, GI_CLAIM_INPUT, i, tars->names.inputs[i], err);
-    if (!status && gi_claims_clash(&claims, false, &a, &b)) {
+        status = gi_paths_add(&paths, GI_PATH_INPUT, i, tars->names.inputs[i], err);
+    if (!status && gi_paths_conflict(&paths, false, &a, &b)) {
         const struct gi_tar_names *names = &tars->names;
-        const char *other = b.kind == GI_CLAIM_INPUT ? names->inputs[b.index] : NULL;
-        if (a.kind == GI_CLAIM_REPORT || b.kind == GI_CLAIM_REPORT)
+        const char *other = b.kind == GI_PATH_INPUT ? names->inputs[b.index] : NULL;
+        if (a.kind == GI_PATH_REPORT || b.kind == GI_PATH_REPORT)
             status = gi_fail(err, GI_E_USAGE, "--report %s: is %s, want another file",
                              tars->params->report, other ? "among the tars" : "an output too");
         else if (other)
@@ -73,7 +73,7 @@ static enum gi_status check_collisions(const struct tars *tars, struct gi_err *e
             status = gi_fail(err, GI_E_USAGE, "--tar: two tars would both be written to %s",
                              names->outputs[a.index]);
     }
-    gi_claims_free(&claims);
+    gi_paths_free(&paths);
     return status;
 }
 
@@ -254,10 +254,10 @@ enum gi_status gi_tar_conclude(const struct gi_tally *tally, size_t broken, size
     if (!tally->failed)
         return GI_OK;
     if (members)
-        gi_cli_say("%llu member%s left out", (unsigned long long)members,
+        gi_cli_log("%llu member%s left out", (unsigned long long)members,
                    members == 1 ? " was" : "s were");
     if (broken && ntars > 1 && !gi_stop_asked())
-        gi_cli_say("%zu of %zu tars failed", broken, ntars);
+        gi_cli_log("%zu of %zu tars failed", broken, ntars);
     *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
     return err->status;
 }

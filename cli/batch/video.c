@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/streams.h"
+#include "cli/batch/stream_internal.h"
 #include "cli/ready.h"
-#include "cli/runner.h"
-#include "cli/say.h"
+#include "cli/session.h"
+#include "cli/log.h"
 
 /* In the tag of an item. */
 struct plane {

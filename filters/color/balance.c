@@ -76,7 +76,7 @@ static enum gi_status measure_rect(const struct gi_balance *balance, struct gi_q
     int bottom = balance->top + balance->height, end = state->rows + band->height;
     int from = balance->top > state->rows ? balance->top : state->rows;
     int to = bottom < end ? bottom : end;
-    struct gi_window window = {.left = balance->left, .top = from - state->rows};
+    struct gi_copy_border window = {.left = balance->left, .top = from - state->rows};
     struct gi_reduce all = {.y = from - balance->top};
     struct gi_image part;
     if (from >= to)
@@ -85,7 +85,7 @@ static enum gi_status measure_rect(const struct gi_balance *balance, struct gi_q
         queue->k->alloc(queue, &part, balance->width, to - from, band->channels, band->type, err);
     if (status)
         return status;
-    status = queue->k->window(queue, &part, band, &window, err);
+    status = queue->k->copy_border(queue, &part, band, &window, err);
     if (!status)
         status = queue->k->reduce(queue, state->found, &part, &all, err);
     queue->k->release(queue, &part);

@@ -185,41 +185,41 @@ static struct gi_matrix4 hue(double degrees)
 }
 
 /* Puts all steps together for images of the source's type and channels. */
-static void put_together(struct gi_mixing *mixing, const struct params *p,
+static void put_together(struct gi_colour_steps *steps, const struct params *p,
                          const struct gi_image *src, const union found *found)
 {
     struct gi_matrix4 matrix;
-    gi_mixing_begin(mixing, src->type);
-    gi_mixing_to_rgb(mixing, (enum gi_space)p->from, p->video);
+    gi_colour_steps_begin(steps, src->type);
+    gi_colour_steps_to_rgb(steps, (enum gi_space)p->from, p->video);
     if (p->balance.kind) {
         matrix = gi_balance_matrix(&found->balance);
-        gi_mixing_matrix(mixing, &matrix);
+        gi_colour_steps_matrix(steps, &matrix);
     }
     if (p->pca) {
         matrix = gi_pca_matrix(&found->pca);
-        gi_mixing_matrix(mixing, &matrix);
+        gi_colour_steps_matrix(steps, &matrix);
     }
     if (!isnan(p->saturation)) {
         matrix = saturation(p->saturation);
-        gi_mixing_matrix(mixing, &matrix);
+        gi_colour_steps_matrix(steps, &matrix);
     }
     if (!isnan(p->hue)) {
         matrix = hue(p->hue);
-        gi_mixing_matrix(mixing, &matrix);
+        gi_colour_steps_matrix(steps, &matrix);
     }
     if (p->sepia) {
         matrix = sepia();
-        gi_mixing_matrix(mixing, &matrix);
+        gi_colour_steps_matrix(steps, &matrix);
     }
     if (p->text) {
         matrix = p->matrix;
-        mixing->mix.alpha_too = gi_has_alpha(src);
+        steps->transform.alpha_too = gi_has_alpha(src);
         for (int i = 0; i < 3 && !gi_has_alpha(src); i++) /* alpha is 1 everywhere */
             matrix.m[i][4] += matrix.m[i][3];
-        gi_mixing_matrix(mixing, &matrix);
+        gi_colour_steps_matrix(steps, &matrix);
     }
-    gi_mixing_from_rgb(mixing, (enum gi_space)p->to, p->video);
-    gi_mixing_end(mixing);
+    gi_colour_steps_from_rgb(steps, (enum gi_space)p->to, p->video);
+    gi_colour_steps_end(steps);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -227,21 +227,21 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct gi_image *src = &plan->sources[0];
     const struct params *p = plan->params;
     static const union found none;
-    struct gi_mixing mixing;
+    struct gi_colour_steps steps;
     if (src->channels < 3 && p->from != GI_SPACE_RGB)
         return gi_fail(err, GI_E_UNSUPPORTED, "--from: a gray image: want three channels");
     if (src->channels < 3) {
         plan->result.channels += 2;
         plan->cost.nbytes = 2 * (double)gi_type_nbytes(src->type);
     }
-    put_together(&mixing, p, src, &none);
+    put_together(&steps, p, src, &none);
     struct gi_power *powers = gi_plan_tables(plan, sizeof *powers * GI_POWERS_MAX, err);
     if (!powers)
         return GI_E_MEMORY;
     plan->cost.fmas = 3;
-    plan->cost.other = mixing.mix.nsteps > 1 ? 8 * mixing.mix.nsteps : 0;
+    plan->cost.other = steps.transform.nsteps > 1 ? 8 * steps.transform.nsteps : 0;
     for (int i = 0; i < GI_POWERS_MAX; i++)
-        if (mixing.asks[i])
+        if (steps.asks[i])
             gi_power_fill(&powers[i], i);
     if (p->pca)
         return gi_pca_plan(plan, err);
@@ -262,18 +262,19 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct gi_power *powers = plan->tables;
     const struct gi_image *src = work->srcs;
-    struct gi_mixing mixing;
-    put_together(&mixing, plan->params, src, work->state);
+    struct gi_colour_steps steps;
+    put_together(&steps, plan->params, src, work->state);
     for (int i = 0; i < GI_POWERS_MAX; i++)
-        mixing.mix.powers[i] = mixing.asks[i] ? &powers[i] : NULL;
+        steps.transform.powers[i] = steps.asks[i] ? &powers[i] : NULL;
     if (src->channels < 3) {
-        struct gi_shuffle spread = {.from = {{0, 0}, {0, 0}, {0, 0}, {0, 1}}, .nsources = 1};
-        enum gi_status status = queue->k->shuffle(queue, work->dst, src, &spread, err);
+        struct gi_permute_channels spread = {.from = {{0, 0}, {0, 0}, {0, 0}, {0, 1}},
+                                             .nsources = 1};
+        enum gi_status status = queue->k->permute_channels(queue, work->dst, src, &spread, err);
         if (status)
             return status;
         src = work->dst;
     }
-    return queue->k->mix(queue, work->dst, src, &mixing.mix, err);
+    return queue->k->colour_transform(queue, work->dst, src, &steps.transform, err);
 }
 
 const struct gi_filter gi_filter_color = {

@@ -16,7 +16,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                        src->height);
     unsigned bits = 8 * (unsigned)(gi_type_nbytes(src->type) * (size_t)src->channels);
     size_t pixels = (size_t)src->width * (size_t)src->height;
-    plan->reach = GI_REACH_ALL;
+    plan->dependency = GI_DEPENDENCY_GLOBAL;
     /* A counter per colour, or the pixels as numbers and a copy of them to sort. */
     plan->scratch_nbytes = bits <= 24 ? sizeof(uint32_t) << bits : 2 * pixels * sizeof(uint64_t);
     plan->cost.other = 20;

@@ -29,9 +29,9 @@ enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status turn_colours(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, int by, struct gi_err *err)
 {
-    struct gi_shuffle spec = {.from = {{0, by % 3}, {0, (by + 1) % 3}, {0, (by + 2) % 3}, {0, 3}},
-                              .nsources = 1};
-    return queue->k->shuffle(queue, dst, src, &spec, err);
+    struct gi_permute_channels spec = {
+        .from = {{0, by % 3}, {0, (by + 1) % 3}, {0, (by + 2) % 3}, {0, 3}}, .nsources = 1};
+    return queue->k->permute_channels(queue, dst, src, &spec, err);
 }
 
 /* half: the halves of float samples, whose differences never overflow; NaN in all colours of a
@@ -41,8 +41,8 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
 {
     const struct gi_kernels *k = queue->k;
     struct gi_image zero;
-    struct gi_point by_half = {.op = GI_POINT_AFFINE, .scale = {0.5f, 0.5f, 0.5f}};
-    struct gi_point by_none = {.op = GI_POINT_AFFINE}, sum = {.op = GI_POINT_ADD};
+    struct gi_pointwise by_half = {.op = GI_POINTWISE_AFFINE, .scale = {0.5f, 0.5f, 0.5f}};
+    struct gi_pointwise by_none = {.op = GI_POINTWISE_AFFINE}, sum = {.op = GI_POINTWISE_ADD};
     enum gi_status status =
         k->alloc(queue, &zero, band->width, band->height, band->channels, band->type, err);
     if (status)
@@ -66,7 +66,7 @@ static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *stat
 {
     const struct gi_kernels *k = queue->k;
     struct gi_reduce opaque = {.opaque = true, .y = state->rows};
-    struct gi_point difference = {.op = GI_POINT_DIFFERENCE};
+    struct gi_pointwise difference = {.op = GI_POINTWISE_DIFFERENCE};
     enum gi_status status = k->reduce(queue, state->found, colours, &opaque, err);
     if (!status)
         status = turn_colours(queue, spare, colours, 1, err);

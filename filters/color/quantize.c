@@ -62,7 +62,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status drop_alpha(struct gi_queue *queue, struct gi_image *colour,
                                  const struct gi_image *band, struct gi_err *err)
 {
-    struct gi_shuffle drop = {.from = {{0, 0}, {0, 1}, {0, 2}}, .nsources = 1};
+    struct gi_permute_channels drop = {.from = {{0, 0}, {0, 1}, {0, 2}}, .nsources = 1};
     *colour = *band;
     if (!gi_has_alpha(band))
         return GI_OK;
@@ -70,7 +70,7 @@ static enum gi_status drop_alpha(struct gi_queue *queue, struct gi_image *colour
                                             channels_of(band), band->type, err);
     if (status)
         return status;
-    status = queue->k->shuffle(queue, colour, band, &drop, err);
+    status = queue->k->permute_channels(queue, colour, band, &drop, err);
     if (status)
         queue->k->release(queue, colour);
     return status;
@@ -113,7 +113,7 @@ static enum gi_status run_gray(struct gi_queue *queue, const struct gi_work *wor
                                const struct tables *tables, struct gi_err *err)
 {
     uint8_t table[256];
-    struct gi_point spec = {.op = GI_POINT_TABLE, .table = {table}};
+    struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE, .table = {table}};
     for (int v = 0; v < 256; v++)
         table[v] = tables->colours[tables->entries[v]][0];
     return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);

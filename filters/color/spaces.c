@@ -7,34 +7,34 @@ static const double exponents[GI_POWERS_MAX] = {
     [DECODE] = 2.4, [ENCODE] = 1 / 2.4, [ROOT] = 1 / 3.};
 
 /* sRGB, IEC 61966-2-1; extended to negative values as an odd function. */
-static const struct gi_bend decode = {.cut = 0.04045f,
-                                      .slope = (float)(1 / 12.92),
-                                      .in_scale = (float)(1 / 1.055),
-                                      .in_offset = (float)(0.055 / 1.055),
-                                      .scale = 1,
-                                      .power = DECODE,
-                                      .odd = true};
-static const struct gi_bend encode = {.cut = 0.0031308f,
-                                      .slope = 12.92f,
-                                      .in_scale = 1,
-                                      .scale = 1.055f,
-                                      .offset = -0.055f,
-                                      .power = ENCODE,
-                                      .odd = true};
+static const struct gi_colour_curve decode = {.cut = 0.04045f,
+                                              .slope = (float)(1 / 12.92),
+                                              .in_scale = (float)(1 / 1.055),
+                                              .in_offset = (float)(0.055 / 1.055),
+                                              .scale = 1,
+                                              .power = DECODE,
+                                              .odd = true};
+static const struct gi_colour_curve encode = {.cut = 0.0031308f,
+                                              .slope = 12.92f,
+                                              .in_scale = 1,
+                                              .scale = 1.055f,
+                                              .offset = -0.055f,
+                                              .power = ENCODE,
+                                              .odd = true};
 
 /* CIE 1976 L*a*b*, CIE 15: the cube root with its linear part, and the inverse. */
-static const struct gi_bend root = {.cut = (float)(216. / 24389),
-                                    .slope = (float)(841. / 108),
-                                    .low = (float)(4. / 29),
-                                    .in_scale = 1,
-                                    .scale = 1,
-                                    .power = ROOT};
-static const struct gi_bend cube = {.cut = (float)(6. / 29),
-                                    .slope = (float)(108. / 841),
-                                    .low = (float)(-432. / (841 * 29)),
-                                    .in_scale = 1,
-                                    .scale = 1,
-                                    .power = -1};
+static const struct gi_colour_curve root = {.cut = (float)(216. / 24389),
+                                            .slope = (float)(841. / 108),
+                                            .low = (float)(4. / 29),
+                                            .in_scale = 1,
+                                            .scale = 1,
+                                            .power = ROOT};
+static const struct gi_colour_curve cube = {.cut = (float)(6. / 29),
+                                            .slope = (float)(108. / 841),
+                                            .low = (float)(-432. / (841 * 29)),
+                                            .in_scale = 1,
+                                            .scale = 1,
+                                            .power = -1};
 
 /* Linear light of BT.709's primaries and D65 to XYZ, with the digits of OpenCV and scikit-image;
  * white is the sum of its rows, so that gray has no chroma. */
@@ -103,72 +103,72 @@ static bool is_identity(const struct gi_matrix4 *matrix)
 }
 
 /* Adds the pending matrix as a step. An identity is dropped, except as a first step if `anyway`. */
-static void flush(struct gi_mixing *mixing, bool anyway)
+static void flush(struct gi_colour_steps *steps, bool anyway)
 {
-    if (!mixing->pending || (is_identity(&mixing->matrix) && !anyway)) {
-        mixing->pending = false;
+    if (!steps->pending || (is_identity(&steps->matrix) && !anyway)) {
+        steps->pending = false;
         return;
     }
-    struct gi_mix_step *step = &mixing->mix.steps[mixing->mix.nsteps++];
-    *step = (struct gi_mix_step){.kind = GI_MIX_MATRIX};
+    struct gi_colour_step *step = &steps->transform.steps[steps->transform.nsteps++];
+    *step = (struct gi_colour_step){.kind = GI_COLOUR_MATRIX};
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++)
-            step->matrix[i][j] = (float)mixing->matrix.m[i][j];
-        step->offset[i] = (float)mixing->matrix.m[i][4];
+            step->matrix[i][j] = (float)steps->matrix.m[i][j];
+        step->offset[i] = (float)steps->matrix.m[i][4];
     }
-    mixing->pending = false;
+    steps->pending = false;
 }
 
-void gi_mixing_matrix(struct gi_mixing *mixing, const struct gi_matrix4 *matrix)
+void gi_colour_steps_matrix(struct gi_colour_steps *steps, const struct gi_matrix4 *matrix)
 {
-    mixing->matrix = mixing->pending ? product(matrix, &mixing->matrix) : *matrix;
-    mixing->pending = true;
+    steps->matrix = steps->pending ? product(matrix, &steps->matrix) : *matrix;
+    steps->pending = true;
 }
 
-static void add_step(struct gi_mixing *mixing, enum gi_mix_kind kind)
+static void add_step(struct gi_colour_steps *steps, enum gi_colour_step_kind kind)
 {
-    flush(mixing, false);
-    mixing->mix.steps[mixing->mix.nsteps++] = (struct gi_mix_step){.kind = kind};
+    flush(steps, false);
+    steps->transform.steps[steps->transform.nsteps++] = (struct gi_colour_step){.kind = kind};
 }
 
-static void add_bend(struct gi_mixing *mixing, const struct gi_bend *bend)
+static void add_curve(struct gi_colour_steps *steps, const struct gi_colour_curve *curve)
 {
-    add_step(mixing, GI_MIX_BEND);
-    mixing->mix.steps[mixing->mix.nsteps - 1].bend = *bend;
-    if (bend->power >= 0)
-        mixing->asks[bend->power] = true;
+    add_step(steps, GI_COLOUR_CURVE);
+    steps->transform.steps[steps->transform.nsteps - 1].curve = *curve;
+    if (curve->power >= 0)
+        steps->asks[curve->power] = true;
 }
 
-static void scale_all(struct gi_mixing *mixing, double by)
+static void scale_all(struct gi_colour_steps *steps, double by)
 {
     struct gi_matrix4 scale = diagonal(by, by, by, by);
     if (by != 1)
-        gi_mixing_matrix(mixing, &scale);
+        gi_colour_steps_matrix(steps, &scale);
 }
 
 /* Adds HSV and HSL conversions, which work on samples as they are and are exact for hues. */
-static void add_hues(struct gi_mixing *mixing, enum gi_mix_kind kind)
+static void add_hues(struct gi_colour_steps *steps, enum gi_colour_step_kind kind)
 {
-    double full = (double)gi_type_full_scale(mixing->type);
-    scale_all(mixing, full);
-    add_step(mixing, kind);
-    mixing->mix.steps[mixing->mix.nsteps - 1].full = (float)full;
-    scale_all(mixing, 1 / full);
+    double full = (double)gi_type_full_scale(steps->type);
+    scale_all(steps, full);
+    add_step(steps, kind);
+    steps->transform.steps[steps->transform.nsteps - 1].full = (float)full;
+    scale_all(steps, 1 / full);
 }
 
-void gi_mixing_begin(struct gi_mixing *mixing, enum gi_type type)
+void gi_colour_steps_begin(struct gi_colour_steps *steps, enum gi_type type)
 {
-    *mixing = (struct gi_mixing){.type = type};
-    scale_all(mixing, 1 / (double)gi_type_full_scale(type));
+    *steps = (struct gi_colour_steps){.type = type};
+    scale_all(steps, 1 / (double)gi_type_full_scale(type));
 }
 
-void gi_mixing_end(struct gi_mixing *mixing)
+void gi_colour_steps_end(struct gi_colour_steps *steps)
 {
     struct gi_matrix4 identity = gi_matrix4_identity();
-    scale_all(mixing, (double)gi_type_full_scale(mixing->type));
-    if (mixing->mix.nsteps == 0 && !mixing->pending)
-        gi_mixing_matrix(mixing, &identity);
-    flush(mixing, mixing->mix.nsteps == 0);
+    scale_all(steps, (double)gi_type_full_scale(steps->type));
+    if (steps->transform.nsteps == 0 && !steps->pending)
+        gi_colour_steps_matrix(steps, &identity);
+    flush(steps, steps->transform.nsteps == 0);
 }
 
 void gi_power_fill(struct gi_power *power, int i)
@@ -219,72 +219,72 @@ static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool v
     return product(&range, &m);
 }
 
-static void add_inverse(struct gi_mixing *mixing, struct gi_matrix4 matrix)
+static void add_inverse(struct gi_colour_steps *steps, struct gi_matrix4 matrix)
 {
     struct gi_matrix4 inverse = gi_matrix4_inverse(&matrix);
-    gi_mixing_matrix(mixing, &inverse);
+    gi_colour_steps_matrix(steps, &inverse);
 }
 
-void gi_mixing_to_rgb(struct gi_mixing *mixing, enum gi_space from, bool video)
+void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, bool video)
 {
     switch (from) {
     case GI_SPACE_RGB:
         break;
     case GI_SPACE_LINEAR:
-        add_bend(mixing, &encode);
+        add_curve(steps, &encode);
         break;
     case GI_SPACE_XYZ:
-        add_inverse(mixing, to_xyz);
-        add_bend(mixing, &encode);
+        add_inverse(steps, to_xyz);
+        add_curve(steps, &encode);
         break;
     case GI_SPACE_LAB:
-        add_inverse(mixing, to_lab(mixing->type));
-        add_bend(mixing, &cube);
-        add_inverse(mixing, over_white());
-        add_bend(mixing, &encode);
+        add_inverse(steps, to_lab(steps->type));
+        add_curve(steps, &cube);
+        add_inverse(steps, over_white());
+        add_curve(steps, &encode);
         break;
     case GI_SPACE_HSV:
-        add_hues(mixing, GI_MIX_FROM_HSV);
+        add_hues(steps, GI_COLOUR_FROM_HSV);
         break;
     case GI_SPACE_HSL:
-        add_hues(mixing, GI_MIX_FROM_HSL);
+        add_hues(steps, GI_COLOUR_FROM_HSL);
         break;
     default:
-        add_inverse(mixing, to_ycbcr(from, mixing->type, video));
+        add_inverse(steps, to_ycbcr(from, steps->type, video));
         break;
     }
 }
 
-void gi_mixing_from_rgb(struct gi_mixing *mixing, enum gi_space to, bool video)
+void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, bool video)
 {
     struct gi_matrix4 matrix;
     switch (to) {
     case GI_SPACE_RGB:
         break;
     case GI_SPACE_LINEAR:
-        add_bend(mixing, &decode);
+        add_curve(steps, &decode);
         break;
     case GI_SPACE_XYZ:
-        add_bend(mixing, &decode);
-        gi_mixing_matrix(mixing, &to_xyz);
+        add_curve(steps, &decode);
+        gi_colour_steps_matrix(steps, &to_xyz);
         break;
     case GI_SPACE_LAB:
-        add_bend(mixing, &decode);
+        add_curve(steps, &decode);
         matrix = over_white();
-        gi_mixing_matrix(mixing, &matrix);
-        add_bend(mixing, &root);
-        matrix = to_lab(mixing->type);
-        gi_mixing_matrix(mixing, &matrix);
+        gi_colour_steps_matrix(steps, &matrix);
+        add_curve(steps, &root);
+        matrix = to_lab(steps->type);
+        gi_colour_steps_matrix(steps, &matrix);
         break;
     case GI_SPACE_HSV:
-        add_hues(mixing, GI_MIX_TO_HSV);
+        add_hues(steps, GI_COLOUR_TO_HSV);
         break;
     case GI_SPACE_HSL:
-        add_hues(mixing, GI_MIX_TO_HSL);
+        add_hues(steps, GI_COLOUR_TO_HSL);
         break;
     default:
-        matrix = to_ycbcr(to, mixing->type, video);
-        gi_mixing_matrix(mixing, &matrix);
+        matrix = to_ycbcr(to, steps->type, video);
+        gi_colour_steps_matrix(steps, &matrix);
         break;
     }
 }

@@ -1,4 +1,4 @@
-/* Colour spaces, and the steps of kernels/colour.h that convert between them.
+/* Colour spaces, and the steps of kernels/color.h that convert between them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_SPACES_H
 #define GI_FILTERS_SPACES_H
@@ -23,26 +23,26 @@ struct gi_matrix4 {
 };
 
 /* A colour transform under construction. Consecutive matrices are multiplied into one. */
-struct gi_mixing {
-    struct gi_mix mix;
+struct gi_colour_steps {
+    struct gi_colour_transform transform;
     enum gi_type type; /* sample type */
     bool pending;      /* `matrix` has not become a step yet */
     struct gi_matrix4 matrix;
     bool asks[GI_POWERS_MAX]; /* power functions that steps look up, in the order of
-                                 gi_mixing_powers() */
+                                 gi_colour_steps_powers() */
 };
 
 struct gi_matrix4 gi_matrix4_identity(void);
 
 /* Begins with samples of `type`; steps are then added. */
-void gi_mixing_begin(struct gi_mixing *mixing, enum gi_type type);
-void gi_mixing_matrix(struct gi_mixing *mixing, const struct gi_matrix4 *matrix);
+void gi_colour_steps_begin(struct gi_colour_steps *steps, enum gi_type type);
+void gi_colour_steps_matrix(struct gi_colour_steps *steps, const struct gi_matrix4 *matrix);
 /* `video`: YCbCr of 16 to 235 and 16 to 240. */
-void gi_mixing_to_rgb(struct gi_mixing *mixing, enum gi_space from, bool video);
-void gi_mixing_from_rgb(struct gi_mixing *mixing, enum gi_space to, bool video);
+void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, bool video);
+void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, bool video);
 /* Ends the construction: mixing->mix has at least one step. Its power functions are then filled in
  * by the caller. */
-void gi_mixing_end(struct gi_mixing *mixing);
+void gi_colour_steps_end(struct gi_colour_steps *steps);
 
 /* Fills the power function that asks[i] refers to. */
 void gi_power_fill(struct gi_power *power, int i);

@@ -5,7 +5,7 @@
 
 struct params {
     int k;
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
@@ -28,7 +28,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
     if (plan->sources[0].type == GI_F32) {
-        struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->edge, err);
+        struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
         if (!tables)
             return GI_E_MEMORY;
         gi_separable_sum(tables, gi_box_taps(tables->taps, p->k));
@@ -37,10 +37,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     struct gi_box *box = gi_plan_tables(plan, sizeof *box, err);
     if (!box)
         return GI_E_MEMORY;
-    *box = (struct gi_box){
-        .k = p->k, .alpha = GI_ALPHA_WEIGH, .edge = gi_edge_from(&p->edge, &plan->sources[0])};
+    *box = (struct gi_box){.k = p->k,
+                           .alpha = GI_ALPHA_WEIGH,
+                           .border = gi_border_spec_from(&p->border, &plan->sources[0])};
     plan->halo = p->k / 2;
-    plan->border = box->edge.border;
+    plan->border = box->border.mode;
     plan->cost.other = 10;
     return GI_OK;
 }

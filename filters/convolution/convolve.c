@@ -19,7 +19,7 @@ struct params {
     bool normalize, flip;
     double bias; /* sample units */
     struct gi_reals anchor;
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
@@ -208,10 +208,10 @@ struct tables {
 };
 
 static void fill_tables(struct tables *tables, const struct kernel *k, size_t nweights,
-                        const struct gi_edge *edge, double bias)
+                        const struct gi_border_spec *border, double bias)
 {
     int width = k->kernel.width, height = k->kernel.height;
-    struct gi_finish finish = {.kind = GI_FINISH_STORE, .bias = (float)bias};
+    struct gi_epilogue epilogue = {.kind = GI_EPILOGUE_STORE, .bias = (float)bias};
     const double *from = k->rank_one ? k->row : k->kernel.weights;
     for (size_t i = 0; i < nweights; i++)
         tables->weights[i] = (float)from[i];
@@ -224,8 +224,8 @@ static void fill_tables(struct tables *tables, const struct kernel *k, size_t nw
                                               .col_anchor = k->anchor_y,
                                               .sum = (float)k->sum,
                                               .alpha = k->alpha,
-                                              .edge = *edge,
-                                              .finish = finish};
+                                              .border = *border,
+                                              .epilogue = epilogue};
     tables->dense = (struct gi_dense){.weights = tables->weights,
                                       .width = width,
                                       .height = height,
@@ -233,8 +233,8 @@ static void fill_tables(struct tables *tables, const struct kernel *k, size_t nw
                                       .anchor_y = k->anchor_y,
                                       .sum = (float)k->sum,
                                       .alpha = k->alpha,
-                                      .edge = *edge,
-                                      .finish = finish};
+                                      .border = *border,
+                                      .epilogue = epilogue};
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -247,13 +247,13 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     size_t width = (size_t)k.kernel.width, height = (size_t)k.kernel.height;
     size_t nweights = k.rank_one ? width + height : width * height;
     int above = k.anchor_y, below = k.kernel.height - 1 - k.anchor_y;
-    struct gi_edge edge = gi_edge_from(&p->edge, &plan->sources[0]);
+    struct gi_border_spec border = gi_border_spec_from(&p->border, &plan->sources[0]);
     struct tables *tables =
         gi_plan_tables(plan, sizeof *tables + nweights * sizeof *tables->weights, err);
     if (tables)
-        fill_tables(tables, &k, nweights, &edge, p->bias);
+        fill_tables(tables, &k, nweights, &border, p->bias);
     plan->halo = above > below ? above : below;
-    plan->border = edge.border;
+    plan->border = border.mode;
     plan->cost.fmas = (double)nweights;
     kernel_free(&k);
     return tables ? GI_OK : GI_E_MEMORY;

@@ -8,7 +8,7 @@ enum part { MAGNITUDE, X, Y };
 struct params {
     int operator_name, of;
     double scale;
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 static const struct gi_choice operators[] = {
@@ -65,7 +65,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 /* One of the three specifications, by operator and component. */
 struct tables {
-    struct gi_gradient gradient;
+    struct gi_gradient_magnitude gradient;
     struct gi_separable part;
     struct gi_dense laplacian;
     float weights[9];
@@ -84,7 +84,7 @@ static void plan_laplacian(struct tables *tables, float scale)
                                           .anchor_x = 1,
                                           .anchor_y = 1,
                                           .alpha = GI_ALPHA_KEEP,
-                                          .edge = tables->gradient.edge};
+                                          .border = tables->gradient.border};
 }
 
 static void plan_part(struct tables *tables, enum part part)
@@ -97,7 +97,7 @@ static void plan_part(struct tables *tables, enum part part)
                                          .row_anchor = 1,
                                          .col_anchor = 1,
                                          .alpha = GI_ALPHA_KEEP,
-                                         .edge = tables->gradient.edge};
+                                         .border = tables->gradient.border};
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -107,17 +107,17 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     struct tables *tables = gi_plan_tables(plan, sizeof *tables, err);
     if (!tables)
         return GI_E_MEMORY;
-    tables->gradient = (struct gi_gradient){.alpha = GI_ALPHA_KEEP,
-                                            .edge = gi_edge_from(&p->edge, &plan->sources[0])};
+    tables->gradient = (struct gi_gradient_magnitude){
+        .alpha = GI_ALPHA_KEEP, .border = gi_border_spec_from(&p->border, &plan->sources[0])};
     for (int i = 0; i < 3 && p->operator_name != LAPLACIAN; i++)
         tables->gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);
     plan_laplacian(tables, (float)p->scale);
     plan_part(tables, (enum part)p->of);
     /* Integer samples cannot store a sign; floats keep it. */
     if (plan->sources[0].type != GI_F32)
-        tables->laplacian.finish.kind = tables->part.finish.kind = GI_FINISH_ABS;
+        tables->laplacian.epilogue.kind = tables->part.epilogue.kind = GI_EPILOGUE_ABS;
     plan->halo = 1;
-    plan->border = tables->gradient.edge.border;
+    plan->border = tables->gradient.border.mode;
     plan->cost =
         (struct gi_cost){.fmas = p->of == MAGNITUDE ? 13 : 6, .other = p->of == MAGNITUDE ? 3 : 0};
     return GI_OK;
@@ -131,7 +131,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     if (p->operator_name == LAPLACIAN)
         return queue->k->convolve_2d(queue, work->dst, work->srcs, &tables->laplacian, err);
     if (p->of == MAGNITUDE)
-        return queue->k->gradient(queue, work->dst, work->srcs, &tables->gradient, err);
+        return queue->k->gradient_magnitude(queue, work->dst, work->srcs, &tables->gradient, err);
     return queue->k->convolve_separable(queue, work->dst, work->srcs, &tables->part, err);
 }
 

@@ -8,7 +8,7 @@
 struct params {
     double sigma; /* px; NAN until check() */
     int k;        /* taps; 0 until check() */
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
@@ -48,7 +48,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
-    struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->edge, err);
+    struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
     if (!tables)
         return GI_E_MEMORY;
     gi_separable_sum(tables, gi_gaussian_taps(tables->taps, p->k, p->sigma));

@@ -7,7 +7,7 @@ struct params {
     double sigma;     /* px */
     double amount;    /* a factor */
     double threshold; /* percentage of full scale */
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
@@ -45,14 +45,14 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
     int k = gi_gaussian_k(p->sigma);
-    struct gi_separable_tables *tables = gi_separable_plan(plan, k, &p->edge, err);
+    struct gi_separable_tables *tables = gi_separable_plan(plan, k, &p->border, err);
     if (!tables)
         return GI_E_MEMORY;
     double full = (double)gi_type_full_scale(plan->sources[0].type);
     gi_separable_sum(tables, gi_gaussian_taps(tables->taps, k, p->sigma));
-    tables->spec.finish = (struct gi_finish){.kind = GI_FINISH_UNSHARP,
-                                             .amount = (float)p->amount,
-                                             .threshold = (float)(p->threshold * full / 100)};
+    tables->spec.epilogue = (struct gi_epilogue){.kind = GI_EPILOGUE_UNSHARP,
+                                                 .amount = (float)p->amount,
+                                                 .threshold = (float)(p->threshold * full / 100)};
     plan->cost = (struct gi_cost){.fmas = 2 * k + 1, .other = 2};
     return GI_OK;
 }

@@ -38,7 +38,7 @@ double gi_box_taps(float *taps, int k)
 }
 
 struct gi_separable_tables *gi_separable_plan(struct gi_plan *plan, int k,
-                                              const struct gi_border_params *edge,
+                                              const struct gi_border_params *border,
                                               struct gi_err *err)
 {
     struct gi_separable_tables *tables =
@@ -52,9 +52,9 @@ struct gi_separable_tables *gi_separable_plan(struct gi_plan *plan, int k,
                                          .row_anchor = k / 2,
                                          .col_anchor = k / 2,
                                          .alpha = GI_ALPHA_WEIGH,
-                                         .edge = gi_edge_from(edge, &plan->sources[0])};
+                                         .border = gi_border_spec_from(border, &plan->sources[0])};
     plan->halo = k / 2;
-    plan->border = tables->spec.edge.border;
+    plan->border = tables->spec.border.mode;
     plan->cost.fmas = 2 * k;
     return tables;
 }

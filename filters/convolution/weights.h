@@ -32,7 +32,7 @@ struct gi_separable_tables {
  * Colours are weighted by alpha, the result is stored without an epilogue. Sets halo and cost.
  * Returns NULL with `err` if memory ran out. */
 struct gi_separable_tables *gi_separable_plan(struct gi_plan *plan, int k,
-                                              const struct gi_border_params *edge,
+                                              const struct gi_border_params *border,
                                               struct gi_err *err);
 /* `sum` is that of the taps of one direction. */
 void gi_separable_sum(struct gi_separable_tables *tables, double sum);

@@ -1,12 +1,12 @@
 /* Affine transform by a matrix.
  * SPDX-License-Identifier: MIT */
-#include "filters/geometry/warping.h"
+#include "filters/geometry/transform.h"
 
 struct params {
     const char *matrix;
     struct gi_extent size;
     bool inverse;
-    struct gi_warp_params warp;
+    struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
@@ -22,8 +22,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
      .help = "The matrix maps the result to the input"},
-    GI_WARP_SIZE_OPTION(struct params),
-    GI_WARP_OPTIONS(struct params),
+    GI_TRANSFORM_SIZE_OPTION(struct params),
+    GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
 
@@ -40,10 +40,10 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     double m[9];
     enum gi_status status = gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
     gi_extent_pixels(&p->size, &plan->result.width, &plan->result.height);
-    if (!status && !gi_warp_plan(plan, &p->warp, 0, err))
+    if (!status && !gi_transform_plan(plan, &p->transform, 0, err))
         status = GI_E_MEMORY;
     if (!status)
-        gi_warp_affine(plan, m);
+        gi_transform_affine(plan, m);
     return status;
 }
 
@@ -65,6 +65,6 @@ const struct gi_filter gi_filter_affine = {
     .params_nbytes = sizeof(struct params),
     .check = check,
     .plan = plan,
-    .needs = gi_warp_needs,
-    .run = gi_warp_run,
+    .needs = gi_transform_needs,
+    .run = gi_transform_run,
 };

@@ -110,7 +110,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     struct gi_bounds all = {0, 0, src->width, src->height};
-    plan->reach = GI_REACH_MAPPED;
+    plan->dependency = GI_DEPENDENCY_MAPPED;
     plan->cost.other = 1;
     if (!p->trim)
         return place_in(plan, &all, err);
@@ -179,11 +179,11 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct place *place = plan->tables;
-    struct gi_window window = {.left = place->left,
-                               .top = place->top + work->dst_y,
-                               .src_y = work->src_y,
-                               .image_height = plan->sources[0].height};
-    return queue->k->window(queue, work->dst, work->srcs, &window, err);
+    struct gi_copy_border window = {.left = place->left,
+                                    .top = place->top + work->dst_y,
+                                    .src_y = work->src_y,
+                                    .image_height = plan->sources[0].height};
+    return queue->k->copy_border(queue, work->dst, work->srcs, &window, err);
 }
 
 const struct gi_filter gi_filter_crop = {

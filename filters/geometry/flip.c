@@ -1,6 +1,6 @@
 /* Horizontal and vertical flips.
  * SPDX-License-Identifier: MIT */
-#include "filters/geometry/turning.h"
+#include "filters/geometry/layout.h"
 
 struct params {
     bool h, v;
@@ -30,7 +30,8 @@ static enum gi_status check(void *params, struct gi_err *err)
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
-    return gi_turn_plan(plan, (p->h ? GI_TURN_MIRROR_X : 0) | (p->v ? GI_TURN_MIRROR_Y : 0), err);
+    return gi_layout_plan(plan, (p->h ? GI_LAYOUT_MIRROR_X : 0) | (p->v ? GI_LAYOUT_MIRROR_Y : 0),
+                          err);
 }
 
 const struct gi_filter gi_filter_flip = {
@@ -47,6 +48,6 @@ const struct gi_filter gi_filter_flip = {
     .params_nbytes = sizeof(struct params),
     .check = check,
     .plan = plan,
-    .needs = gi_turn_needs,
-    .run = gi_turn_run,
+    .needs = gi_layout_needs,
+    .run = gi_layout_run,
 };

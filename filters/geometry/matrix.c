@@ -1,6 +1,6 @@
 /* Reads matrices and sizes.
  * SPDX-License-Identifier: MIT */
-#include "filters/geometry/warping.h"
+#include "filters/geometry/transform.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Applies an EXIF orientation to the pixels.
  * SPDX-License-Identifier: MIT */
-#include "filters/geometry/turning.h"
+#include "filters/geometry/layout.h"
 
 struct params {
     int as;
@@ -42,7 +42,7 @@ static const struct gi_option options[] = {
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
-    return gi_turn_plan(plan, gi_orientation_turn(p->as + 1), err);
+    return gi_layout_plan(plan, gi_orientation_layout(p->as + 1), err);
 }
 
 const struct gi_filter gi_filter_orient = {
@@ -61,6 +61,6 @@ const struct gi_filter gi_filter_orient = {
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,
-    .needs = gi_turn_needs,
-    .run = gi_turn_run,
+    .needs = gi_layout_needs,
+    .run = gi_layout_run,
 };

@@ -9,7 +9,7 @@ struct params {
     struct gi_reals by;
     struct gi_extent size;
     int gravity;
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
@@ -32,17 +32,17 @@ static const struct gi_option options[] = {
     GI_GRAVITY_OPTION(struct params, "center", "Place of the image in a result of --size"),
     {.name = "border",
      .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct params, edge.border),
+     .offset = offsetof(struct params, border.mode),
      .default_text = "border",
      .choices = gi_border_choices,
      .help = "Border mode: how the added pixels are made"},
-    GI_ADDED_VALUE_OPTION(struct params, edge, "Added pixels with --border border"),
+    GI_ADDED_VALUE_OPTION(struct params, border, "Added pixels with --border border"),
     {.name = NULL},
 };
 
 struct tables {
     int left, top; /* pixels added there */
-    struct gi_edge edge;
+    struct gi_border_spec border;
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
@@ -107,11 +107,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (width > GI_PIXELS_MAX || height > GI_PIXELS_MAX)
         return gi_fail(err, GI_E_USAGE, "%lld x %lld pixels: want at most %d either way",
                        (long long)width, (long long)height, GI_PIXELS_MAX);
-    t->edge = gi_edge_from(&p->edge, src);
+    t->border = gi_border_spec_from(&p->border, src);
     plan->result.width = (int)width;
     plan->result.height = (int)height;
-    plan->reach = GI_REACH_MAPPED;
-    plan->border = t->edge.border;
+    plan->dependency = GI_DEPENDENCY_MAPPED;
+    plan->border = t->border.mode;
     plan->cost.other = 1;
     return GI_OK;
 }
@@ -121,7 +121,7 @@ static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 {
     const struct tables *t = plan->tables;
     int height = plan->sources[0].height, n = y1 - y0;
-    enum gi_border border = t->edge.border;
+    enum gi_border border = t->border.mode;
     struct gi_span span = {height, 0};
     if (border == GI_BORDER_WRAP && n < height) {
         span.top = gi_border_index((long long)y0 - t->top, height, border);
@@ -145,15 +145,15 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct tables *t = plan->tables;
     int height = plan->sources[0].height;
-    struct gi_window window = {.left = -t->left,
-                               .top = work->dst_y - t->top,
-                               .src_y = work->src_y,
-                               .image_height = height,
-                               .edge = t->edge};
+    struct gi_copy_border window = {.left = -t->left,
+                                    .top = work->dst_y - t->top,
+                                    .src_y = work->src_y,
+                                    .image_height = height,
+                                    .border = t->border};
     struct gi_span have = {work->src_y, work->src_y + work->srcs->height};
     if (have.bottom > height) /* the rows are contiguous already */
         window.top = window.src_y = window.image_height = 0;
-    return queue->k->window(queue, work->dst, work->srcs, &window, err);
+    return queue->k->copy_border(queue, work->dst, work->srcs, &window, err);
 }
 
 const struct gi_filter gi_filter_pad = {

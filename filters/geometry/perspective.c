@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "filters/geometry/warping.h"
+#include "filters/geometry/transform.h"
 
 enum { CORNERS = 4, UNKNOWNS = 8 };
 
@@ -11,7 +11,7 @@ struct params {
     struct gi_extent size;
     bool inverse;
     struct gi_reals from, to;
-    struct gi_warp_params warp;
+    struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
@@ -44,8 +44,8 @@ static const struct gi_option options[] = {
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
      .help = "Their places in the result; without it its corners"},
-    GI_WARP_SIZE_OPTION(struct params),
-    GI_WARP_OPTIONS(struct params),
+    GI_TRANSFORM_SIZE_OPTION(struct params),
+    GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
 
@@ -132,13 +132,13 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
             status =
                 gi_fail(err, GI_E_USAGE, "--from, --to: want four points with no three on a line");
     }
-    if (!status && !gi_warp_plan(plan, &p->warp, 0, err))
+    if (!status && !gi_transform_plan(plan, &p->transform, 0, err))
         status = GI_E_MEMORY;
     if (!status && m[6] == 0 && m[7] == 0)
-        gi_warp_affine(plan, (double[6]){m[0] / m[8], m[1] / m[8], m[2] / m[8], m[3] / m[8],
-                                         m[4] / m[8], m[5] / m[8]});
+        gi_transform_affine(plan, (double[6]){m[0] / m[8], m[1] / m[8], m[2] / m[8], m[3] / m[8],
+                                              m[4] / m[8], m[5] / m[8]});
     else if (!status)
-        gi_warp_projective(plan, m);
+        gi_transform_projective(plan, m);
     return status;
 }
 
@@ -166,6 +166,6 @@ const struct gi_filter gi_filter_perspective = {
     .params_nbytes = sizeof(struct params),
     .check = check,
     .plan = plan,
-    .needs = gi_warp_needs,
-    .run = gi_warp_run,
+    .needs = gi_transform_needs,
+    .run = gi_transform_run,
 };

@@ -1,11 +1,11 @@
 /* Remapping by a coordinate map.
  * SPDX-License-Identifier: MIT */
-#include "filters/geometry/warping.h"
+#include "filters/geometry/transform.h"
 
 struct params {
     const char *map, *map_y;
     bool relative;
-    struct gi_warp_params warp;
+    struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
@@ -25,7 +25,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, relative),
      .help = "The map holds displacements to the right and down"},
-    GI_WARP_OPTIONS(struct params),
+    GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
 
@@ -64,21 +64,21 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         return status;
     plan->result.width = plan->sources[1].width;
     plan->result.height = plan->sources[1].height;
-    struct gi_warp *warp = gi_warp_plan(plan, &p->warp, 0, err);
-    if (!warp)
+    struct gi_remap *transform = gi_transform_plan(plan, &p->transform, 0, err);
+    if (!transform)
         return GI_E_MEMORY;
-    warp->map.kind = GI_MAP_FIELD;
-    warp->map.relative = p->relative;
+    transform->map.kind = GI_MAP_FIELD;
+    transform->map.relative = p->relative;
     return GI_OK;
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    struct gi_warp warp = *(const struct gi_warp *)plan->tables;
-    warp.map.field[0] = &work->srcs[1];
-    warp.map.field[1] = &work->srcs[plan->nsources - 1];
-    return queue->k->warp(queue, work->dst, work->srcs, &warp, err);
+    struct gi_remap transform = *(const struct gi_remap *)plan->tables;
+    transform.map.field[0] = &work->srcs[1];
+    transform.map.field[1] = &work->srcs[plan->nsources - 1];
+    return queue->k->remap(queue, work->dst, work->srcs, &transform, err);
 }
 
 const struct gi_filter gi_filter_remap = {

@@ -10,7 +10,7 @@ struct params {
     struct gi_extent size;
     bool fit, fill, pad, stretch, no_enlarge, fast;
     int gravity, filter, like;
-    struct gi_border_params edge; /* --border-value */
+    struct gi_border_params border; /* --border-value */
 };
 
 static const struct gi_choice filters[] = {
@@ -76,7 +76,7 @@ static const struct gi_option options[] = {
      .help = "Only make images smaller"},
     GI_GRAVITY_OPTION(struct params, "center",
                       "The part that --fill keeps, and the place where --pad puts the image"),
-    GI_ADDED_VALUE_OPTION(struct params, edge, "Pixels that --pad adds"),
+    GI_ADDED_VALUE_OPTION(struct params, border, "Pixels that --pad adds"),
     {.name = "filter",
      .letter = 'f',
      .type = GI_OPT_CHOICE,
@@ -108,7 +108,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 {
     struct params *p = arg;
     bool both = !gi_length_is_open(&p->size.width) && !gi_length_is_open(&p->size.height);
-    p->edge.border = GI_BORDER_VALUE;
+    p->border.mode = GI_BORDER_VALUE;
     if (!gi_extent_is_set(&p->size))
         return gi_fail(err, GI_E_USAGE, "--size: want 800x600, 800x, x600 or 50%%");
     if (p->fit + p->fill + p->pad + p->stretch > 1)
@@ -292,7 +292,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     spec->columns_first = columns_first((enum like)p->like, src, &l);
     double down = (double)src->width * l.height * spec->col.taps;
     double along = (double)l.width * l.height * spec->row.taps;
-    plan->reach = GI_REACH_MAPPED;
+    plan->dependency = GI_DEPENDENCY_MAPPED;
     plan->cost.fmas = (down + along) / ((double)src->width * src->height);
     return GI_OK;
 }
@@ -344,9 +344,9 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     bool none = in.bottom <= in.top;
     if (l.width == l.frame_width && l.height == l.frame_height)
         return resample(plan, queue, dst, work, in, err);
-    struct gi_window window = {.left = -l.left,
-                               .top = none ? 1 : work->dst_y - l.top - in.top,
-                               .edge = gi_edge_from(&p->edge, dst)};
+    struct gi_copy_border window = {.left = -l.left,
+                                    .top = none ? 1 : work->dst_y - l.top - in.top,
+                                    .border = gi_border_spec_from(&p->border, dst)};
     enum gi_status status = k->alloc(queue, &image, l.width, none ? 1 : in.bottom - in.top,
                                      dst->channels, dst->type, err);
     if (status)
@@ -354,7 +354,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     if (!none)
         status = resample(plan, queue, &image, work, in, err);
     if (!status)
-        status = k->window(queue, dst, &image, &window, err);
+        status = k->copy_border(queue, dst, &image, &window, err);
     k->release(queue, &image);
     return status;
 }

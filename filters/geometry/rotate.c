@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "filters/geometry/turning.h"
-#include "filters/geometry/warping.h"
+#include "filters/geometry/layout.h"
+#include "filters/geometry/transform.h"
 
 struct params {
     double angle_deg; /* counterclockwise */
     bool expand;
     struct gi_reals center;
-    struct gi_warp_params warp;
+    struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
@@ -35,7 +35,7 @@ static const struct gi_option options[] = {
      .metavar = "X,Y",
      .help = "The fixed point, in pixels from the centre of the top left one; without "
              "it the middle of the image"},
-    GI_WARP_OPTIONS(struct params),
+    GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
 
@@ -65,14 +65,14 @@ static bool turns(const struct params *p)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    static const int turn_of[] = {0, GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X,
-                                  GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
-                                  GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y};
+    static const int turn_of[] = {0, GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_X,
+                                  GI_LAYOUT_MIRROR_X | GI_LAYOUT_MIRROR_Y,
+                                  GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_Y};
     const struct params *p = plan->params;
     int width = plan->sources[0].width, height = plan->sources[0].height, quarters;
     bool exact = quarters_of(p, &quarters);
     if (turns(p))
-        return gi_turn_plan(plan, turn_of[quarters], err);
+        return gi_layout_plan(plan, turn_of[quarters], err);
     double angle = fmod(p->angle_deg, 360) * (acos(-1) / 180);
     double c = exact ? (quarters == 0) - (quarters == 2) : cos(angle);
     double s = exact ? (quarters == 1) - (quarters == 3) : sin(angle);
@@ -88,23 +88,23 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         x = to_x = p->center.v[0];
         y = to_y = p->center.v[1];
     }
-    if (!gi_warp_plan(plan, &p->warp, 0, err))
+    if (!gi_transform_plan(plan, &p->transform, 0, err))
         return GI_E_MEMORY;
-    gi_warp_affine(plan,
-                   (double[6]){c, -s, x - c * to_x + s * to_y, s, c, y - s * to_x - c * to_y});
+    gi_transform_affine(plan,
+                        (double[6]){c, -s, x - c * to_x + s * to_y, s, c, y - s * to_x - c * to_y});
     return GI_OK;
 }
 
 static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 {
-    return turns(plan->params) ? gi_turn_needs(plan, y0, y1) : gi_warp_needs(plan, y0, y1);
+    return turns(plan->params) ? gi_layout_needs(plan, y0, y1) : gi_transform_needs(plan, y0, y1);
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    return turns(plan->params) ? gi_turn_run(plan, queue, work, err)
-                               : gi_warp_run(plan, queue, work, err);
+    return turns(plan->params) ? gi_layout_run(plan, queue, work, err)
+                               : gi_transform_run(plan, queue, work, err);
 }
 
 const struct gi_filter gi_filter_rotate = {

@@ -1,10 +1,10 @@
 /* Translation by whole or fractional pixels.
  * SPDX-License-Identifier: MIT */
-#include "filters/geometry/warping.h"
+#include "filters/geometry/transform.h"
 
 struct params {
     struct gi_reals by;
-    struct gi_warp_params warp;
+    struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
@@ -18,7 +18,7 @@ static const struct gi_option options[] = {
      .most = 2,
      .metavar = "X,Y",
      .help = "Pixels to the right and down; negative ones to the left and up"},
-    GI_WARP_OPTIONS(struct params),
+    GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
 
@@ -34,9 +34,9 @@ static enum gi_status check(void *arg, struct gi_err *err)
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
-    if (!gi_warp_plan(plan, &p->warp, 0, err))
+    if (!gi_transform_plan(plan, &p->transform, 0, err))
         return GI_E_MEMORY;
-    gi_warp_affine(plan, (double[6]){1, 0, -p->by.v[0], 0, 1, -p->by.v[1]});
+    gi_transform_affine(plan, (double[6]){1, 0, -p->by.v[0], 0, 1, -p->by.v[1]});
     return GI_OK;
 }
 
@@ -54,6 +54,6 @@ const struct gi_filter gi_filter_shift = {
     .params_nbytes = sizeof(struct params),
     .check = check,
     .plan = plan,
-    .needs = gi_warp_needs,
-    .run = gi_warp_run,
+    .needs = gi_transform_needs,
+    .run = gi_transform_run,
 };

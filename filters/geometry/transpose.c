@@ -1,6 +1,6 @@
 /* Transposition: rows become columns.
  * SPDX-License-Identifier: MIT */
-#include "filters/geometry/turning.h"
+#include "filters/geometry/layout.h"
 
 struct params {
     bool anti;
@@ -17,8 +17,8 @@ static const struct gi_option options[] = {
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
-    int anti = p->anti ? GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y : 0;
-    return gi_turn_plan(plan, GI_TURN_TRANSPOSE | anti, err);
+    int anti = p->anti ? GI_LAYOUT_MIRROR_X | GI_LAYOUT_MIRROR_Y : 0;
+    return gi_layout_plan(plan, GI_LAYOUT_TRANSPOSE | anti, err);
 }
 
 const struct gi_filter gi_filter_transpose = {
@@ -34,6 +34,6 @@ const struct gi_filter gi_filter_transpose = {
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,
-    .needs = gi_turn_needs,
-    .run = gi_turn_run,
+    .needs = gi_layout_needs,
+    .run = gi_layout_run,
 };

@@ -1,11 +1,11 @@
 /* Lens distortion correction.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/camera.h"
-#include "filters/geometry/warping.h"
+#include "filters/geometry/transform.h"
 
 struct params {
     const char *camera;
-    struct gi_warp_params warp;
+    struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
@@ -17,7 +17,7 @@ static const struct gi_option options[] = {
                 "\"distortion_coefficients\": [-0.3, 0.1, 0.01, -0.02, 0.05]}",
      .metavar = "FILE|TEXT",
      .help = "The calibration, JSON or YAML as OpenCV writes it"},
-    GI_WARP_OPTIONS(struct params),
+    GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
 
@@ -42,11 +42,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     enum gi_status status = read_camera(&camera, p, err);
     if (status)
         return status;
-    struct gi_warp *warp = gi_warp_plan(plan, &p->warp, 0, err);
-    if (!warp)
+    struct gi_remap *transform = gi_transform_plan(plan, &p->transform, 0, err);
+    if (!transform)
         return GI_E_MEMORY;
-    struct gi_lens *lens = &warp->map.lens;
-    warp->map.kind = GI_MAP_LENS;
+    struct gi_lens *lens = &transform->map.lens;
+    transform->map.kind = GI_MAP_LENS;
     *lens = (struct gi_lens){.fx = camera.fx,
                              .fy = camera.fy,
                              .cx = camera.cx,
@@ -83,5 +83,5 @@ const struct gi_filter gi_filter_undistort = {
     .params_nbytes = sizeof(struct params),
     .check = check,
     .plan = plan,
-    .run = gi_warp_run,
+    .run = gi_transform_run,
 };

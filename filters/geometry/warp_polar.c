@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "filters/geometry/warping.h"
+#include "filters/geometry/transform.h"
 
 struct params {
     struct gi_reals center;
     double radius; /* pixels */
     bool log, inverse;
     struct gi_extent size;
-    struct gi_warp_params warp;
+    struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
@@ -38,8 +38,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
      .help = "From the polar image back"},
-    GI_WARP_SIZE_OPTION(struct params),
-    GI_WARP_OPTIONS(struct params),
+    GI_TRANSFORM_SIZE_OPTION(struct params),
+    GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
 
@@ -66,11 +66,11 @@ static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y
 }
 
 /* Fills the radii of the columns and the cosines and sines of the rows, stored after the struct
- * gi_warp. */
-static void fill_rays(struct gi_warp *warp, const struct gi_image *dst, double radius, double x,
-                      double y, bool log_of)
+ * gi_remap. */
+static void fill_rays(struct gi_remap *transform, const struct gi_image *dst, double radius,
+                      double x, double y, bool log_of)
 {
-    double *tables = (double *)(warp + 1), *cosine = tables + dst->width;
+    double *tables = (double *)(transform + 1), *cosine = tables + dst->width;
     double *sine = cosine + dst->height;
     for (int i = 0; i < dst->width; i++)
         tables[i] = log_of ? exp(i * (log(radius) / dst->width)) - 1 : i * (radius / dst->width);
@@ -79,8 +79,8 @@ static void fill_rays(struct gi_warp *warp, const struct gi_image *dst, double r
         cosine[i] = cos(angle);
         sine[i] = sin(angle);
     }
-    warp->map.kind = GI_MAP_RAYS;
-    warp->map.rays = (struct gi_rays){tables, cosine, sine, x, y};
+    transform->map.kind = GI_MAP_RAYS;
+    transform->map.rays = (struct gi_rays){tables, cosine, sine, x, y};
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -90,20 +90,22 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     double radius, x, y;
     set_shape(plan, &radius, &x, &y);
     size_t numbers = p->inverse ? 0 : (size_t)dst->width + 2 * (size_t)dst->height;
-    struct gi_warp *warp = gi_warp_plan(plan, &p->warp, numbers * sizeof(double), err);
-    if (!warp)
+    struct gi_remap *transform =
+        gi_transform_plan(plan, &p->transform, numbers * sizeof(double), err);
+    if (!transform)
         return GI_E_MEMORY;
     if (!p->inverse) {
-        fill_rays(warp, dst, radius, x, y, p->log);
+        fill_rays(transform, dst, radius, x, y, p->log);
         return GI_OK;
     }
     double columns = plan->sources[0].width, rows = plan->sources[0].height;
-    warp->map.kind = GI_MAP_RINGS;
-    warp->map.rings = (struct gi_rings){.center_x = x,
-                                        .center_y = y,
-                                        .radial = p->log ? columns / log(radius) : columns / radius,
-                                        .angular = rows / (2 * acos(-1)),
-                                        .log = p->log};
+    transform->map.kind = GI_MAP_RINGS;
+    transform->map.rings =
+        (struct gi_rings){.center_x = x,
+                          .center_y = y,
+                          .radial = p->log ? columns / log(radius) : columns / radius,
+                          .angular = rows / (2 * acos(-1)),
+                          .log = p->log};
     return GI_OK;
 }
 
@@ -127,5 +129,5 @@ const struct gi_filter gi_filter_warp_polar = {
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,
-    .run = gi_warp_run,
+    .run = gi_transform_run,
 };

@@ -9,7 +9,7 @@ struct params {
     double radius; /* px */
     struct gi_level height;
     bool keep;
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
@@ -19,7 +19,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, radius),
      .default_text = "50",
      .min = 1,
-     .max = GI_BALL_MAX,
+     .max = GI_ROLLING_BALL_MAX,
      .unit = "px",
      .help = "Radius of the ball: more than half of the width of the objects"},
     {.name = "height",
@@ -44,7 +44,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 }
 
 struct tables {
-    struct gi_ball ball;
+    struct gi_rolling_ball rolling_ball;
     float heights[];
 };
 
@@ -60,10 +60,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         return GI_E_MEMORY;
     if (p->height.kind != GI_LEVEL_UNSET)
         height = gi_level_number(&p->height, type, 0);
-    tables->ball = (struct gi_ball){.radius = reach,
-                                    .heights = tables->heights,
-                                    .keep = p->keep,
-                                    .edge = gi_edge_from(&p->edge, &plan->sources[0])};
+    tables->rolling_ball =
+        (struct gi_rolling_ball){.radius = reach,
+                                 .heights = tables->heights,
+                                 .keep = p->keep,
+                                 .border = gi_border_spec_from(&p->border, &plan->sources[0])};
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
             double rest = r * r - i * i - j * j;
@@ -71,7 +72,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                 rest < 0 ? INFINITY : (float)(height * (1 - sqrt(rest) / r));
         }
     plan->halo = reach;
-    plan->border = tables->ball.edge.border;
+    plan->border = tables->rolling_ball.border.mode;
     plan->cost.other = 3.2 * r * r;
     return GI_OK;
 }
@@ -80,7 +81,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct tables *tables = plan->tables;
-    return queue->k->ball(queue, work->dst, work->srcs, &tables->ball, err);
+    return queue->k->rolling_ball(queue, work->dst, work->srcs, &tables->rolling_ball, err);
 }
 
 const struct gi_filter gi_filter_background = {

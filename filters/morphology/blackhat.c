@@ -28,7 +28,7 @@ const struct gi_filter gi_filter_blackhat = {
               "smears, 1979). " GI_FLAT_PEERS,
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_window_check,
+    .check = gi_footprint_check,
     .plan = gi_flat_plan_both,
     .run = run,
     .measure = gi_opacity_measure,

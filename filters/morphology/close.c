@@ -25,7 +25,7 @@ const struct gi_filter gi_filter_close = {
               "Serra, Image Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_window_check,
+    .check = gi_footprint_check,
     .plan = gi_flat_plan_both,
     .run = run,
     .measure = gi_opacity_measure,

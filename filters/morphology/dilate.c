@@ -21,7 +21,7 @@ const struct gi_filter gi_filter_dilate = {
               "out(y, x) = max of in(y - j, x - i), for i from -(w / 2) to (w - 1) / 2 and j "
               "from -(h / 2) to (h - 1) / 2 in integer division: the structuring element of "
               "erode, turned by 180 degrees. The time does not depend on the size of a "
-              "rectangle.\n\n" GI_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
+              "rectangle.\n\n" GI_FOOTPRINT_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
               ", so that a cut-out grows.\n\n"
               "The results are those of scipy's grey_dilation(). " GI_FLAT_PEERS
               " Outside the image --border clamp is what OpenCV does by default, except with "
@@ -29,7 +29,7 @@ const struct gi_filter gi_filter_dilate = {
               "that covers a NaN gives NaN; -0 is less than 0.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_window_check,
+    .check = gi_footprint_check,
     .plan = gi_flat_plan_one,
     .run = run,
     .measure = gi_opacity_measure,

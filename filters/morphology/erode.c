@@ -20,7 +20,7 @@ const struct gi_filter gi_filter_erode = {
               "channel by channel:\n"
               "out(y, x) = min of in(y + j, x + i), for i from -(w / 2) to (w - 1) / 2 and j "
               "from -(h / 2) to (h - 1) / 2 in integer division. The time does not depend on the "
-              "size of a rectangle.\n\n" GI_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
+              "size of a rectangle.\n\n" GI_FOOTPRINT_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
               ", so that a cut-out shrinks.\n\n"
               "The results are those of scipy's grey_erosion() and OpenCV's erode(). Outside the "
               "image --border clamp is what OpenCV does by default, except with --mask: only "
@@ -28,7 +28,7 @@ const struct gi_filter gi_filter_erode = {
               "a NaN gives NaN; -0 is less than 0.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_window_check,
+    .check = gi_footprint_check,
     .plan = gi_flat_plan_one,
     .run = run,
     .measure = gi_opacity_measure,

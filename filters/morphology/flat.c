@@ -5,8 +5,8 @@
 #include <math.h>
 
 const struct gi_option gi_flat_options[] = {
-    GI_WINDOW_OPTIONS(GI_TAPS_MAX, "4001"),
-    GI_SHAPE_OPTIONS,
+    GI_FOOTPRINT_SIZE_OPTIONS(GI_TAPS_MAX, "4001"),
+    GI_FOOTPRINT_SHAPE_OPTIONS,
     {.name = "alpha",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_flat_params, alpha),
@@ -16,23 +16,23 @@ const struct gi_option gi_flat_options[] = {
 };
 
 const struct gi_option gi_flat_difference_options[] = {
-    GI_WINDOW_OPTIONS(GI_TAPS_MAX, "4001"),
-    GI_SHAPE_OPTIONS,
+    GI_FOOTPRINT_SIZE_OPTIONS(GI_TAPS_MAX, "4001"),
+    GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_BORDER_OPTIONS(struct gi_flat_params),
     {.name = NULL},
 };
 
 /* Fills in the structuring element `w`, and for the dilation its reflection. */
-static void fill(struct gi_flat *flat, const struct gi_shape *w, bool alpha,
-                 const struct gi_edge *edge)
+static void fill(struct gi_flat *flat, const struct gi_footprint *w, bool alpha,
+                 const struct gi_border_spec *border)
 {
     int n = w->nruns, width = w->width, height = w->height;
-    flat->erode = (struct gi_extreme){.width = width,
+    flat->erode = (struct gi_min_max){.width = width,
                                       .height = height,
                                       .anchor_x = width / 2,
                                       .anchor_y = height / 2,
                                       .alpha_too = alpha,
-                                      .edge = *edge,
+                                      .border = *border,
                                       .runs = w->runs ? flat->runs : NULL,
                                       .nruns = n};
     flat->dilate = flat->erode;
@@ -41,10 +41,10 @@ static void fill(struct gi_flat *flat, const struct gi_shape *w, bool alpha,
     flat->dilate.anchor_y = height - 1 - height / 2;
     flat->dilate.runs = w->runs ? flat->runs + n : NULL;
     for (int i = 0; i < n; i++) {
-        const struct gi_run run = w->runs[i];
+        const struct gi_footprint_run run = w->runs[i];
         flat->runs[i] = run;
         flat->runs[2 * n - 1 - i] =
-            (struct gi_run){(int16_t)-run.y, (int16_t)-run.last, (int16_t)-run.first};
+            (struct gi_footprint_run){(int16_t)-run.y, (int16_t)-run.last, (int16_t)-run.first};
     }
 }
 
@@ -53,18 +53,18 @@ static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_er
 {
     const struct gi_flat_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    struct gi_shape w;
-    enum gi_status status = gi_shape_make(&w, &p->window, src, GI_TAPS_MAX, err);
+    struct gi_footprint w;
+    enum gi_status status = gi_footprint_make(&w, &p->window, src, GI_TAPS_MAX, err);
     if (status)
         return status;
     struct gi_flat *flat =
         gi_plan_tables(plan, sizeof *flat + 2 * (size_t)w.nruns * sizeof *w.runs, err);
-    struct gi_edge edge = gi_edge_from(&p->edge, src);
+    struct gi_border_spec border = gi_border_spec_from(&p->border, src);
     if (flat)
-        fill(flat, &w, p->alpha, &edge);
-    gi_shape_free(&w);
+        fill(flat, &w, p->alpha, &border);
+    gi_footprint_free(&w);
     plan->halo = passes * (w.height / 2);
-    plan->border = edge.border;
+    plan->border = border.mode;
     plan->cost.other = passes * (2.0 + w.nruns);
     gi_opacity_plan(plan, p->alpha);
     return flat ? GI_OK : GI_E_MEMORY;
@@ -87,15 +87,16 @@ static enum gi_status alloc_like(struct gi_queue *queue, struct gi_image *image,
 }
 
 /* The same min or max filter on pixels whose transparent ones were replaced. */
-static struct gi_extreme of_veiled(const struct gi_extreme *spec, const struct gi_veil *veil,
-                                   const struct gi_image *src)
+static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
+                                     const struct gi_ignore_transparent *ignoring,
+                                     const struct gi_image *src)
 {
-    struct gi_extreme all = *spec;
+    struct gi_min_max all = *spec;
     int last = src->channels - 1;
-    bool counts = gi_opacity_counts(&spec->edge, src);
+    bool counts = gi_opacity_counts(&spec->border, src);
     for (int c = 0; c < last && !counts; c++)
-        all.edge.value[c] = veil->hidden;
-    all.edge.value[last] = counts ? veil->shown : veil->hidden;
+        all.border.value[c] = ignoring->hidden;
+    all.border.value[last] = counts ? ignoring->shown : ignoring->hidden;
     all.alpha_too = true;
     return all;
 }
@@ -103,51 +104,51 @@ static struct gi_extreme of_veiled(const struct gi_extreme *spec, const struct g
 /* The min or max filter that ignores transparent pixels: these get a value that any other sample is
  * chosen before. */
 static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_extreme *spec,
+                                const struct gi_image *src, const struct gi_min_max *spec,
                                 struct gi_err *err)
 {
     float full = gi_type_full_scale(src->type), end = src->type == GI_F32 ? INFINITY : full;
     float start = src->type == GI_F32 ? -INFINITY : 0;
-    struct gi_veil veil = {.hidden = spec->greatest ? start : end,
-                           .shown = spec->greatest ? full : 0};
-    struct gi_extreme all = of_veiled(spec, &veil, src);
+    struct gi_ignore_transparent ignoring = {.hidden = spec->greatest ? start : end,
+                                             .shown = spec->greatest ? full : 0};
+    struct gi_min_max all = of_ignoring(spec, &ignoring, src);
     struct gi_image veiled;
     enum gi_status status = alloc_like(queue, &veiled, src, err);
     if (status)
         return status;
-    status = queue->k->veil(queue, &veiled, src, &veil, err);
+    status = queue->k->ignore_transparent(queue, &veiled, src, &ignoring, err);
     if (!status)
-        status = queue->k->extreme(queue, dst, &veiled, &all, err);
-    veil.picked = dst;
+        status = queue->k->min_max(queue, dst, &veiled, &all, err);
+    ignoring.picked = dst;
     if (!status)
-        status = queue->k->veil(queue, dst, src, &veil, err);
+        status = queue->k->ignore_transparent(queue, dst, src, &ignoring, err);
     queue->k->release(queue, &veiled);
     return status;
 }
 
 static enum gi_status pick(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_extreme *spec, bool hides, struct gi_err *err)
+                           const struct gi_min_max *spec, bool hides, struct gi_err *err)
 {
-    return (hides ? of_opaque : queue->k->extreme)(queue, dst, src, spec, err);
+    return (hides ? of_opaque : queue->k->min_max)(queue, dst, src, spec, err);
 }
 
 static bool hides(const struct gi_plan *plan, const struct gi_work *work)
 {
     const struct gi_flat_params *p = plan->params;
     const struct gi_flat *flat = plan->tables;
-    return gi_opacity_hides(plan, work, &flat->erode.edge, p->alpha);
+    return gi_opacity_hides(plan, work, &flat->erode.border, p->alpha);
 }
 
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
-                           const struct gi_work *work, const struct gi_extreme *spec,
+                           const struct gi_work *work, const struct gi_min_max *spec,
                            struct gi_err *err)
 {
     return pick(queue, work->dst, work->srcs, spec, hides(plan, work), err);
 }
 
 enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
-                            const struct gi_work *work, const struct gi_extreme *first,
-                            const struct gi_extreme *second, struct gi_err *err)
+                            const struct gi_work *work, const struct gi_min_max *first,
+                            const struct gi_min_max *second, struct gi_err *err)
 {
     struct gi_image between;
     bool some = hides(plan, work);
@@ -162,8 +163,8 @@ enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
 }
 
 enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
-                            const struct gi_work *work, const struct gi_extreme *a,
-                            const struct gi_extreme *b, const struct gi_point *point,
+                            const struct gi_work *work, const struct gi_min_max *a,
+                            const struct gi_min_max *b, const struct gi_pointwise *point,
                             struct gi_err *err)
 {
     struct gi_image other, *dst = work->dst;
@@ -184,6 +185,6 @@ enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *a, const struct gi_image *b,
                                 struct gi_err *err)
 {
-    struct gi_point spec = {.op = GI_POINT_SUBTRACT};
+    struct gi_pointwise spec = {.op = GI_POINTWISE_SUBTRACT};
     return queue->k->pointwise(queue, dst, a, b, &spec, err);
 }

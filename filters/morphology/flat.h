@@ -4,12 +4,12 @@
 #define GI_FILTERS_FLAT_H
 
 #include "filters/opacity.h"
-#include "filters/window.h"
+#include "filters/footprint.h"
 
 struct gi_flat_params {
-    struct gi_window_params window;
+    struct gi_footprint_params window;
     bool alpha;
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 /* Options of the structuring element, --alpha and the border; differences have no --alpha. */
@@ -23,8 +23,8 @@ extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
 /* The two halves: eroding by `erode` and dilating the result by `dilate` is the opening. */
 struct gi_flat {
-    struct gi_extreme erode, dilate;
-    struct gi_run runs[]; /* of both */
+    struct gi_min_max erode, dilate;
+    struct gi_footprint_run runs[]; /* of both */
 };
 
 /* For the manuals of differences. */
@@ -41,14 +41,14 @@ enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
  * it; or `point` of `a` and `b` of it. Fully transparent pixels are ignored (filters/opacity.h).
  * Intermediate images are allocated and released here. Errors: those of the primitives. */
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
-                           const struct gi_work *work, const struct gi_extreme *spec,
+                           const struct gi_work *work, const struct gi_min_max *spec,
                            struct gi_err *err);
 enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
-                            const struct gi_work *work, const struct gi_extreme *first,
-                            const struct gi_extreme *second, struct gi_err *err);
+                            const struct gi_work *work, const struct gi_min_max *first,
+                            const struct gi_min_max *second, struct gi_err *err);
 enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
-                            const struct gi_work *work, const struct gi_extreme *a,
-                            const struct gi_extreme *b, const struct gi_point *point,
+                            const struct gi_work *work, const struct gi_min_max *a,
+                            const struct gi_min_max *b, const struct gi_pointwise *point,
                             struct gi_err *err);
 
 /* dst = a - b, alpha from `a`; either may be `dst`. Errors: those of the primitive. */

@@ -5,7 +5,7 @@
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct gi_point less = {.op = GI_POINT_SUBTRACT};
+    const struct gi_pointwise less = {.op = GI_POINTWISE_SUBTRACT};
     const struct gi_flat *flat = plan->tables;
     return gi_flat_pair(plan, queue, work, &flat->dilate, &flat->erode, &less, err);
 }
@@ -28,7 +28,7 @@ const struct gi_filter gi_filter_gradient = {
               "1993). " GI_FLAT_PEERS,
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_window_check,
+    .check = gi_footprint_check,
     .plan = gi_flat_plan_both,
     .run = run,
     .measure = gi_opacity_measure,

@@ -12,9 +12,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct gi_point half = {.op = GI_POINT_MIDDLE, .alpha_too = true};
+    const struct gi_pointwise half = {.op = GI_POINTWISE_MIDDLE, .alpha_too = true};
     const struct gi_flat *flat = plan->tables;
-    struct gi_extreme greatest = flat->erode; /* of the same neighbourhood: dilate's is reflected */
+    struct gi_min_max greatest = flat->erode; /* of the same neighbourhood: dilate's is reflected */
     greatest.greatest = true;
     return gi_flat_pair(plan, queue, work, &greatest, &flat->erode, &half, err);
 }
@@ -35,7 +35,7 @@ const struct gi_filter gi_filter_midpoint = {
               "Image Processing, 5.3).",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_window_check,
+    .check = gi_footprint_check,
     .plan = plan,
     .run = run,
     .measure = gi_opacity_measure,

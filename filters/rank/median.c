@@ -10,14 +10,14 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct gi_rank_params, threshold),
      .amount = true,
      .help = "Change only samples that differ from the median by more than this"},
-    GI_SHAPE_OPTIONS,
+    GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct gi_level *threshold = &((struct gi_rank_params *)params)->threshold;
-    enum gi_status status = gi_window_check(params, err);
+    enum gi_status status = gi_footprint_check(params, err);
     if (status || threshold->kind == GI_LEVEL_UNSET)
         return status;
     if (threshold->value < 0)
@@ -37,7 +37,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     enum gi_status status = gi_rank_run(plan, queue, work, err);
     if (status || p->threshold.kind == GI_LEVEL_UNSET)
         return status;
-    struct gi_point outlier = {.op = GI_POINT_OUTLIER, .alpha_too = p->alpha};
+    struct gi_pointwise outlier = {.op = GI_POINTWISE_OUTLIER, .alpha_too = p->alpha};
     outlier.t = (float)gi_level_number(&p->threshold, work->dst->type, 0);
     return queue->k->pointwise(queue, work->dst, work->srcs, work->dst, &outlier, err);
 }
@@ -55,7 +55,7 @@ const struct gi_filter gi_filter_median = {
               "the two in the middle, as in scipy, so that it always is one of the samples.\n\n"
               "With --threshold only specks change: a sample becomes the median if it differs "
               "from it by more than that, and stays as it is otherwise, also if it is "
-              "NaN.\n\n" GI_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL ".\n\n"
+              "NaN.\n\n" GI_FOOTPRINT_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL ".\n\n"
               "The results are those of scipy's median_filter() and, with --border clamp, of "
               "OpenCV's medianBlur(). In float images NaN is above all numbers, so that the "
               "result is NaN if more than half of the samples are; -0 is less than 0.\n\n"

@@ -3,7 +3,7 @@
 #include "filters/rank/rank.h"
 #include "filters/tone/curve.h"
 
-static const struct gi_option options[] = {GI_SHAPE_OPTIONS, GI_RANK_OPTIONS};
+static const struct gi_option options[] = {GI_FOOTPRINT_SHAPE_OPTIONS, GI_RANK_OPTIONS};
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
@@ -21,7 +21,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    return queue->k->mode(queue, work->dst, work->srcs, gi_rank_window(plan, work), err);
+    return queue->k->mode(queue, work->dst, work->srcs, gi_rank_footprint(plan, work), err);
 }
 
 const struct gi_filter gi_filter_mode = {
@@ -40,7 +40,7 @@ const struct gi_filter gi_filter_mode = {
               "inside the image.",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
-    .check = gi_window_check,
+    .check = gi_footprint_check,
     .plan = plan,
     .run = run,
     .measure = gi_opacity_measure,

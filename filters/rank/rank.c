@@ -12,7 +12,7 @@ static const struct gi_option options[] = {
      .max = 100,
      .unit = "%",
      .help = "The percentile to take: none is the minimum, all the maximum"},
-    GI_SHAPE_OPTIONS,
+    GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };
 
@@ -40,7 +40,7 @@ const struct gi_filter gi_filter_rank = {
         "The results are those of scipy's percentile_filter().",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
-    .check = gi_window_check,
+    .check = gi_footprint_check,
     .plan = plan,
     .run = gi_rank_run,
     .measure = gi_opacity_measure,

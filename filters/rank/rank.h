@@ -4,20 +4,20 @@
 #define GI_FILTERS_RANK_H
 
 #include "filters/opacity.h"
-#include "filters/window.h"
+#include "filters/footprint.h"
 
 struct gi_rank_params {
-    struct gi_window_params window;
+    struct gi_footprint_params window;
     double percent;            /* the percentile, of rank */
     struct gi_level threshold; /* of median */
     bool alpha;
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 /* --k, --size, --alpha and the border options of a struct gi_rank_params, in the order of its
  * members. */
 #define GI_RANK_OPTIONS                                                                            \
-    GI_WINDOW_OPTIONS(GI_MEDIAN_MAX, "1001"),                                                      \
+    GI_FOOTPRINT_SIZE_OPTIONS(GI_MEDIAN_MAX, "1001"),                                              \
         {.name = "alpha",                                                                          \
          .type = GI_OPT_FLAG,                                                                      \
          .offset = offsetof(struct gi_rank_params, alpha),                                         \
@@ -33,7 +33,7 @@ struct gi_rank_params {
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err);
 
 /* Returns the specification for a run, from the plan. */
-const struct gi_median *gi_rank_window(const struct gi_plan *plan, const struct gi_work *work);
+const struct gi_median *gi_rank_footprint(const struct gi_plan *plan, const struct gi_work *work);
 
 /* Runs it as a rank filter. */
 enum gi_status gi_rank_run(const struct gi_plan *plan, struct gi_queue *queue,

@@ -20,7 +20,7 @@ enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err)
     enum gi_status status = gi_regions_take(src, err);
     if (status)
         return status;
-    plan->reach = GI_REACH_ALL;
+    plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->scratch_nbytes =
         (size_t)src->width * (size_t)src->height * sizeof(uint32_t) + gi_luma_nbytes(src);
     plan->cost = (struct gi_cost){.other = 110.0 / src->channels, .nbytes = 8.0 / src->channels};

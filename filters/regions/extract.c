@@ -45,7 +45,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                        mask->width, mask->height, src->width, src->height);
     const struct gi_extract_params *p = plan->params;
     size_t labels = (size_t)src->width * (size_t)src->height * sizeof(uint32_t);
-    plan->reach = GI_REACH_ALL;
+    plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->array_nbytes = p->labels || p->points ? labels : 0;
     plan->scratch_nbytes = labels + gi_luma_nbytes(src);
     plan->cost = (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
@@ -85,7 +85,7 @@ static void relabel(struct gi_image *labels, const uint32_t *renumber)
 }
 
 /* Drops the points whose label was dropped. */
-static void drop_points(struct gi_points *points, const struct gi_image *labels)
+static void drop_points(struct gi_pixel_list *points, const struct gi_image *labels)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < points->n; i++) {
@@ -132,7 +132,7 @@ static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extr
     struct gi_image labels = {0};
     enum gi_status status = GI_OK;
     if (p->points)
-        status = queue->k->select(queue, &extract->points, gray, foreground, err);
+        status = queue->k->compact(queue, &extract->points, gray, foreground, err);
     if (!status)
         status = queue->k->label(queue, &labels, &extract->found, foreground,
                                  p->connectivity ? 8 : 4, err);
@@ -152,10 +152,10 @@ static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *mark
                                    struct gi_err *err)
 {
     const struct gi_kernels *k = queue->k;
-    struct gi_shuffle channel = {.from = {{0, c}}, .nsources = 1};
-    struct gi_point negative = {.op = GI_POINT_AFFINE, .scale = {-1}};
-    struct gi_point either = {.op = GI_POINT_MAXIMUM};
-    enum gi_status status = k->shuffle(queue, marked, mask, &channel, err);
+    struct gi_permute_channels channel = {.from = {{0, c}}, .nsources = 1};
+    struct gi_pointwise negative = {.op = GI_POINTWISE_AFFINE, .scale = {-1}};
+    struct gi_pointwise either = {.op = GI_POINTWISE_MAXIMUM};
+    enum gi_status status = k->permute_channels(queue, marked, mask, &channel, err);
     if (!status && mask->type == GI_F32)
         status = k->pointwise(queue, spare, marked, NULL, &negative, err);
     if (!status)
@@ -174,7 +174,7 @@ static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
 {
     const struct gi_kernels *k = queue->k;
     struct gi_image one = {0}, spare = {0};
-    struct gi_point either = {.op = GI_POINT_MAXIMUM};
+    struct gi_pointwise either = {.op = GI_POINTWISE_MAXIMUM};
     enum gi_status status = k->alloc(queue, marked, mask->width, mask->height, 1, mask->type, err);
     if (!status)
         status = k->alloc(queue, &one, mask->width, mask->height, 1, mask->type, err);
@@ -231,7 +231,7 @@ static void result_free(void *result)
     free(extract->regions);
     free(extract->order);
     gi_image_free(&extract->labels);
-    gi_points_free(&extract->points);
+    gi_pixel_list_free(&extract->points);
     *extract = (struct gi_extract){0};
 }
 
@@ -247,7 +247,7 @@ static bool same_labels(const struct gi_image *a, const struct gi_image *b)
     return true;
 }
 
-static bool same_points(const struct gi_points *a, const struct gi_points *b)
+static bool same_points(const struct gi_pixel_list *a, const struct gi_pixel_list *b)
 {
     return a->n == b->n &&
            (a->n == 0 || (memcmp(a->x, b->x, a->n * sizeof *a->x) == 0 &&

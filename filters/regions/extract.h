@@ -36,7 +36,7 @@ struct gi_extract {
     uint32_t *order;                /* n indices into `regions`, sorted as params.sort says */
     struct gi_image
         labels; /* if asked for: GI_U32 image in host memory, 0 outside all kept regions */
-    struct gi_points points; /* if asked for: pixels of the kept regions with their intensity */
+    struct gi_pixel_list points; /* if asked for: pixels of the kept regions with their intensity */
 };
 
 /* The measures of a region; intensities are in sample units, NAN if every pixel is NaN. */

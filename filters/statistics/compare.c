@@ -254,7 +254,7 @@ static enum gi_status match(struct gi_image *converted, const struct gi_image **
 /* Double precision on the host only: 4 sums over 11 rows and over 11 columns per sample. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    plan->reach = GI_REACH_ALL;
+    plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->on_host = true;
     plan->cost = (struct gi_cost){.other = 8 * 2 * WINDOW};
     return check_shapes(&plan->sources[0], &plan->sources[1], err);

@@ -245,7 +245,7 @@ static enum gi_status measure_floats(struct gi_queue *queue, struct state *state
     spec = (struct gi_histogram_spec){
         .key = GI_KEY_RANGE, .nbins = p->bins, .lo = state->lo, .hi = state->hi};
     enum gi_status status =
-        queue->k->moments(queue, state->sums, band, state->least, state->most, err);
+        queue->k->sums(queue, state->sums, band, state->least, state->most, err);
     return status ? status
                   : queue->k->histogram(queue, state->counts + bins_at(n, p), band, &spec, err);
 }

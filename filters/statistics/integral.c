@@ -40,7 +40,7 @@ static int words_of(const struct gi_plan *plan)
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
-    plan->reach = GI_REACH_ALL;
+    plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->cost.other = 4;
     plan->cost.nbytes = 8;
     plan->array_nbytes = (size_t)gi_image_nbytes(src) / gi_type_nbytes(src->type) *

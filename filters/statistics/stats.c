@@ -38,7 +38,7 @@ static enum gi_status plan_zones(struct gi_plan *plan, struct gi_err *err)
     const struct gi_stats_params *p = plan->params;
     struct gi_zones zones = {.n = 0};
     plan->on_host = true;
-    plan->reach = GI_REACH_ALL;
+    plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->cost.other = src->type == GI_F32 ? 4000 : 1000;
     enum gi_status status = p->by ? gi_zones_read(&zones, p->by, src->width, src->height, err)
                                   : gi_labels_fit(labels, src, err);
@@ -80,26 +80,27 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
 {
     const struct gi_kernels *k = queue->k;
     struct gi_image alpha;
-    struct gi_shuffle to_alpha = {.from = {{0, band->channels - 1}}, .nsources = 1};
-    struct gi_shuffle to_all = {.nsources = 1};
+    struct gi_permute_channels to_alpha = {.from = {{0, band->channels - 1}}, .nsources = 1};
+    struct gi_permute_channels to_all = {.nsources = 1};
     /* Floats: alpha > 0 becomes infinity, which any minimum replaces by the sample, and alpha 0
      * becomes NaN. */
-    struct gi_point infinite = {.op = GI_POINT_AFFINE, .scale = {INFINITY}};
-    struct gi_point keep = {.op = band->type == GI_F32 ? GI_POINT_MINIMUM : GI_POINT_MULTIPLY,
-                            .alpha_too = true};
+    struct gi_pointwise infinite = {.op = GI_POINTWISE_AFFINE, .scale = {INFINITY}};
+    struct gi_pointwise keep = {.op = band->type == GI_F32 ? GI_POINTWISE_MINIMUM
+                                                           : GI_POINTWISE_MULTIPLY,
+                                .alpha_too = true};
     enum gi_status status =
         k->alloc(queue, kept, band->width, band->height, band->channels, band->type, err);
     if (status)
         return status;
     status = k->alloc(queue, &alpha, band->width, band->height, 1, band->type, err);
     if (!status) {
-        status = k->shuffle(queue, &alpha, band, &to_alpha, err);
+        status = k->permute_channels(queue, &alpha, band, &to_alpha, err);
         if (!status)
             status = k->threshold(queue, &alpha, &alpha, 0, false, err);
         if (!status && band->type == GI_F32)
             status = k->pointwise(queue, &alpha, &alpha, NULL, &infinite, err);
         if (!status)
-            status = k->shuffle(queue, kept, &alpha, &to_all, err);
+            status = k->permute_channels(queue, kept, &alpha, &to_all, err);
         if (!status)
             status = k->pointwise(queue, kept, band, kept, &keep, err);
         k->release(queue, &alpha);

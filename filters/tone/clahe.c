@@ -94,7 +94,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         return GI_E_MEMORY;
     *spec = (struct gi_clahe){
         .across = (int)p->tiles.width.value, .down = (int)p->tiles.height.value, .clip = p->clip};
-    plan->reach = GI_REACH_MAPPED; /* a row depends on its position */
+    plan->dependency = GI_DEPENDENCY_MAPPED; /* a row depends on its position */
     plan->band_passes = 1;
     plan->state_nbytes = sizeof(struct state) + counts_of(plan) * sizeof(uint32_t);
     plan->scratch_nbytes =
@@ -126,7 +126,7 @@ struct count {
 static enum gi_status settle_floats(const struct count *count, struct gi_image *piece,
                                     struct gi_err *err)
 {
-    struct gi_point spec = {.op = GI_POINT_TABLE};
+    struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE};
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         spec.table[c] = count->bins;
     return count->queue->k->pointwise(count->queue, piece, piece, NULL, &spec, err);
@@ -163,14 +163,14 @@ static enum gi_status count_rows(const struct count *count, int ty, int top, int
     const struct gi_image *judge = &count->judge;
     enum gi_status status = GI_OK;
     for (int tx = 0; tx < count->shape.x.tiles && top < bottom && !status; tx++) {
-        struct gi_window window = {
-            .left = tx * count->shape.x.tile, .top = top, .edge.border = GI_BORDER_REFLECT101};
+        struct gi_copy_border window = {
+            .left = tx * count->shape.x.tile, .top = top, .border.mode = GI_BORDER_REFLECT101};
         struct gi_image piece;
         status = k->alloc(count->queue, &piece, count->shape.x.tile, bottom - top, judge->channels,
                           judge->type, err);
         if (status)
             return status;
-        status = k->window(count->queue, &piece, judge, &window, err);
+        status = k->copy_border(count->queue, &piece, judge, &window, err);
         if (!status)
             status = count_piece(count, &piece, ty * count->shape.x.tiles + tx, err);
         k->release(count->queue, &piece);

@@ -49,7 +49,7 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
     int colours = gi_colour_channels(src), tables = curve->each ? colours : 1;
     size_t nbytes = (size_t)gi_curve_values(src->type) * gi_type_nbytes(src->type);
     char *block = malloc((size_t)tables * nbytes);
-    struct gi_point spec = {.op = GI_POINT_TABLE};
+    struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE};
     if (!block)
         return gi_fail(err, GI_E_MEMORY, "out of memory: tables of a curve");
     for (int c = 0; c < tables; c++)
@@ -66,7 +66,7 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
 
 /* If samples are large compared with their span, one product and one sum would cancel: `first`
  * subtracts the common part, exactly where it matters. Returns whether any channel needs that. */
-static bool fill_line(struct gi_point *first, struct gi_point *last, int c,
+static bool fill_line(struct gi_pointwise *first, struct gi_pointwise *last, int c,
                       const struct gi_stretch *line)
 {
     double scale = (line->out[1] - line->out[0]) / (line->to - line->from), bulk = 0;
@@ -88,7 +88,7 @@ enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work
                               const struct gi_stretch *lines, struct gi_err *err)
 {
     const struct gi_image *src = work->srcs;
-    struct gi_point first = {.op = GI_POINT_AFFINE}, last = first;
+    struct gi_pointwise first = {.op = GI_POINTWISE_AFFINE}, last = first;
     struct gi_image moved;
     bool twice = false;
     for (int c = 0; c < gi_colour_channels(src); c++)

@@ -25,7 +25,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct params *p = plan->params;
-    struct gi_point spec = {.op = GI_POINT_AFFINE, .alpha_too = p->alpha};
+    struct gi_pointwise spec = {.op = GI_POINTWISE_AFFINE, .alpha_too = p->alpha};
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         spec.scale[c] = -1;
         spec.offset[c] = gi_type_full_scale(plan->sources[0].type);

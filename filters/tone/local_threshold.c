@@ -15,7 +15,7 @@ struct params {
     double offset, factor, range, sigma;
     struct gi_level contrast;
     bool invert, per_channel;
-    struct gi_border_params edge;
+    struct gi_border_params border;
 };
 
 static const struct gi_choice methods[] = {
@@ -135,7 +135,7 @@ static enum gi_status plan_method(struct gi_plan *plan, const struct params *p, 
     if (p->method == BERNSEN)
         return GI_OK;
     if (p->method == GAUSSIAN) {
-        struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->edge, err);
+        struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
         if (!tables)
             return GI_E_MEMORY;
         double sigma = isnan(p->sigma) ? gi_gaussian_sigma(p->k) : p->sigma;
@@ -156,7 +156,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     plan->halo = p->k / 2;
-    plan->border = (enum gi_border)p->edge.border;
+    plan->border = (enum gi_border)p->border.mode;
     if (by_luma(plan)) {
         plan->result.channels = 1;
         plan->cost.nbytes = 2 * (double)gi_type_nbytes(src->type);
@@ -169,7 +169,7 @@ struct unit {
     double lo, step;
 };
 
-static struct unit unit_of(const struct gi_image *judge, const struct gi_edge *edge,
+static struct unit unit_of(const struct gi_image *judge, const struct gi_border_spec *border,
                            const struct state *state)
 {
     double lo = INFINITY, hi = -INFINITY;
@@ -180,9 +180,9 @@ static struct unit unit_of(const struct gi_image *judge, const struct gi_edge *e
             lo = fmin(lo, (double)state->found[c].min);
             hi = fmax(hi, (double)state->found[c].max);
         }
-        if (edge->border == GI_BORDER_VALUE && isfinite(edge->value[c])) {
-            lo = fmin(lo, (double)edge->value[c]);
-            hi = fmax(hi, (double)edge->value[c]);
+        if (border->mode == GI_BORDER_VALUE && isfinite(border->value[c])) {
+            lo = fmin(lo, (double)border->value[c]);
+            hi = fmax(hi, (double)border->value[c]);
         }
     }
     return (struct unit){lo < INFINITY ? lo : 0, lo < hi ? (hi - lo) / (GI_LOCAL_LEVELS - 1) : 1};
@@ -193,8 +193,8 @@ static struct gi_local window_of(const struct params *p, const struct gi_image *
                                  const struct state *state)
 {
     struct gi_local local = {.k = p->k, .mean = p->method == MEAN, .invert = p->invert};
-    local.edge = gi_edge_from(&p->edge, judge);
-    struct unit unit = unit_of(judge, &local.edge, state);
+    local.border = gi_border_spec_from(&p->border, judge);
+    struct unit unit = unit_of(judge, &local.border, state);
     local.lo = unit.lo;
     local.scale = 1 / unit.step;
     return local;
@@ -213,7 +213,7 @@ static double least_level(const struct gi_local *local, const struct gi_image *j
     return least;
 }
 
-/* Fills the rule as kernels/local.h defines it, on sums of levels. */
+/* Fills the rule as kernels/tone.h defines it, on sums of levels. */
 static void rule_of(struct gi_local *local, const struct params *p, const struct gi_image *judge,
                     const struct state *state)
 {
@@ -280,12 +280,12 @@ static enum gi_status run_gaussian(const struct gi_plan *plan, struct gi_queue *
     const struct params *p = plan->params;
     struct gi_separable spec = ((const struct gi_separable_tables *)plan->tables)->spec;
     float full = gi_type_full_scale(judge->type);
-    spec.edge = gi_edge_from(&p->edge, judge);
-    spec.finish =
-        (struct gi_finish){.kind = GI_FINISH_ABOVE,
-                           .amount = p->invert ? 0 : full,
-                           .bias = p->invert ? full : 0,
-                           .threshold = (float)((double)full * GAUSSIAN_ERROR - p->offset)};
+    spec.border = gi_border_spec_from(&p->border, judge);
+    spec.epilogue =
+        (struct gi_epilogue){.kind = GI_EPILOGUE_ABOVE,
+                             .amount = p->invert ? 0 : full,
+                             .bias = p->invert ? full : 0,
+                             .threshold = (float)((double)full * GAUSSIAN_ERROR - p->offset)};
     return queue->k->convolve_separable(queue, dst, judge, &spec, err);
 }
 
@@ -294,11 +294,11 @@ static enum gi_status run_bernsen(const struct params *p, struct gi_queue *queue
                                   struct gi_err *err)
 {
     struct gi_image ends[2] = {{0}};
-    struct gi_extreme window = {.width = p->k,
+    struct gi_min_max window = {.width = p->k,
                                 .height = p->k,
                                 .anchor_x = p->k / 2,
                                 .anchor_y = p->k / 2,
-                                .edge = gi_edge_from(&p->edge, judge)};
+                                .border = gi_border_spec_from(&p->border, judge)};
     struct gi_bernsen spec = {.least = &ends[0],
                               .greatest = &ends[1],
                               .contrast = (double)gi_type_full_scale(judge->type) * 15 / 255,
@@ -312,7 +312,7 @@ static enum gi_status run_bernsen(const struct params *p, struct gi_queue *queue
                                  judge->type, err);
         window.greatest = i;
         if (!status)
-            status = queue->k->extreme(queue, &ends[i], judge, &window, err);
+            status = queue->k->min_max(queue, &ends[i], judge, &window, err);
     }
     if (!status)
         status = queue->k->bernsen(queue, dst, judge, &spec, err);

@@ -1,6 +1,6 @@
 /* Samples of a TIFF to the image's: strips and tiles, planes, any depth.
  * SPDX-License-Identifier: MIT */
-#include "imgio/tiff/reader.h"
+#include "imgio/tiff/tiff_reader.h"
 
 #if GI_HAVE_TIFF
 

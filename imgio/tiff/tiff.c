@@ -3,7 +3,7 @@
  * that libtiff has.
  * Without libtiff at build time only the message remains. SPDX-License-Identifier: MIT */
 #include "imgio/metadata.h"
-#include "imgio/tiff/reader.h"
+#include "imgio/tiff/tiff_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

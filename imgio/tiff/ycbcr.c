@@ -1,7 +1,7 @@
 /* YCbCr of 8 bits as TIFF stores it: blocks of h x v samples of Y, row by row, then one sample of
  * Cb and one of Cr (TIFF 6.0, section 21).
  * SPDX-License-Identifier: MIT */
-#include "imgio/tiff/reader.h"
+#include "imgio/tiff/tiff_reader.h"
 
 #if GI_HAVE_TIFF
 

@@ -160,12 +160,12 @@ enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel
     } while (0)
 
 /* Returns a texture object over the rows of `image` in linear memory: point sampling at pixel
- * coordinates, unconverted samples, and the border that `edge` describes. It may be used by kernels
- * that are enqueued before the next call. *texture is 0 if the hardware cannot represent the image:
- * border modes except CLAMP and VALUE, border values that are not representable as texels, three
- * channels, and images beyond its size limits. */
+ * coordinates, unconverted samples, and the border that `border` describes. It may be used by
+ * kernels that are enqueued before the next call. *texture is 0 if the hardware cannot represent
+ * the image: border modes except CLAMP and VALUE, border values that are not representable as
+ * texels, three channels, and images beyond its size limits. */
 enum gi_status gi_cuda_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
-                               const struct gi_image *image, const struct gi_edge *edge,
+                               const struct gi_image *image, const struct gi_border_spec *border,
                                struct gi_err *err);
 void gi_cuda_textures_free(struct gi_cuda_queue *cu);
 
@@ -183,54 +183,55 @@ enum gi_status gi_cuda_copy_to_device(struct gi_cuda_queue *cu, void *device, si
 gi_convolve_separable_fn gi_cuda_convolve_separable;
 gi_convolve_2d_fn gi_cuda_convolve_2d;
 gi_box_fn gi_cuda_box;
-gi_extreme_fn gi_cuda_extreme;
-gi_ball_fn gi_cuda_ball;
+gi_gradient_magnitude_fn gi_cuda_gradient_magnitude;
+gi_min_max_fn gi_cuda_min_max;
+gi_rolling_ball_fn gi_cuda_rolling_ball;
+gi_ignore_transparent_fn gi_cuda_ignore_transparent;
 gi_median_fn gi_cuda_median;
 gi_mode_fn gi_cuda_mode;
-gi_veil_fn gi_cuda_veil;
 gi_bilateral_fn gi_cuda_bilateral;
 gi_nlmeans_fn gi_cuda_nlmeans;
-gi_gradient_fn gi_cuda_gradient;
 gi_pointwise_fn gi_cuda_pointwise;
 gi_threshold_fn gi_cuda_threshold;
+gi_clahe_fn gi_cuda_clahe;
 gi_local_threshold_fn gi_cuda_local_threshold;
 gi_local_spread_fn gi_cuda_local_spread;
 gi_bernsen_fn gi_cuda_bernsen;
-gi_scan_fn gi_cuda_scan;
-gi_combine_fn gi_cuda_combine;
 gi_luma_fn gi_cuda_luma;
-gi_clahe_fn gi_cuda_clahe;
-gi_mix_fn gi_cuda_mix;
-gi_recolour_fn gi_cuda_recolour;
+gi_colour_transform_fn gi_cuda_colour_transform;
 gi_count_colours_fn gi_cuda_count_colours;
+gi_recolour_fn gi_cuda_recolour;
+gi_permute_channels_fn gi_cuda_permute_channels;
+gi_copy_border_fn gi_cuda_copy_border;
+gi_layout_fn gi_cuda_layout;
+gi_bounds_fn gi_cuda_bounds;
+gi_resample_fn gi_cuda_resample;
+gi_remap_fn gi_cuda_remap;
+gi_arithmetic_fn gi_cuda_arithmetic;
 gi_histogram_fn gi_cuda_histogram;
-gi_moments_fn gi_cuda_moments;
-gi_select_fn gi_cuda_select;
+gi_sums_fn gi_cuda_sums;
+gi_reduce_fn gi_cuda_reduce;
+gi_scan_fn gi_cuda_scan;
+gi_compact_fn gi_cuda_compact;
 gi_label_fn gi_cuda_label;
 gi_region_stats_fn gi_cuda_region_stats;
 gi_paint_fn gi_cuda_paint;
 gi_scatter_fn gi_cuda_scatter;
-gi_window_fn gi_cuda_window;
-gi_turn_fn gi_cuda_turn;
-gi_shuffle_fn gi_cuda_shuffle;
-gi_bounds_fn gi_cuda_bounds;
-gi_reduce_fn gi_cuda_reduce;
-gi_resample_fn gi_cuda_resample;
-gi_warp_fn gi_cuda_warp;
 
 /* The table of implementations (ways) of each primitive. */
 extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
-    gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_ball_ways, gi_cuda_median_ways,
-    gi_cuda_mode_ways, gi_cuda_veil_ways;
+    gi_cuda_box_ways, gi_cuda_min_max_ways, gi_cuda_rolling_ball_ways, gi_cuda_median_ways,
+    gi_cuda_mode_ways, gi_cuda_ignore_transparent_ways;
 extern const struct gi_ways gi_cuda_bilateral_ways, gi_cuda_nlmeans_ways;
 extern const struct gi_ways gi_cuda_local_threshold_ways, gi_cuda_local_spread_ways,
     gi_cuda_bernsen_ways, gi_cuda_scan_ways;
-extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cuda_threshold_ways,
-    gi_cuda_combine_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways, gi_cuda_mix_ways,
-    gi_cuda_recolour_ways, gi_cuda_count_colours_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways,
-    gi_cuda_select_ways, gi_cuda_label_ways, gi_cuda_region_stats_ways;
-extern const struct gi_ways gi_cuda_paint_ways, gi_cuda_scatter_ways, gi_cuda_window_ways,
-    gi_cuda_turn_ways, gi_cuda_shuffle_ways, gi_cuda_bounds_ways, gi_cuda_reduce_ways,
-    gi_cuda_resample_ways, gi_cuda_warp_ways;
+extern const struct gi_ways gi_cuda_gradient_magnitude_ways, gi_cuda_pointwise_ways,
+    gi_cuda_threshold_ways, gi_cuda_arithmetic_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways,
+    gi_cuda_colour_transform_ways, gi_cuda_recolour_ways, gi_cuda_count_colours_ways,
+    gi_cuda_histogram_ways, gi_cuda_sums_ways, gi_cuda_compact_ways, gi_cuda_label_ways,
+    gi_cuda_region_stats_ways;
+extern const struct gi_ways gi_cuda_paint_ways, gi_cuda_scatter_ways, gi_cuda_copy_border_ways,
+    gi_cuda_layout_ways, gi_cuda_permute_channels_ways, gi_cuda_bounds_ways, gi_cuda_reduce_ways,
+    gi_cuda_resample_ways, gi_cuda_remap_ways;
 
 #endif

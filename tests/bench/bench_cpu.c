@@ -123,13 +123,13 @@ static enum gi_status region_stats(struct bench *bench, struct gi_err *err)
 static enum gi_status run_select(struct bench *bench, struct gi_err *err)
 {
     struct gi_predicate predicate = above_half(bench);
-    struct gi_points points;
+    struct gi_pixel_list points;
     enum gi_status status =
-        bench->queue->k->select(bench->queue, &points, &bench->src, &predicate, err);
+        bench->queue->k->compact(bench->queue, &points, &bench->src, &predicate, err);
     if (status)
         return status;
     bench->kept = (double)points.n;
-    gi_points_free(&points);
+    gi_pixel_list_free(&points);
     return GI_OK;
 }
 
@@ -149,7 +149,7 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
         return queue->k->histogram(queue, counts, &bench->src, &spec, err);
     }
     case BENCH_SUM:
-        return queue->k->moments(queue, sums, &bench->src, lo, hi, err);
+        return queue->k->sums(queue, sums, &bench->src, lo, hi, err);
     case BENCH_REDUCE:
         memset(found, 0, sizeof found);
         return queue->k->reduce(queue, found, &bench->src, &plain, err);
@@ -216,7 +216,7 @@ static enum gi_status time_run(struct bench *bench, json_t *object, const char *
     k->stopwatch_mark(bench->watch, 0);
     enum gi_status status = run(bench, err);
     k->stopwatch_mark(bench->watch, 1);
-    bench_say_time(object, name, 1e3 * k->stopwatch_ms(bench->watch, 0, 1));
+    bench_log_time(object, name, 1e3 * k->stopwatch_ms(bench->watch, 0, 1));
     return status;
 }
 

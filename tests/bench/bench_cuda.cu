@@ -122,7 +122,7 @@ static void run_sum(struct bench_job *job, int set)
 {
     static const float lo[4] = {0, 0, 0, 0}, hi[4] = {1, 1, 1, 1};
     check(job, cudaMemsetAsync(job->out, 0, 4 * sizeof(struct gi_sums), job->cu->stream));
-    gi_cuda_moments_launch(job->cu, (struct gi_sums *)job->out, &job->src[set], lo, hi, &job->err);
+    gi_cuda_sums_launch(job->cu, (struct gi_sums *)job->out, &job->src[set], lo, hi, &job->err);
 }
 
 static void run_reduce(struct bench_job *job, int set)
@@ -135,8 +135,8 @@ static void run_reduce(struct bench_job *job, int set)
 static void run_select(struct bench_job *job, int set)
 {
     struct gi_predicate predicate = above_half(job, set);
-    gi_cuda_select_launch(job->cu, (uint32_t *)job->out, job->out2, (device_u64 *)job->scratch,
-                          (char *)job->scratch + 16, &job->src[set], &predicate, &job->err);
+    gi_cuda_compact_launch(job->cu, (uint32_t *)job->out, job->out2, (device_u64 *)job->scratch,
+                           (char *)job->scratch + 16, &job->src[set], &predicate, &job->err);
 }
 
 static void run_label(struct bench_job *job, int set)
@@ -234,7 +234,7 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
     if (labels)
         job->scratch_nbytes += gi_cuda_label_scratch(&job->labels[0]);
     if (work == BENCH_SELECT)
-        job->scratch_nbytes += gi_cuda_select_scratch(&job->src[0]);
+        job->scratch_nbytes += gi_cuda_compact_scratch(&job->src[0]);
     job->scratch = room(job, job->scratch_nbytes);
     if (labels) {
         for (int i = 0; i < BENCH_SETS; i++)
@@ -350,7 +350,7 @@ static void time_all(struct bench *bench, struct bench_job *job, json_t *object,
     for (int i = 0; i < job->request->runs; i++)
         for (int c = 0; c < n && !job->err.status; c++)
             if (i < runs[c])
-                bench_say_time(c ? peers : object, candidates[c].name,
+                bench_log_time(c ? peers : object, candidates[c].name,
                                microseconds(bench, job, &candidates[c], i % BENCH_SETS));
     json_object_set_new(object, "peers", peers);
     json_object_set_new(object, "failed", failed);
@@ -379,7 +379,7 @@ static void time_ways(struct bench *bench, struct bench_job *job, json_t *object
         for (int w = 0; ways && w < ways->n && !job->err.status; w++)
             if (i < runs[w]) {
                 bench_force_way(bench->queue, request, w, &job->err);
-                bench_say_time(times, gi_way_at(ways, w)->name,
+                bench_log_time(times, gi_way_at(ways, w)->name,
                                microseconds(bench, job, &work, i % BENCH_SETS));
             }
     json_object_set_new(object, "ways", times);

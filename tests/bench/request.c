@@ -96,7 +96,7 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     return GI_OK;
 }
 
-void bench_say_time(json_t *object, const char *name, double us)
+void bench_log_time(json_t *object, const char *name, double us)
 {
     json_t *list = json_object_get(object, name);
     if (!list) {

@@ -9,7 +9,7 @@
 
 #include "filters/geometry/resample_weights.h"
 #include "kernels/ways.h"
-#include "tests/bench/content.h"
+#include "tests/bench/picture.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -173,7 +173,7 @@ typedef enum gi_status bench_answer_fn(void *self, json_t *object,
 int bench_serve(void *self, bench_answer_fn *answer);
 
 /* Appends microseconds to the list `name` of `object`, which is made if it does not exist. */
-void bench_say_time(json_t *object, const char *name, double us);
+void bench_log_time(json_t *object, const char *name, double us);
 
 #ifdef __cplusplus
 }

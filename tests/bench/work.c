@@ -16,12 +16,12 @@ static const struct {
     [BENCH_GAUSSIAN] = {"gaussian", "convolve_separable"},
     [BENCH_DENSE] = {"dense", "convolve_2d"},
     [BENCH_BOX] = {"box", "box"},
-    [BENCH_ERODE] = {"erode", "extreme"},
+    [BENCH_ERODE] = {"erode", "min_max"},
     [BENCH_MEDIAN] = {"median", "median"},
     [BENCH_CLAHE] = {"clahe", "clahe"},
     [BENCH_BILATERAL] = {"bilateral", "bilateral"},
     [BENCH_NLMEANS] = {"nlmeans", "nlmeans"},
-    [BENCH_SOBEL] = {"sobel", "gradient"},
+    [BENCH_SOBEL] = {"sobel", "gradient_magnitude"},
     [BENCH_SOBEL_X] = {"sobel_x", "convolve_separable"},
     [BENCH_THRESHOLD] = {"threshold", "threshold"},
     [BENCH_LOCAL_MEAN] = {"local_mean", "local_threshold"},
@@ -34,28 +34,28 @@ static const struct {
     [BENCH_MULTIPLY] = {"multiply", "pointwise"},
     [BENCH_ABSDIFF] = {"absdiff", "pointwise"},
     [BENCH_BLEND] = {"blend", "pointwise"},
-    [BENCH_MEAN] = {"mean", "combine"},
-    [BENCH_DIVIDE] = {"divide", "combine"},
-    [BENCH_COMPOSITE] = {"composite", "combine"},
-    [BENCH_MASK] = {"mask", "combine"},
-    [BENCH_FLIP_H] = {"flip_h", "turn"},
-    [BENCH_FLIP_V] = {"flip_v", "turn"},
-    [BENCH_TRANSPOSE] = {"transpose", "turn"},
-    [BENCH_TURN_90] = {"turn_90", "turn"},
-    [BENCH_WINDOW] = {"window", "window"},
-    [BENCH_SWAP] = {"swap", "shuffle"},
-    [BENCH_ROTATE] = {"rotate", "warp"},
-    [BENCH_PERSPECTIVE] = {"perspective", "warp"},
-    [BENCH_POLAR] = {"polar", "warp"},
+    [BENCH_MEAN] = {"mean", "arithmetic"},
+    [BENCH_DIVIDE] = {"divide", "arithmetic"},
+    [BENCH_COMPOSITE] = {"composite", "arithmetic"},
+    [BENCH_MASK] = {"mask", "arithmetic"},
+    [BENCH_FLIP_H] = {"flip_h", "layout"},
+    [BENCH_FLIP_V] = {"flip_v", "layout"},
+    [BENCH_TRANSPOSE] = {"transpose", "layout"},
+    [BENCH_TURN_90] = {"turn_90", "layout"},
+    [BENCH_WINDOW] = {"window", "copy_border"},
+    [BENCH_SWAP] = {"swap", "permute_channels"},
+    [BENCH_ROTATE] = {"rotate", "remap"},
+    [BENCH_PERSPECTIVE] = {"perspective", "remap"},
+    [BENCH_POLAR] = {"polar", "remap"},
     [BENCH_RESIZE] = {"resize", "resample"},
     [BENCH_OPERATION] = {"operation", NULL},
     [BENCH_LUMA] = {"luma", "luma"},
     [BENCH_HISTOGRAM] = {"histogram", "histogram"},
-    [BENCH_SUM] = {"sum", "moments"},
+    [BENCH_SUM] = {"sum", "sums"},
     [BENCH_REDUCE] = {"reduce", "reduce"},
     [BENCH_MATRIX] = {"matrix", NULL},
     [BENCH_DOUBLES] = {"doubles", NULL},
-    [BENCH_SELECT] = {"select", "select"},
+    [BENCH_SELECT] = {"select", "compact"},
     [BENCH_LABEL] = {"label", "label"},
     [BENCH_REGION_STATS] = {"region_stats", "region_stats"},
     [BENCH_COMPONENTS] = {"components", "region_stats"},
@@ -201,12 +201,13 @@ enum gi_status bench_weights_fill(struct bench_weights *weights,
     return request->work == BENCH_RESIZE ? fill_resize(weights, request, err) : GI_OK;
 }
 
-static enum gi_status run_point(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct bench_request *request,
-                                const struct bench_weights *weights, struct gi_err *err)
+static enum gi_status run_pointwise(struct gi_queue *queue, struct gi_image *dst,
+                                    const struct gi_image *src, const struct bench_request *request,
+                                    const struct bench_weights *weights, struct gi_err *err)
 {
-    struct gi_point point = {.op = request->work == BENCH_AFFINE ? GI_POINT_AFFINE : GI_POINT_TABLE,
-                             .alpha_too = request->alpha == GI_ALPHA_PLAIN};
+    struct gi_pointwise point = {.op = request->work == BENCH_AFFINE ? GI_POINTWISE_AFFINE
+                                                                     : GI_POINTWISE_TABLE,
+                                 .alpha_too = request->alpha == GI_ALPHA_PLAIN};
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         point.scale[c] = -0.9f;
         point.offset[c] = gi_type_full_scale(src->type);
@@ -215,43 +216,44 @@ static enum gi_status run_point(struct gi_queue *queue, struct gi_image *dst,
     return queue->k->pointwise(queue, dst, src, NULL, &point, err);
 }
 
-static enum gi_status run_move(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, enum bench_work work, struct gi_err *err)
+static enum gi_status run_layout(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, enum bench_work work,
+                                 struct gi_err *err)
 {
-    struct gi_window window = {.left = 13, .top = 7};
-    struct gi_shuffle swap = {.nsources = 1};
+    struct gi_copy_border window = {.left = 13, .top = 7};
+    struct gi_permute_channels swap = {.nsources = 1};
     for (int c = 0; c < src->channels; c++)
         swap.from[c].channel = src->channels - 1 - c;
     switch (work) {
     case BENCH_FLIP_H:
-        return queue->k->turn(queue, dst, src, GI_TURN_MIRROR_X, err);
+        return queue->k->layout(queue, dst, src, GI_LAYOUT_MIRROR_X, err);
     case BENCH_FLIP_V:
-        return queue->k->turn(queue, dst, src, GI_TURN_MIRROR_Y, err);
+        return queue->k->layout(queue, dst, src, GI_LAYOUT_MIRROR_Y, err);
     case BENCH_TRANSPOSE:
-        return queue->k->turn(queue, dst, src, GI_TURN_TRANSPOSE, err);
+        return queue->k->layout(queue, dst, src, GI_LAYOUT_TRANSPOSE, err);
     case BENCH_TURN_90:
-        return queue->k->turn(queue, dst, src, GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y, err);
+        return queue->k->layout(queue, dst, src, GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_Y, err);
     case BENCH_WINDOW:
-        return queue->k->window(queue, dst, src, &window, err);
+        return queue->k->copy_border(queue, dst, src, &window, err);
     default:
-        return queue->k->shuffle(queue, dst, src, &swap, err);
+        return queue->k->permute_channels(queue, dst, src, &swap, err);
     }
 }
 
-static enum gi_status run_warp(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct bench_request *request,
-                               struct gi_err *err)
+static enum gi_status run_remap(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct bench_request *request,
+                                struct gi_err *err)
 {
     const double one = (double)((int64_t)1 << GI_AFFINE_BITS), pi = 3.14159265358979323846;
     double x = (src->width - 1) / 2.0, y = (src->height - 1) / 2.0, w = src->width;
     double c = cos(request->degrees * pi / 180), s = sin(request->degrees * pi / 180);
     double turn[6] = {c, s, x - c * x - s * y, -s, c, y + s * x - c * y};
     double keystone[9] = {1, 0.1, -0.025 * w, 0.08, 1, -0.018 * w, 0.16 / w, 0.08 / w, 1};
-    struct gi_warp warp = {.interpolation = request->interpolation,
-                           .cubic = -0.5f,
-                           .alpha = request->alpha,
-                           .edge = {GI_BORDER_VALUE, {0}},
-                           .height = src->height};
+    struct gi_remap warp = {.interpolation = request->interpolation,
+                            .cubic = -0.5f,
+                            .alpha = request->alpha,
+                            .border = {GI_BORDER_VALUE, {0}},
+                            .height = src->height};
     struct gi_map *map = &warp.map;
     map->kind = request->work == BENCH_ROTATE        ? GI_MAP_AFFINE
                 : request->work == BENCH_PERSPECTIVE ? GI_MAP_PROJECTIVE
@@ -261,7 +263,7 @@ static enum gi_status run_warp(struct gi_queue *queue, struct gi_image *dst,
     memcpy(map->m, keystone, sizeof keystone);
     map->rings = (struct gi_rings){
         .center_x = x, .center_y = y, .radial = 1.4, .angular = src->height / (2 * pi)};
-    return queue->k->warp(queue, dst, src, &warp, err);
+    return queue->k->remap(queue, dst, src, &warp, err);
 }
 
 static enum gi_status run_local(struct gi_queue *queue, struct gi_image *dst,
@@ -286,7 +288,7 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     static const float difference[3] = {-1, 0, 1}, smooth[3] = {1, 2, 1};
     const float *taps = weights->taps;
     int k = request->k;
-    struct gi_edge edge = {GI_BORDER_CLAMP, {0}};
+    struct gi_border_spec border = {GI_BORDER_CLAMP, {0}};
     struct gi_separable gaussian = {.row = taps,
                                     .col = taps,
                                     .nrow = k,
@@ -295,7 +297,7 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                     .col_anchor = k / 2,
                                     .sum = 1,
                                     .alpha = request->alpha,
-                                    .edge = edge};
+                                    .border = border};
     struct gi_separable sobel_x = {.row = difference,
                                    .col = smooth,
                                    .nrow = 3,
@@ -303,8 +305,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                    .row_anchor = 1,
                                    .col_anchor = 1,
                                    .alpha = GI_ALPHA_PLAIN,
-                                   .edge = edge,
-                                   .finish = {.kind = GI_FINISH_ABS}};
+                                   .border = border,
+                                   .epilogue = {.kind = GI_EPILOGUE_ABS}};
     struct gi_dense dense = {.weights = weights->dense,
                              .width = k,
                              .height = k,
@@ -312,17 +314,17 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                              .anchor_y = k / 2,
                              .sum = 1,
                              .alpha = request->alpha,
-                             .edge = edge};
-    struct gi_box box = {k, request->alpha, edge};
-    struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge, NULL, 0};
-    struct gi_median median = {.width = k, .height = k, .rank = k * k / 2, .edge = edge};
-    struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
+                             .border = border};
+    struct gi_box box = {k, request->alpha, border};
+    struct gi_min_max erode = {k, k, k / 2, k / 2, false, false, border, NULL, 0};
+    struct gi_median median = {.width = k, .height = k, .rank = k * k / 2, .border = border};
+    struct gi_gradient_magnitude gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, border};
     const struct gi_image srcs[2] = {*src, bench_has_other(request) ? *other : *src};
     struct gi_scan integral = {.along = GI_SCAN_BOTH, .words = 2, .shift = 30};
     if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
-        return run_move(queue, dst, src, request->work, err);
+        return run_layout(queue, dst, src, request->work, err);
     if (request->work >= BENCH_ROTATE && request->work <= BENCH_POLAR)
-        return run_warp(queue, dst, src, request, err);
+        return run_remap(queue, dst, src, request, err);
     if (request->work == BENCH_OPERATION)
         return bench_operation_run(queue, dst, srcs, weights, err);
     if (is_operation(request->work))
@@ -340,14 +342,14 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     case BENCH_BOX:
         return queue->k->box(queue, dst, src, &box, err);
     case BENCH_ERODE:
-        return queue->k->extreme(queue, dst, src, &erode, err);
+        return queue->k->min_max(queue, dst, src, &erode, err);
     case BENCH_MEDIAN:
         return queue->k->median(queue, dst, src, &median, err);
     case BENCH_CLAHE:
         return queue->k->clahe(queue, dst, src, NULL,
                                &(struct gi_clahe){.across = 8, .down = 8, .clip = 2}, err);
     case BENCH_SOBEL:
-        return queue->k->gradient(queue, dst, src, &gradient, err);
+        return queue->k->gradient_magnitude(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:
         return queue->k->threshold(queue, dst, src, gi_type_full_scale(src->type) / 2, false, err);
     case BENCH_LOCAL_MEAN:
@@ -358,7 +360,7 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     case BENCH_LUMA:
         return queue->k->luma(queue, dst, src, err);
     default:
-        return run_point(queue, dst, src, request, weights, err);
+        return run_pointwise(queue, dst, src, request, weights, err);
     }
 }
 

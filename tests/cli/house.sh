@@ -41,7 +41,7 @@ check "attributes of kernels are set in one place, not per launch" \
     "$(grep -rnE 'cudaFuncSet(Attribute|CacheConfig)|cudaMemcpyToSymbol|^(static )?__constant__' kernels | grep -v '^kernels/cuda/device/function.cu:')"
 
 check "operations are in folders by family, the machinery at the top of filters/" \
-    "$(grep -lE '^const struct gi_filter gi_filter_' filters/*.c; find filters -mindepth 2 -name '*.c' -exec grep -lE 'gi_flow_|gi_pipeline_' {} +; find filters -mindepth 3 -type f)"
+    "$(grep -lE '^const struct gi_filter gi_filter_' filters/*.c; find filters -mindepth 2 -name '*.c' -exec grep -lE 'gi_execution_|gi_pipeline_' {} +; find filters -mindepth 3 -type f)"
 check "primitives are in folders by family" \
     "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
 

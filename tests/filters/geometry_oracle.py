@@ -8,7 +8,7 @@ keeps 24 bits of fraction, and double precision confirms gpuimg.
 import json
 
 from _common import Checks, need, np, random_image, write
-from _warp import BORDERS, agree, grid, sample
+from _remap import BORDERS, agree, grid, sample
 
 (ndimage,) = need("scipy.ndimage")
 try:

@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 enum { WORDS_MAX = 40 };
 

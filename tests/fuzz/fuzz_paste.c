@@ -11,7 +11,7 @@
 
 #include "cli/json.h"
 #include "cli/paste.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 

@@ -6,15 +6,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/batch/merge.h"
+#include "cli/batch/journal_merge.h"
 #include "cli/json.h"
-#include "cli/say.h"
+#include "cli/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
-    struct gi_merge merge = {0};
+    struct gi_journal_merge merge = {0};
     struct gi_err err = {0};
     char path[64];
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -24,18 +24,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         abort();
     gi_json_start();
     gi_cli_quiet(true);
-    enum gi_status status = gi_merge_add(&merge, path, &err);
+    enum gi_status status = gi_journal_merge_add(&merge, path, &err);
     if (!status)
-        status = gi_merge_join(&merge, &err);
-    if (!status && gi_merge_failed(&merge) + gi_merge_untold(&merge) > merge.files)
+        status = gi_journal_merge_join(&merge, &err);
+    if (!status && gi_journal_merge_failed(&merge) + gi_journal_merge_untold(&merge) > merge.files)
         abort();
     if (!status)
-        status = gi_merge_write(&merge, "/dev/null", &err);
+        status = gi_journal_merge_write(&merge, "/dev/null", &err);
     if (!status)
-        status = gi_merge_print_tasks(&merge, out, &err);
+        status = gi_journal_merge_print_tasks(&merge, out, &err);
     if (status != err.status || (status && !*err.text))
         abort();
-    gi_merge_free(&merge);
+    gi_journal_merge_free(&merge);
     fclose(out);
     close(fd);
     return 0;

@@ -16,7 +16,7 @@ static enum gi_status thin_plan(struct gi_plan *plan, struct gi_err *err)
     (void)err;
     plan->result.width = (plan->sources[0].width + 1) / 2;
     plan->result.height = (plan->sources[0].height + 1) / 2;
-    plan->reach = GI_REACH_MAPPED;
+    plan->dependency = GI_DEPENDENCY_MAPPED;
     plan->cost.other = 1;
     return GI_OK;
 }

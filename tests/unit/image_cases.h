@@ -96,15 +96,16 @@ static inline void case_fill(struct gi_image *image, uint64_t *seed)
         case_fill_alpha(image, &alpha_seed);
 }
 
-static inline struct gi_edge case_edge(uint64_t *seed, enum gi_border border, enum gi_type type)
+static inline struct gi_border_spec case_border(uint64_t *seed, enum gi_border border,
+                                                enum gi_type type)
 {
-    struct gi_edge edge = {.border = border};
+    struct gi_border_spec border_spec = {.mode = border};
     bool whole = case_between(seed, 0, 1); /* numbers that images of integers can hold */
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
-        edge.value[c] = (case_real(seed) + 1) / 2 * gi_type_full_scale(type);
-        edge.value[c] = whole ? rintf(edge.value[c]) : edge.value[c];
+        border_spec.value[c] = (case_real(seed) + 1) / 2 * gi_type_full_scale(type);
+        border_spec.value[c] = whole ? rintf(border_spec.value[c]) : border_spec.value[c];
     }
-    return edge;
+    return border_spec;
 }
 
 static inline void case_open(struct gi_queue **queue, const struct gi_kernels *k, int threads)

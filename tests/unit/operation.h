@@ -20,7 +20,7 @@ struct operation {
         SEPARABLE,
         DENSE,
         BOX,
-        EXTREME,
+        MIN_MAX,
         MEDIAN,
         BILATERAL,
         NLMEANS,
@@ -31,12 +31,12 @@ struct operation {
     struct gi_separable separable;
     struct gi_dense dense;
     struct gi_box box;
-    struct gi_extreme extreme;
+    struct gi_min_max min_max;
     struct gi_median median;
-    struct gi_run runs[2 * CASE_RUN_ROWS];
+    struct gi_footprint_run runs[2 * CASE_RUN_ROWS];
     struct gi_bilateral bilateral;
     struct gi_nlmeans nlmeans;
-    struct gi_gradient gradient;
+    struct gi_gradient_magnitude gradient;
     float above;
     bool invert;
     bool step; /* the image is 0 on the left and full scale on the right, where sums are extreme */
@@ -50,19 +50,19 @@ static void exact_box(struct gi_image *dst, const struct gi_image *src, const st
 {
     int n = src->channels, k = spec->k, half = k / 2, w = src->width, h = src->height;
     bool weigh = n % 2 == 0 && spec->alpha == GI_ALPHA_WEIGH;
-    struct gi_edge edge = spec->edge;
+    struct gi_border_spec border = spec->border;
     uint64_t count = (uint64_t)k * (uint64_t)k;
     size_t row = (size_t)w * (size_t)n;
     uint64_t *along = calloc((size_t)(h + k - 1) * row, sizeof *along);
     for (int c = 0; c < n; c++)
-        edge.value[c] = rintf(fminf(edge.value[c], gi_type_full_scale(src->type)));
+        border.value[c] = rintf(fminf(border.value[c], gi_type_full_scale(src->type)));
     for (int y = 0; y < h + k - 1; y++)
         for (int x = 0; x < w; x++)
             for (int i = -half; i <= half; i++)
                 for (int c = 0; c < n; c++) {
                     enum gi_alpha_rule plain = GI_ALPHA_PLAIN;
-                    uint64_t v = (uint64_t)exact_at(src, &edge, plain, y - half, x + i, c);
-                    uint64_t a = (uint64_t)exact_at(src, &edge, plain, y - half, x + i, n - 1);
+                    uint64_t v = (uint64_t)exact_at(src, &border, plain, y - half, x + i, c);
+                    uint64_t a = (uint64_t)exact_at(src, &border, plain, y - half, x + i, n - 1);
                     along[(size_t)y * row + (size_t)(x * n + c)] += weigh && c < n - 1 ? v * a : v;
                 }
     for (int y = 0; y < h; y++)
@@ -91,17 +91,17 @@ static bool exact_before(float a, float b, bool greatest)
 
 /* Takes the minimum or maximum over n runs, one after the other. */
 static void exact_runs(struct gi_image *dst, const struct gi_image *src,
-                       const struct gi_extreme *spec, const struct gi_edge *edge)
+                       const struct gi_min_max *spec, const struct gi_border_spec *border)
 {
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++)
             for (int c = 0; c < src->channels; c++) {
                 bool keep = src->channels % 2 == 0 && c == src->channels - 1 && !spec->alpha_too;
-                float best = exact_at(src, edge, GI_ALPHA_PLAIN, (long long)y + spec->runs[0].y,
+                float best = exact_at(src, border, GI_ALPHA_PLAIN, (long long)y + spec->runs[0].y,
                                       (long long)x + spec->runs[0].first, c);
                 for (int r = 0; r < spec->nruns; r++)
                     for (int i = spec->runs[r].first; i <= spec->runs[r].last; i++) {
-                        float v = exact_at(src, edge, GI_ALPHA_PLAIN,
+                        float v = exact_at(src, border, GI_ALPHA_PLAIN,
                                            (long long)y + spec->runs[r].y, (long long)x + i, c);
                         if (exact_before(v, best, spec->greatest))
                             best = v;
@@ -111,16 +111,16 @@ static void exact_runs(struct gi_image *dst, const struct gi_image *src,
 }
 
 /* Filters the rows, then the columns: the rectangle is separable. */
-static void exact_extreme(struct gi_image *dst, const struct gi_image *src,
-                          const struct gi_extreme *spec)
+static void exact_min_max(struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_min_max *spec)
 {
     int n = src->channels, w = src->width, span = w + spec->width - 1;
-    struct gi_edge edge = spec->edge;
+    struct gi_border_spec border = spec->border;
     float *down = calloc((size_t)span, sizeof *down);
     for (int c = 0; src->type != GI_F32 && c < n; c++)
-        edge.value[c] = rintf(fmaxf(fminf(edge.value[c], gi_type_full_scale(src->type)), 0));
+        border.value[c] = rintf(fmaxf(fminf(border.value[c], gi_type_full_scale(src->type)), 0));
     if (spec->runs) {
-        exact_runs(dst, src, spec, &edge);
+        exact_runs(dst, src, spec, &border);
         free(down);
         return;
     }
@@ -128,7 +128,7 @@ static void exact_extreme(struct gi_image *dst, const struct gi_image *src,
         for (int c = 0; c < n; c++) {
             for (int x = 0; x < span; x++)
                 for (int j = 0; j < spec->height; j++) {
-                    float v = exact_at(src, &edge, GI_ALPHA_PLAIN,
+                    float v = exact_at(src, &border, GI_ALPHA_PLAIN,
                                        (long long)y + j - spec->anchor_y, x - spec->anchor_x, c);
                     if (j == 0 || exact_before(v, down[x], spec->greatest))
                         down[x] = v;
@@ -186,10 +186,10 @@ static void exact_median(struct gi_image *dst, const struct gi_image *src,
                          const struct gi_median *spec)
 {
     int n = src->channels, w = spec->width, h = spec->height;
-    struct gi_edge edge = spec->edge;
+    struct gi_border_spec border = spec->border;
     float *window = calloc((size_t)w * (size_t)h, sizeof *window);
     for (int c = 0; src->type != GI_F32 && c < n; c++)
-        edge.value[c] = rintf(fmaxf(fminf(edge.value[c], gi_type_full_scale(src->type)), 0));
+        border.value[c] = rintf(fmaxf(fminf(border.value[c], gi_type_full_scale(src->type)), 0));
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++)
             for (int c = 0; c < n; c++) {
@@ -201,14 +201,14 @@ static void exact_median(struct gi_image *dst, const struct gi_image *src,
                 bool hides = spec->opaque && n % 2 == 0 && !spec->alpha_too;
                 for (int i = 0; !spec->runs && i < w * h; i++)
                     window[count++] =
-                        exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + i / w - h / 2,
+                        exact_at(src, &border, GI_ALPHA_PLAIN, (long long)y + i / w - h / 2,
                                  (long long)x + i % w - w / 2, c);
                 for (int r = 0; spec->runs && r < spec->nruns; r++)
                     for (int i = spec->runs[r].first; i <= spec->runs[r].last; i++) {
                         long long at_y = (long long)y + spec->runs[r].y, at_x = (long long)x + i;
-                        window[count] = exact_at(src, &edge, GI_ALPHA_PLAIN, at_y, at_x, c);
+                        window[count] = exact_at(src, &border, GI_ALPHA_PLAIN, at_y, at_x, c);
                         count +=
-                            !hides || exact_at(src, &edge, GI_ALPHA_PLAIN, at_y, at_x, n - 1) > 0;
+                            !hides || exact_at(src, &border, GI_ALPHA_PLAIN, at_y, at_x, n - 1) > 0;
                     }
                 int rank = (int)floor(count * spec->percent / 100);
                 rank = !hides ? spec->rank : rank < count ? rank : count - 1;
@@ -218,7 +218,7 @@ static void exact_median(struct gi_image *dst, const struct gi_image *src,
     free(window);
 }
 
-#include "pairs_operation.h"
+#include "denoise_operation.h"
 
 static void exact_threshold(struct gi_image *dst, const struct gi_image *src, float above,
                             bool invert)
@@ -243,8 +243,8 @@ static enum gi_status run(struct gi_queue *queue, const struct operation *op, st
         return queue->k->convolve_2d(queue, dst, src, &op->dense, err);
     case BOX:
         return queue->k->box(queue, dst, src, &op->box, err);
-    case EXTREME:
-        return queue->k->extreme(queue, dst, src, &op->extreme, err);
+    case MIN_MAX:
+        return queue->k->min_max(queue, dst, src, &op->min_max, err);
     case MEDIAN:
         return queue->k->median(queue, dst, src, &op->median, err);
     case BILATERAL:
@@ -252,7 +252,7 @@ static enum gi_status run(struct gi_queue *queue, const struct operation *op, st
     case NLMEANS:
         return queue->k->nlmeans(queue, dst, src, &op->nlmeans, err);
     case GRADIENT:
-        return queue->k->gradient(queue, dst, src, &op->gradient, err);
+        return queue->k->gradient_magnitude(queue, dst, src, &op->gradient, err);
     case THRESHOLD:
         return queue->k->threshold(queue, dst, src, op->above, op->invert, err);
     default:
@@ -268,8 +268,8 @@ static void define(const struct operation *op, struct gi_image *dst, const struc
         exact_dense(dst, src, &op->dense);
     else if (op->which == BOX)
         exact_box(dst, src, &op->box);
-    else if (op->which == EXTREME)
-        exact_extreme(dst, src, &op->extreme);
+    else if (op->which == MIN_MAX)
+        exact_min_max(dst, src, &op->min_max);
     else if (op->which == MEDIAN)
         exact_median(dst, src, &op->median);
     else if (op->which == BILATERAL)
@@ -293,13 +293,13 @@ static void fill_step(struct gi_image *image)
                           x < image->width / 2 ? 0 : gi_type_full_scale(image->type));
 }
 
-static struct gi_finish random_finish(uint64_t *seed, enum gi_type type)
+static struct gi_epilogue random_epilogue(uint64_t *seed, enum gi_type type)
 {
     float full = gi_type_full_scale(type);
-    return (struct gi_finish){.kind = (enum gi_finish_kind)case_between(seed, 0, 3),
-                              .bias = case_between(seed, 0, 1) ? case_real(seed) * full / 4 : 0,
-                              .amount = 2 * case_real(seed),
-                              .threshold = full * 0.05f};
+    return (struct gi_epilogue){.kind = (enum gi_epilogue_kind)case_between(seed, 0, 3),
+                                .bias = case_between(seed, 0, 1) ? case_real(seed) * full / 4 : 0,
+                                .amount = 2 * case_real(seed),
+                                .threshold = full * 0.05f};
 }
 
 static void random_separable(struct operation *op, uint64_t *seed, enum gi_border border,
@@ -319,8 +319,8 @@ static void random_separable(struct operation *op, uint64_t *seed, enum gi_borde
         col += op->col[i] = (case_real(seed) + 0.5f) / (float)s->ncol;
     s->sum = row * col;
     s->alpha = (enum gi_alpha_rule)case_between(seed, 0, 2);
-    s->edge = case_edge(seed, border, type);
-    s->finish = random_finish(seed, type);
+    s->border = case_border(seed, border, type);
+    s->epilogue = random_epilogue(seed, type);
 }
 
 static void random_dense(struct operation *op, uint64_t *seed, enum gi_border border,
@@ -335,8 +335,8 @@ static void random_dense(struct operation *op, uint64_t *seed, enum gi_border bo
     for (int i = 0; i < d->width * d->height; i++)
         d->sum += op->row[i] = (case_real(seed) + 0.5f) / (float)(d->width * d->height);
     d->alpha = (enum gi_alpha_rule)case_between(seed, 0, 2);
-    d->edge = case_edge(seed, border, type);
-    d->finish = random_finish(seed, type);
+    d->border = case_border(seed, border, type);
+    d->epilogue = random_epilogue(seed, type);
 }
 
 /* 3, 5 or 7 taps in each direction; `whole`: 3 taps that are integers. */
@@ -355,12 +355,12 @@ static void random_small(struct operation *op, uint64_t *seed, enum gi_border bo
     if (whole && case_between(seed, 0, 1))
         (case_between(seed, 0, 1) ? op->row : op->col)[1] = 0;
     s->sum = 1;
-    s->edge = case_edge(seed, border, type);
+    s->border = case_border(seed, border, type);
     for (int c = 0; type != GI_F32 && c < GI_MAX_CHANNELS; c++)
-        s->edge.value[c] = rintf(s->edge.value[c]);
-    s->finish.kind = case_between(seed, 0, 1) ? GI_FINISH_STORE : GI_FINISH_ABS;
+        s->border.value[c] = rintf(s->border.value[c]);
+    s->epilogue.kind = case_between(seed, 0, 1) ? GI_EPILOGUE_STORE : GI_EPILOGUE_ABS;
     bool biased = !whole && case_between(seed, 0, 1);
-    s->finish.bias = biased ? case_real(seed) * gi_type_full_scale(type) : 0;
+    s->epilogue.bias = biased ? case_real(seed) * gi_type_full_scale(type) : 0;
 }
 
 /* Draws up to two runs in each row of a rectangle with its anchor at (ax, ay); returns their
@@ -373,22 +373,23 @@ static int random_runs(struct operation *op, uint64_t *seed, int width, int heig
         int c = b + case_between(seed, 2, 5), turn = case_between(seed, 0, 3);
         if (turn || (y == height - 1 && n == 0))
             op->runs[n++] =
-                (struct gi_run){(int16_t)(y - ay), (int16_t)(a - ax), (int16_t)(b - ax)};
+                (struct gi_footprint_run){(int16_t)(y - ay), (int16_t)(a - ax), (int16_t)(b - ax)};
         if (turn > 1 && c < width)
-            op->runs[n++] = (struct gi_run){(int16_t)(y - ay), (int16_t)(c - ax),
-                                            (int16_t)(case_between(seed, c, width - 1) - ax)};
+            op->runs[n++] =
+                (struct gi_footprint_run){(int16_t)(y - ay), (int16_t)(c - ax),
+                                          (int16_t)(case_between(seed, c, width - 1) - ax)};
     }
     return n;
 }
 
 /* Draws a rectangle with sides up to `most`, or runs in such a rectangle. */
-static void random_extreme(struct operation *op, uint64_t *seed, enum gi_border border,
+static void random_min_max(struct operation *op, uint64_t *seed, enum gi_border border,
                            enum gi_type type, int most)
 {
-    struct gi_extreme *e = &op->extreme;
+    struct gi_min_max *e = &op->min_max;
     bool square = case_between(seed, 0, 2) == 0;
-    *e = (struct gi_extreme){.greatest = case_between(seed, 0, 1),
-                             .edge = case_edge(seed, border, type)};
+    *e = (struct gi_min_max){.greatest = case_between(seed, 0, 1),
+                             .border = case_border(seed, border, type)};
     e->width = case_between(seed, 1, most);
     e->height = square ? e->width : case_between(seed, 1, most);
     e->anchor_x = square ? e->width / 2 : case_between(seed, 0, e->width - 1);
@@ -406,7 +407,7 @@ static void random_median(struct operation *op, uint64_t *seed, enum gi_border b
     bool square = case_between(seed, 0, 1);
     struct gi_median *m = &op->median;
     *m = (struct gi_median){.alpha_too = case_between(seed, 0, 1),
-                            .edge = case_edge(seed, border, type)};
+                            .border = case_border(seed, border, type)};
     m->width = square ? 2 * case_between(seed, 0, most / 2) + 1 : case_between(seed, 1, most);
     m->height = square ? m->width : case_between(seed, 1, most);
     m->rank = m->width * m->height / 2;
@@ -415,7 +416,7 @@ static void random_median(struct operation *op, uint64_t *seed, enum gi_border b
     if (m->height <= CASE_RUN_ROWS && case_between(seed, 0, 2) == 0) {
         m->runs = op->runs;
         m->nruns = random_runs(op, seed, m->width, m->height, m->width / 2, m->height / 2);
-        m->rank = case_between(seed, 0, gi_runs_pixels(m->runs, m->nruns) - 1);
+        m->rank = case_between(seed, 0, gi_footprint_pixels(m->runs, m->nruns) - 1);
         m->opaque = case_between(seed, 0, 1);
         m->percent = m->opaque ? 12.5 * case_between(seed, 0, 8) : 0;
     }
@@ -427,9 +428,9 @@ static void random_rest(struct operation *op, uint64_t *seed, enum gi_border bor
     static const float smooth[][3] = {{1, 2, 1}, {3, 10, 3}, {1, 1, 1}};
     memcpy(op->gradient.smooth, smooth[case_between(seed, 0, 2)], sizeof smooth[0]);
     op->gradient.alpha = case_between(seed, 0, 1) ? GI_ALPHA_KEEP : GI_ALPHA_PLAIN;
-    op->gradient.edge = op->box.edge = case_edge(seed, border, type);
+    op->gradient.border = op->box.border = case_border(seed, border, type);
     for (int c = 0; type != GI_F32 && c < GI_MAX_CHANNELS && case_between(seed, 0, 1); c++)
-        op->gradient.edge.value[c] = rintf(op->gradient.edge.value[c]);
+        op->gradient.border.value[c] = rintf(op->gradient.border.value[c]);
     op->box.k = 2 * case_between(seed, 0, 5) + 1;
     op->box.alpha = case_between(seed, 0, 1) ? GI_ALPHA_WEIGH : GI_ALPHA_PLAIN;
     op->above = (case_real(seed) * 0.6f + 0.5f) * gi_type_full_scale(type);

@@ -31,22 +31,22 @@ static void REF(put)(struct gi_image *image, int y, int x, int c, REAL v)
 }
 
 /* Returns the value that is filtered, after border mode and premultiplication. */
-static REAL REF(at)(const struct gi_image *src, const struct gi_edge *edge, enum gi_alpha_rule rule,
-                    long long y, long long x, int c)
+static REAL REF(at)(const struct gi_image *src, const struct gi_border_spec *border,
+                    enum gi_alpha_rule rule, long long y, long long x, int c)
 {
-    int i = gi_border_index(y, src->height, edge->border);
-    int j = gi_border_index(x, src->width, edge->border);
+    int i = gi_border_index(y, src->height, border->mode);
+    int j = gi_border_index(x, src->width, border->mode);
     int last = src->channels - 1;
     bool outside = i < 0 || j < 0;
-    REAL v = outside ? (REAL)edge->value[c] : REF(sample)(src, i, j, c);
+    REAL v = outside ? (REAL)border->value[c] : REF(sample)(src, i, j, c);
     if (rule == GI_ALPHA_PLAIN || c == last)
         return v;
-    return v * (outside ? (REAL)edge->value[last] : REF(sample)(src, i, j, last));
+    return v * (outside ? (REAL)border->value[last] : REF(sample)(src, i, j, last));
 }
 
 /* Stores pixel f of all channels: applies the alpha rule and the epilogue. */
 static void REF(finish)(struct gi_image *dst, const struct gi_image *src, const REAL *f, int y,
-                        int x, enum gi_alpha_rule rule, REAL sum, const struct gi_finish *how)
+                        int x, enum gi_alpha_rule rule, REAL sum, const struct gi_epilogue *how)
 {
     int channels = src->channels;
     for (int c = 0; c < channels; c++) {
@@ -58,14 +58,14 @@ static void REF(finish)(struct gi_image *dst, const struct gi_image *src, const 
         } else if (rule == GI_ALPHA_KEEP) {
             v = is_alpha ? s : v / (REAL)gi_type_full_scale(src->type);
         }
-        if (how->kind == GI_FINISH_UNSHARP) {
+        if (how->kind == GI_EPILOGUE_UNSHARP) {
             REAL d = s - v;
             REAL sharp = d > how->threshold || -d > how->threshold ? FMA(how->amount, d, s) : s;
             v = is_alpha ? s : sharp;
-        } else if (how->kind == GI_FINISH_ABOVE) {
+        } else if (how->kind == GI_EPILOGUE_ABOVE) {
             v = is_alpha ? s : s - v > how->threshold ? (REAL)how->amount : (REAL)how->bias;
         } else if (!is_alpha) {
-            v = (how->kind == GI_FINISH_ABS && v < 0 ? -v : v) + (REAL)how->bias;
+            v = (how->kind == GI_EPILOGUE_ABS && v < 0 ? -v : v) + (REAL)how->bias;
         }
         REF(put)(dst, y, x, c, v);
     }
@@ -111,7 +111,7 @@ static REAL *REF(separable_sums)(const struct gi_image *src, const struct gi_sep
     for (int y = 0; y < rows; y++)
         for (int c = 0; c < n; c++) {
             for (int x = 0; x < padded; x++)
-                v[x] = REF(at)(src, &spec->edge, rule, (long long)y - spec->col_anchor,
+                v[x] = REF(at)(src, &spec->border, rule, (long long)y - spec->col_anchor,
                                (long long)x - spec->row_anchor, c);
             for (int x = 0; x < w; x++)
                 r[(size_t)y * row + (size_t)x * (size_t)n + (size_t)c] =
@@ -125,7 +125,7 @@ static REAL *REF(separable_sums)(const struct gi_image *src, const struct gi_sep
 }
 
 static void REF(finish_all)(struct gi_image *dst, const struct gi_image *src, REAL *f,
-                            enum gi_alpha_rule rule, REAL sum, const struct gi_finish *how)
+                            enum gi_alpha_rule rule, REAL sum, const struct gi_epilogue *how)
 {
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++)
@@ -139,7 +139,7 @@ static void REF(separable)(struct gi_image *dst, const struct gi_image *src,
                            const struct gi_separable *spec)
 {
     REF(finish_all)
-    (dst, src, REF(separable_sums)(src, spec), spec->alpha, spec->sum, &spec->finish);
+    (dst, src, REF(separable_sums)(src, spec), spec->alpha, spec->sum, &spec->epilogue);
 }
 
 static void REF(dense)(struct gi_image *dst, const struct gi_image *src,
@@ -155,14 +155,14 @@ static void REF(dense)(struct gi_image *dst, const struct gi_image *src,
                     for (int i = 0; i < spec->width; i++)
                         *sum =
                             FMA(spec->weights[j * spec->width + i],
-                                REF(at)(src, &spec->edge, rule, (long long)y + j - spec->anchor_y,
+                                REF(at)(src, &spec->border, rule, (long long)y + j - spec->anchor_y,
                                         (long long)x + i - spec->anchor_x, c),
                                 *sum);
-    REF(finish_all)(dst, src, f, spec->alpha, spec->sum, &spec->finish);
+    REF(finish_all)(dst, src, f, spec->alpha, spec->sum, &spec->epilogue);
 }
 
 static void REF(gradient)(struct gi_image *dst, const struct gi_image *src,
-                          const struct gi_gradient *spec)
+                          const struct gi_gradient_magnitude *spec)
 {
     static const float d[3] = {-1, 0, 1};
     struct gi_separable one = {.row = d,
@@ -172,7 +172,7 @@ static void REF(gradient)(struct gi_image *dst, const struct gi_image *src,
                                .row_anchor = 1,
                                .col_anchor = 1,
                                .alpha = spec->alpha,
-                               .edge = spec->edge};
+                               .border = spec->border};
     REAL *gx = REF(separable_sums)(src, &one);
     one.row = spec->smooth;
     one.col = d;
@@ -181,7 +181,7 @@ static void REF(gradient)(struct gi_image *dst, const struct gi_image *src,
     for (size_t i = 0; i < n; i++)
         gx[i] = (REAL)SQRT(FMA(gx[i], gx[i], gy[i] * gy[i]));
     free(gy);
-    struct gi_finish store = {.kind = GI_FINISH_STORE};
+    struct gi_epilogue store = {.kind = GI_EPILOGUE_STORE};
     REF(finish_all)(dst, src, gx, spec->alpha, 1, &store);
 }
 

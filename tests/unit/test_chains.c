@@ -231,7 +231,7 @@ static bool run_together(struct outcome *outcome, struct gi_queue *queue, const 
     for (int i = 0; i < chain->n; i++)
         sides[i] = (struct gi_side){.others = chain->steps[i].others,
                                     .result = outcome->results[i],
-                                    .tap = &outcome->taps[i]};
+                                    .copy_out = &outcome->taps[i]};
     if (gi_pipeline_new(&pipeline, chain->steps, chain->n, src, NULL, &err))
         fail_msg("%s: %s", chain->text, err.text);
     enum gi_status status =

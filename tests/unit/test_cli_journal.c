@@ -5,7 +5,7 @@
 #include "failing_memory.h"
 #include "imgio_util.h"
 
-#include "cli/batch/claims.h"
+#include "cli/batch/path_conflicts.h"
 #include "cli/batch/journal.h"
 #include "cli/json.h"
 
@@ -59,8 +59,8 @@ static enum gi_status resumed(struct gi_err *err)
 static enum gi_status claimed(struct gi_err *err)
 {
     char names[5][256];
-    struct gi_claims claims = {0};
-    struct gi_claim a, b;
+    struct gi_paths claims = {0};
+    struct gi_path a, b;
     enum gi_status status = GI_OK;
     snprintf(names[0], sizeof names[0], "%s", paths[0]);
     snprintf(names[1], sizeof names[1], "%s/./in0", folder);
@@ -68,18 +68,18 @@ static enum gi_status claimed(struct gi_err *err)
     snprintf(names[3], sizeof names[3], "%s/missing", folder);
     snprintf(names[4], sizeof names[4], "/dev/null");
     for (size_t i = 0; i < 5 && !status; i++)
-        status = gi_claim(&claims, i ? GI_CLAIM_INPUT : GI_CLAIM_OUTPUT, i, names[i], err);
+        status = gi_paths_add(&claims, i ? GI_PATH_INPUT : GI_PATH_OUTPUT, i, names[i], err);
     if (!status)
-        status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, 9, names[3], err);
+        status = gi_paths_add_folder(&claims, GI_PATH_OUTPUT, 9, names[3], err);
     if (!status) {
         assert_in_range(claims.n, 5,
                         6); /* a path that can't be examined counts as a file of its own */
-        assert_true(gi_claims_clash(&claims, false, &a, &b));
-        assert_int_equal(a.kind, GI_CLAIM_OUTPUT);
+        assert_true(gi_paths_conflict(&claims, false, &a, &b));
+        assert_int_equal(a.kind, GI_PATH_OUTPUT);
         assert_int_equal(b.index, 1);
-        assert_true(gi_claims_clash(&claims, true, &a, &b));
+        assert_true(gi_paths_conflict(&claims, true, &a, &b));
     }
-    gi_claims_free(&claims);
+    gi_paths_free(&claims);
     return status;
 }
 

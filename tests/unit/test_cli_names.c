@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "cli/batch/claims.h"
+#include "cli/batch/path_conflicts.h"
 #include "cli/batch/names.h"
 
 static void templates(void **state)
@@ -115,14 +115,14 @@ static void same_files(void **state)
         {"-", "-", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gi_claims claims = {0};
-        struct gi_claim a, b;
-        assert_int_equal(gi_claim(&claims, GI_CLAIM_OUTPUT, 0, cases[i].a, NULL), GI_OK);
-        assert_int_equal(gi_claim(&claims, GI_CLAIM_OUTPUT, 1, cases[i].b, NULL), GI_OK);
-        assert_int_equal(gi_claim(&claims, GI_CLAIM_OUTPUT, 2, NULL, NULL), GI_OK);
-        if (gi_claims_clash(&claims, true, &a, &b) != cases[i].same)
+        struct gi_paths claims = {0};
+        struct gi_path a, b;
+        assert_int_equal(gi_paths_add(&claims, GI_PATH_OUTPUT, 0, cases[i].a, NULL), GI_OK);
+        assert_int_equal(gi_paths_add(&claims, GI_PATH_OUTPUT, 1, cases[i].b, NULL), GI_OK);
+        assert_int_equal(gi_paths_add(&claims, GI_PATH_OUTPUT, 2, NULL, NULL), GI_OK);
+        if (gi_paths_conflict(&claims, true, &a, &b) != cases[i].same)
             fail_msg("%s and %s: want %d", cases[i].a, cases[i].b, cases[i].same);
-        gi_claims_free(&claims);
+        gi_paths_free(&claims);
     }
 }
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "cli/command.h"
-#include "cli/device.h"
+#include "cli/device_options.h"
 #include "cli/files.h"
 #include "cli/help.h"
 

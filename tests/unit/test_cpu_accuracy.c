@@ -74,8 +74,8 @@ static void try_all(struct work *w, const int *size, int channels, enum gi_type 
     float taps[41], weights[35];
     int n = counts[case_between(seed, 0, 3)];
     gaussian(taps, n, n / 6.0 + 0.3);
-    struct gi_finish finish = {.kind = (enum gi_finish_kind)case_between(seed, 0, 2),
-                               .amount = 1.5f};
+    struct gi_epilogue epilogue = {.kind = (enum gi_epilogue_kind)case_between(seed, 0, 2),
+                                   .amount = 1.5f};
     struct gi_separable separable = {.row = taps,
                                      .col = taps,
                                      .nrow = n,
@@ -84,8 +84,8 @@ static void try_all(struct work *w, const int *size, int channels, enum gi_type 
                                      .col_anchor = n / 2,
                                      .sum = 1,
                                      .alpha = (enum gi_alpha_rule)case_between(seed, 0, 2),
-                                     .edge = case_edge(seed, border, type),
-                                     .finish = finish};
+                                     .border = case_border(seed, border, type),
+                                     .epilogue = epilogue};
     struct gi_err err;
     work_alloc(w, size, channels, channels, type, seed);
     ideal_separable(&w->want.image, &w->src.image, &separable);
@@ -98,8 +98,8 @@ static void try_all(struct work *w, const int *size, int channels, enum gi_type 
                              .anchor_x = 3,
                              .anchor_y = 2,
                              .alpha = separable.alpha,
-                             .edge = separable.edge,
-                             .finish = finish};
+                             .border = separable.border,
+                             .epilogue = epilogue};
     for (int i = 0; i < 35; i++)
         dense.sum += weights[i] = (case_real(seed) + 1.1f) / 40;
     work_alloc(w, size, channels, channels, type, seed);
@@ -107,11 +107,11 @@ static void try_all(struct work *w, const int *size, int channels, enum gi_type 
     w->queue->k->convolve_2d(w->queue, &w->got.image, &w->src.image, &dense, &err);
     work_free(w);
 
-    struct gi_gradient sobel = {.smooth = {1, 2, 1}, .edge = separable.edge};
+    struct gi_gradient_magnitude sobel = {.smooth = {1, 2, 1}, .border = separable.border};
     sobel.alpha = separable.alpha == GI_ALPHA_KEEP ? GI_ALPHA_KEEP : GI_ALPHA_PLAIN;
     work_alloc(w, size, channels, channels, type, seed);
     ideal_gradient(&w->want.image, &w->src.image, &sobel);
-    w->queue->k->gradient(w->queue, &w->got.image, &w->src.image, &sobel, &err);
+    w->queue->k->gradient_magnitude(w->queue, &w->got.image, &w->src.image, &sobel, &err);
     work_free(w);
 
     work_alloc(w, size, channels, 1, type, seed);
@@ -217,7 +217,7 @@ static void longest_kernels(void **state)
         struct work w;
         struct gi_err err;
         struct gi_separable spec = long_gaussian(GI_TAPS_MAX, 60);
-        spec.edge = case_edge(&seed, (enum gi_border)(i / 2), GI_U8);
+        spec.border = case_border(&seed, (enum gi_border)(i / 2), GI_U8);
         case_open(&w.queue, gi_kernels_cpu(), 2);
         work_alloc(&w, sizes[i % 2], 1, 1, GI_U8, &seed);
         ideal_separable(&w.want.image, &w.src.image, &spec);
@@ -245,7 +245,7 @@ static void long_sums(void **state)
         struct gi_separable spec = long_gaussian(n, kernels[i / 2].sigma);
         for (int t = 0; t < n && !(kernels[i / 2].sigma > 0); t++)
             many_taps[t] = 1 / (float)n;
-        spec.edge.border = GI_BORDER_MIRROR;
+        spec.border.mode = GI_BORDER_MIRROR;
         case_open(&w.queue, gi_kernels_cpu(), 1);
         work_alloc(&w, size, 1, 1, GI_F32, &seed);
         for (int y = 0; i % 2 && y < size[1]; y++)
@@ -304,7 +304,7 @@ static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int ch
     struct gi_queue *queue;
     struct gi_err err;
     struct guard src, got;
-    struct gi_box box = {.k = 1023, .edge = {.border = GI_BORDER_WRAP}};
+    struct gi_box box = {.k = 1023, .border = {.mode = GI_BORDER_WRAP}};
     box.alpha = channels % 2 ? GI_ALPHA_PLAIN : GI_ALPHA_WEIGH;
     guard_alloc(&src, 33, 31, channels, type, 0);
     guard_alloc(&got, 33, 31, channels, type, 0);
@@ -356,7 +356,7 @@ static void near_halves(void **state)
         struct gi_queue *queue;
         struct gi_err err;
         struct guard src, got;
-        struct gi_box box = {.k = k, .edge = {.border = GI_BORDER_WRAP}};
+        struct gi_box box = {.k = k, .border = {.mode = GI_BORDER_WRAP}};
         guard_alloc(&src, k, k, 1, type, 0);
         guard_alloc(&got, k, k, 1, type, 0);
         for (int p = 0; p < n; p++) { /* the mean is full - 1/2 -+ 1 / (2 n) */

@@ -61,8 +61,8 @@ static void walk(struct operation *op)
                     random_separable(op, &seed, (enum gi_border)border, (enum gi_type)type, !large);
                     if (op->which == DENSE)
                         random_dense(op, &seed, (enum gi_border)border, (enum gi_type)type);
-                    if (op->which == EXTREME)
-                        random_extreme(op, &seed, (enum gi_border)border, (enum gi_type)type, 9);
+                    if (op->which == MIN_MAX)
+                        random_min_max(op, &seed, (enum gi_border)border, (enum gi_type)type, 9);
                     if (op->which == MEDIAN)
                         random_median(op, &seed, (enum gi_border)border, (enum gi_type)type,
                                       large ? 5 : 9);
@@ -132,7 +132,7 @@ static void ties_and_ends(void **state)
                 op.row[t] = (float)case_between(&seed, -2, 4) * units[i];
                 op.col[t] = (float)case_between(&seed, -1, 4) * 0.25f;
             }
-            op.separable.finish = (struct gi_finish){.kind = GI_FINISH_STORE};
+            op.separable.epilogue = (struct gi_epilogue){.kind = GI_EPILOGUE_STORE};
             op.step = width % 7 == 0;
             check(&op, (int[]){width, 1 + width % 9}, channels, GI_U8, &seed, false);
         }
@@ -174,34 +174,34 @@ static void large_box(void **state)
                 }
 }
 
-static void extreme(void **state)
+static void min_max(void **state)
 {
     (void)state;
-    walk(&(struct operation){.name = "extreme", .which = EXTREME});
+    walk(&(struct operation){.name = "extreme", .which = MIN_MAX});
 }
 
 /* Blocks of more rows than the image has, rows in several strips, structuring elements wider than
  * the image. */
-static void large_extreme(void **state)
+static void large_min_max(void **state)
 {
     (void)state;
     static const int cases[][3] = {{64, 7, 31},    {9, 5, 125},   {40, 2, 4001},
                                    {700, 19, 33},  {9001, 3, 2},  {31, 60, 17},
                                    {2100, 1, 600}, {301, 1, 129}, {1, 67, 129}};
     uint64_t seed = SEED;
-    struct operation op = {.name = "large extreme", .which = EXTREME};
+    struct operation op = {.name = "large extreme", .which = MIN_MAX};
     printf("%s: seed %d\n", op.name, SEED);
     for (int type = GI_U8; type <= GI_F32; type++)
         for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
             for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
                 int border = case_between(&seed, 0, CASE_BORDERS - 1);
-                random_extreme(&op, &seed, (enum gi_border)border, (enum gi_type)type, 1);
+                random_min_max(&op, &seed, (enum gi_border)border, (enum gi_type)type, 1);
                 bool tall = cases[i][0] > 1000;
-                op.extreme.width = tall ? 5 : cases[i][2];
-                op.extreme.height = cases[i][0] == 40 ? 3 : cases[i][2];
-                op.extreme.anchor_x = case_between(&seed, 0, op.extreme.width - 1);
-                op.extreme.anchor_y = case_between(&seed, 0, op.extreme.height - 1);
-                op.extreme.runs = NULL;
+                op.min_max.width = tall ? 5 : cases[i][2];
+                op.min_max.height = cases[i][0] == 40 ? 3 : cases[i][2];
+                op.min_max.anchor_x = case_between(&seed, 0, op.min_max.width - 1);
+                op.min_max.anchor_y = case_between(&seed, 0, op.min_max.height - 1);
+                op.min_max.runs = NULL;
                 check(&op, cases[i], channels, (enum gi_type)type, &seed,
                       (int)i % 4 == channels - 1);
             }
@@ -248,16 +248,16 @@ static void large_runs(void **state)
     for (int type = GI_U8; type <= GI_F32; type++)
         for (int i = 0; i < 2; i++) {
             int channels = case_between(&seed, 1, GI_MAX_CHANNELS);
-            op.which = i ? MEDIAN : EXTREME;
-            random_extreme(&op, &seed, GI_BORDER_WRAP, (enum gi_type)type, 1);
+            op.which = i ? MEDIAN : MIN_MAX;
+            random_min_max(&op, &seed, GI_BORDER_WRAP, (enum gi_type)type, 1);
             random_median(&op, &seed, GI_BORDER_WRAP, (enum gi_type)type, 1);
-            op.extreme.width = op.median.width = 9;
-            op.extreme.height = op.median.height = 4;
-            op.extreme.anchor_x = 4;
-            op.extreme.anchor_y = 2;
-            op.extreme.runs = op.median.runs = op.runs;
-            op.extreme.nruns = op.median.nruns = random_runs(&op, &seed, 9, 4, 4, 2);
-            op.median.rank = gi_runs_pixels(op.runs, op.median.nruns) / 2;
+            op.min_max.width = op.median.width = 9;
+            op.min_max.height = op.median.height = 4;
+            op.min_max.anchor_x = 4;
+            op.min_max.anchor_y = 2;
+            op.min_max.runs = op.median.runs = op.runs;
+            op.min_max.nruns = op.median.nruns = random_runs(&op, &seed, 9, 4, 4, 2);
+            op.median.rank = gi_footprint_pixels(op.runs, op.median.nruns) / 2;
             check(&op, size, channels, (enum gi_type)type, &seed, true);
         }
 }
@@ -298,8 +298,8 @@ int main(void)
         cmocka_unit_test(separable),     cmocka_unit_test(small),
         cmocka_unit_test(whole),         cmocka_unit_test(ties_and_ends),
         cmocka_unit_test(dense),         cmocka_unit_test(box),
-        cmocka_unit_test(large_box),     cmocka_unit_test(extreme),
-        cmocka_unit_test(large_extreme), cmocka_unit_test(median),
+        cmocka_unit_test(large_box),     cmocka_unit_test(min_max),
+        cmocka_unit_test(large_min_max), cmocka_unit_test(median),
         cmocka_unit_test(large_median),  cmocka_unit_test(large_runs),
         cmocka_unit_test(bilateral),     cmocka_unit_test(nlmeans),
         cmocka_unit_test(gradient),      cmocka_unit_test(threshold),

@@ -179,7 +179,7 @@ static void test_range_edges(void **state)
         }
 }
 
-static void test_moments(void **state)
+static void test_sums(void **state)
 {
     (void)state;
     static const float lo[] = {0, -0.5f, 0.25f, 0.5f}, hi[] = {1, 1.5f, 0.75f, 0.5f};
@@ -193,8 +193,8 @@ static void test_moments(void **state)
                 sums_oracle(want, &g.image, lo, hi);
                 for (int k = 0; k < ncontexts; k++) {
                     struct gi_sums got[4] = {{1, 2, 3, 4}};
-                    assert_int_equal(
-                        contexts[k]->k->moments(contexts[k], got, &g.image, lo, hi, NULL), GI_OK);
+                    assert_int_equal(contexts[k]->k->sums(contexts[k], got, &g.image, lo, hi, NULL),
+                                     GI_OK);
                     assert_memory_equal(got, want, sizeof want);
                 }
                 guard_free(&g);
@@ -213,7 +213,7 @@ static void test_full_scale_row(void **state)
         memset(image.data, 0xff, gi_row_nbytes(&image));
         for (int k = 0; k < ncontexts; k++) {
             struct gi_sums got = {0};
-            assert_int_equal(contexts[k]->k->moments(contexts[k], &got, &image, NULL, NULL, NULL),
+            assert_int_equal(contexts[k]->k->sums(contexts[k], &got, &image, NULL, NULL, NULL),
                              GI_OK);
             assert_true(got.n == n && got.q == n * most && got.q2_low == n * most * most);
             assert_true(got.q2_high == 0);
@@ -231,9 +231,9 @@ static void test_full_scale_row(void **state)
 static void check_select(const struct gi_predicate *p, const struct gi_image *values)
 {
     for (int k = 0; k < ncontexts; k++) {
-        struct gi_points points;
+        struct gi_pixel_list points;
         uint64_t n = 0;
-        assert_int_equal(contexts[k]->k->select(contexts[k], &points, values, p, NULL), GI_OK);
+        assert_int_equal(contexts[k]->k->compact(contexts[k], &points, values, p, NULL), GI_OK);
         for (int y = 0; y < values->height; y++)
             for (int x = 0; x < values->width; x++) {
                 if (!is_on(p, x, y))
@@ -245,7 +245,7 @@ static void check_select(const struct gi_predicate *p, const struct gi_image *va
                 assert_memory_equal(&points.value[n++], &want, sizeof want);
             }
         assert_int_equal(points.n, n);
-        gi_points_free(&points);
+        gi_pixel_list_free(&points);
     }
 }
 
@@ -364,7 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_histogram),  cmocka_unit_test(test_histogram_of_flat_pieces),
         cmocka_unit_test(test_float_keys), cmocka_unit_test(test_range_edges),
-        cmocka_unit_test(test_moments),    cmocka_unit_test(test_full_scale_row),
+        cmocka_unit_test(test_sums),       cmocka_unit_test(test_full_scale_row),
         cmocka_unit_test(test_select),     cmocka_unit_test(test_regions),
         cmocka_unit_test(test_any_labels),
     };

@@ -27,7 +27,7 @@ struct operation {
     struct gi_separable separable;
     struct gi_dense dense;
     struct gi_box box;
-    struct gi_gradient gradient;
+    struct gi_gradient_magnitude gradient;
     float above;
     bool invert;
     float row[GI_WEIGHTS_MAX], col[TAPS_MAX];
@@ -45,7 +45,7 @@ static void run(struct gi_queue *queue, const struct operation *op, struct gi_im
     else if (op->which == BOX)
         status = queue->k->box(queue, dst, src, &op->box, &err);
     else if (op->which == GRADIENT)
-        status = queue->k->gradient(queue, dst, src, &op->gradient, &err);
+        status = queue->k->gradient_magnitude(queue, dst, src, &op->gradient, &err);
     else if (op->which == THRESHOLD)
         status = queue->k->threshold(queue, dst, src, op->above, op->invert, &err);
     else
@@ -77,13 +77,13 @@ static void check(const struct operation *op, const struct gi_image *src,
     gi_image_free(&want);
 }
 
-static struct gi_finish random_finish(uint64_t *seed, enum gi_type type)
+static struct gi_epilogue random_epilogue(uint64_t *seed, enum gi_type type)
 {
     float full = gi_type_full_scale(type);
-    return (struct gi_finish){.kind = (enum gi_finish_kind)case_between(seed, 0, 3),
-                              .bias = case_between(seed, 0, 1) ? case_real(seed) * full / 4 : 0,
-                              .amount = 2 * case_real(seed),
-                              .threshold = case_between(seed, 0, 1) ? full / 16 : 0};
+    return (struct gi_epilogue){.kind = (enum gi_epilogue_kind)case_between(seed, 0, 3),
+                                .bias = case_between(seed, 0, 1) ? case_real(seed) * full / 4 : 0,
+                                .amount = 2 * case_real(seed),
+                                .threshold = case_between(seed, 0, 1) ? full / 16 : 0};
 }
 
 /* Draws weights of both signs with a sum of about 1, a few of them 0. */
@@ -113,10 +113,10 @@ static void random_separable(struct operation *op, int nrow, int ncol, enum gi_b
                               .col_anchor = centred ? ncol / 2 : case_between(seed, 0, ncol - 1),
                               .sum = sum,
                               .alpha = (enum gi_alpha_rule)case_between(seed, 0, 2),
-                              .edge = case_edge(seed, border, type),
-                              .finish = random_finish(seed, type)};
+                              .border = case_border(seed, border, type),
+                              .epilogue = random_epilogue(seed, type)};
     if (case_between(seed, 0, 3) == 0)
-        memset(op->separable.edge.value, 0, sizeof op->separable.edge.value);
+        memset(op->separable.border.value, 0, sizeof op->separable.border.value);
 }
 
 static void random_dense(struct operation *op, int width, int height, enum gi_border border,
@@ -132,8 +132,8 @@ static void random_dense(struct operation *op, int width, int height, enum gi_bo
                           .anchor_y = centred ? height / 2 : case_between(seed, 0, height - 1),
                           .sum = random_weights(op->row, width * height, seed),
                           .alpha = (enum gi_alpha_rule)case_between(seed, 0, 2),
-                          .edge = case_edge(seed, border, type),
-                          .finish = random_finish(seed, type)};
+                          .border = case_border(seed, border, type),
+                          .epilogue = random_epilogue(seed, type)};
 }
 
 typedef void walk_fn(struct operation *op, const struct gi_image *src,
@@ -197,7 +197,7 @@ static void walk_separable(struct operation *op, const struct gi_image *src,
             int other = case_between(seed, 0, 2) ? taps[t] : taps[case_between(seed, 0, TAPS - 1)];
             random_separable(op, taps[t], other, (enum gi_border)border, src->type, seed);
             snprintf(what, sizeof what, "separable %d + %d, border %d, alpha %d, finish %d",
-                     taps[t], other, border, op->separable.alpha, op->separable.finish.kind);
+                     taps[t], other, border, op->separable.alpha, op->separable.epilogue.kind);
             check(op, src, device, what);
         }
 }
@@ -212,7 +212,7 @@ static void walk_dense(struct operation *op, const struct gi_image *src,
                 case_between(seed, 0, 1) ? sides[t] : sides[case_between(seed, 0, SIDES - 1)];
             random_dense(op, sides[t], other, (enum gi_border)border, src->type, seed);
             snprintf(what, sizeof what, "dense %d x %d, border %d, alpha %d, finish %d", sides[t],
-                     other, border, op->dense.alpha, op->dense.finish.kind);
+                     other, border, op->dense.alpha, op->dense.epilogue.kind);
             check(op, src, device, what);
         }
 }
@@ -228,7 +228,7 @@ static void walk_box(struct operation *op, const struct gi_image *src,
                 op->box =
                     (struct gi_box){.k = box_sides[t],
                                     .alpha = (enum gi_alpha_rule)alpha,
-                                    .edge = case_edge(seed, (enum gi_border)border, src->type)};
+                                    .border = case_border(seed, (enum gi_border)border, src->type)};
                 snprintf(what, sizeof what, "box %d, border %d, alpha %d", box_sides[t], border,
                          alpha);
                 check(op, src, device, what);
@@ -243,9 +243,9 @@ static void walk_rest(struct operation *op, const struct gi_image *src,
         for (int i = 0; i < 3; i++) {
             char what[80];
             op->which = GRADIENT;
-            op->gradient =
-                (struct gi_gradient){.alpha = i % 2 ? GI_ALPHA_KEEP : GI_ALPHA_PLAIN,
-                                     .edge = case_edge(seed, (enum gi_border)border, src->type)};
+            op->gradient = (struct gi_gradient_magnitude){
+                .alpha = i % 2 ? GI_ALPHA_KEEP : GI_ALPHA_PLAIN,
+                .border = case_border(seed, (enum gi_border)border, src->type)};
             memcpy(op->gradient.smooth, smooth[i], sizeof smooth[i]);
             snprintf(what, sizeof what, "gradient %d, border %d", i, border);
             check(op, src, device, what);
@@ -306,7 +306,7 @@ static void walk_large(struct operation *op, const struct gi_image *src,
         op->which = BOX;
         op->box.k = box_sides[t];
         op->box.alpha = (enum gi_alpha_rule)case_between(seed, 0, 1);
-        op->box.edge = case_edge(seed, (enum gi_border)case_between(seed, 0, 4), src->type);
+        op->box.border = case_border(seed, (enum gi_border)case_between(seed, 0, 4), src->type);
         snprintf(what, sizeof what, "box %d", box_sides[t]);
         check(op, src, device, what);
     }
@@ -366,7 +366,7 @@ static void walk_limits(struct operation *op, const struct gi_image *src,
     op->which = BOX;
     op->box = (struct gi_box){.k = GI_TAPS_MAX,
                               .alpha = GI_ALPHA_WEIGH,
-                              .edge = case_edge(seed, GI_BORDER_WRAP, src->type)};
+                              .border = case_border(seed, GI_BORDER_WRAP, src->type)};
     check(op, src, device, "box 4001");
 }
 

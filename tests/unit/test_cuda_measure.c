@@ -92,13 +92,13 @@ static void check_histogram(const struct gi_image *image, const struct gi_image 
     free(got);
 }
 
-static void check_moments(const struct gi_image *image, const struct gi_image *device,
-                          const float *lo, const float *hi)
+static void check_sums(const struct gi_image *image, const struct gi_image *device, const float *lo,
+                       const float *hi)
 {
     struct gi_sums got[4] = {{1, 2, 3, 4}}, want[4] = {{1, 2, 3, 4}};
     sums_oracle(want, image, lo, hi);
     struct gi_err err = {0};
-    check(queue->k->moments(queue, got, device, lo, hi, &err), &err);
+    check(queue->k->sums(queue, got, device, lo, hi, &err), &err);
     assert_memory_equal(got, want, (size_t)image->channels * sizeof *got);
 }
 
@@ -129,7 +129,7 @@ static void histograms_of(int width, int height, int channels, enum gi_type type
             check_histogram(&image, &device, &spec);
         }
     }
-    check_moments(&image, &device, lo, hi);
+    check_sums(&image, &device, lo, hi);
     queue->k->release(queue, &device);
     gi_image_free(&image);
 }
@@ -168,10 +168,10 @@ static struct gi_image pattern_image(enum pattern pattern, int width, int height
 static void check_select(const struct gi_predicate *host, const struct gi_predicate *device,
                          const struct gi_image *values, const struct gi_image *device_values)
 {
-    struct gi_points points;
+    struct gi_pixel_list points;
     struct gi_err err = {0};
     uint64_t n = 0;
-    check(queue->k->select(queue, &points, device_values, device, &err), &err);
+    check(queue->k->compact(queue, &points, device_values, device, &err), &err);
     for (int y = 0; y < values->height; y++)
         for (int x = 0; x < values->width; x++)
             if (is_on(host, x, y)) {
@@ -184,7 +184,7 @@ static void check_select(const struct gi_predicate *host, const struct gi_predic
                 n++;
             }
     assert_int_equal(points.n, n);
-    gi_points_free(&points);
+    gi_pixel_list_free(&points);
 }
 
 static void check_regions(const struct grid *g, uint32_t n, const struct gi_image *device_labels,

@@ -35,7 +35,7 @@ struct job {
     enum { SEPARABLE, DENSE, GRADIENT } which;
     struct gi_separable separable;
     struct gi_dense dense;
-    struct gi_gradient gradient;
+    struct gi_gradient_magnitude gradient;
     float weights[2 * WEIGHTS];
     char text[120];
 };
@@ -45,11 +45,12 @@ static void make_job(struct job *job, enum gi_type type, uint64_t *seed)
     enum style style = (enum style)case_between(seed, 0, type == GI_F32 ? 3 : STYLES - 1);
     int width = case_between(seed, 1, 15), height = case_between(seed, 0, 1) ? width : 5;
     enum gi_alpha_rule alpha = (enum gi_alpha_rule)case_between(seed, 0, 2);
-    struct gi_edge edge = case_edge(seed, (enum gi_border)case_between(seed, 0, 4), type);
-    struct gi_finish finish = {.kind = (enum gi_finish_kind)case_between(seed, 0, 2),
-                               .bias = case_between(seed, 0, 1) ? 20 * case_real(seed) : 0,
-                               .amount = 1.5f,
-                               .threshold = (float)case_between(seed, 0, 3)};
+    struct gi_border_spec border =
+        case_border(seed, (enum gi_border)case_between(seed, 0, 4), type);
+    struct gi_epilogue epilogue = {.kind = (enum gi_epilogue_kind)case_between(seed, 0, 2),
+                                   .bias = case_between(seed, 0, 1) ? 20 * case_real(seed) : 0,
+                                   .amount = 1.5f,
+                                   .threshold = (float)case_between(seed, 0, 3)};
     float *col = job->weights + WEIGHTS, sum = 0;
     for (int i = 0; i < 2 * WEIGHTS; i++)
         job->weights[i] = weight(style, seed);
@@ -57,15 +58,16 @@ static void make_job(struct job *job, enum gi_type type, uint64_t *seed)
         sum += job->weights[i];
     job->which = case_between(seed, 0, 2);
     job->separable = (struct gi_separable){job->weights, col, width, height, width / 2,
-                                           height / 2,   sum, alpha, edge,   finish};
+                                           height / 2,   sum, alpha, border, epilogue};
     job->dense = (struct gi_dense){job->weights, width, height, width / 2, height / 2,
-                                   sum,          alpha, edge,   finish};
-    job->gradient = (struct gi_gradient){{job->weights[0], job->weights[1], job->weights[2]},
-                                         alpha == GI_ALPHA_WEIGH ? GI_ALPHA_KEEP : alpha,
-                                         edge};
+                                   sum,          alpha, border, epilogue};
+    job->gradient =
+        (struct gi_gradient_magnitude){{job->weights[0], job->weights[1], job->weights[2]},
+                                       alpha == GI_ALPHA_WEIGH ? GI_ALPHA_KEEP : alpha,
+                                       border};
     snprintf(job->text, sizeof job->text,
              "primitive %d, %d x %d weights, style %d, alpha %d, finish %d", (int)job->which, width,
-             height, (int)style, (int)alpha, (int)finish.kind);
+             height, (int)style, (int)alpha, (int)epilogue.kind);
 }
 
 /* Returns the result in host memory; the caller frees it. */
@@ -80,8 +82,9 @@ static struct gi_image result(struct gi_queue *queue, const struct job *job,
     enum gi_status status =
         job->which == SEPARABLE
             ? queue->k->convolve_separable(queue, &dst, &src, &job->separable, &err)
-        : job->which == DENSE ? queue->k->convolve_2d(queue, &dst, &src, &job->dense, &err)
-                              : queue->k->gradient(queue, &dst, &src, &job->gradient, &err);
+        : job->which == DENSE
+            ? queue->k->convolve_2d(queue, &dst, &src, &job->dense, &err)
+            : queue->k->gradient_magnitude(queue, &dst, &src, &job->gradient, &err);
     if (status || queue->k->download(queue, &out, &dst, NULL, &err))
         fail_msg("%s: %s", job->text, err.text);
     queue->k->release(queue, &src);

@@ -29,10 +29,10 @@ static struct plain plain_at(const struct gi_image *src, const struct gi_local *
     int half = spec->k / 2;
     float full = gi_type_full_scale(src->type);
     for (int j = -half; j <= half; j++) {
-        int yi = gi_border_index((long long)y + j, src->height, spec->edge.border);
+        int yi = gi_border_index((long long)y + j, src->height, spec->border.mode);
         for (int i = -half; i <= half; i++) {
-            int xi = gi_border_index((long long)x + i, src->width, spec->edge.border);
-            double v = (double)spec->edge.value[c];
+            int xi = gi_border_index((long long)x + i, src->width, spec->border.mode);
+            double v = (double)spec->border.value[c];
             if (yi >= 0 && xi >= 0)
                 v = gi_sample(gi_row(src, yi), (size_t)xi * (size_t)src->channels + (size_t)c,
                               src->type);
@@ -151,7 +151,7 @@ static struct gi_local random_rule(int kind, int k, enum gi_border border, enum 
 {
     double n = (double)k * k, full = type == GI_F32 ? GI_LOCAL_LEVELS : gi_type_full_scale(type);
     struct gi_local spec = {.k = k, .mean = kind == 0, .invert = case_between(&seed, 0, 3) == 0};
-    spec.edge = case_edge(&seed, border, type);
+    spec.border = case_border(&seed, border, type);
     spec.lo = -0.25;
     spec.scale = GI_LOCAL_LEVELS / 1.5;
     if (case_between(&seed, 0, 1))
@@ -232,7 +232,7 @@ static void test_black(void **state)
                 for (size_t x = 0; x < 3; x++)
                     put(&g.image, y, x, case_between(&seed, 0, 99) || y < 200 ? 0 : 255);
             struct gi_local spec = random_rule(kind, ks[i], GI_BORDER_VALUE, GI_U8);
-            spec.edge.value[0] = 0;
+            spec.border.value[0] = 0;
             if (kind == 3 &&
                 i == 0) { /* the threshold of black must not be below black, not even with -0 */
                 spec.part = -spec.part;

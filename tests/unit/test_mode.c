@@ -5,21 +5,21 @@
 
 static uint64_t seed = 20261124;
 
-static unsigned sample_at(const struct gi_image *src, const struct gi_edge *edge, int y, int x,
-                          size_t c)
+static unsigned sample_at(const struct gi_image *src, const struct gi_border_spec *border, int y,
+                          int x, size_t c)
 {
-    int yi = gi_border_index(y, src->height, edge->border);
-    int xi = gi_border_index(x, src->width, edge->border);
+    int yi = gi_border_index(y, src->height, border->mode);
+    int xi = gi_border_index(x, src->width, border->mode);
     float full = gi_type_full_scale(src->type);
     if (yi < 0 || xi < 0)
-        return (unsigned)rintf(fminf(fmaxf(edge->value[c], 0), full));
+        return (unsigned)rintf(fminf(fmaxf(border->value[c], 0), full));
     return (unsigned)gi_sample(gi_row(src, yi), (size_t)xi * (size_t)src->channels + c, src->type);
 }
 
 static bool counts_in(const struct gi_median *spec, int j, int i)
 {
     for (int r = 0; r < spec->nruns; r++) {
-        const struct gi_run *run = &spec->runs[r];
+        const struct gi_footprint_run *run = &spec->runs[r];
         if (run->y == j && run->first <= i && i <= run->last)
             return true;
     }
@@ -37,9 +37,9 @@ static unsigned most_frequent(const struct gi_image *src, const struct gi_median
             for (int i = -spec->width / 2; i < spec->width - spec->width / 2; i++) {
                 if (!counts_in(spec, j, i))
                     continue;
-                unsigned v = sample_at(src, &spec->edge, y + j, x + i, c);
+                unsigned v = sample_at(src, &spec->border, y + j, x + i, c);
                 if (spec->opaque && gi_has_alpha(src) && !spec->alpha_too &&
-                    !sample_at(src, &spec->edge, y + j, x + i, (size_t)src->channels - 1))
+                    !sample_at(src, &spec->border, y + j, x + i, (size_t)src->channels - 1))
                     continue;
                 counted = true;
                 if (turn == 0)
@@ -49,7 +49,7 @@ static unsigned most_frequent(const struct gi_image *src, const struct gi_median
                 else if (counts[v] > counts[best] || (counts[v] == counts[best] && v < best))
                     best = v;
             }
-    return counted ? best : sample_at(src, &spec->edge, y, x, c);
+    return counted ? best : sample_at(src, &spec->border, y, x, c);
 }
 
 static void define(const struct gi_image *dst, const struct gi_image *src,
@@ -60,7 +60,7 @@ static void define(const struct gi_image *dst, const struct gi_image *src,
         for (size_t i = 0; i < gi_row_samples(src); i++) {
             bool keep = gi_has_alpha(src) && !spec->alpha_too && i % channels == channels - 1;
             int x = (int)(i / channels);
-            unsigned v = keep ? sample_at(src, &spec->edge, y, x, i % channels)
+            unsigned v = keep ? sample_at(src, &spec->border, y, x, i % channels)
                               : most_frequent(src, spec, y, x, i % channels);
             if (src->type == GI_U8)
                 ((uint8_t *)gi_row(dst, y))[i] = (uint8_t)v;
@@ -87,7 +87,7 @@ static void check(const struct gi_image *host, const struct gi_median *spec)
 
 struct shape {
     int width, height, nruns;
-    const struct gi_run *runs; /* NULL: a rectangle */
+    const struct gi_footprint_run *runs; /* NULL: a rectangle */
 };
 
 /* `values`: the number of different samples; 0: any samples. */
@@ -106,7 +106,7 @@ static void make(const int *size, int channels, enum gi_type type, const struct 
     struct gi_median spec = {.width = window->width,
                              .height = window->height,
                              .alpha_too = case_between(&seed, 0, 1),
-                             .edge = case_edge(&seed, (enum gi_border)border, type),
+                             .border = case_border(&seed, (enum gi_border)border, type),
                              .runs = window->runs,
                              .nruns = window->nruns,
                              .opaque = window->runs && case_between(&seed, 0, 2)};
@@ -118,8 +118,12 @@ static void make(const int *size, int channels, enum gi_type type, const struct 
 static void test_shapes(void **state)
 {
     (void)state;
-    static const struct gi_run ring[] = {{-2, -1, 1}, {-1, -3, -2}, {-1, 2, 2}, {1, -3, 2}},
-                               far[] = {{0, 2, 2}}, stripes[] = {{-1, -16, 16}, {128, -150, 150}};
+    static const struct gi_footprint_run ring[] = {{-2, -1, 1},
+                                                   {-1, -3, -2},
+                                                   {-1, 2, 2},
+                                                   {1, -3, 2}},
+                                         far[] = {{0, 2, 2}},
+                                         stripes[] = {{-1, -16, 16}, {128, -150, 150}};
     static const struct shape windows[] = {
         {3, 3, 0, NULL}, {1, 1, 0, NULL},   {5, 5, 0, NULL},     {6, 5, 4, ring},
         {9, 2, 0, NULL}, {4, 7, 0, NULL},   {33, 1, 0, NULL},    {5, 1, 1, far},

@@ -14,7 +14,7 @@ struct piece {
     enum work work;
     int k;
     float taps[33];
-    struct gi_edge edge;
+    struct gi_border_spec border;
     struct gi_image src;
     char *want;
     size_t nbytes;
@@ -46,8 +46,8 @@ static enum gi_status filter(struct gi_queue *queue, const struct piece *piece,
                                      .col_anchor = piece->k / 2,
                                      .sum = 1,
                                      .alpha = alpha,
-                                     .edge = piece->edge};
-    struct gi_box box = {.k = piece->k, .alpha = alpha, .edge = piece->edge};
+                                     .border = piece->border};
+    struct gi_box box = {.k = piece->k, .alpha = alpha, .border = piece->border};
     return piece->work == BOX ? queue->k->box(queue, dst, src, &box, err)
                               : queue->k->convolve_separable(queue, dst, src, &separable, err);
 }
@@ -119,7 +119,7 @@ static int make_pieces(void **state)
         piece->k = 2 * case_between(&seed, 0, 16) + 1;
         enum gi_type type =
             piece->work == GAUSSIAN ? (enum gi_type)case_between(&seed, 0, 2) : GI_U8;
-        piece->edge = case_edge(&seed, (enum gi_border)(i % CASE_BORDERS), type);
+        piece->border = case_border(&seed, (enum gi_border)(i % CASE_BORDERS), type);
         int channels = piece->work == LABEL ? 1 : case_between(&seed, 1, 4);
         for (int t = 0; t < piece->k; t++)
             piece->taps[t] = 1.0f / (float)piece->k;

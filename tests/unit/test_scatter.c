@@ -32,7 +32,7 @@ static void put(struct gi_image *image, int y, size_t i, float v)
         ((uint16_t *)gi_row(image, y))[i] = (uint16_t)v;
 }
 
-/* Computes the definition of kernels/scatter.h, one place after the other. */
+/* Computes the definition of kernels/regions.h, one place after the other. */
 static void define(struct scatter *s)
 {
     struct gi_image *want = &s->want.image;

@@ -125,7 +125,7 @@ static void check_plan(const struct gi_filter *filter)
         assert_true(plan.cost.fmas + plan.cost.other > 0);
         assert_int_equal(plan.passes + plan.band_passes > 0, plan.state_nbytes > 0);
         assert_true(plan.passes + plan.band_passes == 0 || filter->measure);
-        assert_true(plan.reach != GI_REACH_MAPPED || filter->needs);
+        assert_true(plan.dependency != GI_DEPENDENCY_MAPPED || filter->needs);
         /* An operation with a halo has a border mode. */
         if (filter->run && plan.halo > 0)
             assert_non_null(fc_option(filter, "border"));
@@ -196,11 +196,11 @@ static void test_border_names(void **unused)
         {"default", GI_BORDER_REFLECT101},
     };
     static const struct gi_option rows[] = {
-        GI_BORDER_OPTIONS(struct { struct gi_border_params edge; }), {0}};
+        GI_BORDER_OPTIONS(struct { struct gi_border_params border; }), {0}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct gi_border_params params = {0};
         assert_int_equal(gi_option_read(&params, &rows[0], names[i].name, NULL), GI_OK);
-        assert_int_equal(params.border, (int)names[i].border);
+        assert_int_equal(params.mode, (int)names[i].border);
     }
 }
 
@@ -209,26 +209,26 @@ static void test_border_values(void **unused)
     (void)unused;
     struct gi_image rgba = {.channels = 4, .type = GI_U8}, gray = {.channels = 1, .type = GI_U8};
     struct gi_border_params p = {GI_BORDER_VALUE, {.n = 1, .v = {9}}};
-    struct gi_edge edge = gi_edge_from(&p, &rgba);
+    struct gi_border_spec border = gi_border_spec_from(&p, &rgba);
     for (int c = 0; c < 4; c++)
-        assert_true(edge.value[c] == 9);
+        assert_true(border.value[c] == 9);
     p.value = (struct gi_colour){.n = 3, .v = {1, 2, 3}};
-    edge = gi_edge_from(&p, &rgba);
-    assert_true(edge.value[0] == 1 && edge.value[2] == 3 && edge.value[3] == 255);
+    border = gi_border_spec_from(&p, &rgba);
+    assert_true(border.value[0] == 1 && border.value[2] == 3 && border.value[3] == 255);
     p.value = (struct gi_colour){.n = 4, .v = {1, 2, 3, 4}};
-    assert_true(gi_edge_from(&p, &rgba).value[3] == 4);
-    assert_true(gi_edge_from(&p, &gray).value[0] == 1);
+    assert_true(gi_border_spec_from(&p, &rgba).value[3] == 4);
+    assert_true(gi_border_spec_from(&p, &gray).value[0] == 1);
     /* A named colour is a fraction of full scale: red's luma is 0.2126, of 255 that is 54.2. */
     p.value = (struct gi_colour){.named = true, .n = 4, .v = {1, 0, 0, 0.5}};
-    edge = gi_edge_from(&p, &rgba);
-    assert_true(edge.value[0] == 255 && edge.value[1] == 0 && edge.value[3] == 128);
-    assert_true(gi_edge_from(&p, &gray).value[0] == 54);
+    border = gi_border_spec_from(&p, &rgba);
+    assert_true(border.value[0] == 255 && border.value[1] == 0 && border.value[3] == 128);
+    assert_true(gi_border_spec_from(&p, &gray).value[0] == 54);
     struct gi_image gray_alpha = {.channels = 2, .type = GI_U16};
-    edge = gi_edge_from(&p, &gray_alpha); /* 13932.741 and 32767.5 */
-    assert_true(edge.value[0] == 13933 && edge.value[1] == 32768);
+    border = gi_border_spec_from(&p, &gray_alpha); /* 13932.741 and 32767.5 */
+    assert_true(border.value[0] == 13933 && border.value[1] == 32768);
     struct gi_image floats = {.channels = 3, .type = GI_F32};
-    edge = gi_edge_from(&p, &floats);
-    assert_true(edge.value[0] == 1 && edge.value[1] == 0 && edge.value[2] == 0);
+    border = gi_border_spec_from(&p, &floats);
+    assert_true(border.value[0] == 1 && border.value[1] == 0 && border.value[2] == 0);
 }
 
 int main(void)

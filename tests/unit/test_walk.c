@@ -12,7 +12,7 @@
 
 #include "walk_case.h"
 
-#include "cli/say.h"
+#include "cli/log.h"
 #include "cli/selftest.h"
 #include "imgio/imgio.h"
 #include "kernels/ways.h"

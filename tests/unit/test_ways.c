@@ -7,17 +7,38 @@
 enum { SEED = 20261122 };
 
 static const char *const image_primitives[] = {
-    "convolve_separable", "convolve_2d", "box",      "extreme",   "median",
-    "bilateral",          "nlmeans",     "gradient", "threshold", "luma"};
-/* Primitives of other tests, a test per family, and of test_cpu_point.c and test_cuda_point.c,
- * which have a single way. */
-static const char *const elsewhere[] = {"histogram",     "moments",   "select",   "label",
-                                        "region_stats",  "pointwise", "window",   "turn",
-                                        "shuffle",       "bounds",    "resample", "warp",
-                                        "reduce",        "clahe",     "combine",  "mix",
-                                        "count_colours", "recolour",  "paint",    "local_threshold",
-                                        "local_spread",  "scan",      "scatter",  "bernsen",
-                                        "mode",          "ball",      "veil",     "flood"};
+    "convolve_separable", "convolve_2d", "box", "min_max", "median", "bilateral", "nlmeans",
+    "gradient_magnitude", "threshold",   "luma"};
+/* Primitives of other tests, a test per family, and of test_cpu_pointwise.c and
+ * test_cuda_pointwise.c, which have a single way. */
+static const char *const elsewhere[] = {"histogram",
+                                        "sums",
+                                        "compact",
+                                        "label",
+                                        "region_stats",
+                                        "pointwise",
+                                        "copy_border",
+                                        "layout",
+                                        "permute_channels",
+                                        "bounds",
+                                        "resample",
+                                        "remap",
+                                        "reduce",
+                                        "clahe",
+                                        "arithmetic",
+                                        "colour_transform",
+                                        "count_colours",
+                                        "recolour",
+                                        "paint",
+                                        "local_threshold",
+                                        "local_spread",
+                                        "scan",
+                                        "scatter",
+                                        "bernsen",
+                                        "mode",
+                                        "rolling_ball",
+                                        "ignore_transparent",
+                                        "flood"};
 /* Sets some floats to infinity, NaN and -0. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {
@@ -184,14 +205,14 @@ static void next_box(struct operation *op, uint64_t *seed, enum gi_border border
     op->box.k = sides[case_between(seed, 0, 13)];
 }
 
-static void next_extreme(struct operation *op, uint64_t *seed, enum gi_border border,
+static void next_min_max(struct operation *op, uint64_t *seed, enum gi_border border,
                          enum gi_type type, bool large)
 {
-    random_extreme(op, seed, border, type, large ? 9 : case_between(seed, 0, 1) ? 5 : 70);
+    random_min_max(op, seed, border, type, large ? 9 : case_between(seed, 0, 1) ? 5 : 70);
     if (case_between(seed, 0, 2) == 0) {
-        op->extreme.width = op->extreme.height = 3;
-        op->extreme.anchor_x = op->extreme.anchor_y = 1;
-        op->extreme.runs = NULL;
+        op->min_max.width = op->min_max.height = 3;
+        op->min_max.anchor_x = op->min_max.anchor_y = 1;
+        op->min_max.runs = NULL;
     }
 }
 
@@ -239,11 +260,11 @@ static void box(void **state)
 static void rest(void **state)
 {
     (void)state;
-    walk("extreme", EXTREME, next_extreme);
+    walk("min_max", MIN_MAX, next_min_max);
     walk("median", MEDIAN, next_median);
     walk("bilateral", BILATERAL, next_bilateral);
     walk("nlmeans", NLMEANS, next_nlmeans);
-    walk("gradient", GRADIENT, next_rest);
+    walk("gradient_magnitude", GRADIENT, next_rest);
     walk("threshold", THRESHOLD, next_rest);
     walk("luma", LUMA, next_rest);
 }
@@ -358,7 +379,7 @@ static void labels_are_no_samples(void **state)
     struct operation op = {.separable = {.row = op.row, .col = op.col, .nrow = 1, .ncol = 1},
                            .dense = {.weights = op.row, .width = 1, .height = 1},
                            .box = {.k = 3},
-                           .extreme = {.width = 1, .height = 1},
+                           .min_max = {.width = 1, .height = 1},
                            .median = {.width = 1, .height = 1},
                            .bilateral = {.k = 1, .n = 1},
                            .nlmeans = {.patch = 1, .search = 1, .n = 1}};

@@ -92,18 +92,18 @@ static void histograms_of(const struct gi_image *host)
         check_histogram(host, &(struct gi_histogram_spec){GI_KEY_RANGE, 65536, -1, 2, {0}, 0});
 }
 
-static void moments_by(struct gi_queue *queue, int way, const struct gi_image *src, const float *lo,
-                       const float *hi, const struct gi_sums *want)
+static void sums_by(struct gi_queue *queue, int way, const struct gi_image *src, const float *lo,
+                    const float *hi, const struct gi_sums *want)
 {
     struct gi_sums got[GI_MAX_CHANNELS] = {{1, 2, 3, 4}};
     struct gi_err err = {0};
-    enum gi_status status = queue->k->moments(queue, got, src, lo, hi, &err);
-    if (walk_ran(queue, "moments", way, status, &err) && memcmp(got, want, sizeof got))
-        fail_msg("%s: %d x %d x %d, type %d", walk_what(queue, "moments", way), src->width,
+    enum gi_status status = queue->k->sums(queue, got, src, lo, hi, &err);
+    if (walk_ran(queue, "sums", way, status, &err) && memcmp(got, want, sizeof got))
+        fail_msg("%s: %d x %d x %d, type %d", walk_what(queue, "sums", way), src->width,
                  src->height, src->channels, (int)src->type);
 }
 
-static void moments_of(const struct gi_image *host)
+static void sums_of(const struct gi_image *host)
 {
     static const float lo[] = {0, -0.5f, 0.25f, 0.5f}, hi[] = {1, 1.5f, 0.75f, 0.5f};
     struct gi_sums want[GI_MAX_CHANNELS] = {{1, 2, 3, 4}};
@@ -113,8 +113,8 @@ static void moments_of(const struct gi_image *host)
         if (!queue)
             continue;
         struct gi_image src = upload(queue, host);
-        for (int i = -1; walk_force(queue, "moments", i); i++)
-            moments_by(queue, i, &src, lo, hi, want);
+        for (int i = -1; walk_force(queue, "sums", i); i++)
+            sums_by(queue, i, &src, lo, hi, want);
         queue->k->release(queue, &src);
     }
 }
@@ -131,7 +131,7 @@ static void counts(void **state)
                     guard_alloc(&g, sizes[i][0], sizes[i][1], channels, (enum gi_type)type, 12);
                     fill(&g.image, constant);
                     histograms_of(&g.image);
-                    moments_of(&g.image);
+                    sums_of(&g.image);
                     guard_check(&g);
                     guard_free(&g);
                 }
@@ -143,11 +143,11 @@ static void select_by(struct gi_queue *queue, int way, const struct gi_predicate
                       const struct gi_image *values, const struct gi_predicate *p,
                       const struct gi_image *host)
 {
-    struct gi_points points;
+    struct gi_pixel_list points;
     struct gi_err err = {0};
     uint64_t n = 0;
-    enum gi_status status = queue->k->select(queue, &points, values, on_device, &err);
-    if (!walk_ran(queue, "select", way, status, &err))
+    enum gi_status status = queue->k->compact(queue, &points, values, on_device, &err);
+    if (!walk_ran(queue, "compact", way, status, &err))
         return;
     for (int y = 0; y < host->height; y++)
         for (int x = 0; x < host->width; x++) {
@@ -158,7 +158,7 @@ static void select_by(struct gi_queue *queue, int way, const struct gi_predicate
             assert_memory_equal(&points.value[n++], &want, sizeof want);
         }
     assert_int_equal(points.n, n);
-    gi_points_free(&points);
+    gi_pixel_list_free(&points);
 }
 
 /* The labels and sums that flood() and region_oracle() give for a predicate. */
@@ -220,7 +220,7 @@ static void regions_of(const struct gi_predicate *p, const struct gi_image *valu
         struct gi_predicate predicate = {&on, p->above, p->invert};
         for (int i = -1; walk_force(queue, "label", i); i++)
             label_by(queue, i, &predicate, &device, connectivity, &want);
-        for (int i = -1; walk_force(queue, "select", i); i++)
+        for (int i = -1; walk_force(queue, "compact", i); i++)
             select_by(queue, i, &predicate, &device, p, values);
         queue->k->release(queue, &on);
         queue->k->release(queue, &device);
@@ -265,7 +265,7 @@ static void labels_are_no_samples(void **state)
         struct gi_err err = {0};
         struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = 256};
         struct gi_sums sums[1];
-        struct gi_points points;
+        struct gi_pixel_list points;
         struct gi_region_sums region;
         uint64_t counters[256];
         uint32_t n;
@@ -274,9 +274,9 @@ static void labels_are_no_samples(void **state)
         assert_int_equal(k->alloc(queue, &u8, 5, 5, 1, GI_U8, &err), GI_OK);
         struct gi_predicate on_u32 = {&u32, 1, false}, on_u8 = {&u8, 1, false};
         walk_refused("histogram", k->histogram(queue, counters, &u32, &spec, &err), &err);
-        walk_refused("moments", k->moments(queue, sums, &u32, &lo, &hi, &err), &err);
-        walk_refused("select", k->select(queue, &points, &u32, &on_u8, &err), &err);
-        walk_refused("select", k->select(queue, &points, &u8, &on_u32, &err), &err);
+        walk_refused("sums", k->sums(queue, sums, &u32, &lo, &hi, &err), &err);
+        walk_refused("compact", k->compact(queue, &points, &u32, &on_u8, &err), &err);
+        walk_refused("compact", k->compact(queue, &points, &u8, &on_u32, &err), &err);
         walk_refused("label", k->label(queue, &made, &n, &on_u32, 8, &err), &err);
         walk_refused("region_stats", k->region_stats(queue, &region, 1, &u32, &u32, 0, 1, &err),
                      &err);

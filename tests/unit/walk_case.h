@@ -7,7 +7,7 @@
 #include "walk_draw.h"
 
 #include "cli/chain.h"
-#include "cli/runner.h"
+#include "cli/session.h"
 #include "filters/pipeline.h"
 #include "imgio/imgio.h"
 

@@ -367,10 +367,10 @@ void gi_cpu_host_range(struct gi_queue *queue, const char *name)
     (void)name;
 }
 
-void gi_points_free(struct gi_points *points)
+void gi_pixel_list_free(struct gi_pixel_list *points)
 {
     free(points->x);
     free(points->y);
     free(points->value);
-    *points = (struct gi_points){0};
+    *points = (struct gi_pixel_list){0};
 }

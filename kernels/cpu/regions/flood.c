@@ -1,7 +1,7 @@
 /* Flood fill from the sides of an image, or of enclosed regions: runs of pixels that touch are
  * united (union-find), and runs that touch a side are united with one label, the frame.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/regions/runs.h"
+#include "kernels/cpu/regions/bit_runs.h"
 
 struct flood {
     struct runs_job runs;

@@ -1,7 +1,7 @@
 /* Connected components labelling by runs: the roots are numbered, then the rows of labels are
  * filled.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/regions/runs.h"
+#include "kernels/cpu/regions/bit_runs.h"
 
 /* Replaces parents by final labels and returns their number. A parent has a smaller label than its
  * children. */

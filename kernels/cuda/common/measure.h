@@ -22,17 +22,17 @@ enum gi_status gi_cuda_histogram_launch(struct gi_cuda_queue *cu, uint64_t *coun
                                         const struct gi_histogram_spec *spec, struct gi_err *err);
 
 /* sums[c] += the sums of channel c; lo and hi are host memory. */
-enum gi_status gi_cuda_moments_launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
-                                      const struct gi_image *src, const float *lo, const float *hi,
-                                      struct gi_err *err);
+enum gi_status gi_cuda_sums_launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
+                                   const struct gi_image *src, const float *lo, const float *hi,
+                                   struct gi_err *err);
 
 /* Stream compaction of the foreground of all rows of `predicate->on`: index[i] = y * width + x of
  * foreground pixel i, value[i] = its sample of `values` (in the type of `values`), *n = their
- * number. At most 2^32 - 1 pixels. `scratch` has gi_cuda_select_scratch() bytes. */
-size_t gi_cuda_select_scratch(const struct gi_image *on);
-enum gi_status gi_cuda_select_launch(struct gi_cuda_queue *cu, uint32_t *index, void *value,
-                                     device_u64 *n, void *scratch, const struct gi_image *values,
-                                     const struct gi_predicate *predicate, struct gi_err *err);
+ * number. At most 2^32 - 1 pixels. `scratch` has gi_cuda_compact_scratch() bytes. */
+size_t gi_cuda_compact_scratch(const struct gi_image *on);
+enum gi_status gi_cuda_compact_launch(struct gi_cuda_queue *cu, uint32_t *index, void *value,
+                                      device_u64 *n, void *scratch, const struct gi_image *values,
+                                      const struct gi_predicate *predicate, struct gi_err *err);
 
 /* Like gi_kernels.label, but into an existing image. `scratch` has gi_cuda_label_scratch()
  * bytes. */

@@ -31,13 +31,13 @@ struct target {
 /* Epilogue: from a filtered value to the value that is rounded and stored. */
 struct rule {
     enum gi_alpha_rule alpha;
-    struct gi_finish finish;
+    struct gi_epilogue epilogue;
     float inverse_sum, full;
     bool plain; /* alpha PLAIN, STORE, no bias: values are only rounded */
 };
 
-static inline struct source source_of(const struct gi_image *image, const struct gi_edge *edge,
-                                      enum gi_alpha_rule alpha)
+static inline struct source source_of(const struct gi_image *image,
+                                      const struct gi_border_spec *border, enum gi_alpha_rule alpha)
 {
     struct source s = {(const char *)image->data,
                        image->stride,
@@ -45,9 +45,9 @@ static inline struct source source_of(const struct gi_image *image, const struct
                        image->height,
                        image->channels,
                        image->type,
-                       edge->border,
+                       border->mode,
                        gi_has_alpha(image) && alpha != GI_ALPHA_PLAIN,
-                       {edge->value[0], edge->value[1], edge->value[2], edge->value[3]}};
+                       {border->value[0], border->value[1], border->value[2], border->value[3]}};
     return s;
 }
 
@@ -58,18 +58,18 @@ static inline struct target target_of(const struct gi_image *image)
 }
 
 /* Returns whether the epilogue stores values unchanged after the alpha rule. */
-static inline bool finish_stores(const struct gi_finish *finish)
+static inline bool epilogue_stores(const struct gi_epilogue *epilogue)
 {
-    return finish->kind == GI_FINISH_STORE && finish->bias == 0;
+    return epilogue->kind == GI_EPILOGUE_STORE && epilogue->bias == 0;
 }
 
 static inline struct rule rule_of(const struct gi_image *image, enum gi_alpha_rule alpha,
-                                  const struct gi_finish *finish, float sum)
+                                  const struct gi_epilogue *epilogue, float sum)
 {
     if (!gi_has_alpha(image))
         alpha = GI_ALPHA_PLAIN;
-    struct rule r = {alpha, *finish, 1.0f / sum, gi_type_full_scale(image->type),
-                     alpha == GI_ALPHA_PLAIN && finish_stores(finish)};
+    struct rule r = {alpha, *epilogue, 1.0f / sum, gi_type_full_scale(image->type),
+                     alpha == GI_ALPHA_PLAIN && epilogue_stores(epilogue)};
     return r;
 }
 
@@ -89,18 +89,18 @@ static __device__ float source_at(const struct source *src, long long x, long lo
 }
 
 /* f: filtered value; s: source sample at the same place. */
-static __device__ __forceinline__ float finish_compared(const struct gi_finish *finish, float f,
-                                                        float s)
+static __device__ __forceinline__ float epilogue_compared(const struct gi_epilogue *epilogue,
+                                                          float f, float s)
 {
     float d = __fsub_rn(s, f);
-    if (finish->kind == GI_FINISH_ABOVE)
-        return d > finish->threshold ? finish->amount : finish->bias;
-    return fabsf(d) > finish->threshold ? __fmaf_rn(finish->amount, d, s) : s;
+    if (epilogue->kind == GI_EPILOGUE_ABOVE)
+        return d > epilogue->threshold ? epilogue->amount : epilogue->bias;
+    return fabsf(d) > epilogue->threshold ? __fmaf_rn(epilogue->amount, d, s) : s;
 }
 
 /* f: filtered value; a: filtered alpha of its pixel; s: source sample at the same place. */
-static __device__ __forceinline__ float finish_colour(const struct rule *rule, float f, float a,
-                                                      float s)
+static __device__ __forceinline__ float epilogue_colour(const struct rule *rule, float f, float a,
+                                                        float s)
 {
     if (rule->alpha == GI_ALPHA_WEIGH) {
         a = __fmul_rn(a, rule->inverse_sum);
@@ -108,14 +108,14 @@ static __device__ __forceinline__ float finish_colour(const struct rule *rule, f
     } else if (rule->alpha == GI_ALPHA_KEEP) {
         f = __fdiv_rn(f, rule->full);
     }
-    if (GI_FINISH_COMPARES(rule->finish.kind))
-        return finish_compared(&rule->finish, f, s);
-    return __fadd_rn(rule->finish.kind == GI_FINISH_ABS ? fabsf(f) : f, rule->finish.bias);
+    if (GI_EPILOGUE_COMPARES(rule->epilogue.kind))
+        return epilogue_compared(&rule->epilogue, f, s);
+    return __fadd_rn(rule->epilogue.kind == GI_EPILOGUE_ABS ? fabsf(f) : f, rule->epilogue.bias);
 }
 
-static __device__ __forceinline__ float finish_alpha(const struct rule *rule, float a, float s)
+static __device__ __forceinline__ float epilogue_alpha(const struct rule *rule, float a, float s)
 {
-    if (GI_FINISH_COMPARES(rule->finish.kind) || rule->alpha == GI_ALPHA_KEEP)
+    if (GI_EPILOGUE_COMPARES(rule->epilogue.kind) || rule->alpha == GI_ALPHA_KEEP)
         return s;
     if (rule->alpha == GI_ALPHA_PLAIN)
         return a;
@@ -217,7 +217,7 @@ static __device__ __noinline__ void store_any(const struct source *src, const st
             : src->type == GI_U16 ? (float)((const uint16_t *)in)[at]
                                   : ((const float *)in)[at];
     bool is_alpha = src->channels % 2 == 0 && (at + 1) % src->channels == 0;
-    f = is_alpha ? finish_alpha(rule, f, s) : finish_colour(rule, f, a, s);
+    f = is_alpha ? epilogue_alpha(rule, f, s) : epilogue_colour(rule, f, a, s);
     if (src->type == GI_U8)
         sample_store((uint8_t *)out + at, f);
     else if (src->type == GI_U16)

@@ -7,7 +7,7 @@
 /* Returns whether the hardware supports the image and its border. Border values must be
  * representable as texels. */
 static bool fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
-                 const struct gi_edge *edge)
+                 const struct gi_border_spec *border)
 {
     int width = 0, height = 0, pitch = 0;
     cudaDeviceGetAttribute(&width, cudaDevAttrMaxTexture2DLinearWidth, cu->ordinal);
@@ -16,18 +16,18 @@ static bool fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
     if (image->channels == 3 || image->width > width || image->height > height ||
         image->stride > (size_t)pitch)
         return false;
-    if (edge->border != GI_BORDER_VALUE)
-        return edge->border == GI_BORDER_CLAMP;
+    if (border->mode != GI_BORDER_VALUE)
+        return border->mode == GI_BORDER_CLAMP;
     float full = gi_type_full_scale(image->type);
     for (int c = 0; c < image->channels && image->type != GI_F32; c++)
-        if (!(edge->value[c] >= 0 && edge->value[c] <= full &&
-              edge->value[c] == (float)(int)edge->value[c]))
+        if (!(border->value[c] >= 0 && border->value[c] <= full &&
+              border->value[c] == (float)(int)border->value[c]))
             return false;
     return true;
 }
 
 static cudaError_t make(cudaTextureObject_t *texture, const struct gi_image *image,
-                        const struct gi_edge *edge)
+                        const struct gi_border_spec *border)
 {
     int bits = 8 * (int)gi_type_nbytes(image->type), n = image->channels;
     struct cudaResourceDesc resource = {};
@@ -40,14 +40,14 @@ static cudaError_t make(cudaTextureObject_t *texture, const struct gi_image *ima
     resource.res.pitch2D.desc = cudaCreateChannelDesc(
         bits, n > 1 ? bits : 0, n > 2 ? bits : 0, n > 2 ? bits : 0,
         image->type == GI_F32 ? cudaChannelFormatKindFloat : cudaChannelFormatKindUnsigned);
-    bool value = edge->border == GI_BORDER_VALUE;
+    bool value = border->mode == GI_BORDER_VALUE;
     how.addressMode[0] = how.addressMode[1] = value ? cudaAddressModeBorder : cudaAddressModeClamp;
     how.filterMode = cudaFilterModePoint;
     how.readMode = cudaReadModeElementType;
     for (int c = 0; c < n; c++) {
-        unsigned whole = (unsigned)edge->value[c];
+        unsigned whole = (unsigned)border->value[c];
         if (image->type == GI_F32)
-            how.borderColor[c] = edge->value[c];
+            how.borderColor[c] = border->value[c];
         else /* integers are stored as they are */
             memcpy(&how.borderColor[c], &whole, sizeof whole);
     }
@@ -55,11 +55,11 @@ static cudaError_t make(cudaTextureObject_t *texture, const struct gi_image *ima
 }
 
 enum gi_status gi_cuda_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
-                               const struct gi_image *image, const struct gi_edge *edge,
+                               const struct gi_image *image, const struct gi_border_spec *border,
                                struct gi_err *err)
 {
     *texture = 0;
-    if (!fits(cu, image, edge))
+    if (!fits(cu, image, border))
         return GI_OK;
     /* The work that uses the last texture is enqueued by now. */
     struct gi_cuda_texture *last = &cu->textures[cu->ntextures % GI_CUDA_TEXTURES];
@@ -73,7 +73,7 @@ enum gi_status gi_cuda_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *te
         cudaDestroyTextureObject(next->object);
         next->object = 0;
     }
-    GI_CUDA_TRY(make(&next->object, image, edge));
+    GI_CUDA_TRY(make(&next->object, image, border));
     *texture = next->object;
     return GI_OK;
 }

@@ -16,7 +16,7 @@
  * tiles. A tile has 32 bands of 4 words with up to 16 runs each.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/regions/label.h"
-#include "kernels/cuda/regions/scan.h"
+#include "kernels/cuda/regions/block_scan.h"
 
 enum {
     SEAM_THREADS = 256,

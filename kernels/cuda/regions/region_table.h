@@ -4,7 +4,7 @@
 #ifndef GI_KERNELS_CUDA_REGION_TABLE_H
 #define GI_KERNELS_CUDA_REGION_TABLE_H
 
-#include "kernels/cuda/common/across.cuh"
+#include "kernels/cuda/common/warp_collectives.cuh"
 #include "kernels/cuda/common/measure.h"
 
 enum {
@@ -103,20 +103,20 @@ static __device__ inline void part_sum(struct part<V> *p, bool in, unsigned firs
 {
     struct part<V> sum;
     sum.label = p->label;
-    sum.area_straight = sum_across(in ? p->area_straight : 0);
-    sum.mixed_diagonal = sum_across(in ? p->mixed_diagonal : 0);
-    sum.sum_x = sum_across(in ? p->sum_x : 0);
-    sum.sum_y = sum_across(in ? p->sum_y : 0);
-    sum.min_x = ~max_across(in ? ~p->min_x : 0);
-    sum.max_x = max_across(in ? p->max_x : 0);
-    sum.rows = or_across(in ? p->rows : 0);
-    sum.min_key = ~max_across(in ? ~p->min_key : 0);
-    sum.max_key = max_across(in ? p->max_key : 0);
-    sum.value.q = sum_across(in ? p->value.q : 0);
-    sum.value.q2_low = sum_across(in ? p->value.q2_low : 0);
+    sum.area_straight = warp_reduce_sum(in ? p->area_straight : 0);
+    sum.mixed_diagonal = warp_reduce_sum(in ? p->mixed_diagonal : 0);
+    sum.sum_x = warp_reduce_sum(in ? p->sum_x : 0);
+    sum.sum_y = warp_reduce_sum(in ? p->sum_y : 0);
+    sum.min_x = ~warp_reduce_max(in ? ~p->min_x : 0);
+    sum.max_x = warp_reduce_max(in ? p->max_x : 0);
+    sum.rows = warp_reduce_or(in ? p->rows : 0);
+    sum.min_key = ~warp_reduce_max(in ? ~p->min_key : 0);
+    sum.max_key = warp_reduce_max(in ? p->max_key : 0);
+    sum.value.q = warp_reduce_sum(in ? p->value.q : 0);
+    sum.value.q2_low = warp_reduce_sum(in ? p->value.q2_low : 0);
     if (sizeof(V) == 4) {
-        sum.value.q2_high = sum_across(in ? p->value.q2_high : 0);
-        sum.value.n = sum_across(in ? p->value.n : 0);
+        sum.value.q2_high = warp_reduce_sum(in ? p->value.q2_high : 0);
+        sum.value.n = warp_reduce_sum(in ? p->value.n : 0);
     }
     if (threadIdx.x % WARP == first)
         *p = sum;

@@ -1,0 +1,105 @@
+/* Messages on standard error.
+ * SPDX-License-Identifier: MIT */
+#include "cli/log.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* The beginning of every message of a process. */
+static const char *command_name;
+static bool is_quiet;
+static bool shows_line; /* under the lock of stderr */
+
+void gi_cli_name(const char *name)
+{
+    command_name = name;
+}
+
+void gi_cli_quiet(bool quiet)
+{
+    is_quiet = quiet;
+}
+
+/* RFC 3629: shortest form, no surrogates, up to U+10FFFF. */
+size_t gi_utf8_nbytes(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    if (*p < 0x80)
+        return 1;
+    size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
+    if (*p < 0xc2 || *p > 0xf4)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) /* a zero byte too */
+            return 0;
+    bool wrong = (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+                 (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f);
+    return wrong ? 0 : n;
+}
+
+void gi_print_safe(FILE *out, const char *text)
+{
+    for (size_t n; *text; text += n) {
+        const unsigned char *p = (const unsigned char *)text;
+        n = gi_utf8_nbytes(text);
+        bool bad = n == 0 || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);
+        n += n == 0;
+        for (size_t i = 0; i < n; i++)
+            if (bad)
+                fprintf(out, "\\x%02x", p[i]);
+            else
+                putc(p[i], out);
+    }
+}
+
+static void write_line(const char *kind, const char *format, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    const char *name = command_name;
+    flockfile(stderr);
+    if (shows_line)
+        fputs("\r\033[K", stderr);
+    shows_line = false;
+    fprintf(stderr, "gpuimg: %s%s%s", kind, name ? name : "", name ? ": " : "");
+    gi_print_safe(stderr, text);
+    putc('\n', stderr);
+    funlockfile(stderr);
+}
+
+void gi_cli_log(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_line("", format, args);
+    va_end(args);
+}
+
+void gi_cli_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!is_quiet)
+        write_line("warning: ", format, args);
+    va_end(args);
+}
+
+void gi_cli_show_line(const char *line)
+{
+    flockfile(stderr);
+    if (shows_line || *line)
+        fprintf(stderr, "\r\033[K%s", line);
+    shows_line = *line;
+    fflush(stderr);
+    funlockfile(stderr);
+}
+
+const char *gi_text_nbytes(double nbytes, char buffer[32])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    for (; nbytes >= 999.5 && unit < 4; unit++)
+        nbytes /= 1000;
+    snprintf(buffer, 32, "%.*f %s", unit && nbytes < 99.95 ? 1 : 0, nbytes, units[unit]);
+    return buffer;
+}

@@ -1,0 +1,109 @@
+/* Work in a process of its own: bytes come through a pipe, the error through shared memory.
+ * SPDX-License-Identifier: MIT */
+#include "cli/subprocess.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIECE_NBYTES = 1 << 16 };
+
+/* The child: writes to standard output, and leaves its error in *fault. */
+static _Noreturn void work_in_child(int to, unsigned seconds, gi_subprocess_fn *work,
+                                    const void *arg, struct gi_err *fault)
+{
+    static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
+    struct gi_sink *sink;
+    /* This process removes no files of the other's, and does not outlive it. */
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        signal(deadly[i], SIG_DFL);
+    signal(SIGALRM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(seconds);
+    int silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (silent >= 0)
+        dup2(silent, STDERR_FILENO);
+    enum gi_status status = dup2(to, STDOUT_FILENO) < 0
+                                ? gi_fail(fault, GI_E_IO, "a pipe: %s", strerror(errno))
+                                : gi_sink_open(&sink, "-", false, fault);
+    if (!status)
+        status = work(sink, arg, fault);
+    if (!status)
+        status = gi_sink_commit(&sink, false, fault);
+    _exit(status != GI_OK);
+}
+
+/* All that comes from the child. */
+static enum gi_status pass_on(struct gi_sink *sink, int from, struct gi_err *err)
+{
+    unsigned char piece[PIECE_NBYTES];
+    for (;;) {
+        ssize_t n = read(from, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return gi_fail(err, GI_E_IO, "a pipe: %s", strerror(errno));
+        if (n == 0)
+            return GI_OK;
+        enum gi_status status = gi_sink_write(sink, piece, (size_t)n, err);
+        if (status)
+            return status;
+    }
+}
+
+/* How the child ended. */
+static enum gi_status judge(int ending, const struct gi_err *fault, const char *what,
+                            unsigned seconds, struct gi_err *err)
+{
+    if (WIFEXITED(ending) && WEXITSTATUS(ending) == 0)
+        return GI_OK;
+    if (WIFEXITED(ending) && fault->status)
+        return gi_fail(err, fault->status, "%s: %s", what, fault->text);
+    if (WIFSIGNALED(ending) && WTERMSIG(ending) == SIGALRM)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: took more than %u s", what, seconds);
+    return gi_fail(err, GI_E_UNSUPPORTED, "%s: the library that does it crashed", what);
+}
+
+/* `ends`: of the pipe. */
+static enum gi_status run(struct gi_sink *sink, const char *what, unsigned seconds,
+                          gi_subprocess_fn *work, const void *arg, int ends[2],
+                          struct gi_err *fault, struct gi_err *err)
+{
+    int ending = 0;
+    pid_t child = fork();
+    if (child == 0)
+        work_in_child(ends[1], seconds, work, arg, fault);
+    int why = errno;
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return gi_fail(err, GI_E_MEMORY, "%s: no process for it: %s", what, strerror(why));
+    }
+    enum gi_status status = pass_on(sink, ends[0], err);
+    close(ends[0]);
+    if (status)
+        kill(child, SIGKILL);
+    while (waitpid(child, &ending, 0) < 0 && errno == EINTR)
+        ;
+    return status ? status : judge(ending, fault, what, seconds, err);
+}
+
+enum gi_status gi_subprocess_run(struct gi_sink *sink, const char *what, unsigned seconds,
+                                 gi_subprocess_fn *work, const void *arg, struct gi_err *err)
+{
+    int ends[2];
+    struct gi_err *fault =
+        mmap(NULL, sizeof *fault, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (fault == MAP_FAILED)
+        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", what);
+    enum gi_status status = pipe2(ends, O_CLOEXEC)
+                                ? gi_fail(err, GI_E_IO, "%s: %s", what, strerror(errno))
+                                : run(sink, what, seconds, work, arg, ends, fault, err);
+    munmap(fault, sizeof *fault);
+    return status;
+}

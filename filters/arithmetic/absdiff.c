@@ -1,0 +1,28 @@
+/* Absolute difference of two images.
+ * SPDX-License-Identifier: MIT */
+#include "filters/arithmetic/binary.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_binary_plan(plan, GI_ARITHMETIC_DIFFERENCE, err);
+}
+
+const struct gi_filter gi_filter_absdiff = {
+    .name = "absdiff",
+    .group = GI_GROUP_IMAGES,
+    .summary = "Absolute difference with an image or a value",
+    .examples = "gpuimg absdiff frame1.png moved.png --with frame2.png\n"
+                "gpuimg absdiff a.png out.png --with b.png --scale 10\n"
+                "gpuimg absdiff in.png out.png --value 128",
+    .manual = "out = |a - b| * scale + offset, where a is a sample of the input and b one of the "
+              "second image or of --value.\n\n"
+              "Depth, gray and alpha of the second image are treated as in gpuimg add. The "
+              "result is rounded once, half to even, and limited to 0 to full scale in an "
+              "integer image. It equals OpenCV's absdiff() and Pillow's ImageChops.difference().",
+    .options = gi_binary_options,
+    .params_nbytes = sizeof(struct gi_binary_params),
+    .mixes = true,
+    .check = gi_binary_check,
+    .plan = plan,
+    .run = gi_binary_run,
+};

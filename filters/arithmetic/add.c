@@ -1,0 +1,33 @@
+/* Sum of two images.
+ * SPDX-License-Identifier: MIT */
+#include "filters/arithmetic/binary.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_binary_plan(plan, GI_ARITHMETIC_ADD, err);
+}
+
+const struct gi_filter gi_filter_add = {
+    .name = "add",
+    .group = GI_GROUP_IMAGES,
+    .summary = "Add an image or a value",
+    .examples = "gpuimg add a.png sum.png --with b.png\n"
+                "gpuimg add a.png mean.png --with b.png --scale 0.5\n"
+                "gpuimg add in.png brighter.png --value 20",
+    .manual = "out = (a + b) * scale + offset, where a is a sample of the input and b one of the "
+              "second image or of --value.\n\n"
+              "The samples of a second image of another depth are scaled to the input's first, "
+              "without rounding: 255 in 8 bits is 65535 in 16 bits and 1 in floats. A gray one "
+              "is added to all colours. The result has the alpha of the input, except with "
+              "--alpha. In a chain with --depth float samples below 0 and above full scale are "
+              "kept.\n\n"
+              "The result is rounded once, half to even, and limited to 0 to full scale in an "
+              "integer image. It equals OpenCV's add(), and without --scale and --offset "
+              "Pillow's ImageChops.add().",
+    .options = gi_binary_options,
+    .params_nbytes = sizeof(struct gi_binary_params),
+    .mixes = true,
+    .check = gi_binary_check,
+    .plan = plan,
+    .run = gi_binary_run,
+};

@@ -1,0 +1,134 @@
+/* Shared by the binary arithmetic operations.
+ * SPDX-License-Identifier: MIT */
+#include "filters/arithmetic/binary.h"
+
+#include <string.h>
+
+#define FURTHER_OPTIONS                                                                            \
+    {.name = "scale",                                                                              \
+     .letter = 's',                                                                                \
+     .type = GI_OPT_REAL,                                                                          \
+     .offset = offsetof(struct gi_binary_params, scale),                                           \
+     .default_text = "1",                                                                          \
+     .min = -1e6,                                                                                  \
+     .max = 1e6,                                                                                   \
+     .help = "Factor of the result"},                                                              \
+        {.name = "offset",                                                                         \
+         .type = GI_OPT_REAL,                                                                      \
+         .offset = offsetof(struct gi_binary_params, offset),                                      \
+         .default_text = "0",                                                                      \
+         .min = -1e6,                                                                              \
+         .max = 1e6,                                                                               \
+         .help = "Sample value that is added to the scaled result"},                               \
+        GI_OPERAND_ALPHA_OPTION,                                                                   \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+const struct gi_option gi_binary_options[] = {
+    GI_OPERAND_OPTIONS(
+        "In place of an image a colour, or a sample value for all channels or one per channel"),
+    FURTHER_OPTIONS,
+};
+
+const struct gi_option gi_ratio_options[] = {
+    GI_OPERAND_OPTIONS("In place of an image a factor for all channels or one per channel, "
+                       "or a colour, in which white is 1"),
+    FURTHER_OPTIONS,
+};
+
+enum gi_status gi_binary_check(void *params, struct gi_err *err)
+{
+    const struct gi_binary_params *p = params;
+    if ((p->with != NULL) == (p->value.n > 0))
+        return gi_fail(err, GI_E_USAGE,
+                       p->with ? "--with, --value: want one of them"
+                               : "want --with IMAGE or --value NUMBER");
+    return GI_OK;
+}
+
+enum gi_status gi_binary_check_alike(const struct gi_plan *plan, int j, const char *name,
+                                     struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0], *other = &plan->sources[j];
+    if (other->width != src->width || other->height != src->height)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--%s: %d x %d pixels: want %d x %d, as the input has", name, other->width,
+                       other->height, src->width, src->height);
+    if (gi_colour_channels(other) > gi_colour_channels(src))
+        return gi_fail(err, GI_E_UNSUPPORTED, "--%s: has colour: want gray, as the input is", name);
+    return GI_OK;
+}
+
+void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
+                     const struct gi_image *image)
+{
+    float pixel[GI_MAX_CHANNELS];
+    struct gi_image shape = *image;
+    shape.channels += !gi_has_alpha(image);
+    gi_colour_pixel(pixel, colour, &shape);
+    int colours = gi_colour_channels(&shape);
+    for (int c = 0; c < 3; c++)
+        value[c] = pixel[c < colours ? c : 0];
+    value[3] = pixel[colours];
+}
+
+static bool is_ratio(enum gi_arithmetic_op op)
+{
+    return op == GI_ARITHMETIC_MULTIPLY || op == GI_ARITHMETIC_DIVIDE;
+}
+
+enum gi_status gi_binary_plan(struct gi_plan *plan, enum gi_arithmetic_op op, struct gi_err *err)
+{
+    const struct gi_binary_params *p = plan->params;
+    struct gi_image shape = plan->sources[0];
+    enum gi_status status = p->with ? gi_binary_check_alike(plan, 1, "with", err) : GI_OK;
+    struct gi_arithmetic *spec = status ? NULL : gi_plan_tables(plan, sizeof *spec, err);
+    if (!spec)
+        return status ? status : GI_E_MEMORY;
+    double full = gi_type_full_scale(shape.type), factor = p->scale;
+    if (p->with && is_ratio(op))
+        factor = op == GI_ARITHMETIC_MULTIPLY ? p->scale / full : p->scale * full;
+    *spec = (struct gi_arithmetic){
+        .op = op, .offset = (float)p->offset, .t = (float)p->amount, .alpha_too = p->alpha};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        spec->factor[c] = (float)factor;
+    if (is_ratio(op)) /* named colours become fractions of 1 */
+        shape.type = GI_F32;
+    if (!p->with)
+        gi_binary_value(spec->value, &p->value, &shape);
+    plan->cost = (struct gi_cost){.fmas = 2};
+    return GI_OK;
+}
+
+/* Uses a faster pointwise primitive, which rounds exactly, if nothing else has to be done to the
+ * samples. Returns false if there is none. */
+static bool pointwise_of(struct gi_pointwise *point, const struct gi_plan *plan)
+{
+    static const int points[] = {[GI_ARITHMETIC_ADD] = GI_POINTWISE_ADD,
+                                 [GI_ARITHMETIC_SUBTRACT] = GI_POINTWISE_SUBTRACT,
+                                 [GI_ARITHMETIC_MULTIPLY] = GI_POINTWISE_MULTIPLY,
+                                 [GI_ARITHMETIC_DIFFERENCE] = GI_POINTWISE_DIFFERENCE,
+                                 [GI_ARITHMETIC_BLEND] = GI_POINTWISE_BLEND};
+    const struct gi_binary_params *p = plan->params;
+    const struct gi_arithmetic *spec = plan->tables;
+    const struct gi_image *a = &plan->sources[0], *b = &plan->sources[1];
+    if (!p->with || spec->op == GI_ARITHMETIC_DIVIDE || p->scale != 1 || p->offset != 0 ||
+        a->type != b->type || a->channels != b->channels)
+        return false;
+    *point = (struct gi_pointwise){
+        .op = (enum gi_pointwise_op)points[spec->op], .alpha_too = p->alpha, .t = spec->t};
+    return true;
+}
+
+enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
+                             const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_binary_params *p = plan->params;
+    struct gi_arithmetic spec = *(const struct gi_arithmetic *)plan->tables;
+    struct gi_pointwise point;
+    if (pointwise_of(&point, plan))
+        return queue->k->pointwise(queue, work->dst, work->srcs, &work->srcs[1], &point, err);
+    spec.other = p->with ? &work->srcs[1] : NULL;
+    return queue->k->arithmetic(queue, work->dst, work->srcs, &spec, err);
+}

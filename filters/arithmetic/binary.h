@@ -1,0 +1,56 @@
+/* Shared by the binary arithmetic operations.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_BINARY_H
+#define GI_FILTERS_BINARY_H
+
+#include "filters/filter.h"
+
+struct gi_binary_params {
+    const char *with;
+    struct gi_colour value;
+    double scale, offset; /* a factor; sample units */
+    double amount;        /* of a blend, 0 to 1 */
+    bool alpha;
+};
+
+/* The options of a struct gi_binary_params for the second operand. */
+#define GI_OPERAND_OPTIONS(what)                                                                   \
+    {.name = "with",                                                                               \
+     .letter = 'w',                                                                                \
+     .type = GI_OPT_IMAGE,                                                                         \
+     .offset = offsetof(struct gi_binary_params, with),                                            \
+     .picture = true,                                                                              \
+     .example = "other.png",                                                                       \
+     .metavar = "IMAGE",                                                                           \
+     .help = "The second image, of the input's size; a gray one serves all colours"},              \
+    {                                                                                              \
+        .name = "value", .type = GI_OPT_COLOUR,                                                    \
+        .offset = offsetof(struct gi_binary_params, value), .help = what                           \
+    }
+
+#define GI_OPERAND_ALPHA_OPTION                                                                    \
+    {                                                                                              \
+        .name = "alpha", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_binary_params, alpha),  \
+        .help = "Process alpha too; without it the result has the alpha of the input"              \
+    }
+
+/* The same followed by --scale, --offset and --alpha: for add, subtract and absdiff, and for
+ * multiply and divide. */
+extern const struct gi_option gi_binary_options[], gi_ratio_options[];
+
+/* Their check, plan and run; a filter's row selects the operation by its plan. */
+enum gi_status gi_binary_check(void *params, struct gi_err *err);
+enum gi_status gi_binary_plan(struct gi_plan *plan, enum gi_arithmetic_op op, struct gi_err *err);
+enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
+                             const struct gi_work *work, struct gi_err *err);
+
+/* Checks that source j has the size of the first source, and its colours or gray. `name` is the
+ * option that names it. Errors: GI_E_UNSUPPORTED. */
+enum gi_status gi_binary_check_alike(const struct gi_plan *plan, int j, const char *name,
+                                     struct gi_err *err);
+
+/* Converts a colour as gi_colour_pixel() does, in the channel order of struct gi_arithmetic. */
+void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
+                     const struct gi_image *image);
+
+#endif

@@ -1,0 +1,51 @@
+/* Weighted mean of two images.
+ * SPDX-License-Identifier: MIT */
+#include "filters/arithmetic/binary.h"
+
+static const struct gi_option options[] = {
+    GI_OPERAND_OPTIONS(
+        "In place of an image a colour, or a sample value for all channels or one per channel"),
+    {.name = "amount",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct gi_binary_params, amount),
+     .default_text = "0.5",
+     .min = 0,
+     .max = 1,
+     .help = "Weight of the second image, from none of it to nothing else"},
+    GI_OPERAND_ALPHA_OPTION,
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    struct gi_binary_params *p = params;
+    p->scale = 1;
+    return gi_binary_check(params, err);
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_binary_plan(plan, GI_ARITHMETIC_BLEND, err);
+}
+
+const struct gi_filter gi_filter_blend = {
+    .name = "blend",
+    .group = GI_GROUP_IMAGES,
+    .summary = "Blend with an image or a colour (weighted mean)",
+    .examples = "gpuimg blend a.png out.png --with b.png\n"
+                "gpuimg blend photo.png faded.png --value white --amount 0.7\n"
+                "gpuimg blend a.png out.png --with b.png --amount 0.25 --alpha",
+    .manual = "A weighted mean: out = a + amount * (b - a), where a is a sample of the input and "
+              "b one of the second image or of --value. An amount of 0 gives the input, 1 the "
+              "second image, to the bit. Alpha does not weight the colours: for layers see "
+              "gpuimg composite.\n\n"
+              "Depth, gray and alpha of the second image are treated as in gpuimg add. The result "
+              "is rounded once, half to even; OpenCV's addWeighted() differs by at most 1 step in "
+              "8 bits, and Pillow's Image.blend() truncates.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_binary_params),
+    .mixes = true,
+    .check = check,
+    .plan = plan,
+    .run = gi_binary_run,
+};

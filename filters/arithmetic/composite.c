@@ -1,0 +1,182 @@
+/* Alpha compositing of an image over the input (Porter-Duff modes and blend modes).
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+#include "filters/geometry/gravity.h"
+
+struct params {
+    const char *with;
+    int mode; /* index of `modes` */
+    struct gi_reals at;
+    int gravity;
+    bool tile;
+    double opacity;
+};
+
+static const struct gi_choice mode_choices[] = {
+    {"over", NULL, "the image over the input"},
+    {"under", NULL, "the input over the image"},
+    {"in", NULL, "the image inside the input"},
+    {"out", NULL, "the image outside the input"},
+    {"atop", NULL, "the image over the input, inside the input"},
+    {"xor", NULL, "each image where the other one is not"},
+    {"plus", NULL, "their sum"},
+    {"multiply", NULL, "product, laid over"},
+    {"screen", NULL, "inverted product of the inverted images, laid over"},
+    {"darken", NULL, "the darker of both, laid over"},
+    {"lighten", NULL, "the lighter of both, laid over"},
+    {"difference", NULL, "absolute difference, laid over"},
+    {"add", "plus", NULL},
+    {"lighter", "plus", NULL},
+    {"source-over", "over", NULL},
+    {"destination-over", "under", NULL},
+    {NULL, NULL, NULL},
+};
+
+/* Coefficients of each mode. */
+static const struct mode {
+    float above[2], below[2];
+    enum gi_arithmetic_layer_mode blend;
+    bool plus;
+} modes[] = {
+    {{1, 0}, {1, -1}, GI_BLEND_NORMAL, false},  {{1, -1}, {1, 0}, GI_BLEND_NORMAL, false},
+    {{0, 1}, {0, 0}, GI_BLEND_NORMAL, false},   {{1, -1}, {0, 0}, GI_BLEND_NORMAL, false},
+    {{0, 1}, {1, -1}, GI_BLEND_NORMAL, false},  {{1, -1}, {1, -1}, GI_BLEND_NORMAL, false},
+    {{1, 0}, {1, 0}, GI_BLEND_NORMAL, true},    {{1, 0}, {1, -1}, GI_BLEND_MULTIPLY, false},
+    {{1, 0}, {1, -1}, GI_BLEND_SCREEN, false},  {{1, 0}, {1, -1}, GI_BLEND_DARKEN, false},
+    {{1, 0}, {1, -1}, GI_BLEND_LIGHTEN, false}, {{1, 0}, {1, -1}, GI_BLEND_DIFFERENCE, false},
+};
+
+static const struct gi_option options[] = {
+    {.name = "with",
+     .letter = 'w',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, with),
+     .picture = true,
+     .example = "logo.png",
+     .metavar = "IMAGE",
+     .help = "The image to lay over the input, of any size"},
+    {.name = "mode",
+     .letter = 'm',
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, mode),
+     .default_text = "over",
+     .choices = mode_choices,
+     .help = "How the two images are combined"},
+    {.name = "position",
+     .also = "at",
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, at),
+     .least = 2,
+     .most = 2,
+     .min = -GI_PIXELS_MAX,
+     .max = GI_PIXELS_MAX,
+     .unit = "px",
+     .metavar = "X,Y",
+     .help = "Offset inwards from the place of --gravity, in whole pixels"},
+    GI_GRAVITY_OPTION(struct params, "northwest", "Place of the image"),
+    {.name = "tile",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, tile),
+     .help = "Repeat the image until it covers the input"},
+    {.name = "opacity",
+     .letter = 'o',
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, opacity),
+     .default_text = "1",
+     .min = 0,
+     .max = 1,
+     .help = "Factor of the image's alpha"},
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    if (!p->with)
+        return gi_fail(err, GI_E_USAGE, "--with: missing: want an image");
+    for (int i = 0; i < p->at.n; i++)
+        if (p->at.v[i] != (int)p->at.v[i])
+            return gi_fail(err, GI_E_USAGE, "--position %.10g: want whole pixels", p->at.v[i]);
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0], *other = &plan->sources[1];
+    const struct mode *mode = &modes[p->mode];
+    enum gi_gravity gravity = (enum gi_gravity)p->gravity;
+    struct gi_arithmetic *spec = gi_plan_tables(plan, sizeof *spec, err);
+    if (!spec)
+        return GI_E_MEMORY;
+    *spec = (struct gi_arithmetic){.op = GI_ARITHMETIC_LAYER,
+                                   .tile = p->tile,
+                                   .opacity = (float)p->opacity,
+                                   .above = {mode->above[0], mode->above[1]},
+                                   .below = {mode->below[0], mode->below[1]},
+                                   .blend = mode->blend,
+                                   .plus = mode->plus};
+    spec->x = gi_gravity_left(gravity, src->width - other->width);
+    spec->y = gi_gravity_above(gravity, src->height - other->height);
+    if (p->at.n) {
+        spec->x += gi_gravity_right_is(gravity) * (int64_t)p->at.v[0];
+        spec->y += gi_gravity_down_is(gravity) * (int64_t)p->at.v[1];
+    }
+    /* An opaque input stays opaque if A is 1 for `as` = 0 and for `as` = 1. */
+    float least = mode->below[0], most = mode->above[0] + mode->above[1] + least + mode->below[1];
+    bool opaque = least >= 1 && most >= 1;
+    bool colour = gi_colour_channels(src) == 3 || gi_colour_channels(other) == 3;
+    plan->result.channels = (colour ? 3 : 1) + (gi_has_alpha(src) || !opaque);
+    plan->cost = (struct gi_cost){.fmas = 4, .other = 8};
+    return GI_OK;
+}
+
+/* The rows of the overlay that are needed with rows of the input. */
+static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
+{
+    const struct gi_arithmetic *spec = plan->tables;
+    int height = plan->sources[j].height;
+    int64_t top = y0 - spec->y, bottom = y1 - spec->y;
+    if (spec->tile)
+        return (struct gi_span){0, height};
+    top = top < 0 ? 0 : top > height ? height : top;
+    bottom = bottom < top ? top : bottom > height ? height : bottom;
+    return (struct gi_span){(int)top, (int)bottom};
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    struct gi_arithmetic spec = *(const struct gi_arithmetic *)plan->tables;
+    int y0 = work->src_y, y1 = y0 + work->srcs->height;
+    spec.other = &work->srcs[1];
+    spec.y += gi_plan_beside(plan, 1, y0, y1).top - y0;
+    return queue->k->arithmetic(queue, work->dst, work->srcs, &spec, err);
+}
+
+const struct gi_filter gi_filter_composite = {
+    .name = "composite",
+    .group = GI_GROUP_IMAGES,
+    .summary = "Composite an image over another by alpha, with blend modes",
+    .examples =
+        "gpuimg composite photo.png out.png --with logo.png --gravity southeast --position 20,20\n"
+        "gpuimg composite photo.png out.png --with mark.png --tile --opacity 0.2\n"
+        "gpuimg composite photo.png warm.png --with paper.png --mode multiply",
+    .manual = "The image of --with is the source and the input the backdrop, both with straight "
+              "alpha as in files. The modes are those of W3C's Compositing and Blending Level 1: "
+              "over to plus are those of Porter and Duff; multiply to difference blend where "
+              "both images are, and lay the result over the backdrop. Fully transparent pixels "
+              "become black.\n\n"
+              "The result has the size and depth of the input, colour if either image has it, "
+              "and alpha if the input has it or the mode removes opacity: in, out and xor. "
+              "Outside its area the image of --with is transparent.\n\n"
+              "Each mode is computed in float and rounded once, half to even; over equals "
+              "Pillow's Image.alpha_composite() to 1 step where its alpha is above 8.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .mixes = true,
+    .check = check,
+    .plan = plan,
+    .beside = beside,
+    .run = run,
+};

@@ -1,0 +1,115 @@
+/* Flat-field correction: divides out the response of lens and sensor to uniform light.
+ * SPDX-License-Identifier: MIT */
+#include "filters/arithmetic/binary.h"
+#include "filters/statistics/exact.h"
+
+struct params {
+    const char *flat, *dark;
+};
+
+static const struct gi_option options[] = {
+    {.name = "flat",
+     .letter = 'f',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, flat),
+     .picture = true,
+     .example = "flat.png",
+     .metavar = "IMAGE",
+     .help = "A frame of an evenly lit surface, of the input's size"},
+    {.name = "dark",
+     .letter = 'd',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, dark),
+     .picture = true,
+     .metavar = "IMAGE",
+     .help = "A frame without light, of the input's size; without it 0"},
+    {.name = NULL},
+};
+
+/* The result of the measuring pass over the frames. */
+struct found {
+    int rows; /* rows measured so far */
+    struct gi_reduction frames[2][GI_MAX_CHANNELS];
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    return p->flat ? GI_OK : gi_fail(err, GI_E_USAGE, "--flat: missing: want an image");
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    static const char *const names[] = {NULL, "flat", "dark"};
+    enum gi_status status = GI_OK;
+    for (int j = 1; j < plan->nsources && !status; j++)
+        status = gi_binary_check_alike(plan, j, names[j], err);
+    plan->passes = 1;
+    plan->state_nbytes = sizeof(struct found);
+    plan->cost = (struct gi_cost){.fmas = 3, .other = 6};
+    return status;
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              const struct gi_look *look, struct gi_err *err)
+{
+    const struct gi_image *srcs = look->srcs;
+    struct found *found = state;
+    struct gi_reduce spec = {.y = found->rows};
+    enum gi_status status = GI_OK;
+    for (int j = 1; j < plan->nsources && !status; j++)
+        status = queue->k->reduce(queue, found->frames[j - 1], &srcs[j], &spec, err);
+    found->rows += srcs->height;
+    return status;
+}
+
+/* Returns the mean of a frame's channel as a fraction of full scale; a gray frame serves all
+ * channels. */
+static double mean_of(const struct gi_plan *plan, const struct found *found, int j, int channel)
+{
+    const struct gi_image *frame = &plan->sources[j];
+    const struct gi_reduction *of =
+        &found->frames[j - 1][gi_colour_channels(frame) == 1 ? 0 : channel];
+    int unit = frame->type == GI_F32 ? GI_EXACT_SUM : 0;
+    return of->n ? gi_exact_quotient(&of->sum, unit, of->n) / gi_type_full_scale(frame->type) : 0;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct found *found = work->state;
+    const struct gi_image *src = &plan->sources[0];
+    bool dark = plan->nsources > 2;
+    struct gi_arithmetic spec = {
+        .op = GI_ARITHMETIC_DIVIDE, .other = &work->srcs[1], .dark = dark ? &work->srcs[2] : NULL};
+    for (int c = 0; c < gi_colour_channels(src); c++) {
+        double level = mean_of(plan, found, 1, c) - (dark ? mean_of(plan, found, 2, c) : 0);
+        spec.factor[c] = (float)(level * gi_type_full_scale(src->type));
+    }
+    return queue->k->arithmetic(queue, work->dst, work->srcs, &spec, err);
+}
+
+const struct gi_filter gi_filter_flat_field = {
+    .name = "flat-field",
+    .group = GI_GROUP_IMAGES,
+    .summary = "Flat-field correction with a flat and a dark frame",
+    .examples = "gpuimg flat-field frame.tif out.tif --flat flat.tif --dark dark.tif\n"
+                "gpuimg flat-field page.png out.png --flat paper.png\n"
+                "gpuimg flat-field *.tif --flat flat.tif --dark dark.tif --out-dir even",
+    .manual = "Corrects uneven illumination, vignetting and the sensor's offset: out = (a - "
+              "dark) / (flat - dark) * mean(flat - dark), channel by channel, where a is a "
+              "sample of the input. The mean is that of each channel, so that colours stay as "
+              "the camera saw them. A pixel of the flat frame that is not brighter than the dark "
+              "frame becomes 0 or full scale, in a float image infinite or NaN.\n\n"
+              "Frames may have another depth than the input; gray ones serve all colours. Alpha "
+              "stays. The best frames are means or medians of many: see gpuimg stack.\n\n"
+              "The mean is exact; everything else is computed in float and rounded once at the "
+              "end, half to even, without limits in between.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .mixes = true,
+    .check = check,
+    .plan = plan,
+    .measure = measure,
+    .run = run,
+};

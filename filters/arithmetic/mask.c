@@ -1,0 +1,145 @@
+/* Masking: keeps the image where another image is white.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "filters/arithmetic/binary.h"
+#include "filters/regions/labels.h"
+
+struct params {
+    const char *with;
+    struct gi_colour fill;
+    struct gi_reals label;
+    bool set, invert;
+};
+
+static const struct gi_option options[] = {
+    {.name = "with",
+     .letter = 'w',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, with),
+     .example = "mask.png",
+     .labels = true,
+     .metavar = "IMAGE",
+     .help = "The mask, of the input's size: white keeps the image, black removes it, "
+             "gray weights it; of colour the luma is taken"},
+    {.name = "label",
+     .letter = 'l',
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, label),
+     .min = 0,
+     .max = GI_LABEL_MAX,
+     .metavar = "L[,L...]",
+     .help = "The mask is a label image, as extract --labels writes it; the regions of "
+             "these labels are white"},
+    {.name = "fill",
+     .letter = 'f',
+     .type = GI_OPT_COLOUR,
+     .offset = offsetof(struct params, fill),
+     .help = "Colour where the mask is black, in place of transparency: a colour, or a "
+             "sample value for all channels or one per channel, alpha last"},
+    {.name = "set",
+     .letter = 's',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, set),
+     .help = "Replace the image's alpha by the mask"},
+    {.name = "invert",
+     .letter = 'i',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, invert),
+     .help = "Keep the image where the mask is black"},
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    if (!p->with)
+        return gi_fail(err, GI_E_USAGE, "--with: missing: want a mask");
+    if (p->set && p->fill.n)
+        return gi_fail(err, GI_E_USAGE, "--set, --fill: want one of them");
+    for (int i = 0; i < p->label.n; i++)
+        if (p->label.v[i] != floor(p->label.v[i]))
+            return gi_fail(err, GI_E_USAGE, "--label %.15g: want whole numbers", p->label.v[i]);
+    return GI_OK;
+}
+
+/* Converts labels to a mask. */
+static enum gi_status admit(const void *params, int j, struct gi_image *other, struct gi_err *err)
+{
+    const struct params *p = params;
+    struct gi_image mask;
+    uint32_t largest;
+    (void)j;
+    if (!p->label.n)
+        return other->type == GI_U32
+                   ? gi_fail(err, GI_E_UNSUPPORTED, "holds 32-bit labels: want --label")
+                   : GI_OK;
+    enum gi_status status = gi_labels_check(&largest, other, err);
+    if (!status)
+        status = gi_image_alloc(&mask, other->width, other->height, 1, GI_U8, err);
+    if (status)
+        return status;
+    gi_labels_mask(&mask, other, &p->label);
+    gi_image_free(other);
+    *other = mask;
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    struct gi_image *src = &plan->sources[0], *mask = &plan->sources[1];
+    if (mask->width != src->width || mask->height != src->height)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--with: %d x %d pixels: want %d x %d, as the input has", mask->width,
+                       mask->height, src->width, src->height);
+    struct gi_arithmetic *spec = gi_plan_tables(plan, sizeof *spec, err);
+    if (!spec)
+        return GI_E_MEMORY;
+    *spec = (struct gi_arithmetic){
+        .op = GI_ARITHMETIC_MASK, .opacity = 1, .set = p->set, .invert = p->invert};
+    if (p->fill.n) {
+        bool of_colour = !gi_has_alpha(src) && p->fill.n <= gi_colour_channels(src);
+        gi_binary_value(spec->value, &p->fill, src);
+        if (of_colour && !p->fill.named) /* a single value does not apply to the missing alpha */
+            spec->value[3] = gi_type_full_scale(src->type);
+    }
+    bool opaque = spec->value[3] >= gi_type_full_scale(src->type);
+    plan->result.channels += !gi_has_alpha(src) && !opaque;
+    plan->cost = (struct gi_cost){.fmas = 4, .other = 8};
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    struct gi_arithmetic spec = *(const struct gi_arithmetic *)plan->tables;
+    spec.other = &work->srcs[1];
+    return queue->k->arithmetic(queue, work->dst, work->srcs, &spec, err);
+}
+
+const struct gi_filter gi_filter_mask = {
+    .name = "mask",
+    .group = GI_GROUP_IMAGES,
+    .summary = "Apply a mask: keep the image where the mask is white",
+    .examples = "gpuimg mask photo.png cut.png --with mask.png\n"
+                "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"
+                "gpuimg mask photo.png out.png --with alpha.png --set\n"
+                "gpuimg mask photo.png out.png --with labels.png --label 3,7 --invert --fill black",
+    .manual = "With m the mask from 0 (black) to 1 (white), multiplied by its own alpha: alpha "
+              "becomes alpha * m, and an image without alpha gets one. With --set alpha becomes "
+              "m. With --fill the pixel becomes m of the image and 1 - m of the colour, each "
+              "weighted by its alpha. Fully transparent pixels become black.\n\n"
+              "The mask may have another depth than the image, and may be the output of gpuimg "
+              "threshold or extract. With --label it is a label image (PNG, PGM and PFM, or .npy "
+              "of up to 32 bits), and the regions with those labels are white: they are kept, "
+              "with --invert removed, with --fill and --invert filled.\n\n"
+              "The result is computed in float and rounded once, half to even.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .mixes = true,
+    .check = check,
+    .admit = admit,
+    .plan = plan,
+    .run = run,
+};

@@ -1,0 +1,182 @@
+/* Bilateral filter: a mean weighted by spatial distance and by difference of colour.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+
+#include "filters/filter.h"
+#include "filters/tone/otsu.h"
+
+struct params {
+    double sigma; /* pixels */
+    struct gi_level range;
+    int k; /* pixels; 0: derived from sigma */
+    const char *guide;
+    struct gi_border_params border;
+};
+
+enum { SIGMA_MAX = 84 /* 2 * rint(1.5 * 84) + 1 <= GI_BILATERAL_MAX */ };
+
+/* Weights below this become 0, so that no weight is too small for the precision of floats. */
+static const double LEAST = 0x1p-40;
+
+static const struct gi_option options[] = {
+    {.name = "sigma",
+     .also = "sigma-spatial",
+     .letter = 's',
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, sigma),
+     .default_text = "3",
+     .min = 0.1,
+     .max = SIGMA_MAX,
+     .unit = "px",
+     .help = "Standard deviation of the weights of distances"},
+    {.name = "range",
+     .also = "sigma-range",
+     .letter = 'r',
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, range),
+     .amount = true,
+     .default_text = "10%",
+     .help = "Standard deviation of the weights of differences"},
+    {.name = "k",
+     .letter = 'k',
+     .type = GI_OPT_ODD,
+     .offset = offsetof(struct params, k),
+     .min = 1,
+     .max = GI_BILATERAL_MAX,
+     .unit = "px",
+     .help = "Diameter of the disk of neighbours; without it three sigma, as in OpenCV"},
+    {.name = "guide",
+     .letter = 'g',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, guide),
+     .metavar = "IMAGE",
+     .help = "Take differences from this image of the same size"},
+    GI_BORDER_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    return gi_level_check_positive(&p->range, "range", err);
+}
+
+struct tables {
+    struct gi_bilateral spec;
+    float value[GI_RANGE_ENTRIES], slope[GI_RANGE_ENTRIES], space[];
+};
+
+static double weight(double distance, double sigma)
+{
+    double x = distance / sigma, w = exp(-x * x / 2);
+    return w < LEAST ? 0 : w;
+}
+
+/* Fills the spatial weights of OpenCV's disk: all offsets whose distance is at most the radius.
+ * Returns their number. */
+static int fill_space(struct tables *t, double sigma)
+{
+    int half = t->spec.k / 2, n = 0;
+    for (int j = 0; j <= half; j++)
+        for (int i = 0; i <= half; i++) {
+            bool inside = i * i + j * j <= half * half;
+            t->space[j * (half + 1) + i] = inside ? (float)weight(hypot(i, j), sigma) : 0;
+            n += inside ? (i ? 2 : 1) * (j ? 2 : 1) : 0;
+        }
+    t->spec.space = t->space;
+    return n;
+}
+
+/* For bytes the table has an entry per distance. For other types it extends to where the weights
+ * are 0, with a tangent per entry. */
+static void fill_range(struct tables *t, const struct gi_image *src, double sigma)
+{
+    struct gi_bilateral *spec = &t->spec;
+    double far = sigma * sqrt(-2 * log(LEAST));
+    bool whole = src->type == GI_U8;
+    spec->n = whole ? 255 * gi_colour_channels(src) + 1 : GI_RANGE_ENTRIES;
+    spec->scale = whole ? 1 : (float)((spec->n - 1) / far);
+    spec->value = t->value;
+    spec->slope = whole ? NULL : t->slope;
+    for (int i = 0; i < spec->n; i++) {
+        double d = i / (double)spec->scale, w = weight(d, sigma);
+        t->value[i] = (float)w;
+        t->slope[i] = (float)(-w * d / (sigma * sigma) / (double)spec->scale);
+    }
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    const struct gi_image *judge = &plan->sources[p->guide ? 1 : 0];
+    if (judge->width != src->width || judge->height != src->height)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--guide: %d x %d pixels: want %d x %d, as the input has", judge->width,
+                       judge->height, src->width, src->height);
+    int half = p->k ? p->k / 2 : (int)fmax(rint(1.5 * p->sigma), 1);
+    size_t nspace = (size_t)(half + 1) * (size_t)(half + 1);
+    struct tables *t = gi_plan_tables(plan, sizeof *t + nspace * sizeof *t->space, err);
+    if (!t)
+        return GI_E_MEMORY;
+    t->spec.k = 2 * half + 1;
+    t->spec.border = gi_border_spec_from(&p->border, src);
+    double unit = (double)gi_type_full_scale(judge->type) / (double)gi_type_full_scale(src->type);
+    fill_range(t, judge, gi_level_number(&p->range, src->type, 0) * unit);
+    plan->cost.other = 14.0 * fill_space(t, p->sigma);
+    plan->halo = half;
+    plan->border = t->spec.border.mode;
+    if (p->guide) {
+        struct gi_border_spec border = gi_border_spec_from(&p->border, judge);
+        memcpy(t->spec.guide_value, border.value, sizeof border.value);
+        plan->cost.other *= 2;
+        if (plan->border == GI_BORDER_WRAP) /* bands do not have the guide's rows past its ends */
+            plan->dependency = GI_DEPENDENCY_GLOBAL;
+    }
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    struct gi_bilateral spec = ((const struct tables *)plan->tables)->spec;
+    if (plan->nsources > 1)
+        spec.guide = &work->srcs[1];
+    return queue->k->bilateral(queue, work->dst, work->srcs, &spec, err);
+}
+
+const struct gi_filter gi_filter_bilateral = {
+    .name = "bilateral",
+    .group = GI_GROUP_FILTERS,
+    .summary = "Bilateral filter: smooth but keep edges",
+    .examples = "gpuimg bilateral in.png out.png\n"
+                "gpuimg bilateral depth.png out.png --guide photo.png\n"
+                "gpuimg bilateral scan.tif out.tif --k 9 --sigma 75 --range 75 --border reflect101",
+    .manual = "Each pixel becomes a weighted mean of the pixels around it: a neighbour at a "
+              "distance of r pixels that differs by d sample values has the weight exp(-r^2 / (2 "
+              "sigma^2)) * exp(-d^2 / (2 range^2)). So noise is removed, and edges that are "
+              "higher than a few --range stay. Neighbours are the pixels within half of --k; the "
+              "d of two colours is the sum of the differences of red, green and blue.\n\n"
+              "With --guide, d is the difference of the guide's colours at the two places (joint "
+              "or cross bilateral filter), so that the edges of the guide stay: those of a "
+              "photograph in its depth map, or those of a picture with flash in the one without. "
+              "The guide may have another depth, to which --range is scaled, and other channels; "
+              "its alpha is ignored. Pixels of the image that are not finite have no weight and "
+              "become the mean of their neighbours.\n\n"
+              "In float images NaN and infinity stay and have no weight. Alpha stays as it is, "
+              "and colour is weighted by alpha.\n\n"
+              "Sources: C. Tomasi, R. Manduchi, Bilateral filtering for gray and color images, "
+              "1998; G. Petschnigg and others, Digital photography with flash and no-flash image "
+              "pairs, 2004. OpenCV's bilateralFilter() calls --sigma sigmaSpace, --range "
+              "sigmaColor and --k d; with --border reflect101 its results of 8 bits differ by "
+              "one step at few samples, because it sums in another order. The weights of "
+              "differences come from a table: complete for 8-bit images, otherwise of 1024 "
+              "tangents with an error of at most 7e-6.",
+    .mixes = true,
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .run = run,
+};

@@ -1,0 +1,131 @@
+/* Non-local means: a mean weighted by the similarity of the surrounding patches.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "filters/filter.h"
+#include "filters/tone/otsu.h"
+
+struct params {
+    struct gi_level strength;
+    int patch, search; /* pixels */
+    struct gi_border_params border;
+};
+
+/* Quantisation steps per strength for samples of more than 8 bits: rounding to them changes an
+ * exponent by at most 1 / 1536. */
+enum { STEPS = 16 };
+
+static const struct gi_option options[] = {
+    {.name = "strength",
+     .also = "h",
+     .letter = 's',
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, strength),
+     .amount = true,
+     .default_text = "4%",
+     .help = "Distance up to which patches are alike, about the standard deviation of "
+             "the noise"},
+    {.name = "patch",
+     .letter = 'p',
+     .type = GI_OPT_ODD,
+     .offset = offsetof(struct params, patch),
+     .default_text = "7",
+     .min = 1,
+     .max = GI_NLMEANS_PATCH_MAX,
+     .unit = "px",
+     .help = "Side of the patches that are compared"},
+    {.name = "search",
+     .letter = 'k',
+     .type = GI_OPT_ODD,
+     .offset = offsetof(struct params, search),
+     .default_text = "21",
+     .min = 1,
+     .max = GI_NLMEANS_SEARCH_MAX,
+     .unit = "px",
+     .help = "Side of the square in which patches are searched"},
+    GI_BORDER_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    return gi_level_check_positive(&p->strength, "strength", err);
+}
+
+struct tables {
+    struct gi_nlmeans spec;
+    uint16_t weights[GI_NLMEANS_ENTRIES];
+};
+
+/* The weight of a distance is exp(-distance / unit), in units of 1 / GI_NLMEANS_ONE; entry i covers
+ * the integers from i << shift on and has the weight of their mean. */
+static void fill(struct tables *t, double unit)
+{
+    struct gi_nlmeans *spec = &t->spec;
+    double far = unit * log(2.0 * GI_NLMEANS_ONE); /* from this distance on weights round to 0 */
+    while (far / ldexp(1, spec->shift) >= GI_NLMEANS_ENTRIES && spec->shift < 31)
+        spec->shift++;
+    spec->n = (int)fmin(far / ldexp(1, spec->shift) + 1, GI_NLMEANS_ENTRIES);
+    spec->weights = t->weights;
+    for (int i = 0; i < spec->n; i++) {
+        double mean = ldexp(i, spec->shift) + (ldexp(1, spec->shift) - 1) / 2;
+        t->weights[i] = (uint16_t)rint(GI_NLMEANS_ONE * exp(-mean / unit));
+    }
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    double h = gi_level_number(&p->strength, src->type, 0);
+    struct tables *t = gi_plan_tables(plan, sizeof *t, err);
+    if (!t)
+        return GI_E_MEMORY;
+    t->spec.patch = p->patch;
+    t->spec.search = p->search;
+    t->spec.border = gi_border_spec_from(&p->border, src);
+    t->spec.scale = src->type == GI_U8 ? 1 : (float)(STEPS / h);
+    h = src->type == GI_U8 ? h : STEPS;
+    fill(t, h * h * p->patch * p->patch * gi_colour_channels(src));
+    plan->cost.other = 100.0 * p->search * p->search;
+    plan->halo = p->search / 2 + p->patch / 2;
+    plan->border = t->spec.border.mode;
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct tables *tables = plan->tables;
+    return queue->k->nlmeans(queue, work->dst, work->srcs, &tables->spec, err);
+}
+
+const struct gi_filter gi_filter_nlmeans = {
+    .name = "nlmeans",
+    .group = GI_GROUP_FILTERS,
+    .summary = "Denoise with non-local means",
+    .examples = "gpuimg nlmeans in.png out.png\n"
+                "gpuimg nlmeans night.jpg clean.jpg --strength 10\n"
+                "gpuimg nlmeans scan.tif out.tif --strength 2% --patch 5 --search 15",
+    .manual = "Non-local means: each pixel becomes a weighted mean of the pixels in the square "
+              "of --search x --search pixels around it. A pixel has the weight exp(-d / h^2), "
+              "where d is the mean squared difference between the patch of --patch x --patch "
+              "pixels around it and the one around the pixel, over all colours, and h is "
+              "--strength. So noise is removed, and texture and edges, which repeat, stay.\n\n"
+              "In float images pixels with NaN or infinity have no weight and are filled from "
+              "their neighbours. Alpha stays as it is, and colour is weighted by alpha.\n\n"
+              "Source: A. Buades, B. Coll, J.-M. Morel, A non-local algorithm for image "
+              "denoising, 2005. OpenCV's fastNlMeansDenoising() calls the options h, "
+              "templateWindowSize and searchWindowSize, uses --border reflect101 and rounds "
+              "distances more. Colours are compared as they are, not in Lab; for that use the "
+              "chain color --to lab | nlmeans | color --from lab. Distances of 8 bits are exact, "
+              "others are in steps of a 16th of the strength. Weights are whole numbers from a "
+              "table of up to 4096 distances; sums of integers are exact and rounded once.",
+    .mixes = true,
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .run = run,
+};

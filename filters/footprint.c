@@ -1,0 +1,155 @@
+/* Structuring elements and neighbourhoods: their size and shape from options.
+ * SPDX-License-Identifier: MIT */
+#include "filters/footprint.h"
+
+#include <stdlib.h>
+
+#include "filters/convolution/kernel_text.h"
+
+const struct gi_choice gi_footprint_shapes[] = {
+    {"rect", NULL, "all of the square, or the rectangle of --size"},
+    {"disk", NULL, "pixels within (k - 1) / 2 of the middle"},
+    {"diamond", NULL, "pixels within (k - 1) / 2 horizontal and vertical steps"},
+    {0},
+};
+
+/* Finds the runs of nonzero pixels in a rectangle, row by row. */
+static enum gi_status runs_of(struct gi_footprint *w, const double *pixels, struct gi_err *err)
+{
+    int width = w->width, left = width / 2, top = w->height / 2;
+    w->runs = malloc(GI_RUNS_MAX * sizeof *w->runs);
+    if (!w->runs)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a mask of %d x %d", width, w->height);
+    for (int y = 0; y < w->height; y++)
+        for (int x = 0; x < width; x++) {
+            const double *row = pixels + (size_t)y * (size_t)width;
+            if (row[x] == 0)
+                continue;
+            int first = x;
+            while (x + 1 < width && row[x + 1] != 0)
+                x++;
+            if (w->nruns == GI_RUNS_MAX)
+                return gi_fail(err, GI_E_USAGE, "--mask: want at most %d runs of pixels",
+                               GI_RUNS_MAX);
+            w->pixels += x - first + 1;
+            w->runs[w->nruns++] = (struct gi_footprint_run){
+                (int16_t)(y - top), (int16_t)(first - left), (int16_t)(x - left)};
+        }
+    if (!w->nruns)
+        return gi_fail(err, GI_E_USAGE, "--mask: all of it is 0: want some pixels that count");
+    return GI_OK;
+}
+
+static enum gi_status drawn(struct gi_footprint *w, const char *text, int most, struct gi_err *err)
+{
+    struct gi_kernel kernel;
+    enum gi_status status = gi_kernel_read(&kernel, text, err);
+    if (status) {
+        gi_err_prefix(err, "--mask");
+        return status;
+    }
+    w->width = kernel.width;
+    w->height = kernel.height;
+    if (w->width > most || w->height > most)
+        status = gi_fail(err, GI_E_USAGE, "--mask: %d x %d pixels: want at most %d a side",
+                         w->width, w->height, most);
+    else
+        status = runs_of(w, kernel.weights, err);
+    gi_kernel_free(&kernel);
+    return status;
+}
+
+static enum gi_status round_one(struct gi_footprint *w, int k, bool disk, struct gi_err *err)
+{
+    int r = k / 2, half = 0;
+    w->width = w->height = k;
+    w->runs = malloc((size_t)k * sizeof *w->runs);
+    if (!w->runs)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a disk of %d", k);
+    for (int y = -r; y <= r; y++) {
+        while (half < r && (half + 1) * (half + 1) + y * y <= r * r)
+            half++;
+        while (half * half + y * y > r * r)
+            half--;
+        int reach = disk ? half : r - (y < 0 ? -y : y);
+        w->runs[w->nruns++] =
+            (struct gi_footprint_run){(int16_t)y, (int16_t)-reach, (int16_t)reach};
+        w->pixels += 2 * reach + 1;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_footprint_make(struct gi_footprint *made,
+                                 const struct gi_footprint_params *window,
+                                 const struct gi_image *src, int most, struct gi_err *err)
+{
+    enum gi_status status;
+    *made = (struct gi_footprint){0};
+    if (window->mask) {
+        status = drawn(made, window->mask, most, err);
+    } else if (window->shape != GI_FOOTPRINT_RECT) {
+        status = round_one(made, window->k, window->shape == GI_FOOTPRINT_DISK, err);
+    } else {
+        status = gi_footprint_sides(&made->width, &made->height, window, src, most, err);
+        made->pixels = made->width * made->height;
+    }
+    if (status || made->pixels == made->width * made->height) {
+        gi_footprint_free(made);
+        made->nruns = 0;
+    }
+    return status;
+}
+
+void gi_footprint_free(struct gi_footprint *made)
+{
+    free(made->runs);
+    made->runs = NULL;
+}
+
+static enum gi_status check_shape(const struct gi_footprint_params *p, bool sized,
+                                  struct gi_err *err)
+{
+    const char *shape = gi_footprint_shapes[p->shape].name;
+    struct gi_footprint made;
+    if (p->shape != GI_FOOTPRINT_RECT && sized)
+        return gi_fail(err, GI_E_USAGE, "--shape %s and --size: want --k", shape);
+    if (!p->mask)
+        return GI_OK;
+    if (p->k || sized || p->shape != GI_FOOTPRINT_RECT)
+        return gi_fail(err, GI_E_USAGE, "--mask and --%s: want one of them",
+                       p->k    ? "k"
+                       : sized ? "size"
+                               : "shape");
+    enum gi_status status = gi_footprint_make(&made, p, NULL, GI_TAPS_MAX, err);
+    if (!status)
+        gi_footprint_free(&made);
+    return status;
+}
+
+enum gi_status gi_footprint_check(void *params, struct gi_err *err)
+{
+    struct gi_footprint_params *p = params;
+    bool sized = gi_extent_is_set(&p->size);
+    if (sized && p->k)
+        return gi_fail(err, GI_E_USAGE, "--k %d and --size: want one of them", p->k);
+    if (sized && (gi_length_is_open(&p->size.width) || gi_length_is_open(&p->size.height)))
+        return gi_fail(err, GI_E_USAGE, "--size: want both sides, WIDTHxHEIGHT");
+    enum gi_status status = check_shape(p, sized, err);
+    if (!status && !sized && !p->k && !p->mask)
+        p->k = 3;
+    return status;
+}
+
+enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footprint_params *window,
+                                  const struct gi_image *src, int most, struct gi_err *err)
+{
+    *width = *height = window->k;
+    if (gi_extent_is_set(&window->size)) {
+        *width = src->width;
+        *height = src->height;
+        gi_extent_pixels(&window->size, width, height);
+    }
+    if (*width > most || *height > most)
+        return gi_fail(err, GI_E_USAGE, "--size: want at most %d px a side", most);
+    return GI_OK;
+}

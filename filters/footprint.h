@@ -1,0 +1,87 @@
+/* The neighbourhood of a pixel, by --k or --size: the structuring element of morphology, the window
+ * of rank filters and the like.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_FOOTPRINT_H
+#define GI_FILTERS_FOOTPRINT_H
+
+#include "filters/filter.h"
+
+/* Must be the first member of the parameters of such an operation. */
+struct gi_footprint_params {
+    int k;                 /* pixels; 0: unset until the check */
+    struct gi_extent size; /* unset: k x k */
+    int shape;             /* enum gi_footprint_shape */
+    const char *mask;      /* rows of numbers, 0 for pixels that do not count; NULL: unset */
+};
+
+enum gi_footprint_shape { GI_FOOTPRINT_RECT, GI_FOOTPRINT_DISK, GI_FOOTPRINT_DIAMOND };
+extern const struct gi_choice gi_footprint_shapes[];
+
+/* Rows of --k and --size; `most`: maximum side in pixels, as a number and in words. */
+#define GI_FOOTPRINT_SIZE_OPTIONS(most, most_text)                                                 \
+    {.name = "k",                                                                                  \
+     .letter = 'k',                                                                                \
+     .type = GI_OPT_ODD,                                                                           \
+     .offset = offsetof(struct gi_footprint_params, k),                                            \
+     .min = 1,                                                                                     \
+     .max = most,                                                                                  \
+     .unit = "px",                                                                                 \
+     .help = "Side of a square around the pixel; 3 without --size"},                               \
+    {                                                                                              \
+        .name = "size", .type = GI_OPT_EXTENT,                                                     \
+        .offset = offsetof(struct gi_footprint_params, size), .form = "WIDTHxHEIGHT or 50%",       \
+        .help = "Width and height of a rectangle, odd or even, at most " most_text                 \
+                " px each, or a percentage of the image"                                           \
+    }
+
+/* Rows of --shape and --mask, for operations with structuring elements of any shape. */
+#define GI_FOOTPRINT_SHAPE_OPTIONS                                                                 \
+    {.name = "shape",                                                                              \
+     .type = GI_OPT_CHOICE,                                                                        \
+     .offset = offsetof(struct gi_footprint_params, shape),                                        \
+     .default_text = "rect",                                                                       \
+     .choices = gi_footprint_shapes,                                                               \
+     .help = "Shape of the structuring element"},                                                  \
+    {                                                                                              \
+        .name = "mask", .type = GI_OPT_CONTENT,                                                    \
+        .offset = offsetof(struct gi_footprint_params, mask), .drawn = true,                       \
+        .metavar = "ROWS|FILE",                                                                    \
+        .help = "Structuring element of any shape: rows of 1 (inside) and 0, or a file that "      \
+                "holds them, or an image of one channel, whose black is outside"                   \
+    }
+
+/* A paragraph on them for manuals. */
+#define GI_FOOTPRINT_SHAPE_MANUAL                                                                  \
+    "The structuring element is a rectangle (--k or --size), a disk or a diamond in "              \
+    "the square of --k (--shape), or any set of pixels (--mask). A disk has the pixels "           \
+    "whose distance to the middle is at most (k - 1) / 2, like scikit-image's disk(r); "           \
+    "a diamond those whose horizontal and vertical distances add up to at most that. "             \
+    "--mask has a row of 1 and 0 per line, or rows separated by ';' (\"0 1 0; 1 1 "                \
+    "1\"), or is an image such as mask.png, with at most 4001 runs of pixels. Its "                \
+    "middle is that of its rectangle; on an even side it is the later one of the two."
+
+/* gi_filter.check for parameters that begin with a struct gi_footprint_params. */
+enum gi_status gi_footprint_check(void *params, struct gi_err *err);
+
+/* Finds the sides in pixels for an image like `src`. Errors: GI_E_USAGE if one is longer than
+ * `most`. */
+enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footprint_params *window,
+                                  const struct gi_image *src, int most, struct gi_err *err);
+
+/* A structuring element as primitives take it: its rectangle, with the pixel itself at (width / 2,
+ * height / 2), and, unless it is the whole rectangle, its runs, which gi_footprint_free() frees. */
+struct gi_footprint {
+    int width, height;
+    int pixels;
+    struct gi_footprint_run *runs; /* nruns; NULL: the whole rectangle */
+    int nruns;
+};
+
+/* Makes the structuring element `made` for an image like `src`. Errors: GI_E_USAGE as
+ * gi_footprint_sides(), and for an invalid mask; GI_E_MEMORY; then nothing is left to free. */
+enum gi_status gi_footprint_make(struct gi_footprint *made,
+                                 const struct gi_footprint_params *window,
+                                 const struct gi_image *src, int most, struct gi_err *err);
+void gi_footprint_free(struct gi_footprint *made);
+
+#endif

@@ -1,0 +1,79 @@
+/* Shared by the geometric transforms: options, plans, matrices.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_TRANSFORM_H
+#define GI_FILTERS_TRANSFORM_H
+
+#include "filters/filter.h"
+#include "filters/option_size.h"
+
+/* Interpolation and border. */
+struct gi_transform_params {
+    int interpolation; /* enum gi_interpolation */
+    double cubic;      /* Keys' parameter a */
+    struct gi_border_params border;
+};
+
+extern const struct gi_choice gi_interpolation_choices[];
+
+/* The option rows for it; the macro's `params` is the struct that has one as its member
+ * `transform`. */
+#define GI_TRANSFORM_OPTIONS(params)                                                               \
+    {.name = "interpolation",                                                                      \
+     .letter = 'i',                                                                                \
+     .type = GI_OPT_CHOICE,                                                                        \
+     .offset = offsetof(params, transform.interpolation),                                          \
+     .default_text = "bilinear",                                                                   \
+     .choices = gi_interpolation_choices,                                                          \
+     .help = "How a pixel is interpolated from its neighbours in the input"},                      \
+        {.name = "cubic",                                                                          \
+         .type = GI_OPT_REAL,                                                                      \
+         .offset = offsetof(params, transform.cubic),                                              \
+         .default_text = "-0.5",                                                                   \
+         .min = -1,                                                                                \
+         .max = 0,                                                                                 \
+         .metavar = "A",                                                                           \
+         .help = "Parameter a of Keys' bicubic interpolation; OpenCV uses -0.75"},                 \
+        {.name = "border",                                                                         \
+         .type = GI_OPT_CHOICE,                                                                    \
+         .offset = offsetof(params, transform.border.mode),                                        \
+         .default_text = "border",                                                                 \
+         .choices = gi_border_choices,                                                             \
+         .help = "Border mode: the pixels outside the image"},                                     \
+        GI_ADDED_VALUE_OPTION(params, transform.border,                                            \
+                              "Pixels outside the image with --border border")
+
+/* The row for operations that have the size of the result as struct gi_extent size. */
+#define GI_TRANSFORM_SIZE_OPTION(params)                                                           \
+    {                                                                                              \
+        .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
+        .help = "Size of the result, in pixels or as a percentage; a side left out is that "       \
+                "of the input"                                                                     \
+    }
+
+/* Sets plan->tables to a struct gi_remap, complete except for its map, followed by `more` bytes,
+ * for the current plan->result. Returns NULL with `err` if memory ran out. */
+struct gi_remap *gi_transform_plan(struct gi_plan *plan, const struct gi_transform_params *params,
+                                   size_t more, struct gi_err *err);
+
+/* Sets its map from result pixels to source pixels: (a x + b y + c, d x + e y + f) for the numbers
+ * a to f, or the rows of a 3 x 3 matrix. If every pixel comes from the centre of a source pixel, it
+ * is copied exactly. */
+void gi_transform_affine(struct gi_plan *plan, const double m[6]);
+void gi_transform_projective(struct gi_plan *plan, const double m[9]);
+
+/* gi_filter.needs and gi_filter.run for such a plan. */
+struct gi_span gi_transform_needs(const struct gi_plan *plan, int y0, int y1);
+enum gi_status gi_transform_run(const struct gi_plan *plan, struct gi_queue *queue,
+                                const struct gi_work *work, struct gi_err *err);
+
+/* Reads `text` ("a b c; d e f", rows separated by ; or line ends) as the value of `option`: 3 rows
+ * of 3, or, unless `square`, 2 rows of 3, completed by 0 0 1. Without `inverse`, m becomes the
+ * inverse matrix. Errors: GI_E_USAGE, GI_E_MEMORY. */
+enum gi_status gi_matrix_read(double m[9], const char *option, const char *text, bool square,
+                              bool inverse, struct gi_err *err);
+
+/* Inverts m in place, scaled so that its last number is 1 or all numbers are about 1; false if it
+ * is singular. */
+bool gi_matrix_invert(double m[9]);
+
+#endif

@@ -1,0 +1,30 @@
+/* Colours as text.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_OPTION_COLOUR_H
+#define GI_FILTERS_OPTION_COLOUR_H
+
+#include <stdbool.h>
+
+#include "imgio/image.h"
+
+/* Sample values as in an image, or a colour by name: fractions of full scale. */
+struct gi_colour {
+    bool named;
+    int n;                     /* of v: 4 where named, else 1 to GI_MAX_CHANNELS; 0: unset */
+    double v[GI_MAX_CHANNELS]; /* named: red, green, blue, alpha, each 0 to 1 */
+};
+
+/* Reads all of `text`: sample values separated by commas, "#rgb", "#rgba", "#rrggbb" or
+ * "#rrggbbaa", or a name: the basic ones of CSS, cyan, magenta, grey, orange and transparent
+ * (https://www.w3.org/TR/css-color-4/#named-colors). Returns false for any other text; *colour is
+ * undefined then. */
+bool gi_colour_read(struct gi_colour *colour, const char *text);
+
+/* Converts it to the sample values of a pixel of `image`'s type and channels. One value serves all
+ * channels; of several values the last serves the remaining channels, except that alpha is opaque.
+ * A named colour in a gray image becomes its luma (ITU-R BT.709); for integer samples it is rounded
+ * half up. */
+void gi_colour_pixel(float pixel[GI_MAX_CHANNELS], const struct gi_colour *colour,
+                     const struct gi_image *image);
+
+#endif

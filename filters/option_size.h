@@ -1,0 +1,52 @@
+/* Sizes and positions as text: "800x600", "800x", "x600", "50%", "40%x30%", "400x300+10-20".
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_OPTION_SIZE_H
+#define GI_FILTERS_OPTION_SIZE_H
+
+#include <stdbool.h>
+
+enum { GI_PIXELS_MAX = 1000000000 }; /* maximum of a side, and of an offset in either direction */
+
+/* A length in pixels, or as a percentage of another length. */
+struct gi_length {
+    double value; /* NAN: left open */
+    bool percent;
+};
+
+struct gi_extent {
+    struct gi_length width, height; /* both open: unset */
+};
+
+struct gi_rect {
+    struct gi_extent extent;
+    bool placed;           /* x and y were given; otherwise they are 0 */
+    struct gi_length x, y; /* of the upper left corner; either sign */
+};
+
+#define GI_EXTENT_UNSET ((struct gi_extent){{NAN, false}, {NAN, false}})
+
+static inline bool gi_length_is_open(const struct gi_length *length)
+{
+    return !(length->value == length->value);
+}
+
+static inline bool gi_extent_is_set(const struct gi_extent *extent)
+{
+    return !gi_length_is_open(&extent->width) || !gi_length_is_open(&extent->height);
+}
+
+/* Reads all of `text`; false if it is not a size, and then *extent or *rect is undefined. A single
+ * "50%" sets both sides. */
+bool gi_extent_read(struct gi_extent *extent, const char *text);
+/* The same, optionally followed by "+X+Y". */
+bool gi_rect_read(struct gi_rect *rect, const char *text);
+
+/* Returns the length in pixels, where `whole` is 100%: rounded half up, limited to GI_PIXELS_MAX in
+ * either direction. `length` is not open. */
+int gi_length_pixels(const struct gi_length *length, int whole);
+/* The same for a side: at least 1; `whole` if it is open. */
+int gi_side_pixels(const struct gi_length *length, int whole);
+/* Replaces *width and *height of an image by the sides of the extent. */
+void gi_extent_pixels(const struct gi_extent *extent, int *width, int *height);
+
+#endif

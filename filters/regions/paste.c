@@ -1,0 +1,180 @@
+/* Pastes points and crops back at their positions.
+ * SPDX-License-Identifier: MIT */
+#include "filters/regions/paste.h"
+
+#include <string.h>
+
+enum { PLACE = 2 /* channels of x and y */ };
+
+static const struct gi_option options[] = {
+    {.name = "points",
+     .letter = 'p',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct gi_paste_params, points),
+     .example = "points.csv",
+     .metavar = "FILE",
+     .help = "Points as extract --points writes them, .csv or .npy: x, y and a sample "
+             "value"},
+    {.name = "color",
+     .also = "colour",
+     .letter = 'c',
+     .type = GI_OPT_COLOUR,
+     .offset = offsetof(struct gi_paste_params, color),
+     .help = "Colour of all points, in place of their values: a colour, or a sample "
+             "value for all channels or one per channel, alpha last"},
+    {.name = "table",
+     .letter = 't',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct gi_paste_params, table),
+     .metavar = "FILE",
+     .help = "Regions as extract writes them, .csv, .json or .jsonl: the bounding boxes "
+             "of the crops"},
+    {.name = "crops",
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct gi_paste_params, crops),
+     .picture = true,
+     .metavar = "DIR",
+     .help = "The folder that extract --crops wrote: a crop for each row of --table, by "
+             "its label"},
+    {.name = "crop-margin",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_paste_params, crop_margin),
+     .default_text = "0",
+     .min = 0,
+     .max = 1000000,
+     .unit = "px",
+     .help = "The --crop-margin of extract: crops are wider by this on each side"},
+    {.name = "crop-format",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_paste_params, crop_format),
+     .default_text = "png",
+     .metavar = "NAME",
+     .help = "Suffix of the crops"},
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct gi_paste_params *p = params;
+    if (p->points && (p->table || p->crops))
+        return gi_fail(err, GI_E_USAGE, "--points, --%s: want one of them",
+                       p->crops ? "crops" : "table");
+    if (!p->points && (!p->table || !p->crops))
+        return gi_fail(err, GI_E_USAGE, "want --points FILE, or --crops DIR and --table FILE");
+    if (p->color.n && !p->points)
+        return gi_fail(err, GI_E_USAGE, "--color: want --points, crops have their own");
+    return GI_OK;
+}
+
+static uint64_t pixels_of(const struct gi_image *image)
+{
+    return (uint64_t)image->width * (uint64_t)image->height;
+}
+
+static enum gi_status check_sources(const struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_paste_params *p = plan->params;
+    const struct gi_image *places = &plan->sources[1], *values = &plan->sources[2];
+    if (pixels_of(places) >= UINT32_MAX)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d places: want fewer than %u", places->width,
+                       places->height, UINT32_MAX);
+    if (places->channels < PLACE)
+        return gi_fail(err, GI_E_UNSUPPORTED, "places of one number: want x and y");
+    if (p->points && places->channels == PLACE && !p->color.n)
+        return gi_fail(err, GI_E_UNSUPPORTED, "--points: has no values: want --color");
+    if (!p->points && pixels_of(values) != pixels_of(places))
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d values: want as many as places, %d x %d",
+                       values->width, values->height, places->width, places->height);
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_paste_params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0], *values = &plan->sources[p->points ? 1 : 2];
+    enum gi_status status = check_sources(plan, err);
+    struct gi_scatter *spec = status ? NULL : gi_plan_tables(plan, sizeof *spec, err);
+    if (!spec)
+        return status ? status : GI_E_MEMORY;
+    spec->first = p->points ? PLACE : 0;
+    spec->scale = p->points ? 1 : gi_type_full_scale(src->type) / gi_type_full_scale(values->type);
+    if (p->color.n) {
+        gi_colour_pixel(spec->value, &p->color, src);
+    } else {
+        int n = values->channels - spec->first;
+        bool colour = n > 2 || gi_colour_channels(src) == 3;
+        plan->result.channels = (colour ? 3 : 1) + (gi_has_alpha(src) || n % 2 == 0);
+    }
+    double share = (double)pixels_of(&plan->sources[1]) / (double)pixels_of(src);
+    plan->cost.other = 1 + 8 * share / src->channels;
+    return GI_OK;
+}
+
+/* Every band needs all of them. */
+static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
+{
+    (void)y0;
+    (void)y1;
+    return (struct gi_span){0, plan->sources[j].height};
+}
+
+/* Converts the source to the result's channels: gray in all colours, opaque. */
+static enum gi_status widen(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, struct gi_err *err)
+{
+    struct gi_permute_channels spec = {.nsources = 1};
+    int colours = gi_colour_channels(src);
+    for (int c = 0; c < dst->channels; c++) {
+        bool is_alpha = gi_has_alpha(dst) && c == dst->channels - 1;
+        spec.from[c].channel = is_alpha ? colours : colours == 1 ? 0 : c;
+        if (is_alpha && !gi_has_alpha(src))
+            spec.from[c].source = -1;
+        spec.value[c] = gi_type_full_scale(dst->type);
+    }
+    return queue->k->permute_channels(queue, dst, src, &spec, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_paste_params *p = plan->params;
+    struct gi_scatter spec = *(const struct gi_scatter *)plan->tables;
+    const struct gi_image *src = work->srcs;
+    enum gi_status status = GI_OK;
+    spec.places = &work->srcs[1];
+    if (!p->color.n)
+        spec.values = &work->srcs[p->points ? 1 : 2];
+    spec.y = work->src_y;
+    if (src->channels != work->dst->channels) {
+        status = widen(queue, work->dst, src, err);
+        src = work->dst;
+    }
+    return status ? status : queue->k->scatter(queue, work->dst, src, &spec, err);
+}
+
+const struct gi_filter gi_filter_paste = {
+    .name = "paste",
+    .group = GI_GROUP_REGIONS,
+    .summary = "Paste points or crops where extract found them",
+    .examples = "gpuimg paste in.png out.png --crops crops/ --table regions.csv\n"
+                "gpuimg paste in.png marked.png --points points.csv --color red\n"
+                "gpuimg paste black.png out.png --points points.npy",
+    .manual = "A point gets its value, or the colour of --color. A crop replaces the pixels, "
+              "alpha too, at the bounding box of its row in the table, widened by the "
+              "--crop-margin of extract. Later rows of the table replace earlier ones. Points "
+              "and parts of crops outside the image are left out.\n\n"
+              "Crops may be changed before, except for their sizes, for example by gpuimg clahe "
+              "crops/*.png --out-dir changed. Rows that are deleted from the table are not "
+              "pasted. Tables may come from other programs: columns of CSV are found by their "
+              "names, x, y, value of points, and label, bbox_x, bbox_y, bbox_width, bbox_height "
+              "of regions.\n\n"
+              "The value of a point is a sample in the scale of the image, for all colours. "
+              "Crops of another depth are scaled. The result has colour if the image or the "
+              "crops have it, and alpha if either has it.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_paste_params),
+    .check = check,
+    .plan = plan,
+    .beside = beside,
+    .run = run,
+};

@@ -1,0 +1,87 @@
+/* A TIFF file being read.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_TIFF_TIFF_READER_H
+#define GI_IMGIO_TIFF_TIFF_READER_H
+
+#include "imgio/icc.h"
+#include "imgio/tiff/tiff.h"
+
+#if GI_HAVE_TIFF
+
+enum {
+    GI_TIFF_SAMPLES_MAX = 64,
+    GI_TIFF_DROPPED = -1, /* a sample that is neither colour nor alpha */
+};
+
+/* libtiff's functions, under their names; loaded while a file is read. */
+#define GI_TIFF_FUNCTIONS(X)                                                                       \
+    X(TIFFGetFieldDefaulted)                                                                       \
+    X(TIFFGetField)                                                                                \
+    X(TIFFSetField)                                                                                \
+    X(TIFFReadScanline)                                                                            \
+    X(TIFFTileRowSize)                                                                             \
+    X(TIFFReadEncodedStrip)                                                                        \
+    X(TIFFStripSize64)                                                                             \
+    X(TIFFReadTile)                                                                                \
+    X(TIFFIsTiled)                                                                                 \
+    X(TIFFTileRowSize64)                                                                           \
+    X(TIFFScanlineSize64)                                                                          \
+    X(TIFFTileSize64)                                                                              \
+    X(TIFFSetSubDirectory)                                                                         \
+    X(TIFFOpenOptionsAlloc)                                                                        \
+    X(TIFFOpenOptionsSetErrorHandlerExtR)                                                          \
+    X(TIFFOpenOptionsSetWarningHandlerExtR)                                                        \
+    X(TIFFOpenOptionsSetMaxSingleMemAlloc)                                                         \
+    X(TIFFClientOpenExt)                                                                           \
+    X(TIFFOpenOptionsFree)                                                                         \
+    X(TIFFClose)
+GI_LIBRARY_TABLE(gi_tiff_table, GI_TIFF_FUNCTIONS);
+extern struct gi_tiff_table gi_tiff;
+
+/* What the stored samples of YCbCr mean (TIFF 6.0, sections 20 and 21). */
+struct gi_tiff_ycbcr {
+    uint32_t across, down;     /* pixels that share one sample of Cb and one of Cr; 0: no YCbCr, or
+                                  converted by the JPEG decoder */
+    double luma[3];            /* weights of red, green and blue in Y */
+    double black[3], scale[3]; /* of Y, Cb, Cr: value = (sample - black) * scale */
+};
+
+/* Part of the image: n x rows pixels whose first is (x, y). */
+struct gi_tiff_place {
+    uint32_t x, y, n, rows;
+};
+
+struct gi_tiff_reader {
+    struct gi_decode *decode;
+    TIFF *file;
+    size_t at;           /* next byte of the file */
+    struct gi_err fault; /* libtiff's first; while pixels are read its warnings too */
+    bool pixels;
+    uint32_t width, height;
+    uint16_t bits, samples, photometric, planar, format;
+    uint16_t *palette[3];
+    bool premultiplied, cmyk, indexed;
+    struct gi_tiff_ycbcr ycbcr;
+    bool by_strips; /* not by lines: YCbCr, whose lines share chroma, and JPEG of the old style,
+                       whose decoder ends after each piece */
+    struct gi_inks *inks;                  /* NULL: none, or inks without a profile */
+    struct gi_image stored;                /* inks that come in planes: 4 channels; else no data */
+    bool direct;                           /* lines are rows of the image, byte for byte */
+    int channels, to[GI_TIFF_SAMPLES_MAX]; /* the channel that a sample goes to */
+    enum gi_type type;
+};
+
+/* Reads the tags of YCbCr into r->ycbcr. Errors: GI_E_UNSUPPORTED, GI_E_FORMAT, GI_E_MEMORY. */
+enum gi_status gi_tiff_ycbcr_start(struct gi_tiff_reader *r, struct gi_err *err);
+/* Bytes of width x height stored pixels. */
+uint64_t gi_tiff_ycbcr_nbytes(const struct gi_tiff_ycbcr *how, uint32_t width, uint32_t height);
+/* Converts the pixels of a strip or tile whose rows have `width` pixels into the image: RGB rounded
+ * half to even, cut off at 0 and 255. A sample of Cb or Cr holds for all pixels that share it. */
+void gi_tiff_put_ycbcr(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
+                       uint32_t width, const unsigned char *blocks);
+
+/* Reads the samples of the page into the image, which is made. Errors: as gi_format.decode. */
+enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err);
+
+#endif
+#endif

@@ -1,0 +1,61 @@
+/* Colours as numbers sorted by their bytes from the lowest on, and counted.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/color.h"
+
+#include <stdlib.h>
+
+/* `from` to `to` by byte `byte`; false where all have the same. */
+static bool sort_byte(uint64_t *to, const uint64_t *from, size_t n, unsigned byte)
+{
+    size_t counts[256] = {0}, at = 0;
+    for (size_t i = 0; i < n; i++)
+        counts[from[i] >> 8 * byte & 255]++;
+    if (counts[from[0] >> 8 * byte & 255] == n)
+        return false;
+    for (int d = 0; d < 256; d++) {
+        size_t count = counts[d];
+        counts[d] = at;
+        at += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[counts[from[i] >> 8 * byte & 255]++] = from[i];
+    return true;
+}
+
+static enum gi_status list_sorted(struct gi_colours *found, const uint64_t *colours, size_t n,
+                                  struct gi_err *err)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += i == 0 || colours[i] != colours[i - 1];
+    found->each = malloc(all * sizeof *found->each);
+    if (!found->each)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", all);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || colours[i] != colours[i - 1])
+            found->each[found->n++] = (struct gi_colour_count){colours[i], 0};
+        found->each[found->n - 1].count++;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_colours_sort(struct gi_colours *found, uint64_t *colours, size_t n, unsigned bits,
+                               struct gi_err *err)
+{
+    uint64_t *other = malloc(n * sizeof *other);
+    enum gi_status status = GI_OK;
+    *found = (struct gi_colours){0};
+    if (!other)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
+    for (unsigned byte = 0; byte < bits / 8 && !status; byte++)
+        if (sort_byte(other, colours, n, byte)) {
+            uint64_t *sorted = other;
+            other = colours;
+            colours = sorted;
+        }
+    if (!status)
+        status = list_sorted(found, colours, n, err);
+    free(colours);
+    free(other);
+    return status;
+}

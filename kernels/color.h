@@ -1,0 +1,268 @@
+/* Contracts of the family color: the colour transform (matrices, curves, HSV and HSL), luma,
+ * channel permutation, counting colours and replacing them by a table. SPDX-License-Identifier:
+ * MIT */
+#ifndef GI_KERNELS_COLOR_H
+#define GI_KERNELS_COLOR_H
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/rules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `dst` has one channel: gray as it is, or luma of Rec. ITU-R BT.709 on the stored values,
+ * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), rounded as everywhere. Alpha is dropped. */
+typedef enum gi_status gi_luma_fn(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, struct gi_err *err);
+
+enum { GI_POWER_BITS = 11, GI_POWER_CELLS = 1 << GI_POWER_BITS, GI_POWERS_MAX = 3 };
+
+/* x^p of floats by table: with x = m 2^e, 1 <= m < 2, it is m^p, on a straight line between two
+ * cells, times 2^(e p). Filled in double, rounded to float; the line is off by less than 2^-22 of
+ * the power for p up to 2.4. */
+struct gi_power {
+    float cell[GI_POWER_CELLS + 1]; /* (1 + i / GI_POWER_CELLS)^p */
+    float octave[256];              /* 2^((e - 127) p), e the exponent's bits; [255] is infinity */
+};
+
+/* What a value x becomes; where `odd`, a negative one becomes the negative of what -x becomes. Up
+ * to `cut` fmaf(slope, x, low). Above it fmaf(scale, w, offset), w being u^p of u = fmaf(in_scale,
+ * x, in_offset): u * u * u where power < 0, else by that one of the tables. */
+struct gi_colour_curve {
+    float cut, slope, low;
+    float in_scale, in_offset, scale, offset;
+    int power;
+    bool odd;
+};
+
+enum gi_colour_step_kind {
+    GI_COLOUR_MATRIX, /* v'[i] = offset[i], then for j = 0, 1, 2: fmaf(matrix[i][j], v[j], v'[i]) */
+    GI_COLOUR_CURVE,  /* `curve` of v[0] to v[2] */
+    GI_COLOUR_TO_HSV, /* as gi_colour_to_hsv() and so on, with `full` */
+    GI_COLOUR_FROM_HSV,
+    GI_COLOUR_TO_HSL,
+    GI_COLOUR_FROM_HSL,
+};
+
+struct gi_colour_step {
+    enum gi_colour_step_kind kind;
+    float matrix[4][4], offset[4];
+    struct gi_colour_curve curve;
+    float full;
+};
+
+enum { GI_COLOUR_STEPS_MAX = 12 };
+
+/* Steps from the samples of a pixel, v, as they are, to those of the result; then the last step, as
+ * everywhere. v[3] is alpha, which stays as it is; but where `alpha_too`, with alpha only, a matrix
+ * has a fourth row, i = 3, and a fourth column, j = 3 after the others. */
+struct gi_colour_transform {
+    int nsteps; /* 1 to GI_COLOUR_STEPS_MAX */
+    struct gi_colour_step steps[GI_COLOUR_STEPS_MAX];
+    bool alpha_too;
+    /* Host memory, read before the primitive returns; NULL: no step asks for it. */
+    const struct gi_power *powers[GI_POWERS_MAX];
+};
+
+/* Images of 3 or 4 channels; `dst` may be `src`. */
+typedef enum gi_status gi_colour_transform_fn(struct gi_queue *queue, struct gi_image *dst,
+                                              const struct gi_image *src,
+                                              const struct gi_colour_transform *spec,
+                                              struct gi_err *err);
+
+/* How often one colour occurs: its samples as digits of 8 or 16 bits, the first channel's highest.
+ */
+struct gi_colour_count {
+    uint64_t colour, count;
+};
+
+/* Host memory: all colours of an image, ascending. */
+struct gi_colours {
+    size_t n;
+    struct gi_colour_count *each;
+};
+
+/* `found` is made here; the caller frees found->each. GI_U8 and GI_U16 of 1 to 4 channels, all of
+ * which count, with fewer than 2^31 pixels. Waits. */
+typedef enum gi_status gi_count_colours_fn(struct gi_queue *queue, struct gi_colours *found,
+                                           const struct gi_image *src, struct gi_err *err);
+
+/* The same for `n` colours of that many bits, at least 1, one per pixel, in any order; takes
+ * `colours`, malloc()ed. Errors: GI_E_MEMORY. */
+enum gi_status gi_colours_sort(struct gi_colours *found, uint64_t *colours, size_t n, unsigned bits,
+                               struct gi_err *err);
+
+enum { GI_RECOLOUR_SIDE = 4096, GI_RECOLOUR_MOST = 256 };
+
+/* GI_U8 of 3 or 4 channels: the colour c of a pixel, red highest, becomes colours[entry], the entry
+ * of `table` in row c / GI_RECOLOUR_SIDE, column c % GI_RECOLOUR_SIDE; alpha stays. */
+struct gi_recolour {
+    const struct gi_image
+        *table; /* on the backend: one channel of GI_U8, GI_RECOLOUR_SIDE square */
+    uint8_t colours[GI_RECOLOUR_MOST][4]; /* the fourth is not looked at */
+};
+
+/* `dst` may be `src`. */
+typedef enum gi_status gi_recolour_fn(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_recolour *spec,
+                                      struct gi_err *err);
+
+/* The position of a number in the tables of a power: its cell, the fraction towards the next cell,
+ * its octave. */
+struct gi_power_place {
+    int32_t cell, octave;
+    float t;
+};
+
+GI_HOST_DEVICE static inline struct gi_power_place gi_power_place_of(float x)
+{
+    const int low = 23 - GI_POWER_BITS;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    struct gi_power_place place = {
+        (int32_t)(bits >> low & (GI_POWER_CELLS - 1)), (int32_t)(bits >> 23 & 255),
+        (float)(int32_t)(bits & ((1u << low) - 1)) * (1.0f / (float)(1 << low))};
+    return place;
+}
+
+/* For x > 0; undefined for others. */
+GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *octave, float x)
+{
+    struct gi_power_place at = gi_power_place_of(x);
+    float from = cell[at.cell];
+    return octave[at.octave] * fmaf(at.t, cell[at.cell + 1] - from, from);
+}
+
+/* cell and octave: of the bend's power, or where that is < 0 never looked at. */
+GI_HOST_DEVICE static inline float gi_colour_curve_at(const struct gi_colour_curve *curve,
+                                                      const float *cell, const float *octave,
+                                                      float x)
+{
+    float size = curve->odd ? fabsf(x) : x;
+    float u = fmaf(curve->in_scale, size, curve->in_offset);
+    float w = curve->power < 0 ? u * u * u : gi_power_at(cell, octave, u);
+    float straight = fmaf(curve->slope, size, curve->low);
+    float y = size > curve->cut ? fmaf(curve->scale, w, curve->offset) : straight;
+    return curve->odd && x < 0 ? -y : y;
+}
+
+/* Red, green and blue to hue, saturation and value and back, all from 0 to `full`. A. R. Smith,
+ * "Color gamut transform pairs", SIGGRAPH 1978, in the form of
+ * https://en.wikipedia.org/wiki/HSL_and_HSV. Quotients are computed last, so that 8-bit results
+ * that are exact ties between two samples are ties in float, too. A gray has hue 0, black
+ * saturation 0. */
+GI_HOST_DEVICE static inline float gi_hue(float r, float g, float b, float most, float spread,
+                                          float full)
+{
+    float by_r = g < b ? fmaf(6.0f, spread, g - b) : g - b;
+    float by_g = fmaf(2.0f, spread, b - r), by_b = fmaf(4.0f, spread, r - g);
+    float turn = (most == r ? by_r : most == g ? by_g : by_b) * full / (6.0f * spread);
+    return spread > 0 ? turn : 0.0f;
+}
+
+GI_HOST_DEVICE static inline float gi_most(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+GI_HOST_DEVICE static inline float gi_least(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+GI_HOST_DEVICE static inline void gi_colour_to_hsv(float *r, float *g, float *b, float full)
+{
+    float most = gi_most(*r, gi_most(*g, *b)), least = gi_least(*r, gi_least(*g, *b));
+    float spread = most - least, hue = gi_hue(*r, *g, *b, most, spread, full);
+    float part = spread * full / most;
+    *r = hue;
+    *g = most > 0 ? part : 0.0f;
+    *b = most;
+}
+
+/* Hue, saturation and lightness: the mean of the largest and the smallest. */
+GI_HOST_DEVICE static inline void gi_colour_to_hsl(float *r, float *g, float *b, float full)
+{
+    float most = gi_most(*r, gi_most(*g, *b)), least = gi_least(*r, gi_least(*g, *b));
+    float spread = most - least, sum = most + least;
+    float room = sum > full ? (full - most) + (full - least) : sum;
+    float hue = gi_hue(*r, *g, *b, most, spread, full), part = spread * full / room;
+    *r = hue;
+    *g = room > 0 ? part : 0.0f;
+    *b = sum * 0.5f;
+}
+
+/* x - n floor(x / n), n a whole number. */
+GI_HOST_DEVICE static inline float gi_around(float x, float n)
+{
+    return x - n * floorf(x / n);
+}
+
+/* Cut off at 0 first: NaN is 0 then, as it is where a GPU cuts off at 0 and 1 in one go. */
+GI_HOST_DEVICE static inline float gi_from_hsv(float turn, float chroma, float value, float n)
+{
+    float k = gi_around(turn + n, 6.0f), part = gi_most(gi_least(k, 4.0f - k), 0.0f);
+    return fmaf(-chroma, gi_least(part, 1.0f), value);
+}
+
+GI_HOST_DEVICE static inline void gi_colour_from_hsv(float *h, float *s, float *v, float full)
+{
+    float turn = *h * 6.0f / full, value = *v, chroma = value * *s / full;
+    *h = gi_from_hsv(turn, chroma, value, 5.0f);
+    *s = gi_from_hsv(turn, chroma, value, 3.0f);
+    *v = gi_from_hsv(turn, chroma, value, 1.0f);
+}
+
+GI_HOST_DEVICE static inline float gi_from_hsl(float turn, float chroma, float light, float n)
+{
+    float k = gi_around(turn + n, 12.0f);
+    float part = gi_least(gi_least(k - 3.0f, 9.0f - k), 1.0f);
+    return fmaf(-chroma, gi_most(part, -1.0f), light);
+}
+
+GI_HOST_DEVICE static inline void gi_colour_from_hsl(float *h, float *s, float *l, float full)
+{
+    float turn = *h * 12.0f / full, light = *l;
+    float chroma = *s * gi_least(light, full - light) / full;
+    *h = gi_from_hsl(turn, chroma, light, 0.0f);
+    *s = gi_from_hsl(turn, chroma, light, 8.0f);
+    *l = gi_from_hsl(turn, chroma, light, 4.0f);
+}
+
+/* Row `row` of a matrix; `alpha`: with the fourth column. */
+GI_HOST_DEVICE static inline float gi_colour_matrix_row(const struct gi_colour_step *step, int row,
+                                                        float r, float g, float b, float a,
+                                                        bool alpha)
+{
+    const float *m = step->matrix[row];
+    float sum = fmaf(m[2], b, fmaf(m[1], g, fmaf(m[0], r, step->offset[row])));
+    return alpha ? fmaf(m[3], a, sum) : sum;
+}
+
+/* Channel c of dst is channel from[c].channel of source from[c].source; of source -1 it is the
+ * constant value[c], by the last step. */
+struct gi_permute_channels {
+    struct {
+        int source, channel;
+    } from[GI_MAX_CHANNELS];
+    float value[GI_MAX_CHANNELS];
+    int nsources; /* 1 to GI_PERMUTE_CHANNELS_SOURCES */
+};
+
+enum { GI_PERMUTE_CHANNELS_SOURCES = 4 };
+
+/* `srcs`: images of one shape and type, each with channels of its own number; `dst` with those that
+ * are to be made. */
+typedef enum gi_status gi_permute_channels_fn(struct gi_queue *queue, struct gi_image *dst,
+                                              const struct gi_image *srcs,
+                                              const struct gi_permute_channels *spec,
+                                              struct gi_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,293 @@
+/* Binary arithmetic and compositing in blocks: a block of a row is unpacked into planes of floats,
+ * which plain loops process; compilers vectorise them.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/arithmetic/arithmetic.h"
+#include "kernels/cpu/common/simd.h"
+
+enum { BLOCK = 256, ALPHA = ARITHMETIC_ALPHA };
+
+/* The pixels of a block: a plane per colour, then alpha. */
+struct planes {
+    float c[GI_MAX_CHANNELS][BLOCK];
+};
+
+struct work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_arithmetic *spec;
+};
+
+/* Reads n samples of a row, beginning at sample `at`, as floats; `to` has room for whole vectors.
+ */
+static inline __attribute__((always_inline)) void read_type(float *to, const void *row, size_t at,
+                                                            size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        vec_store(to + i, vec_load_samples(row, at + i, type));
+    if (i < n) {
+        float last[GI_LANES] = {0};
+        memcpy(last, (const char *)row + (at + i) * nbytes, (n - i) * nbytes);
+        vec_store(to + i, vec_load_samples(last, 0, type));
+    }
+}
+
+static inline __attribute__((always_inline)) void
+write_type(void *row, size_t at, const float *from, size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        vec_store_samples(row, at + i, vec_load(from + i), type);
+    if (i < n) {
+        float last[GI_LANES] = {0};
+        vec_store_samples(last, 0, vec_load(from + i), type);
+        memcpy((char *)row + (at + i) * nbytes, last, (n - i) * nbytes);
+    }
+}
+
+/* Loads pixels x to x + n - 1 of row y to the planes from index `at` on, multiplied by `unit`. */
+static void load(struct planes *to, int at, const struct gi_image *image, int y, int x, int n,
+                 float unit)
+{
+    float samples[BLOCK * GI_MAX_CHANNELS + GI_LANES];
+    size_t channels = (size_t)image->channels, first = (size_t)x * channels;
+    GI_CPU_TYPES(image->type,
+                 read_type(samples, gi_row(image, y), first, (size_t)n * channels, TYPE));
+    for (int c = 0; c < image->channels; c++) {
+        float *plane = to->c[arithmetic_channel(image, c)] + at;
+        const float *from = samples + c;
+        for (int i = 0; i < n; i++)
+            plane[i] = from[(size_t)i * channels] * unit;
+    }
+    for (int c = 1; gi_colour_channels(image) == 1 && c < ALPHA; c++)
+        memcpy(to->c[c] + at, to->c[0] + at, (size_t)n * sizeof(float));
+}
+
+static void fill(float *plane, int at, int n, float value)
+{
+    for (int i = at; i < at + n; i++)
+        plane[i] = value;
+}
+
+/* The ratio of the full scales of `src` and `image`. */
+static float unit_of(const struct gi_image *src, const struct gi_image *image)
+{
+    return gi_type_full_scale(src->type) / gi_type_full_scale(image->type);
+}
+
+/* Loads the pixels of spec->other, or of `image` instead, that correspond to pixels x to x + n - 1
+ * of row y of `src`. Their alpha is in sample units: `opaque` if the image has none, 0 outside the
+ * image. */
+static void load_other(struct planes *to, const struct work *work, const struct gi_image *image,
+                       float opaque, int y, int x, int n)
+{
+    const struct gi_arithmetic *spec = work->spec;
+    if (!image) {
+        for (int c = 0; c < GI_MAX_CHANNELS; c++)
+            fill(to->c[c], 0, n, spec->value[c]);
+        return;
+    }
+    int64_t oy = y - spec->y, width = image->width, height = image->height;
+    if (spec->tile)
+        oy = ((oy % height) + height) % height;
+    if (oy < 0 || oy >= height)
+        return;
+    for (int i = 0; i < n;) {
+        int64_t ox = x + i - spec->x;
+        if (spec->tile)
+            ox = ((ox % width) + width) % width;
+        if (ox >= width)
+            return;
+        if (ox < 0) {
+            i = -ox < n - i ? i + (int)-ox : n;
+            continue;
+        }
+        int piece = width - ox < n - i ? (int)(width - ox) : n - i;
+        load(to, i, image, (int)oy, (int)ox, piece, unit_of(work->src, image));
+        if (!gi_has_alpha(image))
+            fill(to->c[ALPHA], i, piece, opaque);
+        i += piece;
+    }
+}
+
+static void store(const struct work *work, const struct planes *from, int y, int x, int n)
+{
+    float samples[BLOCK * GI_MAX_CHANNELS + GI_LANES];
+    const struct gi_image *dst = work->dst;
+    size_t channels = (size_t)dst->channels;
+    for (int c = 0; c < dst->channels; c++) {
+        const float *plane = from->c[arithmetic_channel(dst, c)];
+        for (int i = 0; i < n; i++)
+            samples[(size_t)i * channels + (size_t)c] = plane[i];
+    }
+    GI_CPU_TYPES(dst->type, write_type(gi_row(dst, y), (size_t)x * channels, samples,
+                                       (size_t)n * channels, TYPE));
+}
+
+/* ---- arithmetic ---- */
+
+#define EACH_SAMPLE(constant)                                                                      \
+    case constant:                                                                                 \
+        for (int i = 0; i < BLOCK; i++)                                                            \
+            a[i] = fmaf(factor, gi_arithmetic_sample(constant, a[i], b[i], d[i], t), offset);      \
+        break
+
+static void arithmetic_plane(const struct gi_arithmetic *spec, float factor, float *restrict a,
+                             const float *restrict b, const float *restrict d)
+{
+    float offset = spec->offset, t = spec->t;
+    switch (spec->op) {
+        EACH_SAMPLE(GI_ARITHMETIC_ADD);
+        EACH_SAMPLE(GI_ARITHMETIC_SUBTRACT);
+        EACH_SAMPLE(GI_ARITHMETIC_MULTIPLY);
+        EACH_SAMPLE(GI_ARITHMETIC_DIFFERENCE);
+        EACH_SAMPLE(GI_ARITHMETIC_BLEND);
+    default:
+        EACH_SAMPLE(GI_ARITHMETIC_DIVIDE);
+    }
+}
+
+static void arithmetic_row(void *arg, int y, void *scratch)
+{
+    const struct work *work = arg;
+    const struct gi_arithmetic *spec = work->spec;
+    int width = work->src->width, colours = gi_colour_channels(work->src);
+    float full = gi_type_full_scale(work->src->type);
+    (void)scratch;
+    for (int x = 0; x < width; x += BLOCK) {
+        struct planes a = {0}, b = {0}, d = {0};
+        int n = width - x < BLOCK ? width - x : BLOCK;
+        load(&a, 0, work->src, y, x, n, 1);
+        load_other(&b, work, spec->other, full, y, x, n);
+        if (spec->dark)
+            load_other(&d, work, spec->dark, 0, y, x, n);
+        for (int c = 0; c < colours; c++)
+            arithmetic_plane(spec, spec->factor[c], a.c[c], b.c[c], d.c[c]);
+        if (spec->alpha_too)
+            arithmetic_plane(spec, spec->factor[ALPHA], a.c[ALPHA], b.c[ALPHA], d.c[ALPHA]);
+        store(work, &a, y, x, n);
+    }
+}
+
+/* ---- layers ---- */
+
+/* Computes the weights of a layer's pixels; s are the layer's own planes, b those below. */
+static void weigh_layers(struct gi_arithmetic_weights *weights, const struct gi_arithmetic *spec,
+                         const struct planes *s, const struct planes *b)
+{
+    const float above[2] = {spec->above[0], spec->above[1]};
+    const float below[2] = {spec->below[0], spec->below[1]};
+    for (int i = 0; i < BLOCK; i++)
+        weights[i] = gi_arithmetic_layers(above, below, s->c[ALPHA][i], b->c[ALPHA][i]);
+}
+
+/* Computes the weights of a mask's pixels from its luma, then fills its colour planes with the
+ * constant that shows where the mask is black. */
+static void weigh_mask(struct gi_arithmetic_weights *weights, const struct work *work,
+                       struct planes *mask, const struct planes *b)
+{
+    const struct gi_arithmetic *spec = work->spec;
+    float inverse = (float)(1 / (double)gi_type_full_scale(work->src->type));
+    float behind = spec->value[ALPHA] * inverse;
+    bool colour = spec->other && gi_colour_channels(spec->other) == 3;
+    for (int i = 0; i < BLOCK; i++) {
+        float luma = colour ? gi_arithmetic_luma(mask->c[0][i], mask->c[1][i], mask->c[2][i])
+                            : mask->c[0][i];
+        float m = gi_arithmetic_share(luma * inverse, mask->c[ALPHA][i], spec->invert);
+        float q = spec->set ? m : m * b->c[ALPHA][i];
+        weights[i] = gi_arithmetic_parts((1.0f - m) * behind, q);
+    }
+    for (int c = 0; c < ALPHA; c++)
+        fill(mask->c[c], 0, BLOCK, spec->value[c]);
+}
+
+#define EACH_COLOUR(constant)                                                                      \
+    case constant:                                                                                 \
+        for (int i = 0; i < BLOCK; i++)                                                            \
+            s[i] = gi_arithmetic_blend(s[i], gi_arithmetic_blended(constant, b[i], s[i], inverse), \
+                                       ab[i]);                                                     \
+        break
+
+/* Blends the plane s with the plane b below it where both are present. */
+static void blend_plane(enum gi_arithmetic_layer_mode blend, float *restrict s,
+                        const float *restrict b, const float *restrict ab, float inverse)
+{
+    switch (blend) {
+        EACH_COLOUR(GI_BLEND_MULTIPLY);
+        EACH_COLOUR(GI_BLEND_SCREEN);
+        EACH_COLOUR(GI_BLEND_DARKEN);
+        EACH_COLOUR(GI_BLEND_LIGHTEN);
+        EACH_COLOUR(GI_BLEND_DIFFERENCE);
+    case GI_BLEND_NORMAL:
+        break;
+    }
+}
+
+static void scale(float *plane, float by)
+{
+    for (int i = 0; i < BLOCK; i++)
+        plane[i] *= by;
+}
+
+static void layer_block(const struct work *work, int y, int x, int n)
+{
+    const struct gi_arithmetic *spec = work->spec;
+    float full = gi_type_full_scale(work->src->type), inverse = (float)(1 / (double)full);
+    float hidden = gi_arithmetic_hidden(work->dst);
+    struct planes b = {0}, s = {0};
+    struct gi_arithmetic_weights weights[BLOCK];
+    load(&b, 0, work->src, y, x, n, 1);
+    if (!gi_has_alpha(work->src))
+        fill(b.c[ALPHA], 0, n, full);
+    load_other(&s, work, spec->other, full, y, x, n);
+    scale(b.c[ALPHA], inverse);
+    scale(s.c[ALPHA], (float)((double)spec->opacity / (double)full));
+    if (spec->op == GI_ARITHMETIC_MASK)
+        weigh_mask(weights, work, &s, &b);
+    else
+        weigh_layers(weights, spec, &s, &b);
+    for (int c = 0; c < gi_colour_channels(work->dst); c++) {
+        blend_plane(spec->blend, s.c[c], b.c[c], b.c[ALPHA], inverse);
+        for (int i = 0; i < BLOCK; i++)
+            b.c[c][i] =
+                gi_arithmetic_colour(weights[i], spec->plus, b.c[c][i], s.c[c][i], full, hidden);
+    }
+    for (int i = 0; i < BLOCK; i++)
+        b.c[ALPHA][i] = weights[i].alpha * full;
+    store(work, &b, y, x, n);
+}
+
+static void layer_row(void *arg, int y, void *scratch)
+{
+    const struct work *work = arg;
+    int width = work->src->width;
+    (void)scratch;
+    for (int x = 0; x < width; x += BLOCK)
+        layer_block(work, y, x, width - x < BLOCK ? width - x : BLOCK);
+}
+
+static enum gi_status by_blocks(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_arithmetic *spec,
+                                struct gi_err *err)
+{
+    struct work work = {dst, src, spec};
+    return gi_pool_run(gi_cpu_pool(queue), src->height,
+                       spec->op < GI_ARITHMETIC_LAYER ? arithmetic_row : layer_row, &work, 0, err);
+}
+
+static const struct gi_arithmetic_way ways[] = {
+    {{"samples", "arithmetic on images alike, or a value"},
+     GI_CPU(arithmetic_by_samples_takes),
+     GI_CPU(arithmetic_by_samples)},
+    {{"blocks", "everything"}, NULL, by_blocks},
+};
+
+const struct gi_ways GI_CPU(arithmetic_ways) = GI_WAYS(arithmetic, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(arithmetic)(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_arithmetic *spec,
+                                  struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(arithmetic_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,20 @@
+/* Shared by the CPU's implementations of binary arithmetic.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_ARITHMETIC_H
+#define GI_KERNELS_CPU_ARITHMETIC_H
+
+#include "kernels/cpu/cpu.h"
+
+enum { ARITHMETIC_ALPHA = 3 }; /* index of alpha among a pixel's four planes */
+
+/* Returns the plane of channel c of an image. */
+static inline int arithmetic_channel(const struct gi_image *image, int c)
+{
+    return gi_has_alpha(image) && c == image->channels - 1 ? ARITHMETIC_ALPHA : c;
+}
+
+/* Arithmetic on images of one type and the same channels, sample by sample. */
+gi_arithmetic_fn GI_CPU(arithmetic_by_samples);
+gi_arithmetic_takes_fn GI_CPU(arithmetic_by_samples_takes);
+
+#endif

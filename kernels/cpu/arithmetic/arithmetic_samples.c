@@ -1,0 +1,154 @@
+/* Binary arithmetic on two images of one type with the same channels, or on an image and a
+ * constant: vectors of interleaved samples. Values per channel are repeated with a period of GROUP
+ * samples.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/arithmetic/arithmetic.h"
+#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/convolution/padded_rows.h"
+
+/* A group is a whole number of pixels for every number of channels, and of vectors. */
+enum { VECTORS = 3, GROUP = VECTORS * GI_LANES, STRIP_MAX = 1 << 16 /* pixels */ };
+
+struct work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_arithmetic *spec;
+    struct gi_tiling tiling;
+    bool keeps;                        /* alpha is copied from `src` */
+    float factor[GROUP], value[GROUP]; /* per sample of a group, by its channel */
+    float alpha[GROUP];                /* 1 for a sample that is an alpha to be copied */
+    void (*row)(const struct work *work, void *out, const void *a, const void *b, const void *d,
+                size_t n);
+};
+
+static inline __attribute__((always_inline)) GI_VEC value(enum gi_arithmetic_op op, GI_VEC a,
+                                                          GI_VEC b, GI_VEC t, GI_VEC minus_t)
+{
+    switch (op) {
+    case GI_ARITHMETIC_ADD:
+        return vec_add(a, b);
+    case GI_ARITHMETIC_SUBTRACT:
+        return vec_sub(a, b);
+    case GI_ARITHMETIC_MULTIPLY:
+        return vec_mul(a, b);
+    case GI_ARITHMETIC_DIFFERENCE:
+        return vec_abs(vec_sub(a, b));
+    case GI_ARITHMETIC_BLEND:
+        return vec_fma(t, b, vec_fma(minus_t, a, a));
+    default:
+        return vec_div(a, b);
+    }
+}
+
+/* Processes GROUP samples from sample i on; if `b` is NULL, the constant takes its place. */
+static inline __attribute__((always_inline)) void group(const struct work *work, void *out,
+                                                        const void *src, const void *other,
+                                                        const void *dark, size_t i,
+                                                        enum gi_type type, enum gi_arithmetic_op op)
+{
+    GI_VEC offset = vec_set(work->spec->offset), t = vec_set(work->spec->t);
+    GI_VEC minus_t = vec_set(-work->spec->t), f[VECTORS];
+    for (int k = 0; k < VECTORS; k++) {
+        size_t at = i + (size_t)k * GI_LANES;
+        GI_VEC a = vec_load_samples(src, at, type), kept = a;
+        GI_VEC b = other ? vec_load_samples(other, at, type) : vec_load(work->value + k * GI_LANES);
+        if (op == GI_ARITHMETIC_DIVIDE && dark) {
+            GI_VEC d = vec_load_samples(dark, at, type);
+            a = vec_sub(a, d);
+            b = vec_sub(b, d);
+        }
+        f[k] = vec_fma(vec_load(work->factor + k * GI_LANES), value(op, a, b, t, minus_t), offset);
+        if (work->keeps)
+            f[k] = vec_if_greater(vec_load(work->alpha + k * GI_LANES), vec_set(0), kept, f[k]);
+    }
+    for (int k = 0; k < VECTORS; k++)
+        vec_store_samples(out, i + (size_t)k * GI_LANES, f[k], type);
+}
+
+static inline __attribute__((always_inline)) void row(const struct work *work, void *out,
+                                                      const void *a, const void *b, const void *d,
+                                                      size_t n, enum gi_type type,
+                                                      enum gi_arithmetic_op op)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GROUP <= n; i += GROUP)
+        group(work, out, a, b, d, i, type, op);
+    if (i <
+        n) { /* The last samples are copied, so that no byte past the rows is read or written. */
+        float last[3][GROUP] = {{0}};
+        const void *rows[3] = {a, b, d};
+        for (int j = 0; j < 3; j++)
+            if (rows[j])
+                memcpy(last[j], (const char *)rows[j] + i * nbytes, (n - i) * nbytes);
+        group(work, last[0], last[0], b ? last[1] : NULL, d ? last[2] : NULL, 0, type, op);
+        memcpy((char *)out + i * nbytes, last[0], (n - i) * nbytes);
+    }
+}
+
+#define ROW(name, type, op)                                                                        \
+    static void name(const struct work *work, void *out, const void *a, const void *b,             \
+                     const void *d, size_t n)                                                      \
+    {                                                                                              \
+        row(work, out, a, b, d, n, type, op);                                                      \
+    }
+#define ROWS(name, op)                                                                             \
+    ROW(name##_u8, GI_U8, op) ROW(name##_u16, GI_U16, op) ROW(name##_f32, GI_F32, op)
+
+ROWS(add, GI_ARITHMETIC_ADD)
+ROWS(subtract, GI_ARITHMETIC_SUBTRACT)
+ROWS(multiply, GI_ARITHMETIC_MULTIPLY)
+ROWS(divide, GI_ARITHMETIC_DIVIDE)
+ROWS(difference, GI_ARITHMETIC_DIFFERENCE)
+ROWS(mix, GI_ARITHMETIC_BLEND)
+
+static void tile(void *arg, int index, void *scratch)
+{
+    const struct work *work = arg;
+    const struct gi_image *src = work->src, *other = work->spec->other, *dark = work->spec->dark;
+    struct gi_tile tile = GI_CPU(tile)(&work->tiling, src, index);
+    size_t channels = (size_t)src->channels, n = (size_t)(tile.x1 - tile.x0) * channels;
+    size_t at = (size_t)tile.x0 * channels * gi_type_nbytes(src->type);
+    (void)scratch;
+    for (int y = tile.y0; y < tile.y1; y++)
+        work->row(work, (char *)gi_row(work->dst, y) + at, (const char *)gi_row(src, y) + at,
+                  other ? (const char *)gi_row(other, y) + at : NULL,
+                  dark ? (const char *)gi_row(dark, y) + at : NULL, n);
+}
+
+enum gi_status GI_CPU(arithmetic_by_samples)(struct gi_queue *queue, struct gi_image *dst,
+                                             const struct gi_image *src,
+                                             const struct gi_arithmetic *spec, struct gi_err *err)
+{
+    static void (*const rows[][GI_F32 + 1])(const struct work *, void *, const void *, const void *,
+                                            const void *, size_t) = {
+        [GI_ARITHMETIC_ADD] = {add_u8, add_u16, add_f32},
+        [GI_ARITHMETIC_SUBTRACT] = {subtract_u8, subtract_u16, subtract_f32},
+        [GI_ARITHMETIC_MULTIPLY] = {multiply_u8, multiply_u16, multiply_f32},
+        [GI_ARITHMETIC_DIVIDE] = {divide_u8, divide_u16, divide_f32},
+        [GI_ARITHMETIC_DIFFERENCE] = {difference_u8, difference_u16, difference_f32},
+        [GI_ARITHMETIC_BLEND] = {mix_u8, mix_u16, mix_f32},
+    };
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct work work = {.dst = dst, .src = src, .spec = spec, .row = rows[spec->op][src->type]};
+    work.keeps = gi_has_alpha(src) && !spec->alpha_too;
+    for (int i = 0; i < GROUP; i++) {
+        int c = arithmetic_channel(src, i % src->channels);
+        work.factor[i] = spec->factor[c];
+        work.value[i] = spec->value[c];
+        work.alpha[i] = work.keeps && c == ARITHMETIC_ALPHA;
+    }
+    work.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX, 0);
+    return gi_pool_run(pool, work.tiling.nstrips * work.tiling.nbands, tile, &work, 0, err);
+}
+
+static bool alike(const struct gi_image *image, const struct gi_image *src)
+{
+    return !image || (image->type == src->type && image->channels == src->channels);
+}
+
+bool GI_CPU(arithmetic_by_samples_takes)(const struct gi_queue *queue, const struct gi_image *src,
+                                         const struct gi_arithmetic *spec)
+{
+    (void)queue;
+    return spec->op < GI_ARITHMETIC_LAYER && alike(spec->other, src) && alike(spec->dark, src);
+}

@@ -1,0 +1,352 @@
+/* Colour transforms: each result channel is computed from all channels of the pixel. Pixels are
+ * unpacked into planes of floats, and each step of the transform runs over a chunk of them. A
+ * single 3 x 3 matrix keeps its three channels in vectors from samples to samples.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/convolution/padded_rows.h"
+
+enum {
+    CHUNK = 256 /* pixels: a multiple of every number of lanes, and one per value of a byte */,
+    STRIP_MAX = 1 << 16 /* pixels */
+};
+
+struct planes {
+    float r[CHUNK], g[CHUNK], b[CHUNK], a[CHUNK];
+};
+
+struct colour_work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_colour_transform *spec;
+    struct gi_tiling tiling;
+    int nknown;          /* the number of leading steps whose result is looked up: */
+    struct planes known; /* their result for every byte value of each colour */
+    void (*row)(const struct colour_work *colour_work, void *out, const void *in, size_t pixels);
+};
+
+/* ---- steps ---- */
+
+#define EACH_PIXEL for (int i = 0; i < CHUNK; i++)
+
+/* Steps and curves are passed by value: through a pointer, the compiler must assume that storing
+ * samples changes them. */
+static void by_matrix(struct planes *p, const struct gi_colour_step step)
+{
+    EACH_PIXEL
+    {
+        float r = p->r[i], g = p->g[i], b = p->b[i];
+        p->r[i] = gi_colour_matrix_row(&step, 0, r, g, b, 0, false);
+        p->g[i] = gi_colour_matrix_row(&step, 1, r, g, b, 0, false);
+        p->b[i] = gi_colour_matrix_row(&step, 2, r, g, b, 0, false);
+    }
+}
+
+static void by_matrix_with_alpha(struct planes *p, const struct gi_colour_step step)
+{
+    EACH_PIXEL
+    {
+        float r = p->r[i], g = p->g[i], b = p->b[i], a = p->a[i];
+        p->r[i] = gi_colour_matrix_row(&step, 0, r, g, b, a, true);
+        p->g[i] = gi_colour_matrix_row(&step, 1, r, g, b, a, true);
+        p->b[i] = gi_colour_matrix_row(&step, 2, r, g, b, a, true);
+        p->a[i] = gi_colour_matrix_row(&step, 3, r, g, b, a, true);
+    }
+}
+
+/* As gi_colour_curve_at(), but all indices are computed before the tables are read. */
+static void by_power(float *v, const struct gi_colour_curve curve, const struct gi_power *power)
+{
+    const GI_VEC cut = vec_set(curve.cut), slope = vec_set(curve.slope), low = vec_set(curve.low);
+    const GI_VEC scale = vec_set(curve.scale), offset = vec_set(curve.offset), zero = vec_set(0);
+    int32_t cell[CHUNK], octave[CHUNK]; /* byte offsets */
+    float t[CHUNK];
+    EACH_PIXEL
+    {
+        float size = curve.odd ? fabsf(v[i]) : v[i];
+        struct gi_power_place at = gi_power_place_of(fmaf(curve.in_scale, size, curve.in_offset));
+        cell[i] = at.cell * (int32_t)sizeof(float);
+        octave[i] = at.octave * (int32_t)sizeof(float);
+        t[i] = at.t;
+    }
+    for (int i = 0; i < CHUNK; i += GI_LANES) {
+        GI_VEC two[2], by, x = vec_load(v + i), size = curve.odd ? vec_abs(x) : x;
+        vec_gather_twice(two, power->cell, cell + i, GI_F32);
+        vec_gather(&by, power->octave, octave + i, GI_F32);
+        GI_VEC w = vec_mul(by, vec_fma(vec_load(t + i), vec_sub(two[1], two[0]), two[0]));
+        GI_VEC y = vec_if_greater(size, cut, vec_fma(scale, w, offset), vec_fma(slope, size, low));
+        if (curve.odd)
+            y = vec_if_greater(zero, x, vec_mul(y, vec_set(-1)), y);
+        vec_store(v + i, y);
+    }
+}
+
+static void by_curve(float *v, const struct gi_colour_curve curve,
+                     const struct gi_colour_transform *spec)
+{
+    if (curve.power < 0)
+        EACH_PIXEL v[i] = gi_colour_curve_at(&curve, NULL, NULL, v[i]);
+    else
+        by_power(v, curve, spec->powers[curve.power]);
+}
+
+static void run_step(struct planes *p, const struct gi_colour_step *step,
+                     const struct gi_colour_transform *spec)
+{
+    float full = step->full;
+    switch (step->kind) {
+    case GI_COLOUR_MATRIX:
+        if (spec->alpha_too)
+            by_matrix_with_alpha(p, *step);
+        else
+            by_matrix(p, *step);
+        break;
+    case GI_COLOUR_CURVE:
+        by_curve(p->r, step->curve, spec);
+        by_curve(p->g, step->curve, spec);
+        by_curve(p->b, step->curve, spec);
+        break;
+    case GI_COLOUR_TO_HSV:
+        EACH_PIXEL gi_colour_to_hsv(&p->r[i], &p->g[i], &p->b[i], full);
+        break;
+    case GI_COLOUR_FROM_HSV:
+        EACH_PIXEL gi_colour_from_hsv(&p->r[i], &p->g[i], &p->b[i], full);
+        break;
+    case GI_COLOUR_TO_HSL:
+        EACH_PIXEL gi_colour_to_hsl(&p->r[i], &p->g[i], &p->b[i], full);
+        break;
+    case GI_COLOUR_FROM_HSL:
+        EACH_PIXEL gi_colour_from_hsl(&p->r[i], &p->g[i], &p->b[i], full);
+        break;
+    }
+}
+
+/* Returns whether the step changes each colour independently of the others. */
+static bool is_apart(const struct gi_colour_step *step)
+{
+    if (step->kind != GI_COLOUR_MATRIX)
+        return step->kind == GI_COLOUR_CURVE;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if (i != j && step->matrix[i][j] != 0)
+                return false;
+    return true;
+}
+
+/* Applies the leading steps that depend on one byte each to all 256 byte values. */
+static void know_bytes(struct colour_work *colour_work)
+{
+    const struct gi_colour_transform *spec = colour_work->spec;
+    struct planes *p = &colour_work->known;
+    if (colour_work->src->type != GI_U8 || spec->alpha_too)
+        return;
+    EACH_PIXEL p->r[i] = p->g[i] = p->b[i] = (float)i;
+    for (; colour_work->nknown < spec->nsteps && is_apart(&spec->steps[colour_work->nknown]);
+         colour_work->nknown++)
+        run_step(p, &spec->steps[colour_work->nknown], spec);
+}
+
+/* Looks up n pixels of bytes in the results of those steps. */
+static inline void look_up(struct planes *p, const struct planes *known, const uint8_t *in,
+                           size_t n, size_t channels)
+{
+    for (size_t i = 0; i < n; i++) {
+        p->r[i] = known->r[in[i * channels]];
+        p->g[i] = known->g[in[i * channels + 1]];
+        p->b[i] = known->b[in[i * channels + 2]];
+    }
+}
+
+static inline void part(struct planes *p, const float *v, size_t n, size_t channels)
+{
+    for (size_t i = 0; i < n; i++) {
+        p->r[i] = v[i * channels];
+        p->g[i] = v[i * channels + 1];
+        p->b[i] = v[i * channels + 2];
+        if (channels == 4)
+            p->a[i] = v[i * channels + 3];
+    }
+}
+
+static inline void join(float *v, const struct planes *p, size_t n, size_t channels)
+{
+    for (size_t i = 0; i < n; i++) {
+        v[i * channels] = p->r[i];
+        v[i * channels + 1] = p->g[i];
+        v[i * channels + 2] = p->b[i];
+        if (channels == 4)
+            v[i * channels + 3] = p->a[i];
+    }
+}
+
+/* Stores a whole chunk. */
+static inline void store_bytes_of(const struct planes *p, uint8_t *out)
+{
+    for (size_t i = 0; i < CHUNK; i += GI_LANES) {
+        const GI_VEC v[3] = {vec_load(p->r + i), vec_load(p->g + i), vec_load(p->b + i)};
+        vec_store_u8_thirds(out + 3 * i, v);
+    }
+}
+
+static inline __attribute__((always_inline)) void row_of(const struct colour_work *colour_work,
+                                                         char *out, const char *in, size_t pixels,
+                                                         size_t channels)
+{
+    struct planes planes = {{0}, {0}, {0}, {0}};
+    float v[CHUNK * GI_MAX_CHANNELS];
+    enum gi_type type = colour_work->src->type;
+    size_t nbytes = gi_type_nbytes(type) * channels, sample = gi_type_nbytes(type);
+    for (size_t x = 0; x < pixels; x += CHUNK) {
+        size_t n = pixels - x < CHUNK ? pixels - x : CHUNK;
+        char kept[CHUNK * sizeof(float)]; /* alpha keeps its bits */
+        for (size_t i = 0; channels == 4 && !colour_work->spec->alpha_too && i < n; i++)
+            memcpy(kept + i * sample, in + x * nbytes + i * nbytes + 3 * sample, sample);
+        if (colour_work->nknown) {
+            look_up(&planes, &colour_work->known, (const uint8_t *)in + x * nbytes, n, channels);
+        } else {
+            GI_CPU(samples_load)(v, in + x * nbytes, n * channels, type);
+            part(&planes, v, n, channels);
+        }
+        for (int i = colour_work->nknown; i < colour_work->spec->nsteps; i++)
+            run_step(&planes, &colour_work->spec->steps[i], colour_work->spec);
+        if (type == GI_U8 && channels == 3 && n == CHUNK) {
+            store_bytes_of(&planes, (uint8_t *)out + x * nbytes);
+            continue;
+        }
+        join(v, &planes, n, channels);
+        GI_CPU(samples_store)(out + x * nbytes, v, n * channels, type);
+        for (size_t i = 0; channels == 4 && !colour_work->spec->alpha_too && i < n; i++)
+            memcpy(out + x * nbytes + i * nbytes + 3 * sample, kept + i * sample, sample);
+    }
+}
+
+static void row_by_steps(const struct colour_work *colour_work, void *out, const void *in,
+                         size_t pixels)
+{
+    if (colour_work->src->channels == 3)
+        row_of(colour_work, out, in, pixels, 3);
+    else
+        row_of(colour_work, out, in, pixels, 4);
+}
+
+/* ---- one matrix ---- */
+
+static inline GI_VEC matrix_row(const struct gi_colour_step *step, int c, const GI_VEC v[3])
+{
+    GI_VEC f = vec_fma(vec_set(step->matrix[c][0]), v[0], vec_set(step->offset[c]));
+    f = vec_fma(vec_set(step->matrix[c][1]), v[1], f);
+    return vec_fma(vec_set(step->matrix[c][2]), v[2], f);
+}
+
+static void matrix_u8(const struct colour_work *colour_work, void *out, const void *in,
+                      size_t pixels)
+{
+    enum { AFTER = 64 / 3 /* pixels that a load may read in addition */ };
+    const struct gi_colour_step step = colour_work->spec->steps[0];
+    const uint8_t *from = in;
+    uint8_t *to = out;
+    size_t x = 0;
+    for (; x + GI_LANES + AFTER <= pixels; x += GI_LANES) {
+        GI_VEC v[3], made[3];
+        vec_load_u8_thirds(v, from + 3 * x);
+        for (int c = 0; c < 3; c++)
+            made[c] = matrix_row(&step, c, v);
+        vec_store_u8_thirds(to + 3 * x, made);
+    }
+    row_by_steps(colour_work, to + 3 * x, from + 3 * x, pixels - x);
+}
+
+/* CHUNK pixels: the samples of each channel are computed side by side, then interleaved. */
+#define MATRIX(name, sample, type)                                                                 \
+    static void name(const struct colour_work *colour_work, void *out, const void *in,             \
+                     size_t pixels)                                                                \
+    {                                                                                              \
+        const struct gi_colour_step *step = &colour_work->spec->steps[0];                          \
+        sample made[3][CHUNK];                                                                     \
+        size_t x = 0;                                                                              \
+        for (; x + CHUNK <= pixels; x += CHUNK) {                                                  \
+            sample *to = (sample *)out + 3 * x;                                                    \
+            for (size_t i = 0; i < CHUNK; i += GI_LANES) {                                         \
+                GI_VEC v[3], p = vec_load_samples(in, 3 * (x + i), type);                          \
+                GI_VEC q = vec_load_samples(in, 3 * (x + i) + GI_LANES, type);                     \
+                GI_VEC s = vec_load_samples(in, 3 * (x + i) + 2 * GI_LANES, type);                 \
+                for (int c = 0; c < 3; c++)                                                        \
+                    v[c] = vec_third(p, q, s, c);                                                  \
+                for (int c = 0; c < 3; c++)                                                        \
+                    vec_store_samples(made[c], i, matrix_row(step, c, v), type);                   \
+            }                                                                                      \
+            for (size_t i = 0; i < CHUNK; i++)                                                     \
+                for (size_t c = 0; c < 3; c++)                                                     \
+                    to[3 * i + c] = made[c][i];                                                    \
+        }                                                                                          \
+        row_by_steps(colour_work, (sample *)out + 3 * x, (const sample *)in + 3 * x, pixels - x);  \
+    }
+
+MATRIX(matrix_u16, uint16_t, GI_U16)
+MATRIX(matrix_f32, float, GI_F32)
+
+/* ---- the primitive ---- */
+
+static void mix_tile(void *arg, int index, void *scratch)
+{
+    (void)scratch;
+    const struct colour_work *colour_work = arg;
+    struct gi_tile tile = GI_CPU(tile)(&colour_work->tiling, colour_work->src, index);
+    size_t at = (size_t)tile.x0 * (size_t)colour_work->src->channels *
+                gi_type_nbytes(colour_work->src->type);
+    for (int y = tile.y0; y < tile.y1; y++)
+        colour_work->row(colour_work, (char *)gi_row(colour_work->dst, y) + at,
+                         (const char *)gi_row(colour_work->src, y) + at,
+                         (size_t)(tile.x1 - tile.x0));
+}
+
+static enum gi_status run(struct gi_queue *queue, struct colour_work *colour_work,
+                          struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    colour_work->tiling = GI_CPU(tiling)(colour_work->src, gi_pool_threads(pool), STRIP_MAX, 0);
+    return gi_pool_run(pool, colour_work->tiling.nstrips * colour_work->tiling.nbands, mix_tile,
+                       colour_work, 0, err);
+}
+
+static bool is_matrix(const struct gi_queue *queue, const struct gi_image *src,
+                      const struct gi_colour_transform *spec)
+{
+    (void)queue;
+    return src->channels == 3 && spec->nsteps == 1 && spec->steps[0].kind == GI_COLOUR_MATRIX;
+}
+
+static enum gi_status by_matrix_alone(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src,
+                                      const struct gi_colour_transform *spec, struct gi_err *err)
+{
+    struct colour_work colour_work = {.dst = dst, .src = src, .spec = spec};
+    colour_work.row = src->type == GI_U8    ? matrix_u8
+                      : src->type == GI_U16 ? matrix_u16
+                                            : matrix_f32;
+    return run(queue, &colour_work, err);
+}
+
+static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_colour_transform *spec,
+                               struct gi_err *err)
+{
+    struct colour_work colour_work = {.dst = dst, .src = src, .spec = spec, .row = row_by_steps};
+    know_bytes(&colour_work);
+    return run(queue, &colour_work, err);
+}
+
+static const struct gi_colour_transform_way ways[] = {
+    {{"matrix", "one matrix, of RGB"}, is_matrix, by_matrix_alone},
+    {{"steps", "everything"}, NULL, by_steps},
+};
+
+const struct gi_ways GI_CPU(colour_transform_ways) = GI_WAYS(colour_transform, GI_SAMPLE_TYPES,
+                                                             ways);
+
+enum gi_status GI_CPU(colour_transform)(struct gi_queue *queue, struct gi_image *dst,
+                                        const struct gi_image *src,
+                                        const struct gi_colour_transform *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(colour_transform_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,349 @@
+/* Box filter by running sums: the sum of each column of the window is updated from row to row, and
+ * the sum of those columns from pixel to pixel, so that the cost per pixel does not depend on k.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/cpu/common/ints.h"
+#include "kernels/cpu/convolution/small_kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STRIP_MAX = 8192 /* samples */ };
+
+struct box {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_box *spec;
+    struct gi_tiling tiling;
+    bool weigh;
+    bool wide; /* sums need more than 32 bits */
+};
+
+struct worker {
+    const struct box *box;
+    struct gi_tile tile;
+    int channels;
+    size_t nwindow, n; /* samples: of the columns that the window needs, of the tile's row */
+    void *columns;     /* column sums, nwindow of them, uint32_t or uint64_t */
+    uint64_t *sums;    /* n row sums, used if they need 64 bits */
+    void *fresh, *old; /* nwindow samples each: the rows that enter and leave the column sums */
+};
+
+/* Returns the samples of the window's columns in the row at position p, which may be outside the
+ * image. They are read in place if the window is inside the image, else assembled in `buffer`
+ * with their border. */
+static const void *window_row(const struct worker *w, void *buffer, long long p)
+{
+    const struct gi_image *src = w->box->src;
+    const struct gi_border_spec *border = &w->box->spec->border;
+    size_t pixels = w->nwindow / (size_t)w->channels;
+    long long x0 = (long long)w->tile.x0 - w->box->spec->k / 2;
+    int y = gi_border_index(p, src->height, border->mode);
+    if (y >= 0 && x0 >= 0 && x0 + (long long)pixels <= src->width)
+        return (char *)gi_row(src, y) +
+               (size_t)x0 * (size_t)w->channels * gi_type_nbytes(src->type);
+    GI_CPU(row_copy)(buffer, src, border, p, x0, pixels);
+    return buffer;
+}
+
+/* columns += fresh - old, modulo 2^32 or 2^64: a sum that wraps around is right again after the
+ * subtraction. */
+#define MOVE_COLUMNS(name, sum, sample)                                                            \
+    static void name(sum *columns, const sample *fresh, const sample *old, size_t n)               \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            columns[i] += (sum)fresh[i] - (sum)old[i];                                             \
+    }
+
+MOVE_COLUMNS(move_u32_u8, uint32_t, uint8_t)
+MOVE_COLUMNS(move_u32_u16, uint32_t, uint16_t)
+MOVE_COLUMNS(move_u64_u16, uint64_t, uint16_t)
+
+#define MOVE_WEIGHED(name, sample)                                                                 \
+    static void name(uint64_t *columns, const sample *fresh, const sample *old, size_t n,          \
+                     size_t channels)                                                              \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += channels) {                                                 \
+            uint64_t a = fresh[i + channels - 1], b = old[i + channels - 1];                       \
+            for (size_t c = 0; c < channels - 1; c++)                                              \
+                columns[i + c] += fresh[i + c] * a - old[i + c] * b;                               \
+            columns[i + channels - 1] += a - b;                                                    \
+        }                                                                                          \
+    }
+
+MOVE_WEIGHED(move_weighed_u8, uint8_t)
+MOVE_WEIGHED(move_weighed_u16, uint16_t)
+
+static inline __attribute__((always_inline)) void
+move_block(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, int channels)
+{
+    GI_INTS in = ints_weigh(ints_load_u8(fresh), channels);
+    GI_INTS out = ints_weigh(ints_load_u8(old), channels);
+    ints_store(columns, ints_add(ints_load(columns), ints_sub(in, out)));
+}
+
+/* The same for colours multiplied by alpha, if 32 bits hold the sums; the number of channels is a
+ * constant after inlining. */
+static inline __attribute__((always_inline)) void
+move_weighed(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, size_t n, int channels)
+{
+    size_t i = 0;
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        move_block(columns + i, fresh + i, old + i, channels);
+    if (i < n) { /* The last samples are copied, so that no byte past the rows is read. */
+        uint8_t last_fresh[GI_LANES] = {0}, last_old[GI_LANES] = {0};
+        memcpy(last_fresh, fresh + i, n - i);
+        memcpy(last_old, old + i, n - i);
+        move_block(columns + i, last_fresh, last_old, channels);
+    }
+}
+
+static void move(const struct worker *w, const void *fresh, const void *old)
+{
+    bool is_u8 = w->box->src->type == GI_U8;
+    if (w->box->weigh && !w->box->wide && w->channels == 2)
+        move_weighed(w->columns, fresh, old, w->nwindow, 2);
+    else if (w->box->weigh && !w->box->wide)
+        move_weighed(w->columns, fresh, old, w->nwindow, 4);
+    else if (w->box->weigh && is_u8)
+        move_weighed_u8(w->columns, fresh, old, w->nwindow, (size_t)w->channels);
+    else if (w->box->weigh)
+        move_weighed_u16(w->columns, fresh, old, w->nwindow, (size_t)w->channels);
+    else if (w->box->wide)
+        move_u64_u16(w->columns, fresh, old, w->nwindow);
+    else if (is_u8)
+        move_u32_u8(w->columns, fresh, old, w->nwindow);
+    else
+        move_u32_u16(w->columns, fresh, old, w->nwindow);
+}
+
+/* sums[x] = the sum of `reach` / `step` columns, `step` apart, beginning at column x. */
+static void row_sums(uint64_t *sums, const uint64_t *columns, size_t n, size_t reach, size_t step)
+{
+    for (size_t c = 0; c < step; c++) {
+        uint64_t s = 0;
+        for (size_t i = c; i < reach; i += step)
+            s += columns[i];
+        for (size_t x = c; x < n; x += step) {
+            sums[x] = s;
+            s += columns[x + reach] - columns[x];
+        }
+    }
+}
+
+/* (2 S + N) / (2 N) rounded down, computed in double as S * (1 / N) + 1/2, truncated. N = k * k is
+ * odd, so 2 S + N is odd, the quotient is never whole, and the next whole number is at least 1 / (2
+ * N) > 3.1e-8 away (k <= 4001). S < 2^53 is exact; the three roundings together move a quotient
+ * below 65536 by less than 2^16 * (2^-53 + 2^-53) + 2^-37 < 2.2e-11. */
+static void wide_means(uint16_t *out, const uint64_t *sums, size_t n, double inverse)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint16_t)((double)sums[i] * inverse + 0.5);
+}
+
+static inline void store_ints(void *out, size_t x, GI_INTS v, enum gi_type type)
+{
+    if (type == GI_U8)
+        ints_store_u8((uint8_t *)out + x, v);
+    else
+        ints_store_u16((uint16_t *)out + x, v);
+}
+
+/* Returns whether float is exact enough for the means, S * (1 / N) rounded. N is odd, so a mean is
+ * at least 1 / (2 N) away from a point where rounding changes, and two roundings move a mean of at
+ * most `full` by less than full * (2^-23 + 2^-48): less than 1 / (2 N) if N * full < 2^22. Then S
+ * is exact, too. */
+static bool float_does(size_t k, enum gi_type type)
+{
+    return (float)(k * k) * gi_type_full_scale(type) < 0x1p22f;
+}
+
+/* Computes the sums along the row and their means together, GI_LANES samples at a time. `carry`
+ * holds in each lane the sum at the first sample of that lane's channel in the block; the sum at a
+ * later sample is `carry` plus all samples that entered and minus all that left since. With
+ * weights: 8 bits, `step` 2 or 4. */
+static inline __attribute__((always_inline)) void row_means(void *out, const uint32_t *columns,
+                                                            size_t n, int k, int step,
+                                                            enum gi_type type, bool weigh)
+{
+    size_t reach = (size_t)k * (size_t)step, x = 0;
+    double inverse = 1.0 / ((double)k * k);
+    bool in_float = float_does((size_t)k, type);
+    uint32_t first[GI_LANES] = {0};
+    for (size_t i = 0; i < reach; i++)
+        first[i % (size_t)step] += columns[i];
+    for (int i = step; i < GI_LANES; i++)
+        first[i] = first[i - step];
+    GI_INTS carry = ints_load(first);
+    for (; x < n; x += GI_LANES) {
+        GI_INTS change = ints_sub(ints_load(columns + x + reach), ints_load(columns + x));
+        GI_INTS next = ints_add(carry, ints_prefix(change, step));
+        GI_INTS sum = ints_sub(next, change);
+        GI_INTS mean = in_float ? ints_scale_float(sum, (float)inverse) : ints_scale(sum, inverse);
+        if (weigh)
+            mean = ints_weighed_mean(sum, mean, step);
+        carry = ints_spread(next, step);
+        if (x + GI_LANES <= n) {
+            store_ints(out, x, mean, type);
+        } else { /* The last samples are copied, so that no byte past the row is written. */
+            uint16_t last[GI_LANES];
+            size_t nbytes = gi_type_nbytes(type);
+            store_ints(last, 0, mean, type);
+            memcpy((char *)out + x * nbytes, last, (n - x) * nbytes);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void
+row_means_type(void *out, const uint32_t *columns, size_t n, int k, int step, enum gi_type type)
+{
+    if (step == 1)
+        row_means(out, columns, n, k, 1, type, false);
+    else if (step == 2)
+        row_means(out, columns, n, k, 2, type, false);
+    else if (step == 3)
+        row_means(out, columns, n, k, 3, type, false);
+    else
+        row_means(out, columns, n, k, 4, type, false);
+}
+
+/* (2 S + A) / (2 A) rounded down. 8 bits: 2 S + A < 2^42 is exact in double, and so is a whole
+ * quotient; any other quotient is at least 1 / (2 A) > 1.2e-10 away from a whole number, and
+ * rounding moves it by less than 2^8 * 2^-53. 16 bits: S < 2^56 does not fit in double, so that
+ * integers are used. */
+static inline uint8_t weighed_mean_u8(uint64_t s, uint64_t a)
+{
+    return (uint8_t)((double)(int64_t)(2 * s + a) / (double)(int64_t)(2 * a));
+}
+
+static inline uint16_t weighed_mean_u16(uint64_t s, uint64_t a)
+{
+    return (uint16_t)((2 * s + a) / (2 * a));
+}
+
+/* A colour is its weighted sum divided by the sum of alpha, 0 if that is 0; alpha is the plain
+ * mean. */
+#define WEIGHED_MEANS(name, sample, mean)                                                          \
+    static void name(sample *out, const uint64_t *sums, size_t n, size_t channels, double inverse) \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += channels) {                                                 \
+            uint64_t a = sums[i + channels - 1];                                                   \
+            for (size_t c = 0; c < channels - 1; c++)                                              \
+                out[i + c] = a ? mean(sums[i + c], a) : 0;                                         \
+            out[i + channels - 1] = (sample)((double)a * inverse + 0.5);                           \
+        }                                                                                          \
+    }
+
+WEIGHED_MEANS(weighed_means_u8, uint8_t, weighed_mean_u8)
+WEIGHED_MEANS(weighed_means_u16, uint16_t, weighed_mean_u16)
+
+static void store_means(const struct worker *w, void *out)
+{
+    size_t channels = (size_t)w->channels, k = (size_t)w->box->spec->k;
+    double inverse = 1.0 / (double)(k * k);
+    bool is_u8 = w->box->src->type == GI_U8;
+    if (!w->box->wide) {
+        if (w->box->weigh && w->channels == 2)
+            row_means(out, w->columns, w->n, (int)k, 2, GI_U8, true);
+        else if (w->box->weigh)
+            row_means(out, w->columns, w->n, (int)k, 4, GI_U8, true);
+        else if (is_u8)
+            row_means_type(out, w->columns, w->n, (int)k, w->channels, GI_U8);
+        else
+            row_means_type(out, w->columns, w->n, (int)k, w->channels, GI_U16);
+        return;
+    }
+    row_sums(w->sums, w->columns, w->n, k * channels, channels);
+    if (!w->box->weigh)
+        wide_means(out, w->sums, w->n, inverse);
+    else if (is_u8)
+        weighed_means_u8(out, w->sums, w->n, channels, inverse);
+    else
+        weighed_means_u16(out, w->sums, w->n, channels, inverse);
+}
+
+static size_t round_up(size_t nbytes)
+{
+    return (nbytes + 127) / 64 * 64;
+}
+
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
+static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
+{
+    size_t channels = (size_t)box->src->channels, nsum = box->wide ? 8 : 4;
+    size_t strip = (size_t)box->tiling.strip, window = strip + (size_t)box->spec->k;
+    size_t row = round_up(window * channels * gi_type_nbytes(box->src->type));
+    size_t columns = round_up(window * channels * nsum);
+    w->box = box;
+    w->channels = (int)channels;
+    if (scratch) {
+        w->fresh = scratch;
+        w->old = scratch + row;
+        w->columns = scratch + 2 * row;
+        w->sums = (uint64_t *)(scratch + 2 * row + columns);
+    }
+    return 2 * row + columns + (box->wide ? round_up(strip * channels * nsum) : 0);
+}
+
+static void box_tile(void *arg, int index, void *scratch)
+{
+    const struct box *box = arg;
+    struct worker w = {0};
+    size_t nbytes = lay_out(&w, box, scratch);
+    int k = box->spec->k, half = k / 2;
+    memset(scratch, 0, nbytes);
+    w.tile = GI_CPU(tile)(&box->tiling, box->src, index);
+    w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)w.channels;
+    w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
+    /* The column sums begin with the k - 1 rows above the newest row of the first result; `old` is
+     * still all 0. */
+    for (int i = 0; i < k - 1; i++)
+        move(&w, window_row(&w, w.fresh, (long long)w.tile.y0 - half + i), w.old);
+    size_t first = (size_t)w.tile.x0 * (size_t)w.channels * gi_type_nbytes(box->src->type);
+    for (int y = w.tile.y0; y < w.tile.y1; y++) {
+        GI_CPU(row_prefetch)(box->src, &w.tile, (long long)y + half + 2, false);
+        GI_CPU(row_prefetch)(box->dst, &w.tile, (long long)y + 2, true);
+        const void *old = w.old;
+        if (y > w.tile.y0)
+            old = window_row(&w, w.old, (long long)y - half - 1);
+        move(&w, window_row(&w, w.fresh, (long long)y + half), old);
+        store_means(&w, (char *)gi_row(box->dst, y) + first);
+    }
+}
+
+static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_box *spec,
+                              struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct box box = {.dst = dst, .src = src, .spec = spec};
+    box.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
+    uint64_t n = (uint64_t)spec->k * (uint64_t)spec->k;
+    uint64_t full = src->type == GI_U8 ? 255 : 65535;
+    box.wide = n * full * (box.weigh ? full : 1) > UINT32_MAX;
+    box.wide |= box.weigh && src->type == GI_U16;
+    box.tiling =
+        GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX / (size_t)src->channels, spec->k - 1);
+    struct worker w = {0};
+    return gi_pool_run(pool, box.tiling.nstrips * box.tiling.nbands, box_tile, &box,
+                       lay_out(&w, &box, NULL), err);
+}
+
+static const struct gi_box_way ways[] = {
+    {{"small", "k 3 and 5, of 8 bits 7"}, GI_CPU(box_small_takes), GI_CPU(box_small)},
+    {{"weighed", "k 3 to 7 of 8-bit RGBA by alpha"},
+     GI_CPU(box_weighed_takes),
+     GI_CPU(box_weighed)},
+    {{"narrow", "k up to 127 of 8 bits"}, GI_CPU(box_narrow_takes), GI_CPU(box_narrow)},
+    {{"running", "everything"}, NULL, running},
+};
+
+const struct gi_ways GI_CPU(box_ways) = GI_WAYS(box, GI_INTEGER_TYPES, ways);
+
+enum gi_status GI_CPU(box)(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_box *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(box_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,58 @@
+/* Separable convolution: each source row is filtered horizontally once into the ring buffer, and
+ * each result row is a vertical sum over the rows in the ring buffer.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/cpu/convolution/small_kernels.h"
+
+static void make(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n)
+{
+    const struct gi_separable *spec = sweep->spec;
+    GI_CPU(row_filter)(slot, padded, n, spec->row, spec->nrow, sweep->src->channels);
+}
+
+static void filter_rows(const struct gi_sweep *sweep, float *f, size_t stride, int nout,
+                        const float *const *rows, size_t n)
+{
+    const struct gi_separable *spec = sweep->spec;
+    GI_CPU(column_filter)(f, stride, nout, rows, n, spec->col, spec->ncol);
+}
+
+static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_separable *spec,
+                              struct gi_err *err)
+{
+    struct gi_sweep sweep = {.dst = dst,
+                             .src = src,
+                             .border = &spec->border,
+                             .epilogue = spec->epilogue,
+                             .alpha = gi_has_alpha(src) ? spec->alpha : GI_ALPHA_PLAIN,
+                             .inverse_sum = 1.0f / spec->sum,
+                             .spec = spec,
+                             .left = spec->row_anchor,
+                             .right = spec->nrow - 1 - spec->row_anchor,
+                             .above = spec->col_anchor,
+                             .nrows = spec->ncol,
+                             .planes = 1,
+                             .make = make,
+                             .filter_rows = filter_rows};
+    return GI_CPU(sweep)(queue, &sweep, err);
+}
+
+static const struct gi_convolve_separable_way ways[] = {
+    {{"whole", "3 x 3 with whole weights of 8 bits: Sobel, Scharr, Prewitt"},
+     GI_CPU(separable_whole_takes),
+     GI_CPU(separable_whole)},
+    {{"small", "3, 5 and 7 taps each way"}, GI_CPU(separable_small_takes), GI_CPU(separable_small)},
+    {{"rows", "everything"}, NULL, by_rows},
+};
+
+const struct gi_ways GI_CPU(convolve_separable_ways) = GI_WAYS(convolve_separable, GI_SAMPLE_TYPES,
+                                                               ways);
+
+enum gi_status GI_CPU(convolve_separable)(struct gi_queue *queue, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_separable *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(convolve_separable_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

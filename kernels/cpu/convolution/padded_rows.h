@@ -1,0 +1,94 @@
+/* Shared by the neighbourhood primitives: a sweep down strips of the image with a ring buffer of
+ * prepared rows, rows as padded floats with colours multiplied by alpha, and the epilogue back to
+ * samples.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_PADDED_ROWS_H
+#define GI_KERNELS_CPU_PADDED_ROWS_H
+
+#include "kernels/cpu/cpu.h"
+
+/* How an image is cut into jobs: strips of columns times bands of rows. */
+struct gi_tiling {
+    int strip; /* pixels */
+    int nstrips;
+    int band; /* rows */
+    int nbands;
+};
+
+struct gi_tile {
+    int x0, x1, y0, y1; /* columns x0 <= x < x1, rows y0 <= y < y1 */
+};
+
+enum {
+    GI_ROWS_AT_ONCE = 4
+}; /* result rows of one combine(): they share the loads of the ring buffer's rows */
+
+/* A neighbourhood operation. For every source row of a tile, `make` turns the padded row (floats of
+ * the tile's pixels with `left` and `right` more at its sides) into a slot of the ring buffer,
+ * once. For every result row, `filter_rows` turns the `nrows` slots from row y - above on into
+ * results, which go through the epilogue and are stored. Both are given rows in chunks; n counts
+ * samples; slots, rows and f may be written up to 64 bytes past their end. */
+struct gi_sweep {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_border_spec *border;
+    struct gi_epilogue epilogue;
+    enum gi_alpha_rule alpha; /* PLAIN for an image without alpha */
+    float inverse_sum;        /* 1 / sum of the weights, for GI_ALPHA_WEIGH */
+    const void *spec;         /* passed on to make and combine */
+    int left, right;          /* pixels */
+    int above, nrows;         /* rows */
+    int planes; /* rows of n samples in a slot; 0: the slot is the padded row itself */
+    void (*make)(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n);
+    void (*filter_rows)(const struct gi_sweep *sweep, float *f, size_t stride, int nout,
+                        const float *const *rows, size_t n);
+    struct gi_tiling tiling; /* set by gi_sweep() */
+};
+
+/* Runs the sweep on the queue's threads. Errors: GI_E_MEMORY. */
+enum gi_status GI_CPU(sweep)(struct gi_queue *queue, struct gi_sweep *sweep, struct gi_err *err);
+
+/* Returns the number of floats from one plane of a slot to the next. */
+size_t GI_CPU(sweep_plane)(const struct gi_sweep *sweep);
+
+/* Cuts the image into about four jobs per thread. `max_strip` is in pixels, at least 1; a band
+ * computes `overlap` rows in addition to its own, so bands are not made shorter than pays off. */
+struct gi_tiling GI_CPU(tiling)(const struct gi_image *image, int threads, size_t max_strip,
+                                int overlap);
+struct gi_tile GI_CPU(tile)(const struct gi_tiling *tiling, const struct gi_image *image,
+                            int index);
+
+/* Prefetches the tile's samples of row y, if that row exists. */
+void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *tile, long long y,
+                          bool to_write);
+
+/* Writes the pixels x0 .. x0 + count - 1 of source row y (-1: border values) to out[0 .. count *
+ * channels) as floats, colours multiplied by alpha if `alpha` asks for it. */
+void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long x0, size_t count);
+
+/* Writes the pixels x0 .. x0 + count - 1 of the row at position p to out[0 .. count * channels) as
+ * samples; pixels outside the image follow the border mode, border values being rounded. */
+void GI_CPU(row_copy)(void *out, const struct gi_image *src, const struct gi_border_spec *border,
+                      long long p, long long x0, size_t count);
+
+/* Returns whether row_copy() changes no border value by rounding. */
+bool GI_CPU(border_is_whole)(const struct gi_border_spec *border, const struct gi_image *src);
+
+/* Converts n samples of `type` to floats, and floats to samples as every primitive stores them; no
+ * byte past the n samples is read or written. */
+void GI_CPU(samples_load)(float *out, const void *in, size_t n, enum gi_type type);
+void GI_CPU(samples_store)(void *out, const float *in, size_t n, enum gi_type type);
+
+/* Stores the n filtered samples f of row y from pixel x0 on: alpha rule, epilogue, rounding. */
+void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int x0, size_t n);
+
+/* out[x] = sum over i of taps[i] * in[x + i * step], summed as in gi_separable, 0 <= x < n. */
+void GI_CPU(row_filter)(float *out, const float *in, size_t n, const float *taps, int ntaps,
+                        int step);
+
+/* out[r * stride + x] = sum over j of taps[j] * rows[r + j][x], summed as in gi_separable,
+ * 0 <= x < n, 0 <= r < nout, nout 1 or GI_ROWS_AT_ONCE. */
+void GI_CPU(column_filter)(float *out, size_t stride, int nout, const float *const *rows, size_t n,
+                           const float *taps, int ntaps);
+
+#endif

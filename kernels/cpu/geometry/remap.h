@@ -1,0 +1,47 @@
+/* Shared by the CPU's implementations of geometric transforms.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_REMAP_H
+#define GI_KERNELS_CPU_REMAP_H
+
+#include "kernels/cpu/cpu.h"
+
+enum {
+    REMAP_RUN = 256,      /* pixels of a row whose positions are computed at once */
+    REMAP_ROWS = 16,      /* rows per job: neighbours in the source are then close in time, too */
+    REMAP_PIXEL_MAX = 16, /* bytes */
+};
+
+/* The source positions of a run of pixels: the integer pixel to the left and above of each, or, for
+ * GI_NEAREST, the nearest pixel; and the fraction beyond it, in pixels. */
+struct remap_places {
+    int32_t x[REMAP_RUN], y[REMAP_RUN];
+    float t[REMAP_RUN], u[REMAP_RUN];
+};
+
+/* Computes pixels `first` to `last` - 1 of a run from their positions into row `out` of the result,
+ * which begins with the run. */
+struct remap_work;
+typedef void remap_run_fn(const struct remap_work *work, const struct remap_places *places,
+                          int first, int last, void *out);
+
+struct remap_work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_remap *spec;
+    bool weigh;                                   /* colours are weighted by alpha */
+    _Alignas(4) char background[REMAP_PIXEL_MAX]; /* a result pixel without a tap in the source */
+    remap_run_fn *run;
+};
+
+/* Computes the positions of pixels x to x + n - 1 of row y of the whole result. */
+void GI_CPU(remap_places)(struct remap_places *places, const struct gi_remap *spec, int x, int y,
+                          int n);
+
+/* Any work, one pixel at a time. */
+remap_run_fn GI_CPU(remap_pixels);
+
+/* Groups of pixels with all taps inside the source; others are passed to remap_pixels(). */
+remap_run_fn GI_CPU(remap_gathers);
+gi_remap_takes_fn GI_CPU(remap_gathers_takes);
+
+#endif

@@ -1,0 +1,100 @@
+/* Keeps fully transparent pixels from being chosen by min, max and median filters, one row at a
+ * time.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/cpu.h"
+
+#include <string.h>
+
+enum { BLOCK = 512 /* pixels */ };
+
+struct work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_ignore_transparent *spec;
+};
+
+/* Rows of `n` pixels. The result is made in a local block, which cannot alias the rows, so that the
+ * loops are vectorised even if the result replaces the filtered row. */
+#define ROWS(name, sample, channels)                                                               \
+    static void on_##name(void *out, const void *src, size_t n,                                    \
+                          const struct gi_ignore_transparent *spec)                                \
+    {                                                                                              \
+        const sample hidden = (sample)spec->hidden, shown = (sample)spec->shown, *in = src;        \
+        sample *restrict to = out;                                                                 \
+        for (size_t i = 0; i < n * (channels); i += (channels)) {                                  \
+            bool counts = in[i + (channels)-1] > 0;                                                \
+            for (size_t c = 0; c < (channels)-1; c++)                                              \
+                to[i + c] = counts ? in[i + c] : hidden;                                           \
+            to[i + (channels)-1] = counts ? shown : hidden;                                        \
+        }                                                                                          \
+    }                                                                                              \
+    static void off_##name(void *out, const void *src, const void *picked, size_t n, float veiled) \
+    {                                                                                              \
+        const sample hidden = (sample)veiled;                                                      \
+        sample made[BLOCK * (channels)];                                                           \
+        for (size_t x = 0, m; x < n; x += m) {                                                     \
+            const sample *in = (const sample *)src + x * (channels);                               \
+            const sample *from = (const sample *)picked + x * (channels);                          \
+            m = n - x < BLOCK ? n - x : BLOCK;                                                     \
+            for (size_t i = 0; i < m * (channels); i += (channels)) {                              \
+                bool counts = from[i + (channels)-1] != hidden;                                    \
+                for (size_t c = 0; c < (channels)-1; c++)                                          \
+                    made[i + c] = counts ? from[i + c] : in[i + c];                                \
+                made[i + (channels)-1] = in[i + (channels)-1];                                     \
+            }                                                                                      \
+            memcpy((sample *)out + x * (channels), made, m * (channels) * sizeof *made);           \
+        }                                                                                          \
+    }
+
+ROWS(u8_2, uint8_t, 2)
+ROWS(u8_4, uint8_t, 4)
+ROWS(u16_2, uint16_t, 2)
+ROWS(u16_4, uint16_t, 4)
+ROWS(f32_2, float, 2)
+ROWS(f32_4, float, 4)
+
+typedef void on_fn(void *out, const void *src, size_t n, const struct gi_ignore_transparent *spec);
+typedef void off_fn(void *out, const void *src, const void *picked, size_t n, float veiled);
+
+static on_fn *const on[GI_F32 + 1][2] = {
+    {on_u8_2, on_u8_4}, {on_u16_2, on_u16_4}, {on_f32_2, on_f32_4}};
+static off_fn *const off[GI_F32 + 1][2] = {
+    {off_u8_2, off_u8_4}, {off_u16_2, off_u16_4}, {off_f32_2, off_f32_4}};
+
+static void transparent_row(void *arg, int y, void *scratch)
+{
+    const struct work *work = arg;
+    const struct gi_image *src = work->src, *picked = work->spec->picked;
+    size_t n = (size_t)src->width;
+    void *out = gi_row(work->dst, y);
+    bool four = src->channels == 4;
+    (void)scratch;
+    if (picked)
+        off[src->type][four](out, gi_row(src, y), gi_row(picked, y), n, work->spec->hidden);
+    else
+        on[src->type][four](out, gi_row(src, y), n, work->spec);
+}
+
+static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_ignore_transparent *spec,
+                              struct gi_err *err)
+{
+    struct work work = {dst, src, spec};
+    return gi_pool_run(gi_cpu_pool(queue), src->height, transparent_row, &work, 0, err);
+}
+
+static const struct gi_ignore_transparent_way ways[] = {
+    {{"rows", "everything"}, NULL, by_rows},
+};
+
+const struct gi_ways GI_CPU(ignore_transparent_ways) = GI_WAYS(ignore_transparent, GI_SAMPLE_TYPES,
+                                                               ways);
+
+enum gi_status GI_CPU(ignore_transparent)(struct gi_queue *queue, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_ignore_transparent *spec,
+                                          struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(ignore_transparent_ways), ways, queue, src, (queue, src),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,272 @@
+/* Min and max filters (erosion and dilation) with a rectangular structuring element in constant
+ * time per pixel: van Herk/Gil-Werman blocks down the columns, doubling along the rows, on vectors
+ * of neighbouring samples.
+ *
+ * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
+ * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median
+ * and max filters", IEEE TPAMI 15(5), 1993.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/morphology/min_max.h"
+
+enum {
+    KEPT_NBYTES = 1 << 20, /* bytes that the rows of a block may use if a job has whole rows */
+    STRIP_NBYTES = 64,     /* minimum bytes of a row per job */
+};
+
+/* out[i] = the minimum, or the maximum, of a[i] and b[i]. */
+typedef void pick_fn(void *out, const void *a, const void *b, size_t n);
+
+#define PICK(name, type, is)                                                                       \
+    static void name(void *out, const void *a, const void *b, size_t n)                            \
+    {                                                                                              \
+        type *restrict to = out;                                                                   \
+        const type *one = a, *other = b;                                                           \
+        for (size_t i = 0; i < n; i++)                                                             \
+            to[i] = one[i] is other[i] ? one[i] : other[i];                                        \
+    }
+
+PICK(less_1, uint8_t, <)
+PICK(less_2, uint16_t, <)
+PICK(less_4, uint32_t, <)
+PICK(more_1, uint8_t, >)
+PICK(more_2, uint16_t, >)
+PICK(more_4, uint32_t, >)
+
+struct min_max {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_min_max *spec;
+    struct gi_tiling tiling;
+    pick_fn *pick;
+    size_t nbytes;   /* bytes of a pixel */
+    bool whole_rows; /* a job has whole rows and filters them along the row too */
+    uint32_t nan;    /* the key of NaN, which is chosen before all others */
+};
+
+struct worker {
+    const struct min_max *e;
+    struct gi_tile tile;
+    size_t n;     /* bytes of the tile's row */
+    char *suffix; /* `height` rows of the block: each the extreme of itself and all rows below it
+                     (suffix) */
+    char *
+        prefix[2]; /* the running extreme of the next block's rows (prefix), and the previous one */
+    char *fresh;   /* a row as keys */
+    char *outside; /* a row of border values */
+    char *line, *next; /* a row with the window's halo, and a second one for doubling */
+};
+
+static size_t round_up(size_t nbytes)
+{
+    return (nbytes + 127) / 64 * 64;
+}
+
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. `rows`: of a block. */
+static size_t lay_out(struct worker *w, const struct min_max *e, size_t rows, char *scratch)
+{
+    size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
+    size_t line = round_up(((size_t)e->tiling.strip + (size_t)e->spec->width) * e->nbytes);
+    w->e = e;
+    if (scratch) {
+        w->suffix = scratch;
+        w->prefix[0] = w->suffix + rows * strip;
+        w->prefix[1] = w->prefix[0] + strip;
+        w->fresh = w->prefix[1] + strip;
+        w->outside = w->fresh + strip;
+        w->line = w->outside + strip;
+        w->next = w->line + line;
+    }
+    return (rows + 4) * strip + 2 * line;
+}
+
+static void pick(const struct worker *w, void *out, const void *a, const void *b, size_t nbytes)
+{
+    w->e->pick(out, a, b, nbytes / gi_type_nbytes(w->e->src->type));
+}
+
+static void open_outside(struct worker *w)
+{
+    const struct gi_image *src = w->e->src;
+    size_t pixels = w->n / w->e->nbytes;
+    if (w->e->spec->border.mode != GI_BORDER_VALUE)
+        return;
+    GI_CPU(row_copy)(w->outside, src, &w->e->spec->border, -1, 0, pixels);
+    if (src->type == GI_F32) {
+        memcpy(w->fresh, w->outside, w->n);
+        min_max_keys((uint32_t *)w->outside, (const uint32_t *)w->fresh, w->n / 4, w->e->nan);
+    }
+}
+
+/* Returns the tile's part of the row at position p as keys: in `fresh`, valid until the next call,
+ * or in the image itself. */
+static const char *row_at(const struct worker *w, long long p)
+{
+    const struct gi_image *src = w->e->src;
+    int y = gi_border_index(p, src->height, w->e->spec->border.mode);
+    if (y < 0)
+        return w->outside;
+    const char *row = (const char *)gi_row(src, y) + (size_t)w->tile.x0 * w->e->nbytes;
+    if (src->type != GI_F32)
+        return row;
+    min_max_keys((uint32_t *)w->fresh, (const uint32_t *)row, w->n / 4, w->e->nan);
+    return w->fresh;
+}
+
+/* Fills the halo on both sides of a whole row in `line`. */
+static void fill_sides(const struct worker *w, char *row)
+{
+    const struct gi_min_max *spec = w->e->spec;
+    size_t nbytes = w->e->nbytes;
+    int width = w->e->src->width, before = spec->anchor_x, after = spec->width - 1 - before;
+    for (int i = -before; i < after; i++) {
+        long long x = i < 0 ? i : (long long)width + i;
+        int from = gi_border_index(x, width, spec->border.mode);
+        memcpy(row + x * (long long)nbytes, from < 0 ? w->outside : row + (size_t)from * nbytes,
+               nbytes);
+    }
+}
+
+/* Copies alpha from the source. */
+static void keep_alpha(const struct min_max *e, int y)
+{
+    size_t nbytes = gi_type_nbytes(e->src->type), last = e->nbytes - nbytes;
+    char *to = (char *)gi_row(e->dst, y) + last;
+    const char *from = (const char *)gi_row(e->src, y) + last;
+    for (int x = 0; x < e->src->width; x++, to += e->nbytes, from += e->nbytes)
+        memcpy(to, from, nbytes);
+}
+
+/* Filters the row in `line` along the row and stores it as row y of the result. */
+static void make_row(const struct worker *w, int y)
+{
+    const struct min_max *e = w->e;
+    size_t n = w->n, width = (size_t)e->spec->width, before = (size_t)e->spec->anchor_x, m = 1;
+    char *a = w->line, *b = w->next, *out = gi_row(e->dst, y);
+    fill_sides(w, w->line + before * e->nbytes);
+    for (size_t left = width - 1; 2 * m < width; m *= 2) { /* a: the extreme of m columns */
+        left -= m;
+        pick(w, b, a, a + m * e->nbytes, n + left * e->nbytes);
+        char *swap = a;
+        a = b;
+        b = swap;
+    }
+    char *to = e->src->type == GI_F32 ? b : out;
+    if (width == 1)
+        memcpy(to, a, n);
+    else
+        pick(w, to, a, a + (width - m) * e->nbytes, n);
+    if (e->src->type == GI_F32)
+        min_max_bits((uint32_t *)out, (const uint32_t *)to, n / 4, e->nan);
+    if (gi_has_alpha(e->src) && !e->spec->alpha_too)
+        keep_alpha(e, y);
+}
+
+/* Computes rows y0 <= y < y1 of the tile, at most one block: row y is the extreme of the block's
+ * suffix that begins at its first row and of the prefix of the next block. */
+static void make_block(struct worker *w, int y0, int y1)
+{
+    const struct min_max *e = w->e;
+    int height = e->spec->height;
+    long long top = (long long)y0 - e->spec->anchor_y;
+    size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
+    for (int i = height - 1; i >= 0; i--) {
+        char *at = w->suffix + (size_t)i * strip;
+        const char *row = row_at(w, top + i);
+        if (i == height - 1)
+            memcpy(at, row, w->n);
+        else
+            pick(w, at, at + strip, row, w->n);
+    }
+    char *line = w->line + (size_t)e->spec->anchor_x * e->nbytes;
+    for (int i = 0; i < y1 - y0; i++) {
+        const char *row = i ? row_at(w, top + height - 1 + i) : NULL;
+        if (i == 1)
+            memcpy(w->prefix[1], row, w->n);
+        else if (i)
+            pick(w, w->prefix[i % 2], w->prefix[1 - i % 2], row, w->n);
+        char *out = line;
+        if (!e->whole_rows)
+            out = (char *)gi_row(e->dst, y0 + i) + (size_t)w->tile.x0 * e->nbytes;
+        const char *rest = w->suffix + (size_t)i * strip;
+        pick(w, out, rest, i ? w->prefix[i % 2] : rest, w->n);
+        if (e->whole_rows)
+            make_row(w, y0 + i);
+    }
+}
+
+static void down(void *arg, int index, void *scratch)
+{
+    const struct min_max *e = arg;
+    struct worker w = {0};
+    lay_out(&w, e, (size_t)e->spec->height, scratch);
+    w.tile = GI_CPU(tile)(&e->tiling, e->src, index);
+    w.n = (size_t)(w.tile.x1 - w.tile.x0) * e->nbytes;
+    open_outside(&w);
+    for (int y = w.tile.y0; y < w.tile.y1;) {
+        int end = w.tile.y1 - y < e->spec->height ? w.tile.y1 : y + e->spec->height;
+        make_block(&w, y, end);
+        y = end;
+    }
+}
+
+/* Filters a row of `dst`, whose columns are done, along the row. */
+static void along(void *arg, int y, void *scratch)
+{
+    const struct min_max *e = arg;
+    struct worker w = {0};
+    lay_out(&w, e, 0, scratch);
+    w.n = gi_row_nbytes(e->src);
+    open_outside(&w);
+    memcpy(w.line + (size_t)e->spec->anchor_x * e->nbytes, gi_row(e->dst, y), w.n);
+    make_row(&w, y);
+}
+
+static enum gi_status blocks(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_min_max *spec,
+                             struct gi_err *err)
+{
+    static pick_fn *const picks[2][3] = {{less_1, less_2, less_4}, {more_1, more_2, more_4}};
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct min_max e = {.dst = dst, .src = src, .spec = spec};
+    struct worker w = {0};
+    size_t height = (size_t)spec->height, strip = (size_t)src->width;
+    e.pick = picks[spec->greatest][src->type];
+    e.nbytes = gi_type_nbytes(src->type) * (size_t)src->channels;
+    e.nan = min_max_nan(spec);
+    e.whole_rows = height * gi_row_nbytes(src) <= KEPT_NBYTES;
+    if (!e.whole_rows) {
+        size_t room = KEPT_NBYTES / height;
+        strip = (room < STRIP_NBYTES ? STRIP_NBYTES : room) / e.nbytes;
+    }
+    e.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), strip, spec->height - 1);
+    e.whole_rows = e.tiling.nstrips == 1;
+    enum gi_status status = gi_pool_run(pool, e.tiling.nstrips * e.tiling.nbands, down, &e,
+                                        lay_out(&w, &e, height, NULL), err);
+    if (status || e.whole_rows)
+        return status;
+    e.tiling.strip = src->width;
+    return gi_pool_run(pool, src->height, along, &e, lay_out(&w, &e, 0, NULL), err);
+}
+
+static bool blocks_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_min_max *spec)
+{
+    (void)queue, (void)src;
+    return !spec->runs;
+}
+
+static const struct gi_min_max_way ways[] = {
+    {{"blocks", "rectangles"}, blocks_takes, blocks},
+    {{"runs", "windows of any other shape"}, GI_CPU(min_max_runs_takes), GI_CPU(min_max_runs)},
+};
+
+const struct gi_ways GI_CPU(min_max_ways) = GI_WAYS(min_max, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(min_max)(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_min_max *spec,
+                               struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(min_max_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,381 @@
+/* Histograms: samples become bin indices a block at a time; the bins are counted in several private
+ * tables, so that equal neighbours do not wait for each other's store; each band adds its tables to
+ * the result with atomic 64-bit additions.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/common/measure.h"
+#if GI_LEVEL_avx512
+#include "kernels/cpu/statistics/bit_planes.h"
+#endif
+
+/* Sample i of a row is counted in table i % tables, which always belongs to its channel. For large
+ * tables there are two for gray, except for 16 bits, where one takes less of the L2 cache; of
+ * tables of bytes there are 8, or 6 for 3 channels, because an increment waits for the previous
+ * store to the same counter. */
+enum {
+    BLOCK = 480, /* samples: a multiple of every number of tables */
+    STEP = 96,   /* bytes: likewise, and a multiple of 8 */
+    BYTES_TABLES_MAX = 8,
+    BYTES_SIZE = 257, /* table_size() of bytes */
+};
+
+/* How samples are counted: by bin index, directly as bytes, or by bit planes. */
+enum kind { BINS, BYTES, PLANES };
+
+struct histogram_job {
+    enum kind kind;
+    const struct gi_image *src;
+    const struct gi_histogram_spec *spec;
+    uint64_t *counts;
+    int bands, tables;
+    uint8_t
+        *slots; /* GI_KEY_FLOAT_LOW: for an upper half, 1 + its index among the prefixes, or 0 */
+};
+
+/* A table has one more bin, for samples that are not counted. */
+static size_t table_size(const struct gi_histogram_spec *spec)
+{
+    return (size_t)spec->nbins + 1;
+}
+
+/* Parameters of GI_KEY_RANGE that all samples share. */
+struct range {
+    double lo, hi, width, per_width;
+    int last; /* index of the last bin */
+};
+
+/* Finds the bin of lo <= v <= hi by binary search: e(low) <= v, and v < e(high) or v is hi. */
+static int range_bin_by_search(double v, const struct range *r)
+{
+    int low = 0, high = r->last + 1;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (v >= r->lo + middle * r->width)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Estimates the bins and checks them against the bins' edges; only few samples beside an edge fail.
+ * Without a branch, so that it vectorises; returns whether some remain to be searched for, marked
+ * by bin SEARCH. */
+enum { SEARCH = 1 << 17 }; /* no bin has this bit */
+
+static bool range_bins_estimate(uint32_t *bins, const float *v, int n, const struct range *r)
+{
+    const double lo = r->lo, hi = r->hi, width = r->width, per_width = r->per_width;
+    const int last = r->last;
+    int all = 0;
+    for (int i = 0; i < n; i++) {
+        double d = (double)v[i], t = (d - lo) * per_width;
+        t = t > 0 ? t : 0;
+        t = t < (double)last ? t : (double)last;
+        int bin = (int)t, to_the_end = bin == last ? last : SEARCH;
+        bin = d < lo + bin * width ? SEARCH : d < lo + (bin + 1) * width ? bin : to_the_end;
+        bin = d >= lo ? bin : last + 1;
+        bin = d <= hi ? bin : last + 1;
+        all |= bin;
+        bins[i] = (uint32_t)bin;
+    }
+    return all & SEARCH;
+}
+
+static void bins_of_range(uint32_t *bins, const float *v, int n,
+                          const struct gi_histogram_spec *spec)
+{
+    double span = spec->hi - spec->lo;
+    struct range r = {spec->lo, spec->hi, span / spec->nbins, spec->nbins / span, spec->nbins - 1};
+    if (!(span >= 0 && isfinite(span)))
+        r.lo = NAN; /* no sample is in the range */
+    if (!range_bins_estimate(bins, v, n, &r))
+        return;
+    for (int i = 0; i < n; i++)
+        if (bins[i] == SEARCH)
+            bins[i] = (uint32_t)range_bin_by_search((double)v[i], &r);
+}
+
+static void bins_of_high_key(uint32_t *bins, const float *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        bins[i] = v[i] == v[i] ? gi_float_key(float_bits(v[i])) >> 16 : 65536;
+}
+
+static void bins_of(uint32_t *bins, const void *row, size_t at, int n, enum gi_type type,
+                    const struct gi_histogram_spec *spec)
+{
+    if (type == GI_U8)
+        for (int i = 0; i < n; i++)
+            bins[i] = ((const uint8_t *)row)[at + (size_t)i];
+    else if (type == GI_U16)
+        for (int i = 0; i < n; i++)
+            bins[i] = ((const uint16_t *)row)[at + (size_t)i];
+    else if (spec->key == GI_KEY_RANGE)
+        bins_of_range(bins, (const float *)row + at, n, spec);
+    else
+        bins_of_high_key(bins, (const float *)row + at, n);
+}
+
+static inline void count_bins(uint32_t *table, size_t size, const uint32_t *bins, int n,
+                              const int tables)
+{
+    int i = 0;
+    for (; i + tables <= n; i += tables)
+        for (int t = 0; t < tables; t++)
+            table[(size_t)t * size + bins[i + t]]++;
+    for (int t = 0; i < n; i++, t++)
+        table[(size_t)t * size + bins[i]]++;
+}
+
+static inline int bytes_tables(int channels)
+{
+    return channels == 3 ? 6 : BYTES_TABLES_MAX;
+}
+
+/* Counts in one table: of two equal neighbours the first counts for both and the second goes to the
+ * bin of uncounted samples, so that it does not wait for the other's store. */
+static inline void count_pairs(uint32_t *table, size_t nobody, const uint32_t *bins, int n)
+{
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        bool same = bins[i] == bins[i + 1];
+        table[bins[i]] += 1 + (uint32_t)same;
+        table[same ? nobody : bins[i + 1]]++;
+    }
+    if (i < n)
+        table[bins[i]]++;
+}
+
+/* Returns whether the STEP samples after the first pixel repeat it. */
+static inline bool is_repeated(const uint8_t *row, int channels)
+{
+    uint64_t here, there;
+    memcpy(&here, row, sizeof here);
+    memcpy(&there, row + channels, sizeof there);
+    return here == there && memcmp(row, row + channels, STEP) == 0;
+}
+
+/* Counts neighbours in different tables, and flat parts of the image at once. */
+static inline __attribute__((always_inline)) void
+count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, const int tables)
+{
+    size_t at = 0;
+    for (; at + STEP + GI_MAX_CHANNELS <= n; at += STEP) {
+        if (is_repeated(row + at, channels))
+            for (int c = 0; c < channels; c++)
+                table[c * BYTES_SIZE + row[at + (size_t)c]] += (uint32_t)(STEP / channels);
+        else
+            for (size_t k = at; k < at + STEP; k += (size_t)tables) {
+                uint32_t bins[BYTES_TABLES_MAX]; /* all are read before a counter is written */
+                for (int t = 0; t < tables; t++)
+                    bins[t] = row[k + (size_t)t];
+                for (int t = 0; t < tables; t++)
+                    table[t * BYTES_SIZE + (int)bins[t]]++;
+            }
+    }
+    for (int t = 0; at < n; at++, t = t + 1 == tables ? 0 : t + 1)
+        table[t * BYTES_SIZE + row[at]]++;
+}
+
+#if GI_LEVEL_avx512
+
+enum {
+    PLANES_LEAST = 1 << 16 /* minimum number of pixels of a band that are worth clearing and adding
+                              up the tables */
+};
+
+/* Counts rows of gray bytes by bit planes, and the remaining bytes one by one. */
+static void count_rows_planes(uint32_t *table, const struct histogram_job *job, int y0, int y1)
+{
+    struct planes planes;
+    memset(&planes, 0, sizeof planes);
+    for (int y = y0; y < y1; y++)
+        planes_add(&planes, gi_row(job->src, y), gi_row_samples(job->src));
+    planes_flush(&planes, table);
+    count_bytes(table, planes.held, planes.nheld, 1, 1);
+}
+
+static bool planes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_histogram_spec *spec)
+{
+    int bands = band_count(gi_cpu_pool(queue), src, BAND_PIXELS);
+    (void)spec;
+    return src->type == GI_U8 && src->channels == 1 && planes_are_here() &&
+           (int64_t)src->width * src->height / bands >= PLANES_LEAST;
+}
+
+#else
+
+static void count_rows_planes(uint32_t *table, const struct histogram_job *job, int y0, int y1)
+{
+    (void)table, (void)job, (void)y0, (void)y1;
+}
+
+static bool planes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_histogram_spec *spec)
+{
+    (void)queue, (void)src, (void)spec;
+    return false;
+}
+
+#endif
+
+static void count_row_bytes(uint32_t *table, const struct histogram_job *job, int y)
+{
+    const uint8_t *row = gi_row(job->src, y);
+    size_t n = gi_row_samples(job->src);
+    if (job->src->channels == 1)
+        count_bytes(table, row, n, 1, bytes_tables(1));
+    else if (job->src->channels == 2)
+        count_bytes(table, row, n, 2, bytes_tables(2));
+    else if (job->src->channels == 3)
+        count_bytes(table, row, n, 3, bytes_tables(3));
+    else
+        count_bytes(table, row, n, 4, bytes_tables(4));
+}
+
+/* Few samples have one of the prefixes, so these are listed first. */
+static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
+{
+    const float *row = gi_row(job->src, y);
+    size_t n = gi_row_samples(job->src), size = table_size(job->spec);
+    uint32_t bins[BLOCK], channels = (uint32_t)job->src->channels, channel = 0;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        int m = n - at < BLOCK ? (int)(n - at) : BLOCK, found = 0;
+        prefetch_ahead(row + at, (size_t)m * sizeof *row);
+        for (int i = 0; i < m; i++) {
+            float v = row[at + (size_t)i];
+            uint32_t key = gi_float_key(float_bits(v)), slot = job->slots[key >> 16];
+            bins[found] = (uint32_t)(((slot - 1) * channels + channel) * size) + (key & 0xffff);
+            found += (slot != 0) & (v == v);
+            channel = channel + 1 == channels ? 0 : channel + 1;
+        }
+        for (int i = 0; i < found; i++)
+            table[bins[i]]++;
+    }
+}
+
+static void count_row(uint32_t *table, const struct histogram_job *job, int y)
+{
+    const void *row = gi_row(job->src, y);
+    size_t size = table_size(job->spec), n = gi_row_samples(job->src);
+    uint32_t bins[BLOCK];
+    for (size_t at = 0; at < n; at += BLOCK) {
+        int m = n - at < BLOCK ? (int)(n - at) : BLOCK;
+        size_t nbytes = gi_type_nbytes(job->src->type);
+        prefetch_ahead((const char *)row + at * nbytes, (size_t)m * nbytes);
+        bins_of(bins, row, at, m, job->src->type, job->spec);
+        if (job->tables == 1)
+            count_pairs(table, size - 1, bins, m);
+        else if (job->tables == 2)
+            count_bins(table, size, bins, m, 2);
+        else if (job->tables == 3)
+            count_bins(table, size, bins, m, 3);
+        else
+            count_bins(table, size, bins, m, 4);
+    }
+}
+
+/* Adds up a channel's tables; those of further prefixes stay separate. */
+static void add_tables(const struct histogram_job *job, uint32_t *table)
+{
+    size_t nbins = (size_t)job->spec->nbins;
+    int histograms = job->slots ? job->tables : job->src->channels;
+    for (int t = 0; t < histograms; t++) {
+        uint32_t *sums = table + (size_t)t * (nbins + 1);
+        for (int more = t + histograms; more < job->tables; more += histograms)
+            for (size_t i = 0; i < nbins; i++)
+                sums[i] += table[(size_t)more * (nbins + 1) + i];
+        for (size_t i = 0; i < nbins; i++)
+            if (sums[i])
+                __atomic_fetch_add(&job->counts[(size_t)t * nbins + i], sums[i], __ATOMIC_RELAXED);
+    }
+}
+
+/* A row has fewer than 2^31 pixels, so 32-bit counters hold a row of any width. */
+static void histogram_band(void *arg, int index, void *scratch)
+{
+    const struct histogram_job *job = arg;
+    uint32_t *table = scratch;
+    size_t nbytes = (size_t)job->tables * table_size(job->spec) * sizeof *table;
+    int y1 = band_start(job->src, index + 1, job->bands);
+    for (int y = band_start(job->src, index, job->bands); y < y1;) {
+        memset(table, 0, nbytes);
+        int rows = (int)(INT32_MAX / job->src->width), end = rows < y1 - y ? y + rows : y1;
+        if (job->kind == PLANES) {
+            count_rows_planes(table, job, y, end);
+            y = end;
+        }
+        for (; y < end; y++)
+            if (job->kind == BYTES)
+                count_row_bytes(table, job, y);
+            else if (job->slots)
+                count_row_low(table, job, y);
+            else
+                count_row(table, job, y);
+        add_tables(job, table);
+    }
+}
+
+static enum gi_status run(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                          const struct gi_histogram_spec *spec, enum kind kind, struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct histogram_job job = {.kind = kind, .src = src, .spec = spec, .counts = counts};
+    uint8_t slots[65536];
+    job.tables = src->channels == 1 && src->type != GI_U16 ? 2 : src->channels;
+    if (kind == BYTES)
+        job.tables = bytes_tables(src->channels);
+    if (spec->key == GI_KEY_FLOAT_LOW) {
+        job.tables = spec->nprefixes * src->channels;
+        job.slots = slots;
+        memset(slots, 0, sizeof slots);
+        for (int i = 0; i < spec->nprefixes; i++)
+            slots[spec->prefixes[i]] = (uint8_t)(i + 1);
+    }
+    size_t counters = (size_t)job.tables * table_size(spec);
+    job.bands = band_count(pool, src, counters > BAND_PIXELS ? counters : BAND_PIXELS);
+    return gi_pool_run(pool, job.bands, histogram_band, &job, counters * sizeof(uint32_t), err);
+}
+
+static enum gi_status by_planes(struct gi_queue *queue, uint64_t *counts,
+                                const struct gi_image *src, const struct gi_histogram_spec *spec,
+                                struct gi_err *err)
+{
+    return run(queue, counts, src, spec, PLANES, err);
+}
+
+static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_histogram_spec *spec)
+{
+    (void)queue, (void)spec;
+    return src->type == GI_U8;
+}
+
+static enum gi_status by_bytes(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                               const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    return run(queue, counts, src, spec, BYTES, err);
+}
+
+static enum gi_status by_bins(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                              const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    return run(queue, counts, src, spec, BINS, err);
+}
+
+static const struct gi_histogram_way ways[] = {
+    {{"planes", "gray of 8 bits, where AVX-512 counts bits"}, planes_takes, by_planes},
+    {{"bytes", "8 bits"}, bytes_takes, by_bytes},
+    {{"bins", "everything"}, NULL, by_bins},
+};
+
+const struct gi_ways GI_CPU(histogram_ways) = GI_WAYS(histogram, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(histogram)(struct gi_queue *queue, uint64_t *counts,
+                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
+                                 struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(histogram_ways), ways, queue, src, (queue, src, spec),
+                (queue, counts, src, spec, err), err);
+}

@@ -1,0 +1,178 @@
+/* Sums, extremes and their positions. Integers are summed in lanes of neighbouring samples, which
+ * serve 1 to 4 channels; floats in lanes of doubles without rounding if a block's exponents are
+ * close enough (kernels/cpu/statistics/reduce_floats.h), and per exponent otherwise.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/statistics/reduce_floats.h"
+
+enum {
+    LANES = 48,                        /* a multiple of 1, 2, 3 and 4 channels, and of 16 */
+    CHUNK = (1 << 18) / LANES * LANES, /* samples whose sums fit in lanes of 32 bits */
+};
+
+struct reduce_job {
+    const struct gi_image *src;
+    const struct gi_reduce *spec;
+    struct gi_reduction *parts; /* bands * channels */
+    int bands;
+};
+
+static void note_sums(struct gi_reduction *found, uint64_t n, uint64_t sum, uint64_t square)
+{
+    found->n += n;
+    found->sum.w[0] += sum;
+    found->magnitude.w[0] += sum;
+    found->square.w[0] += square;
+}
+
+/* Finds sums and extremes of up to CHUNK samples, whole pixels, the first at `place`; SQUARE is the
+ * type that holds the squares of a lane. */
+#define DEFINE_CHUNK(name, T, SQUARE)                                                              \
+    static void name(struct gi_reduction *found, const T *row, size_t n, size_t channels,          \
+                     uint64_t place)                                                               \
+    {                                                                                              \
+        uint32_t sum[LANES] = {0};                                                                 \
+        SQUARE square[LANES] = {0};                                                                \
+        T min[LANES], max[LANES] = {0};                                                            \
+        memset(min, 0xff, sizeof min);                                                             \
+        for (size_t at = 0, lanes; at < n; at += lanes) {                                          \
+            lanes = n - at < LANES ? n - at : LANES;                                               \
+            prefetch_ahead(row + at, LANES * sizeof(T));                                           \
+            if (lanes == LANES)                                                                    \
+                name##_lanes(sum, square, min, max, row + at, LANES);                              \
+            else                                                                                   \
+                name##_lanes(sum, square, min, max, row + at, lanes);                              \
+        }                                                                                          \
+        for (size_t c = 0; c < channels; c++) {                                                    \
+            T least = min[c], most = max[c];                                                       \
+            uint64_t total = 0, squares = 0;                                                       \
+            for (size_t l = c; l < LANES; l += channels) {                                         \
+                total += sum[l];                                                                   \
+                squares += square[l];                                                              \
+                least = min[l] < least ? min[l] : least;                                           \
+                most = max[l] > most ? max[l] : most;                                              \
+            }                                                                                      \
+            size_t i = c, j = c;                                                                   \
+            if (!found[c].n || least < found[c].min) {                                             \
+                while (row[i] != least)                                                            \
+                    i += channels;                                                                 \
+                found[c].min = least;                                                              \
+                found[c].min_at = place + i / channels;                                            \
+            }                                                                                      \
+            if (!found[c].n || most > found[c].max) {                                              \
+                while (row[j] != most)                                                             \
+                    j += channels;                                                                 \
+                found[c].max = most;                                                               \
+                found[c].max_at = place + j / channels;                                            \
+            }                                                                                      \
+            note_sums(&found[c], n / channels, total, squares);                                    \
+        }                                                                                          \
+    }
+
+#define DEFINE_LANES(name, T, SQUARE)                                                              \
+    static inline void name##_lanes(uint32_t *sum, SQUARE *square, T *min, T *max, const T *row,   \
+                                    size_t n)                                                      \
+    {                                                                                              \
+        for (size_t l = 0; l < n; l++) {                                                           \
+            uint32_t v = row[l];                                                                   \
+            sum[l] += v;                                                                           \
+            square[l] += v * v;                                                                    \
+            min[l] = row[l] < min[l] ? row[l] : min[l];                                            \
+            max[l] = row[l] > max[l] ? row[l] : max[l];                                            \
+        }                                                                                          \
+    }
+
+DEFINE_LANES(bytes, uint8_t, uint32_t)
+DEFINE_LANES(words, uint16_t, uint64_t)
+DEFINE_CHUNK(bytes, uint8_t, uint32_t)
+DEFINE_CHUNK(words, uint16_t, uint64_t)
+
+static void row_of_all(struct gi_reduction *found, struct by_exponent *odd,
+                       const struct gi_image *src, int y, uint64_t place)
+{
+    const void *row = gi_row(src, y);
+    size_t n = gi_row_samples(src), channels = (size_t)src->channels;
+    size_t most = src->type == GI_F32 ? BLOCK : CHUNK;
+    for (size_t at = 0, m; at < n; at += m, place += m / channels) {
+        m = n - at < most ? n - at : most;
+        if (src->type == GI_U8)
+            bytes(found, (const uint8_t *)row + at, m, channels, place);
+        else if (src->type == GI_U16)
+            words(found, (const uint16_t *)row + at, m, channels, place);
+        else
+            floats(found, odd, (const float *)row + at, m, channels, place);
+    }
+}
+
+/* Handles the samples of pixels whose alpha is above 0, one by one. */
+static void row_of_opaque(struct gi_reduction *found, struct by_exponent *odd,
+                          const struct gi_image *src, int y, uint64_t place)
+{
+    const void *row = gi_row(src, y);
+    size_t channels = (size_t)src->channels;
+    for (size_t x = 0; x < (size_t)src->width; x++) {
+        size_t at = x * channels;
+        if (!(gi_sample(row, at + channels - 1, src->type) > 0))
+            continue;
+        for (size_t c = 0; c < channels; c++) {
+            float v = (float)gi_sample(row, at + c, src->type);
+            if (src->type == GI_F32) {
+                float_add(&found[c], &odd[c], v, place + x);
+                continue;
+            }
+            uint64_t q = (uint64_t)v;
+            note_ends(&found[c], v, v, place + x, place + x);
+            note_sums(&found[c], 1, q, q * q);
+        }
+    }
+}
+
+static void reduce_band(void *arg, int index, void *scratch)
+{
+    const struct reduce_job *job = arg;
+    const struct gi_image *src = job->src;
+    struct by_exponent *odd = scratch;
+    struct gi_reduction *found = &job->parts[(size_t)index * (size_t)src->channels];
+    int y1 = band_start(src, index + 1, job->bands);
+    bool opaque = job->spec->opaque && gi_has_alpha(src);
+    if (src->type == GI_F32)
+        memset(odd, 0, (size_t)src->channels * sizeof *odd);
+    for (int y = band_start(src, index, job->bands); y < y1; y++) {
+        uint64_t place = (uint64_t)(job->spec->y + y) * (uint64_t)src->width;
+        (opaque ? row_of_opaque : row_of_all)(found, odd, src, y, place);
+    }
+    for (int c = 0; c < src->channels && src->type == GI_F32; c++)
+        by_exponent_fold(&found[c], &odd[c]);
+}
+
+static enum gi_status by_lanes(struct gi_queue *queue, struct gi_reduction *found,
+                               const struct gi_image *src, const struct gi_reduce *spec,
+                               struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    size_t channels = (size_t)src->channels;
+    struct reduce_job job = {.src = src, .spec = spec, .bands = band_count(pool, src, BAND_PIXELS)};
+    job.parts = calloc((size_t)job.bands * channels, sizeof *job.parts);
+    if (!job.parts)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: sums of %d bands", job.bands);
+    enum gi_status status =
+        gi_pool_run(pool, job.bands, reduce_band, &job,
+                    src->type == GI_F32 ? channels * sizeof(struct by_exponent) : 0, err);
+    for (size_t i = 0; i < (size_t)job.bands * channels && !status; i++)
+        gi_reduction_add(&found[i % channels], &job.parts[i]);
+    free(job.parts);
+    return status;
+}
+
+static const struct gi_reduce_way ways[] = {
+    {{"lanes", "everything"}, NULL, by_lanes},
+};
+
+const struct gi_ways GI_CPU(reduce_ways) = GI_WAYS(reduce, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(reduce)(struct gi_queue *queue, struct gi_reduction *found,
+                              const struct gi_image *src, const struct gi_reduce *spec,
+                              struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(reduce_ways), ways, queue, src, (queue, src, spec),
+                (queue, found, src, spec, err), err);
+}

@@ -1,0 +1,359 @@
+/* Local (adaptive) thresholds by running sums: the sums of levels and of their squares in each
+ * column are updated from row to row, and their sums along the row from pixel to pixel, so that the
+ * cost per pixel does not depend on the size of the neighbourhood.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/common/ints.h"
+#include "kernels/cpu/convolution/padded_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STRIP_MAX = 2048, STRIP_MOST = 8192 /* samples */ };
+
+struct local {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_local *spec;
+    struct gi_tiling tiling;
+    bool narrow;  /* sums of a neighbourhood, of squares too if they are needed, are below 2^31 */
+    double n;     /* samples of a neighbourhood */
+    double *most; /* receives the maximum deviation D of each tile instead of a result; NULL: makes
+                     a result */
+    int32_t more; /* narrow, `mean`: a sample is above if n * v - sum > more */
+};
+
+struct worker {
+    const struct local *local;
+    struct gi_tile tile;
+    int channels;
+    size_t nwindow, n; /* samples: of the columns that the neighbourhoods need, of the tile's row */
+    uint32_t *fresh, *old; /* nwindow levels each: the rows that enter and leave the column sums */
+    uint32_t *columns;     /* nwindow sums of levels */
+    void *squares;         /* nwindow sums of their squares; uint32_t where narrow, else uint64_t */
+    void *sums, *square_sums; /* n sums of neighbourhoods, of the type of `squares` */
+    void *row;                /* nwindow samples */
+    uint8_t *above;           /* n: 255 or 0 */
+    double *most;             /* as in struct local, for the tile */
+};
+
+/* Loads the levels of the row at position p from pixel x0 on, with the border. */
+static void levels_row(const struct worker *w, uint32_t *levels, long long p, long long x0,
+                       size_t n)
+{
+    const struct local *local = w->local;
+    const struct gi_image *src = local->src;
+    const struct gi_border_spec *border = &local->spec->border;
+    size_t pixels = n / (size_t)w->channels;
+    int y = gi_border_index(p, src->height, border->mode);
+    const void *row = w->row;
+    if (y >= 0 && x0 >= 0 && x0 + (long long)pixels <= src->width)
+        row = (char *)gi_row(src, y) + (size_t)x0 * (size_t)w->channels * gi_type_nbytes(src->type);
+    else
+        GI_CPU(row_copy)(w->row, src, border, p, x0, pixels);
+    if (src->type == GI_U8)
+        for (size_t i = 0; i < n; i++)
+            levels[i] = ((const uint8_t *)row)[i];
+    else if (src->type == GI_U16)
+        for (size_t i = 0; i < n; i++)
+            levels[i] = ((const uint16_t *)row)[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            levels[i] = gi_local_float(local->spec, ((const float *)row)[i]);
+}
+
+/* Updates the column sums: `fresh` enters, `old` leaves, modulo 2^32 or 2^64: a sum that wraps
+ * around is right again after the subtraction. */
+static void move(const struct worker *w)
+{
+    const uint32_t *fresh = w->fresh, *old = w->old;
+    uint32_t *columns = w->columns, *narrow = w->squares;
+    uint64_t *wide = w->squares;
+    for (size_t i = 0; i < w->nwindow; i++)
+        columns[i] += fresh[i] - old[i];
+    if (w->local->spec->mean)
+        return;
+    if (w->local->narrow)
+        for (size_t i = 0; i < w->nwindow; i++)
+            narrow[i] += fresh[i] * fresh[i] - old[i] * old[i];
+    else
+        for (size_t i = 0; i < w->nwindow; i++)
+            wide[i] += (uint64_t)fresh[i] * fresh[i] - (uint64_t)old[i] * old[i];
+}
+
+/* sums[x] = the sum of `reach` / `step` columns, `step` apart, beginning at column x. */
+#define ROW_SUMS(name, sum, column)                                                                \
+    static void name(sum *sums, const column *columns, size_t n, size_t reach, size_t step)        \
+    {                                                                                              \
+        for (size_t c = 0; c < step; c++) {                                                        \
+            sum s = 0;                                                                             \
+            for (size_t i = c; i < reach; i += step)                                               \
+                s += columns[i];                                                                   \
+            for (size_t x = c; x < n; x += step) {                                                 \
+                sums[x] = s;                                                                       \
+                s += (sum)columns[x + reach] - (sum)columns[x];                                    \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+ROW_SUMS(row_sums_u64_u32, uint64_t, uint32_t)
+ROW_SUMS(row_sums_u64, uint64_t, uint64_t)
+
+/* The same, GI_LANES at a time: `carry` holds in each lane the sum at the first sample of that
+ * lane's channel in the block. `sums` has room for GI_LANES more. */
+static inline __attribute__((always_inline)) void
+row_sums_step(uint32_t *sums, const uint32_t *columns, size_t n, size_t reach, int step)
+{
+    uint32_t first[GI_LANES] = {0};
+    for (size_t i = 0; i < reach; i++)
+        first[i % (size_t)step] += columns[i];
+    for (int i = step; i < GI_LANES; i++)
+        first[i] = first[i - step];
+    GI_INTS carry = ints_load(first);
+    for (size_t x = 0; x < n; x += GI_LANES) {
+        GI_INTS change = ints_sub(ints_load(columns + x + reach), ints_load(columns + x));
+        GI_INTS next = ints_add(carry, ints_prefix(change, step));
+        ints_store(sums + x, ints_sub(next, change));
+        carry = ints_spread(next, step);
+    }
+}
+
+static void row_sums_u32(uint32_t *sums, const uint32_t *columns, size_t n, size_t reach, int step)
+{
+    if (step == 1)
+        row_sums_step(sums, columns, n, reach, 1);
+    else if (step == 2)
+        row_sums_step(sums, columns, n, reach, 2);
+    else if (step == 3)
+        row_sums_step(sums, columns, n, reach, 3);
+    else
+        row_sums_step(sums, columns, n, reach, 4);
+}
+
+/* Updates the maximum D; sample i is skipped if it is an alpha. */
+static void note(const struct worker *w, size_t i, double spread)
+{
+    bool colour = w->channels % 2 || (i + 1) % (size_t)w->channels;
+    if (colour && spread > *w->most)
+        *w->most = spread;
+}
+
+static void judge_narrow(const struct worker *w, const uint32_t *levels)
+{
+    const uint32_t *sums = w->sums, *squares = w->square_sums;
+    struct gi_local spec = *w->local->spec;
+    uint8_t *restrict above = w->above;
+    size_t samples = w->n;
+    double n = w->local->n;
+    int32_t count = (int32_t)n, more = w->local->more;
+    spec.swell = 0; /* so that the loop has no branch */
+    if (w->most)
+        for (size_t i = 0; i < samples; i++)
+            note(w, i, n * (int32_t)squares[i] - (double)(int32_t)sums[i] * (int32_t)sums[i]);
+    else if (spec.mean)
+        for (size_t i = 0; i < samples; i++)
+            above[i] = count * (int32_t)levels[i] - (int32_t)sums[i] > more ? 255 : 0;
+    else
+        for (size_t i = 0; i < samples; i++) {
+            double s = (int32_t)sums[i], spread = n * (int32_t)squares[i] - s * s;
+            double rest = count * (int32_t)levels[i] - (int32_t)sums[i];
+            above[i] = gi_local_above(&spec, rest, s, spread) ? 255 : 0;
+        }
+}
+
+static void judge_wide(const struct worker *w, const uint32_t *levels)
+{
+    const struct gi_local *spec = w->local->spec;
+    const uint64_t *sums = w->sums, *squares = w->square_sums;
+    uint64_t n = (uint64_t)w->local->n;
+    for (size_t i = 0; i < w->n; i++) {
+        double rest = (double)((int64_t)(n * levels[i]) - (int64_t)sums[i]), spread = 0;
+        if (!spec->mean)
+            spread = gi_local_spread(n, sums[i], squares[i]);
+        if (w->most)
+            note(w, i, spread);
+        else
+            w->above[i] = (spec->mean ? rest + spec->shift > 0
+                                      : gi_local_above(spec, rest, (double)sums[i], spread))
+                              ? 255
+                              : 0;
+    }
+}
+
+/* Stores row y of the tile from w->above. */
+static void store_row(const struct worker *w, int y)
+{
+    const struct gi_image *src = w->local->src;
+    size_t first = (size_t)w->tile.x0 * (size_t)w->channels, channels = (size_t)w->channels;
+    const uint8_t *above = w->above;
+    size_t n = w->n;
+    uint8_t flip = w->local->spec->invert ? 255 : 0;
+    GI_CPU_TYPES(src->type, {
+        T *restrict out = (T *)gi_row(w->local->dst, y) + first;
+        const T *in = (const T *)gi_row(src, y) + first, full = (T)gi_type_full_scale(TYPE);
+        for (size_t i = 0; i < n; i++)
+            out[i] = (above[i] ^ flip) ? full : 0;
+        if (gi_has_alpha(src))
+            for (size_t i = channels - 1; i < n; i += channels)
+                out[i] = in[i];
+    })
+}
+
+static void make_row(struct worker *w, int y)
+{
+    const struct gi_local *spec = w->local->spec;
+    size_t channels = (size_t)w->channels, reach = (size_t)spec->k * channels;
+    bool mean = spec->mean;
+    if (w->most && (y < spec->above || y >= w->local->src->height - spec->below))
+        return;
+    if (w->local->narrow) {
+        row_sums_u32(w->sums, w->columns, w->n, reach, w->channels);
+        if (!mean)
+            row_sums_u32(w->square_sums, w->squares, w->n, reach, w->channels);
+    } else {
+        row_sums_u64_u32(w->sums, w->columns, w->n, reach, channels);
+        if (!mean)
+            row_sums_u64(w->square_sums, w->squares, w->n, reach, channels);
+    }
+    levels_row(w, w->old, y, w->tile.x0, w->n); /* the row that has left is no longer needed */
+    if (w->local->narrow)
+        judge_narrow(w, w->old);
+    else
+        judge_wide(w, w->old);
+    if (!w->most)
+        store_row(w, y);
+}
+
+static size_t round_up(size_t nbytes)
+{
+    return (nbytes + 127) / 64 * 64;
+}
+
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
+static size_t lay_out(struct worker *w, const struct local *local, char *scratch)
+{
+    size_t channels = (size_t)local->src->channels, each = local->narrow ? 4 : 8;
+    size_t strip = (size_t)local->tiling.strip * channels;
+    size_t window = strip + (size_t)local->spec->k * channels + GI_LANES;
+    size_t levels = round_up(window * 4), wide = round_up(window * each);
+    bool mean = local->spec->mean;
+    w->local = local;
+    w->channels = (int)channels;
+    if (scratch) {
+        w->fresh = (uint32_t *)scratch;
+        w->old = (uint32_t *)(scratch + levels);
+        w->columns = (uint32_t *)(scratch + 2 * levels);
+        w->row = scratch + 3 * levels;
+        w->sums = scratch + 4 * levels;
+        w->above = (uint8_t *)(scratch + 4 * levels + wide);
+        w->squares = mean ? NULL : scratch + 5 * levels + wide;
+        w->square_sums = mean ? NULL : scratch + 5 * levels + 2 * wide;
+    }
+    return 5 * levels + (mean ? 1 : 3) * wide;
+}
+
+static void make_tile(void *arg, int index, void *scratch)
+{
+    const struct local *local = arg;
+    struct worker w = {0};
+    size_t nbytes = lay_out(&w, local, scratch);
+    int k = local->spec->k, half = k / 2;
+    memset(scratch, 0, nbytes);
+    w.tile = GI_CPU(tile)(&local->tiling, local->src, index);
+    w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)w.channels;
+    w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
+    w.most = local->most ? &local->most[index] : NULL;
+    long long x0 = (long long)w.tile.x0 - half;
+    /* The column sums begin with the k - 1 rows above the newest row of the first result; `old` is
+     * still all 0. */
+    for (int i = 0; i < k - 1; i++) {
+        levels_row(&w, w.fresh, (long long)w.tile.y0 - half + i, x0, w.nwindow);
+        move(&w);
+    }
+    for (int y = w.tile.y0; y < w.tile.y1; y++) {
+        GI_CPU(row_prefetch)(local->src, &w.tile, (long long)y + half + 2, false);
+        if (y > w.tile.y0)
+            levels_row(&w, w.old, (long long)y - half - 1, x0, w.nwindow);
+        levels_row(&w, w.fresh, (long long)y + half, x0, w.nwindow);
+        move(&w);
+        make_row(&w, y);
+    }
+}
+
+/* Cuts the work into tiles; its spec has been checked. */
+static struct local local_of(const struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_local *spec)
+{
+    double n = (double)spec->k * spec->k, full = (double)gi_type_full_scale(src->type);
+    double more = floor(-spec->shift);
+    size_t strip = STRIP_MAX + 2 * (size_t)spec->k;
+    strip = (strip < STRIP_MOST ? strip : STRIP_MOST) / (size_t)src->channels;
+    struct local local = {.dst = dst, .src = src, .spec = spec, .n = n};
+    local.narrow =
+        src->type != GI_F32 && spec->swell == 0 && n * full * (spec->mean ? 1 : full) <= INT32_MAX;
+    local.more = (int32_t)(more > INT32_MAX ? INT32_MAX : more > INT32_MIN ? more : INT32_MIN);
+    local.tiling = GI_CPU(tiling)(src, gi_pool_threads(gi_cpu_pool(queue)), strip, spec->k - 1);
+    return local;
+}
+
+static enum gi_status make(struct gi_queue *queue, struct local *local, struct gi_err *err)
+{
+    struct worker w = {0};
+    return gi_pool_run(gi_cpu_pool(queue), local->tiling.nstrips * local->tiling.nbands, make_tile,
+                       local, lay_out(&w, local, NULL), err);
+}
+
+static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_local *spec,
+                              struct gi_err *err)
+{
+    struct local local = local_of(queue, dst, src, spec);
+    return make(queue, &local, err);
+}
+
+static const struct gi_local_threshold_way ways[] = {
+    {{"running", "everything"}, NULL, running},
+};
+
+const struct gi_ways GI_CPU(local_threshold_ways) = GI_WAYS(local_threshold, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(local_threshold)(struct gi_queue *queue, struct gi_image *dst,
+                                       const struct gi_image *src, const struct gi_local *spec,
+                                       struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(local_threshold_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}
+
+static enum gi_status spread_running(struct gi_queue *queue, double *most,
+                                     const struct gi_image *src, const struct gi_local *spec,
+                                     struct gi_err *err)
+{
+    struct local local = local_of(queue, NULL, src, spec);
+    int n = local.tiling.nstrips * local.tiling.nbands;
+    local.most = calloc((size_t)n, sizeof *local.most);
+    if (!local.most)
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    enum gi_status status = make(queue, &local, err);
+    *most = 0;
+    for (int i = 0; i < n; i++)
+        *most = fmax(*most, local.most[i]);
+    free(local.most);
+    return status;
+}
+
+static const struct gi_local_spread_way spread_ways[] = {
+    {{"running", "everything"}, NULL, spread_running},
+};
+
+const struct gi_ways GI_CPU(local_spread_ways) = GI_WAYS(local_spread, GI_SAMPLE_TYPES,
+                                                         spread_ways);
+
+enum gi_status GI_CPU(local_spread)(struct gi_queue *queue, double *most,
+                                    const struct gi_image *src, const struct gi_local *spec,
+                                    struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(local_spread_ways), spread_ways, queue, src, (queue, src, spec),
+                (queue, most, src, spec, err), err);
+}

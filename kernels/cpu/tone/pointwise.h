@@ -1,0 +1,41 @@
+/* A pointwise operation as its functions for rows of samples see it.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_POINTWISE_H
+#define GI_KERNELS_CPU_POINTWISE_H
+
+#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/convolution/padded_rows.h"
+
+/* Values per channel repeat along a row with a period of POINTWISE_BLOCK integer samples or
+ * POINTWISE_GROUP floats: whole pixels for every number of channels, and whole vectors. */
+enum { POINTWISE_BLOCK = 768, POINTWISE_GROUP = 3 * GI_LANES };
+
+struct pointwise;
+
+/* Computes `pixels` pixels of a row; `other` is `src` if there is one source. `out` is one of them
+ * or overlaps neither. */
+typedef void pointwise_row_fn(const struct pointwise *op, void *out, const void *src,
+                              const void *other, size_t pixels);
+
+struct pointwise {
+    struct gi_image *dst;
+    const struct gi_image *src, *other;
+    pointwise_row_fn *row;
+    struct gi_tiling tiling;
+    bool keeps;                                            /* alpha is copied from `src` */
+    float scale[POINTWISE_GROUP], offset[POINTWISE_GROUP]; /* AFFINE */
+    float alpha[POINTWISE_GROUP];       /* 1 for a sample that is an alpha to be copied */
+    float t;                            /* BLEND, OUTLIER of floats */
+    const void *table[GI_MAX_CHANNELS]; /* TABLE: never NULL, except for float channels that stay as
+                                           they are */
+    bool one_table;                     /* all tables are the same */
+    float above, yes, no;               /* threshold of floats */
+    unsigned low;                       /* threshold of integers, see threshold_set(); OUTLIER: t */
+    uint16_t keep[POINTWISE_BLOCK]; /* ~0 for a sample that is an alpha to be copied; read as bytes
+                                   for 8-bit samples */
+};
+
+pointwise_row_fn GI_CPU(table_u8), GI_CPU(table_u16), GI_CPU(table_f32);
+pointwise_row_fn GI_CPU(luma_u8), GI_CPU(luma_u16), GI_CPU(luma_f32);
+
+#endif

@@ -1,0 +1,274 @@
+/* Colour transforms. One matrix: for RGB a warp loads 1536 bytes into shared memory, so that
+ * accesses are coalesced although each lane owns the pixels of 48 bytes; for RGBA a thread owns 16
+ * bytes. Several steps (matrices, curves, HSV, HSL): one thread per pixel, power tables in shared
+ * memory.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/measure.h"
+#include "kernels/cuda/common/pointwise.cuh"
+
+enum { WIDE = 3, CHUNK = WIDE * WARP /* pieces per warp */, WARPS = POINTWISE_THREADS / WARP };
+
+struct matrix_args {
+    struct gi_image dst, src;
+    struct walk walk; /* over chunks by warps, or pieces by threads */
+    struct gi_colour_step step;
+    bool alpha_too;
+};
+
+/* ---- one matrix ---- */
+
+/* The RGB pixels of 12 words. */
+template <typename T>
+static __device__ __forceinline__ void transform_three(unsigned *made, const unsigned *words,
+                                                       const struct gi_colour_step &step)
+{
+    enum { S = 4 / (int)sizeof(T) /* samples per word */ };
+#pragma unroll
+    for (int i = 0; i < WIDE * WORDS; i++) {
+        float v[S];
+#pragma unroll
+        for (int s = 0; s < S; s++) {
+            int at = (i * S + s) / 3 * 3;
+            v[s] = gi_colour_matrix_row(&step, (i * S + s) % 3, sample_unpack<T>(words, at),
+                                        sample_unpack<T>(words, at + 1),
+                                        sample_unpack<T>(words, at + 2), 0, false);
+        }
+        made[i] = sample_pack<T>(v);
+    }
+}
+
+static __device__ __forceinline__ void chunk_load(uint4 *pieces, const struct gi_image &src,
+                                                  unsigned x, unsigned y, int row_pieces)
+{
+#pragma unroll
+    for (int i = 0; i < WIDE; i++) {
+        int p = (int)(x * CHUNK + i * WARP + threadIdx.x % WARP);
+        if (y < (unsigned)src.height && p < row_pieces)
+            pieces[i] = *piece_at(src, p, (int)y);
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    matrix_of_three(const struct matrix_args args, int row_pieces)
+{
+    __shared__ uint4 stage[WARPS][CHUNK];
+    uint4 *shared = stage[threadIdx.x / WARP], *mine = shared + WIDE * (threadIdx.x % WARP);
+    uint4 ahead[WIDE] = {}, made[WIDE], in[WIDE];
+    unsigned x, y;
+    walk_start(args.walk, &y, &x, blockIdx.x * WARPS + threadIdx.x / WARP);
+    chunk_load(ahead, args.src, x, y, row_pieces);
+    while (y < (unsigned)args.src.height) {
+        unsigned here_x = x, here_y = y;
+#pragma unroll
+        for (int i = 0; i < WIDE; i++)
+            shared[i * WARP + threadIdx.x % WARP] = ahead[i];
+        walk_next(args.walk, &y, &x);
+        chunk_load(ahead, args.src, x, y, row_pieces);
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < WIDE; i++)
+            in[i] = mine[i];
+        transform_three<T>((unsigned *)made, (const unsigned *)in, args.step);
+#pragma unroll
+        for (int i = 0; i < WIDE; i++)
+            mine[i] = made[i];
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < WIDE; i++) {
+            int p = (int)(here_x * CHUNK + i * WARP + threadIdx.x % WARP);
+            if (p < row_pieces)
+                *piece_at(args.dst, p, (int)here_y) = shared[i * WARP + threadIdx.x % WARP];
+        }
+        __syncwarp();
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    matrix_of_four(const struct matrix_args args, int)
+{
+    enum { S = 4 / (int)sizeof(T) /* samples per word */, PIXELS = WORDS * S / 4 };
+    unsigned x, y;
+    walk_start(args.walk, &y, &x, blockIdx.x * POINTWISE_THREADS + threadIdx.x);
+    for (; y < (unsigned)args.src.height; walk_next(args.walk, &y, &x)) {
+        uint4 in = *piece_at(args.src, (int)x, (int)y), made;
+        const unsigned *words = (const unsigned *)&in;
+        float v[4 * PIXELS];
+#pragma unroll
+        for (int p = 0; p < 4 * PIXELS; p += 4) {
+            float r = sample_unpack<T>(words, p), g = sample_unpack<T>(words, p + 1);
+            float b = sample_unpack<T>(words, p + 2), a = sample_unpack<T>(words, p + 3);
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                v[p + c] = gi_colour_matrix_row(&args.step, c, r, g, b, a, args.alpha_too);
+            v[p + 3] = args.alpha_too ? v[p + 3] : a;
+        }
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            ((unsigned *)&made)[i] = sample_pack<T>(v + i * S);
+        if (sizeof(T) == 4 && !args.alpha_too) /* copies NaN unchanged */
+            made.w = in.w;
+        *piece_at(args.dst, (int)x, (int)y) = made;
+    }
+}
+
+typedef void matrix_kernel(const struct matrix_args args, int row_pieces);
+
+static bool is_matrix(const struct gi_queue *, const struct gi_image *,
+                      const struct gi_colour_transform *spec)
+{
+    return spec->nsteps == 1 && spec->steps[0].kind == GI_COLOUR_MATRIX;
+}
+
+/* As many blocks as are resident at once, or fewer if there is less work. */
+static int blocks_of(const struct gi_cuda_queue *cu, long long threads, int fit)
+{
+    long long blocks = (threads + POINTWISE_THREADS - 1) / POINTWISE_THREADS,
+              most = fit * cu->units;
+    return (int)(blocks < most ? blocks : most);
+}
+
+static enum gi_status by_matrix(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_colour_transform *spec,
+                                struct gi_err *err)
+{
+    static matrix_kernel *const kernels[GI_F32 + 1][2] = {
+        {matrix_of_three<uint8_t>, matrix_of_four<uint8_t>},
+        {matrix_of_three<uint16_t>, matrix_of_four<uint16_t>},
+        {matrix_of_three<float>, matrix_of_four<float>},
+    };
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    matrix_kernel *kernel = kernels[src->type][src->channels - 3];
+    struct matrix_args args = {*dst, *src, {}, spec->steps[0], spec->alpha_too};
+    int fit = 0, pieces = pieces_of(src), wide = src->channels == 3 ? CHUNK : 1;
+    int lanes = src->channels == 3 ? WARP : 1;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, POINTWISE_THREADS, 0));
+    int blocks = blocks_of(cu, (long long)ceil_div(pieces, wide) * lanes * src->height, fit);
+    args.walk = walk_of(src, (size_t)wide * PIECE, (size_t)(blocks * (POINTWISE_THREADS / lanes)));
+    kernel<<<blocks, POINTWISE_THREADS, 0, cu->stream>>>(args, pieces);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+/* ---- several steps ---- */
+
+struct steps_args {
+    struct gi_image dst, src;
+    struct walk walk; /* over pixels by threads */
+    int nsteps, npowers;
+    struct gi_colour_step steps[GI_COLOUR_STEPS_MAX];
+    bool alpha_too;
+    struct gi_power powers[GI_POWERS_MAX];
+};
+
+static __device__ void curve_all(float v[4], const struct gi_colour_curve &curve,
+                                 const struct gi_power *powers)
+{
+    const struct gi_power *power = powers + (curve.power < 0 ? 0 : curve.power);
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+        v[c] = gi_colour_curve_at(&curve, power->cell, power->octave, v[c]);
+}
+
+static __device__ void run_step(float v[4], const struct gi_colour_step &step, bool alpha_too,
+                                const struct gi_power *powers)
+{
+    float r = v[0], g = v[1], b = v[2], a = v[3];
+    switch (step.kind) {
+    case GI_COLOUR_MATRIX:
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            v[c] = c < 3 || alpha_too ? gi_colour_matrix_row(&step, c, r, g, b, a, alpha_too) : a;
+        break;
+    case GI_COLOUR_CURVE:
+        curve_all(v, step.curve, powers);
+        break;
+    case GI_COLOUR_TO_HSV:
+        gi_colour_to_hsv(&v[0], &v[1], &v[2], step.full);
+        break;
+    case GI_COLOUR_FROM_HSV:
+        gi_colour_from_hsv(&v[0], &v[1], &v[2], step.full);
+        break;
+    case GI_COLOUR_TO_HSL:
+        gi_colour_to_hsl(&v[0], &v[1], &v[2], step.full);
+        break;
+    case GI_COLOUR_FROM_HSL:
+        gi_colour_from_hsl(&v[0], &v[1], &v[2], step.full);
+        break;
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(POINTWISE_THREADS) many_steps(const struct steps_args args)
+{
+    extern __shared__ float table[];
+    const float *from = (const float *)args.powers;
+    for (unsigned i = threadIdx.x;
+         i < (unsigned)args.npowers * (sizeof *args.powers / sizeof *from); i += POINTWISE_THREADS)
+        table[i] = from[i];
+    __syncthreads();
+    const int channels = args.src.channels;
+    unsigned x, y;
+    walk_start(args.walk, &y, &x, blockIdx.x * POINTWISE_THREADS + threadIdx.x);
+    for (; y < (unsigned)args.src.height; walk_next(args.walk, &y, &x)) {
+        const T *in = (const T *)((const char *)args.src.data + y * args.src.stride) + x * channels;
+        T *out = (T *)((char *)args.dst.data + y * args.dst.stride) + x * channels;
+        float v[4] = {(float)in[0], (float)in[1], (float)in[2], 0};
+        T alpha = channels == 4 ? in[3] : in[0];
+        v[3] = (float)alpha;
+#pragma unroll 1
+        for (int i = 0; i < args.nsteps; i++)
+            run_step(v, args.steps[i], args.alpha_too, (const struct gi_power *)table);
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            sample_store(&out[c], v[c]);
+        if (channels == 4 && args.alpha_too)
+            sample_store(&out[3], v[3]);
+        else if (channels == 4)
+            out[3] = alpha;
+    }
+}
+
+static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_colour_transform *spec,
+                               struct gi_err *err)
+{
+    static void (*const kernels[GI_F32 + 1])(const struct steps_args) = {
+        many_steps<uint8_t>, many_steps<uint16_t>, many_steps<float>};
+    static_assert(sizeof(struct steps_args) <= 32764, "more than a launch takes");
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct steps_args args = {*dst, *src, {}, spec->nsteps, 0, {}, spec->alpha_too, {}};
+    memcpy(args.steps, spec->steps, sizeof args.steps);
+    for (int i = 0; i < GI_POWERS_MAX; i++)
+        if (spec->powers[i]) {
+            args.powers[i] = *spec->powers[i];
+            args.npowers = i + 1;
+        }
+    int fit = 0;
+    size_t nbytes = (size_t)args.npowers * sizeof *args.powers;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernels[src->type],
+                                                              POINTWISE_THREADS, nbytes));
+    int blocks = blocks_of(cu, (long long)src->width * src->height, fit);
+    size_t pixel = (size_t)src->channels * gi_type_nbytes(src->type);
+    args.walk = walk_of(src, pixel, (size_t)(blocks * POINTWISE_THREADS));
+    kernels[src->type]<<<blocks, POINTWISE_THREADS, nbytes, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static const struct gi_colour_transform_way ways[] = {
+    {{"matrix", "one matrix"}, is_matrix, by_matrix},
+    {{"steps", "everything"}, NULL, by_steps},
+};
+
+const struct gi_ways gi_cuda_colour_transform_ways =
+    GI_WAYS(colour_transform, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_colour_transform(struct gi_queue *queue, struct gi_image *dst,
+                                        const struct gi_image *src,
+                                        const struct gi_colour_transform *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_colour_transform_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,259 @@
+/* Channel permutation. One source image: a thread assembles each output word from bytes of the
+ * words of the same pixels. Several source images: a thread computes 16 bytes of a row from single
+ * samples; the loads of neighbouring threads share cache lines.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/unaligned.cuh"
+
+struct permute_channels_args {
+    struct gi_image dst;
+    const char *from[GI_MAX_CHANNELS]; /* first sample of channel c; NULL: value[c] */
+    size_t stride[GI_MAX_CHANNELS];
+    int step[GI_MAX_CHANNELS]; /* samples per pixel */
+    uint32_t value[GI_MAX_CHANNELS];
+    int pieces;
+};
+
+/* k is the channel of a piece's samples relative to its first sample; it repeats after CHANNELS
+ * samples. */
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    shuffle(struct permute_channels_args args)
+{
+    enum { N = PIECE / (int)sizeof(T) };
+    int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
+    if (x >= args.pieces)
+        return;
+    const char *from[CHANNELS];
+    size_t stride[CHANNELS];
+    int step[CHANNELS], left[CHANNELS]; /* bytes per pixel; remaining pixels of the row */
+    T value[CHANNELS];
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) {
+        int pixel = (x * N + k) / CHANNELS, c = (x * N + k) % CHANNELS;
+        step[k] = args.step[c] * (int)sizeof(T);
+        from[k] = args.from[c] + (size_t)pixel * (unsigned)step[k];
+        stride[k] = args.stride[c];
+        left[k] = args.from[c] ? args.dst.width - pixel : 0;
+        value[k] = (T)args.value[c];
+    }
+    for (int y = (int)blockIdx.y; y < args.dst.height; y += (int)gridDim.y) {
+        union {
+            uint4 piece;
+            T samples[N];
+        } made;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const int k = i % CHANNELS, n = i / CHANNELS;
+            made.samples[i] = n < left[k]
+                                  ? *(const T *)(from[k] + (size_t)y * stride[k] + n * step[k])
+                                  : value[k];
+        }
+        *piece_at(args.dst, x, y) = made.piece;
+    }
+}
+
+template <typename T>
+static void launch(struct gi_cuda_queue *cu, const struct permute_channels_args &args)
+{
+    dim3 grid = pointwise_grid(args.pieces, args.dst.height);
+    switch (args.dst.channels) {
+    case 1:
+        shuffle<T, 1><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        break;
+    case 2:
+        shuffle<T, 2><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        break;
+    case 3:
+        shuffle<T, 3><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        break;
+    default:
+        shuffle<T, 4><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+    }
+}
+
+static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *srcs, const struct gi_permute_channels *spec,
+                                struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct permute_channels_args args = {};
+    struct gi_border_spec border = {GI_BORDER_VALUE, {}};
+    char value[GI_PIXEL_NBYTES_MAX];
+    size_t nbytes = gi_type_nbytes(dst->type);
+    memcpy(border.value, spec->value, sizeof border.value);
+    gi_border_pixel(value, &border, dst);
+    args.dst = *dst;
+    args.pieces = pieces_of(dst);
+    for (int c = 0; c < dst->channels; c++) {
+        int s = spec->from[c].source;
+        memcpy(&args.value[c], value + (size_t)c * nbytes, nbytes);
+        if (s < 0)
+            continue;
+        args.from[c] = (const char *)srcs[s].data + (size_t)spec->from[c].channel * nbytes;
+        args.stride[c] = srcs[s].stride;
+        args.step[c] = srcs[s].channels;
+    }
+    if (dst->type == GI_U8)
+        launch<uint8_t>(cu, args);
+    else if (dst->type == GI_U16)
+        launch<uint16_t>(cu, args);
+    else
+        launch<uint32_t>(cu, args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+/* ---- one source image ---- */
+
+/* The smallest group of pixels that fills whole words: `from` words in the source, `to` words in
+ * the result. Byte by byte, word j of the result starts as value[j] and, for each source word k in
+ * order, either takes the byte that pick[j][k] selects or stays. */
+struct regroup_args {
+    struct gi_image dst, src;
+    unsigned value[GI_MAX_CHANNELS], pick[GI_MAX_CHANNELS][GI_MAX_CHANNELS];
+    int from, to;
+    int from_pieces, to_pieces; /* per row */
+};
+
+enum {
+    KEEP = 4, /* selector of __byte_perm() for the first byte of the present word */
+    ROOM = 32 * GI_MAX_CHANNELS + 16,
+};
+
+/* Index of piece i of a warp in shared memory, free of bank conflicts. */
+template <int EACH> static __device__ __forceinline__ int room_of(int i)
+{
+    return EACH % 2 ? i : i + i / 8;
+}
+
+/* A warp owns 32 * FROM neighbouring pieces, which are exchanged through shared memory, so that a
+ * thread owns FROM neighbours while loads and stores are coalesced. */
+template <int FROM, int TO>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    regroup(const __grid_constant__ struct regroup_args args)
+{
+    __shared__ uint4 rooms[POINTWISE_THREADS / 32][ROOM];
+    uint4 *room = rooms[threadIdx.x / 32];
+    int lane = (int)threadIdx.x % 32,
+        x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x) - lane;
+    for (int y = (int)blockIdx.y; y < args.dst.height; y += (int)gridDim.y) {
+        unsigned in[4 * FROM], out[4 * TO];
+#pragma unroll
+        for (int i = 0; i < FROM; i++) {
+            int p = 32 * i + lane, at = min(x * FROM + p, args.from_pieces - 1);
+            room[room_of<FROM>(p)] = *piece_at(args.src, at, y);
+        }
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < FROM; i++) {
+            uint4 piece = room[room_of<FROM>(lane * FROM + i)];
+            in[4 * i] = piece.x, in[4 * i + 1] = piece.y;
+            in[4 * i + 2] = piece.z, in[4 * i + 3] = piece.w;
+        }
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+#pragma unroll
+            for (int j = 0; j < TO; j++) {
+                unsigned word = args.value[j];
+#pragma unroll
+                for (int k = 0; k < FROM; k++)
+                    word = __byte_perm(in[n * FROM + k], word, args.pick[j][k]);
+                out[n * TO + j] = word;
+            }
+#pragma unroll
+        for (int i = 0; i < TO; i++)
+            room[room_of<TO>(lane * TO + i)] =
+                make_uint4(out[4 * i], out[4 * i + 1], out[4 * i + 2], out[4 * i + 3]);
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < TO; i++) {
+            int p = 32 * i + lane;
+            if (x * TO + p < args.to_pieces)
+                *piece_at(args.dst, x * TO + p, y) = room[room_of<TO>(p)];
+        }
+        __syncwarp();
+    }
+}
+
+static bool regroup_takes(const struct gi_queue *queue, const struct gi_image *srcs,
+                          const struct gi_permute_channels *spec)
+{
+    (void)queue;
+    (void)srcs;
+    return spec->nsources == 1;
+}
+
+template <int FROM>
+static enum gi_status regroup_launch(struct gi_cuda_queue *cu, struct regroup_args *args,
+                                     struct gi_err *err)
+{
+    dim3 grid = pointwise_grid(ceil_div(args->to_pieces, args->to), args->dst.height);
+    switch (args->to) {
+    case 1:
+        regroup<FROM, 1><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*args);
+        break;
+    case 2:
+        regroup<FROM, 2><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*args);
+        break;
+    case 3:
+        regroup<FROM, 3><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*args);
+        break;
+    default:
+        regroup<FROM, 4><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*args);
+    }
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static enum gi_status by_words(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *srcs, const struct gi_permute_channels *spec,
+                               struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct regroup_args args = {};
+    struct gi_border_spec border = {GI_BORDER_VALUE, {}};
+    char value[GI_PIXEL_NBYTES_MAX];
+    int nbytes = (int)gi_type_nbytes(dst->type), pixel = dst->channels * nbytes;
+    int source = srcs->channels * nbytes, pixels = 1;
+    memcpy(border.value, spec->value, sizeof border.value);
+    gi_border_pixel(value, &border, dst);
+    while (pixels * pixel % 4 || pixels * source % 4)
+        pixels *= 2;
+    args.dst = *dst;
+    args.src = *srcs;
+    args.from = pixels * source / 4;
+    args.to = pixels * pixel / 4;
+    args.from_pieces = pieces_of(srcs);
+    args.to_pieces = pieces_of(dst);
+    for (int j = 0; j < args.to; j++) {
+        for (int k = 0; k < args.from; k++)
+            args.pick[j][k] = 0x1111u * KEEP + 0x3210u;
+        for (int b = 0; b < 4; b++) {
+            int at = 4 * j + b, c = at % pixel / nbytes;
+            ((char *)&args.value[j])[b] = value[at % pixel];
+            if (spec->from[c].source < 0)
+                continue;
+            int from = at / pixel * source + spec->from[c].channel * nbytes + at % nbytes;
+            unsigned *pick = &args.pick[j][from / 4];
+            *pick = (*pick & ~(15u << 4 * b)) | (unsigned)(from % 4) << 4 * b;
+        }
+    }
+    GI_CUDA_CHANNELS(args.from, regroup_launch<CHANNELS>(cu, &args, err));
+}
+
+static const struct gi_permute_channels_way ways[] = {
+    {{"words", "channels of one image"}, regroup_takes, by_words},
+    {{"pieces", "everything"}, NULL, by_pieces},
+};
+
+const struct gi_ways gi_cuda_permute_channels_ways =
+    GI_WAYS(permute_channels, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_permute_channels(struct gi_queue *queue, struct gi_image *dst,
+                                        const struct gi_image *srcs,
+                                        const struct gi_permute_channels *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_permute_channels_ways, ways, queue, srcs, (queue, srcs, spec),
+                (queue, dst, srcs, spec, err), err);
+}

@@ -1,0 +1,204 @@
+/* Arithmetic of the sliding window in registers (sliding_window.cuh): how one source row is added
+ * to the partial sums, and what happens to finished sums. All operations are explicit intrinsics,
+ * because their order is defined in kernels.h. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_SLIDING_WINDOW_SUMS_CUH
+#define GI_KERNELS_CUDA_SLIDING_WINDOW_SUMS_CUH
+
+#include "kernels/cuda/common/sliding_window_raw.cuh"
+
+enum sliding_kind { SLIDING_SEPARABLE, SLIDING_DENSE, SLIDING_GRADIENT };
+
+/* Epilogue of the finished sums: PLAIN rounds only, WEIGH divides colour by alpha, ANY follows the
+ * rule at run time. */
+enum sliding_end { SLIDING_PLAIN, SLIDING_WEIGH, SLIDING_ANY };
+
+/* Weights: SEPARABLE row taps, then column taps; DENSE row by row; GRADIENT the smoothing taps.
+ * They are kernel arguments, so they are in constant memory at offsets known at compile time. */
+template <enum sliding_kind KIND, int N> struct sliding_weights {
+    float w[KIND == SLIDING_DENSE ? N * N : 2 * N];
+};
+
+/* Partial sums: row j of `acc` belongs to the output row that has seen j + 1 of its N source
+ * rows. */
+template <enum sliding_kind KIND, int N, int S> struct sliding_state {
+    float acc[KIND == SLIDING_GRADIENT ? 4 : N - 1][S];
+};
+
+/* r[s] = the sum over i of weights[i] * w[s + i * CHANNELS]. The loop passes over w once, so that
+ * only the part of w needed by S sums stays in registers. */
+template <int N, int S, int CHANNELS>
+static __device__ __forceinline__ void sliding_row(float *r, const float *w, const float *weights)
+{
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        r[s] = 0;
+#pragma unroll
+    for (int k = 0; k < S + (N - 1) * CHANNELS; k++)
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            if (k >= s && (k - s) % CHANNELS == 0 && (k - s) / CHANNELS < N)
+                r[s] = __fmaf_rn(weights[(k - s) / CHANNELS], w[k], r[s]);
+}
+
+/* Sum of the squares of both gradients, each of them a row sum that is then summed down the column:
+ * acc[0..1] holds gx, acc[2..3] gy. If samples are FINITE, a product with 0 adds nothing and a
+ * product with 1 changes nothing, so plain differences remain, and acc[2..3] holds the two previous
+ * row sums. */
+template <enum sliding_kind KIND, int N, int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void sliding_gradient(float *f,
+                                                        struct sliding_state<KIND, N, S> *state,
+                                                        const float *w, const float *weights)
+{
+    const float difference[3] = {-1, 0, 1};
+    float r[S], d[S];
+    sliding_row<3, S, CHANNELS>(r, w, weights);
+    if (!FINITE)
+        sliding_row<3, S, CHANNELS>(d, w, difference);
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+        float gy;
+        if (FINITE) {
+            d[s] = __fsub_rn(w[s + 2 * CHANNELS], w[s]);
+            gy = __fsub_rn(r[s], state->acc[2][s]);
+            state->acc[2][s] = state->acc[3][s];
+            state->acc[3][s] = r[s];
+        } else {
+            gy = __fmaf_rn(1.0f, r[s], state->acc[3][s]);
+            state->acc[3][s] = __fmaf_rn(0.0f, r[s], state->acc[2][s]);
+            state->acc[2][s] = __fmaf_rn(-1.0f, r[s], 0.0f);
+        }
+        float gx = __fmaf_rn(weights[2], d[s], state->acc[1][s]);
+        state->acc[1][s] = __fmaf_rn(weights[1], d[s], state->acc[0][s]);
+        state->acc[0][s] = __fmaf_rn(weights[0], d[s], 0.0f);
+        f[s] = __fmaf_rn(gx, gx, __fmul_rn(gy, gy));
+    }
+}
+
+/* Square roots of these sums. NEAR (approximate roots) is allowed for 8-bit results if all sums are
+ * integers below 2^24: a root below 255.5 is then at least 1 / 2044 away from k + 1/2, because (k +
+ * 1/2)^2 = k^2 + k + 1/4, so the approximate root rounds to the same integer. */
+template <int S, bool NEAR> static __device__ __forceinline__ void sliding_roots(float *f)
+{
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        if (NEAR)
+            asm("sqrt.approx.ftz.f32 %0, %0;" : "+f"(f[s]));
+        else
+            f[s] = __fsqrt_rn(f[s]);
+}
+
+/* Adds one source row, whose samples w are CHANNELS apart per pixel, and returns S finished sums
+ * f. */
+template <enum sliding_kind KIND, int N, int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void sliding_step(float *f,
+                                                    struct sliding_state<KIND, N, S> *state,
+                                                    const float *w, const float *weights)
+{
+    if constexpr (KIND == SLIDING_GRADIENT) {
+        sliding_gradient<KIND, N, S, CHANNELS, FINITE>(f, state, w, weights);
+    } else {
+        float r[S];
+        if constexpr (KIND == SLIDING_SEPARABLE)
+            sliding_row<N, S, CHANNELS>(r, w, weights);
+#pragma unroll
+        for (int s = 0; s < S; s++)
+#pragma unroll
+            for (int j = N - 1; j >= 0; j--) {
+                float sum = j ? state->acc[j - 1][s] : 0.0f;
+                if constexpr (KIND == SLIDING_SEPARABLE) {
+                    sum = __fmaf_rn(weights[N + j], r[s], sum);
+                } else {
+#pragma unroll
+                    for (int i = 0; i < N; i++)
+                        sum = __fmaf_rn(weights[j * N + i], w[s + i * CHANNELS], sum);
+                }
+                if (j == N - 1)
+                    f[s] = sum;
+                else
+                    state->acc[j][s] = sum;
+            }
+    }
+}
+
+/* 1 / a, correctly rounded: one Newton step after the hardware's approximation. Tested with every
+ * normal a whose reciprocal is normal. */
+static __device__ __forceinline__ float sliding_inverse(float a)
+{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return __fmaf_rn(__fmaf_rn(-a, r, 1.0f), r, r);
+}
+
+/* f / a, correctly rounded, given r = 1 / a. Before its rounding the corrected quotient differs
+ * from the exact one by less than 3 * 2^-24 of its last place, so it can be wrong only if f * 2^24
+ * or f * 2^25 is within 6 of an odd multiple of a, both taken as 24-bit integers. All these cases
+ * were tested. sliding_divides() excludes overflow and underflow. After P. Markstein, "Computation
+ * of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34(1), 1990. */
+static __device__ __forceinline__ float sliding_quotient(float f, float a, float r)
+{
+    float q = __fmul_rn(f, r);
+    return __fmaf_rn(__fmaf_rn(-q, a, f), r, q);
+}
+
+/* GI_ALPHA_WEIGH: divides the sums of colour times alpha by the sum of alpha. Integer types may
+ * leave negative results as they are, because rounding saturates them to 0. */
+template <int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void sliding_weigh(float *f, float inverse_sum)
+{
+#pragma unroll
+    for (int last = CHANNELS - 1; last < S; last += CHANNELS) {
+        float a = __fmul_rn(f[last], inverse_sum), r = a > 0 ? sliding_inverse(a) : 0.0f;
+#pragma unroll
+        for (int s = last - CHANNELS + 1; s < last; s++)
+            f[s] = FINITE ? sliding_quotient(f[s], a, r) : a > 0 ? __fdiv_rn(f[s], a) : 0.0f;
+        f[last] = FINITE ? a : a > 0 ? a : 0.0f;
+    }
+}
+
+/* Applies the alpha rule and the epilogue to S sums f, as far as they do not need the source
+ * samples. If there is alpha, f[0] is channel 0 of a pixel. Tests of the rule are outside the
+ * loops. */
+template <int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void sliding_epilogue(float *f, const struct rule *rule)
+{
+    enum { HAS_ALPHA = CHANNELS % 2 == 0 };
+    const struct gi_epilogue *epilogue = &rule->epilogue;
+    if (HAS_ALPHA && rule->alpha == GI_ALPHA_KEEP) {
+        float r = sliding_inverse(rule->full);
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            f[s] = FINITE ? sliding_quotient(f[s], rule->full, r) : __fdiv_rn(f[s], rule->full);
+    }
+    if (!GI_EPILOGUE_COMPARES(epilogue->kind) &&
+        (!FINITE || epilogue->kind == GI_EPILOGUE_ABS || epilogue->bias != 0)) {
+        bool absolute = epilogue->kind == GI_EPILOGUE_ABS;
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            if (!HAS_ALPHA || s % CHANNELS != CHANNELS - 1)
+                f[s] = __fadd_rn(absolute ? fabsf(f[s]) : f[s], epilogue->bias);
+    }
+}
+
+static __device__ __forceinline__ bool sliding_wants_source(const struct rule *rule)
+{
+    return GI_EPILOGUE_COMPARES(rule->epilogue.kind) || rule->alpha == GI_ALPHA_KEEP;
+}
+
+/* The rest of the epilogue, which needs the source samples: comparisons, and alpha of the
+ * source. */
+template <int S, int CHANNELS>
+static __device__ __forceinline__ void sliding_blend(float *f, const float *source,
+                                                     const struct rule *rule)
+{
+    enum { HAS_ALPHA = CHANNELS % 2 == 0 };
+    const struct gi_epilogue *epilogue = &rule->epilogue;
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        if (HAS_ALPHA && s % CHANNELS == CHANNELS - 1) {
+            f[s] = source[s];
+        } else if (GI_EPILOGUE_COMPARES(epilogue->kind)) {
+            f[s] = epilogue_compared(epilogue, f[s], source[s]);
+        }
+}
+
+#endif

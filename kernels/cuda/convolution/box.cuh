@@ -1,0 +1,162 @@
+/* Rows with prepared ends: kernels read rows in whole 16-byte or 8-byte words, also where a window
+ * extends beyond the image. Shared by the box filter, min/max filters and local thresholds.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_BOX_CUH
+#define GI_KERNELS_CUDA_BOX_CUH
+
+#include <math.h>
+
+#include "kernels/cuda/common/sample.cuh"
+
+/* A row is divided into chunks of `unit` samples, one per thread. Chunks that are not completely
+ * inside the image are copied to `ends` with the border applied: the `halo` samples before the row,
+ * and unit + halo samples from the end of the last whole chunk on. One additional row of `ends`
+ * contains border values. */
+struct box_rows {
+    struct source src; /* border values are samples */
+    const char *ends;
+    unsigned ends_stride; /* bytes */
+    int unit, halo;       /* halo: a multiple of unit */
+    int whole;            /* samples of a row in whole chunks */
+    /* A row y above the image is a copy of row `above + step * y`, one below it of row
+     * `below + step * y`, as long as its distance from the image is at most the height. least: 0,
+     * or -1 if rows outside consist of border values. */
+    int above, below, step, least;
+};
+
+/* Writes the row ends into scratch memory. */
+enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
+                                const struct gi_image *src, const struct gi_border_spec *border,
+                                int unit, int halo, struct gi_err *err);
+
+/* The border mode with values rounded to samples. */
+static inline struct gi_border_spec box_border(const struct gi_image *src,
+                                               const struct gi_border_spec *border)
+{
+    struct gi_border_spec whole = *border;
+    float full = gi_type_full_scale(src->type);
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        whole.value[c] = border->value[c] > 0 ? fminf(rintf(border->value[c]), full) : 0;
+    return whole;
+}
+
+/* The two single-pass implementations. */
+gi_box_takes_fn gi_cuda_box_near_takes, gi_cuda_box_strips_takes;
+gi_box_fn gi_cuda_box_near, gi_cuda_box_strips;
+
+/* A thread's chunk: at `first` in row 0, `stride` bytes per row. */
+struct box_chunk {
+    const char *first;
+    unsigned stride;
+    int sample;
+    const char *values; /* border values in place of the chunk */
+};
+
+static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_rows *rows, int sample,
+                                                            int sample_nbytes)
+{
+    int end = sample < 0 ? sample : min(sample - rows->whole, rows->halo);
+    bool inside = sample >= 0 && sample < rows->whole;
+    /* Three chunks of border values contain every phase of RGB. */
+    int number = (sample + rows->halo) / rows->unit + 3 - rows->halo / rows->unit % 3;
+    struct box_chunk chunk = {rows->src.data + (long long)sample * sample_nbytes,
+                              (unsigned)rows->src.stride, sample,
+                              rows->ends + (size_t)rows->src.height * rows->ends_stride +
+                                  number % 3 * rows->unit * sample_nbytes};
+    if (!inside) {
+        chunk.first = rows->ends + (end + rows->halo) * sample_nbytes;
+        chunk.stride = rows->ends_stride;
+    }
+    return chunk;
+}
+
+/* Returns the chunk in row y, which may be outside the image; if it is further away than the image
+ * is high, any row is returned. Without a branch, so that several loads can be in flight. */
+static __device__ __forceinline__ const char *chunk_row(const struct box_rows *rows,
+                                                        struct box_chunk chunk, int y)
+{
+    int height = rows->src.height, outside = rows->step * y + (y < 0 ? rows->above : rows->below);
+    int yi = (unsigned)y < (unsigned)height ? y : outside;
+    yi = min(max(yi, rows->least), height - 1);
+    const char *first = yi < 0 ? chunk.values : chunk.first;
+    return first + (size_t)(unsigned)max(yi, 0) * chunk.stride;
+}
+
+template <typename T, int WORDS>
+static __device__ __forceinline__ void chunk_load(unsigned *words, const struct box_rows *rows,
+                                                  struct box_chunk chunk, int y)
+{
+    const char *p = chunk_row(rows, chunk, y);
+    if constexpr (WORDS % 4 == 0) {
+#pragma unroll
+        for (int i = 0; i < WORDS; i += 4) {
+            uint4 v = ((const uint4 *)p)[i / 4];
+            words[i] = v.x, words[i + 1] = v.y, words[i + 2] = v.z, words[i + 3] = v.w;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < WORDS; i += 2) {
+            uint2 v = ((const uint2 *)p)[i / 2];
+            words[i] = v.x, words[i + 1] = v.y;
+        }
+    }
+}
+
+/* Stores the samples at `out`, at most n of them (the rest of the image row). */
+template <typename T, int WORDS>
+static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words, int n)
+{
+    enum { PER_WORD = 4 / (int)sizeof(T), WIDE = WORDS % 4 ? 2 : 4 };
+    if (n < WORDS * PER_WORD) {
+#pragma unroll
+        for (int s = 0; s < WORDS * PER_WORD; s++)
+            if (s < n)
+                out[s] = (T)(words[s / PER_WORD] >> s % PER_WORD * 8 * (int)sizeof(T));
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS; i += WIDE)
+        words_store<WIDE>((unsigned *)out + i, words + i);
+}
+
+/* sum + the lower two bytes of b, signed, times the halves of a. */
+static __device__ __forceinline__ unsigned dot2(unsigned a, unsigned b, unsigned sum)
+{
+    asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
+    return sum;
+}
+
+/* (2 * sum + n) / (2 * n) rounded down, 0 if n is 0. A float quotient of at most 16 bits is off by
+ * at most one, which the exact remainder corrects. */
+static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n)
+{
+    unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
+    int rest = (int)(sum - q * n), whole = (int)n;
+    return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
+}
+
+/* Selects bytes of a and b. A selector of 8 or more replicates the sign bit of the byte 8 below
+ * it. */
+static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, unsigned selectors)
+{
+    unsigned d;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selectors));
+    return d;
+}
+
+/* Words of a row of samples: full scale (all bits) where `signs` is negative, otherwise 0; then
+ * flipped by `flip`. */
+template <typename T, int WORDS>
+static __device__ __forceinline__ void signs_mask(unsigned *words, const unsigned *signs,
+                                                  unsigned flip)
+{
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        const unsigned *s = signs + i * (4 / (int)sizeof(T));
+        words[i] = flip ^ (sizeof(T) == 2 ? signs_perm(s[0], s[1], 0xffbb)
+                                          : __byte_perm(signs_perm(s[0], s[1], 0xfb),
+                                                        signs_perm(s[2], s[3], 0xfb), 0x5410));
+    }
+}
+
+#endif

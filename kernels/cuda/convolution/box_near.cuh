@@ -1,0 +1,205 @@
+/* Arithmetic of box_near.cu: column sums of 16 bytes of samples per thread, sums of windows, and
+ * their means or the mask of samples above the mean.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_BOX_NEAR_CUH
+#define GI_KERNELS_CUDA_BOX_NEAR_CUH
+
+#include "kernels/cuda/convolution/box.cuh"
+
+enum { NEAR_NBYTES = 16 }; /* largest extent of a window to each side, hence also of rows */
+
+struct near_args {
+    struct source src; /* border values are samples */
+    struct target dst;
+    int band;              /* rows per warp */
+    unsigned start, magic; /* see near_means() */
+    float inverse, offset;
+    int n; /* not 0: compute a mask, see near_mask() */
+    unsigned flip;
+    /* Index of the image row or sample that represents a place outside the image, negative for
+     * border values: rows above (nearest first) and below the image; samples of a row in the
+     * NEAR_NBYTES before it (nearest last) and after it. */
+    int rows[2][NEAR_NBYTES], samples[2][NEAR_NBYTES];
+};
+
+/* Adds the samples of one row (WEIGH: colour times alpha) to the column sums and subtracts another.
+ * Two sums per word are exact because the result of each half fits in 16 bits. */
+template <typename T, bool WEIGH>
+static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
+                                                    const unsigned *old)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        unsigned f = fresh[i], o = old[i], *at = columns + (WEIGH ? 4 : 2) * i;
+        if (WEIGH) {
+#pragma unroll
+            for (int c = 0; c < 3; c++)
+                at[c] += (f >> 8 * c & 255) * (f >> 24) - (o >> 8 * c & 255) * (o >> 24);
+            at[3] += (f >> 24) - (o >> 24);
+        } else if (sizeof(T) == 1) {
+            at[0] += __byte_perm(f, 0, 0x4140) - __byte_perm(o, 0, 0x4140);
+            at[1] += __byte_perm(f, 0, 0x4342) - __byte_perm(o, 0, 0x4342);
+        } else { /* pairs of fresh and old, times 1 and -1 */
+            at[0] = dot2(__byte_perm(f, o, 0x5410), 0xff01, at[0]);
+            at[1] = dot2(__byte_perm(f, o, 0x7632), 0xff01, at[1]);
+        }
+    }
+}
+
+/* Loads this lane's sample of the sides (WEIGH: times alpha) from a shared-memory address. */
+template <typename T, bool WEIGH> static __device__ __forceinline__ unsigned side_load(unsigned at)
+{
+    unsigned v, alpha = 1;
+    if (sizeof(T) == 1)
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(at));
+    else
+        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(v) : "r"(at));
+    if (WEIGH && at % 4 != 3)
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(alpha) : "r"(at | 3));
+    return v * alpha;
+}
+
+/* Stores this lane's column sum of the sides, NBYTES wide. */
+template <int NBYTES> static __device__ __forceinline__ void side_store(unsigned at, unsigned sum)
+{
+    if (NBYTES == 2)
+        asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"((unsigned short)sum) : "memory");
+    else
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(sum) : "memory");
+}
+
+/* sum + or - column i, relative to the thread's first column; `near` begins BESIDE words before it.
+ * PACKED: two columns per word. */
+template <bool PACKED, int BESIDE, int SIGN>
+static __device__ __forceinline__ unsigned column_add(unsigned sum, const unsigned *near, int i)
+{
+    unsigned factor = SIGN > 0 ? 0x01 : 0xff;
+    if (PACKED)
+        return dot2(near[(i >> 1) + BESIDE], i & 1 ? factor << 8 : factor, sum);
+    return SIGN > 0 ? sum + near[i + BESIDE] : sum - near[i + BESIDE];
+}
+
+/* sum + the columns of the window around sample s. With one channel, packed words are added first
+ * as far as 16 bits suffice. */
+template <bool PACKED, int CHANNELS, int K, int BESIDE>
+static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsigned *near, int s)
+{
+    enum { R = K / 2, WORDWISE = PACKED && CHANNELS == 1 };
+    static_assert(!WORDWISE || 255 * K * ((R + 1) / 2) < 65536, "sums of R / 2 words fit");
+    if (!WORDWISE) {
+#pragma unroll
+        for (int m = -R; m <= R; m++)
+            sum = column_add<PACKED, BESIDE, 1>(sum, near, s + m * CHANNELS);
+        return sum;
+    }
+    unsigned some = 0, rest = 0;
+    int first = (s - R + 1) >> 1; /* of R words that are completely in the window */
+#pragma unroll
+    for (int i = 0; i < R; i++)
+        (i < R / 2 ? some : rest) += near[first + i + BESIDE];
+    sum = column_add<PACKED, BESIDE, 1>(sum, near, (s + R) & 1 ? s - R : s + R);
+    return dot2(rest, 0x0101, dot2(some, 0x0101, sum));
+}
+
+/* Sums of a thread's N windows, on top of `start`: sliding sums to both sides from the middle
+ * window. */
+template <bool PACKED, int N, int CHANNELS, int K, int BESIDE>
+static __device__ __forceinline__ void windows_slide(unsigned *sums, const unsigned *near,
+                                                     const unsigned *start)
+{
+    enum { MIDDLE = N / 2, REACH = K / 2 * CHANNELS };
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        sums[MIDDLE + c] = window_add<PACKED, CHANNELS, K, BESIDE>(start[c], near, MIDDLE + c);
+#pragma unroll
+    for (int s = MIDDLE + CHANNELS; s < N; s++) {
+        unsigned sum = column_add<PACKED, BESIDE, 1>(sums[s - CHANNELS], near, s + REACH);
+        sums[s] = column_add<PACKED, BESIDE, -1>(sum, near, s - CHANNELS - REACH);
+    }
+#pragma unroll
+    for (int s = MIDDLE - 1; s >= 0; s--) {
+        unsigned sum = column_add<PACKED, BESIDE, 1>(sums[s + CHANNELS], near, s - REACH);
+        sums[s] = column_add<PACKED, BESIDE, -1>(sum, near, s + CHANNELS + REACH);
+    }
+}
+
+/* Means of a pixel's colours, (2 * S + A) / (2 * A), from 2^23 + S; the result is 2^23 plus the
+ * mean. One Newton step towards 1 + 2^-23 instead of 1 makes the reciprocal 2^-24 to 3 * 2^-24
+ * larger than 1 / A. So ties round up, and up to k = 5 no value below a tie does, because it is at
+ * least 1 / (2 * A) away from it. */
+static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigned *sums,
+                                                      float alpha)
+{
+    float a = fmaxf(alpha, 1.0f), about = __fdividef(1.0f, a);
+    float inverse = __fmaf_rn(about, __fmaf_rn(-a, about, 1.0f + 1.0f / SAMPLE_2_23), about);
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+        q[c] = __float_as_uint(
+            __fmaf_rn(__uint_as_float(sums[c]) - SAMPLE_2_23, inverse, SAMPLE_2_23));
+}
+
+/* Sums of a thread's windows, each starting at `start`; WEIGH: those of colours at the float
+ * 2^23. */
+template <typename T, int CHANNELS, bool WEIGH, int K, int BESIDE>
+static __device__ __forceinline__ void near_sums(unsigned *sums, const unsigned *near,
+                                                 unsigned start)
+{
+    enum { N = 16 / (int)sizeof(T), PACKED = sizeof(T) == 1 && !WEIGH };
+    unsigned colour = WEIGH ? 0x4b000000 : start;
+    const unsigned starts[4] = {colour, colour, colour, start};
+    windows_slide<PACKED, N, CHANNELS, K, BESIDE>(sums, near, starts);
+}
+
+/* (2 * sum + n) / (2 * n), n = k * k, of each of a thread's windows; colours weighted by alpha as
+ * above.
+ *
+ * - 8 bits: sums start at the float 2^23 + d, a multiple of n. sum * inverse + offset, with offset
+ *   = 2^23 - (2^23 + d) / n, rounds to 2^23 plus the mean: the float 1 / n is close enough that no
+ *   quotient rounds to another integer, for all k up to 31, since n is odd and each quotient is at
+ *   least 1 / (2 * n) away from a tie.
+ * - 16 bits: magic is 2^32 / n rounded up, less than 1 too large; that error times 65536 * n is
+ *   below 2^32 up to k = 15. Sums start at n / 2. */
+template <typename T, int CHANNELS, bool WEIGH>
+static __device__ __forceinline__ void near_means(unsigned *words, const unsigned *sums,
+                                                  const struct near_args *args)
+{
+    enum { N = 16 / (int)sizeof(T) };
+    unsigned q[N];
+#pragma unroll
+    for (int s = 0; s < N; s++)
+        if (sizeof(T) == 2)
+            q[s] = __umulhi(sums[s], args->magic);
+        else
+            q[s] =
+                __float_as_uint(__fmaf_rn(__uint_as_float(sums[s]), args->inverse, args->offset));
+    if (WEIGH)
+#pragma unroll
+        for (int s = 0; s < N; s += 4)
+            colours_divide(q + s, sums + s,
+                           __uint_as_float(sums[s + 3]) - __uint_as_float(args->start));
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        words[i] = sizeof(T) == 2
+                       ? __byte_perm(q[2 * i], q[2 * i + 1], 0x5410)
+                       : __byte_perm(__byte_perm(q[4 * i], q[4 * i + 1], 0x40),
+                                     __byte_perm(q[4 * i + 2], q[4 * i + 3], 0x40), 0x5410);
+}
+
+/* Full scale if n times the sample exceeds the sum of its window, otherwise 0; then flipped. The
+ * sums start at the largest excess that does not count. */
+template <typename T>
+static __device__ __forceinline__ void near_mask(unsigned *words, const unsigned *sums,
+                                                 const unsigned *samples,
+                                                 const struct near_args *args)
+{
+    enum { N = 16 / (int)sizeof(T), EACH = 4 / (int)sizeof(T) };
+    unsigned rest[N]; /* negative: above */
+#pragma unroll
+    for (int s = 0; s < N; s++) {
+        unsigned pick = sizeof(T) == 1 ? 0x4440u | s % EACH : s % EACH ? 0x4432u : 0x4410u;
+        rest[s] = sums[s] - __byte_perm(samples[s / EACH], 0, pick) * (unsigned)args->n;
+    }
+    signs_mask<T, 4>(words, rest, args->flip);
+}
+
+#endif

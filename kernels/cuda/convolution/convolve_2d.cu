@@ -1,0 +1,104 @@
+/* Dense convolution: choice of the implementation. Small square kernels, and kernels that can be
+ * padded to that, use the sliding window in registers (sliding_window.cuh); larger ones are
+ * computed in tiles (dense_tiles.cu); textbook.cu is the reference. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/convolution/convolve_2d.h"
+#include "kernels/cuda/common/sliding_window.cuh"
+
+template <typename T, int CHANNELS, int N, int WORDS>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_dense *spec,
+                             struct gi_err *err)
+{
+    struct sliding_args<SLIDING_DENSE, N> args = {};
+    args.src = source_of(src, &spec->border, spec->alpha);
+    args.rule = rule_of(src, spec->alpha, &spec->epilogue, spec->sum);
+    struct raw_scale scale = raw_scale_of(src->type, spec->weights, spec->width * spec->height);
+    args.unit = ldexpf(1, scale.rest);
+    float *first = args.weights.w + (N / 2 - spec->anchor_y) * N + N / 2 - spec->anchor_x;
+    for (int j = 0; j < spec->height; j++)
+        weights_scale(first + j * N, spec->weights + j * spec->width, spec->width, scale.weights);
+    return sliding_launch<SLIDING_DENSE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
+}
+
+template <typename T, int WORDS>
+static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_dense *spec, int n,
+                                  struct gi_err *err)
+{
+    if (src->channels == 3)
+        return n == 3 ? launch<T, 3, 3, WORDS>(cu, dst, src, spec, err)
+                      : launch<T, 3, 5, WORDS>(cu, dst, src, spec, err);
+    if (src->channels == 4)
+        return n == 3 ? launch<T, 4, 3, WORDS>(cu, dst, src, spec, err)
+                      : launch<T, 4, 5, WORDS>(cu, dst, src, spec, err);
+    switch (n) {
+    case 3:
+        return launch<T, 1, 3, WORDS>(cu, dst, src, spec, err);
+    case 5:
+        return launch<T, 1, 5, WORDS>(cu, dst, src, spec, err);
+    case 7:
+        return launch<T, 1, 7, WORDS>(cu, dst, src, spec, err);
+    default:
+        return launch<T, 1, 9, WORDS>(cu, dst, src, spec, err);
+    }
+}
+
+/* Like sliding_size() of separable convolution; padding must not cost more than it saves. Kernels
+ * larger than 5 x 5 are compiled only for gray whose sums are stored unchanged. */
+static int sliding_size(const struct gi_image *src, const struct gi_dense *spec)
+{
+    int nx = sliding_centred(spec->width, spec->anchor_x);
+    int ny = sliding_centred(spec->height, spec->anchor_y), n = nx > ny ? nx : ny;
+    n = n < 3 ? 3 : n;
+    if (!sliding_holds(src, &spec->border))
+        return 0;
+    if (src->channels == 2 || n > (src->channels == 1 && epilogue_stores(&spec->epilogue) ? 9 : 5))
+        return 0;
+    if (src->type == GI_F32)
+        return spec->width == n && spec->height == n ? n : 0;
+    int nweights = spec->width * spec->height;
+    double most = sliding_most(spec->weights, nweights),
+           least = sliding_least(spec->weights, nweights);
+    bool fits = most < SLIDING_MOST && raw_fits(src->type, spec->weights, nweights, 1) &&
+                sliding_divides(src, spec->alpha, least, most, spec->sum);
+    return fits ? n : 0;
+}
+
+static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_dense *spec)
+{
+    return sliding_size(src, spec) > 0;
+}
+
+static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_dense *spec,
+                                  struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    int n = sliding_size(src, spec);
+    GI_CUDA_TYPES(src->type, launch_type<T, 4>(cu, dst, src, spec, n, err));
+}
+
+static bool tiles_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_dense *spec)
+{
+    return true;
+}
+
+static const struct gi_convolve_2d_way ways[] = {
+    {{"sliding", "up to 9 x 9: the sums in flight stay in registers"}, sliding_takes, sliding_run},
+    {{"tiles", "larger kernels: 64 sums of a thread share each load"},
+     tiles_takes,
+     gi_cuda_dense_tiles},
+    {{"textbook", "everything; the others are held against it"}, NULL, gi_cuda_textbook},
+};
+
+const struct gi_ways gi_cuda_convolve_2d_ways = GI_WAYS(convolve_2d, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_convolve_2d(struct gi_queue *queue, struct gi_image *dst,
+                                   const struct gi_image *src, const struct gi_dense *spec,
+                                   struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_convolve_2d_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

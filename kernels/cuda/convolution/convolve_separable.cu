@@ -1,0 +1,156 @@
+/* Separable convolution: choice of the implementation. Up to 15 taps use the sliding window in
+ * registers (sliding_window.cuh: source rows in a ring buffer, all partial sums in registers), up
+ * to 61 the sliding window in shared memory (sliding_window_shared.cu: rows are filtered ahead into
+ * shared memory). More taps and rare cases use two passes through a scratch image
+ * (separable_rows.cu). SPDX-License-Identifier: MIT */
+#include "kernels/cuda/convolution/convolve_separable.h"
+
+#include "kernels/cuda/common/sliding_window.cuh"
+
+template <typename T, int CHANNELS, int N, int WORDS>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_separable *spec,
+                             struct gi_err *err)
+{
+    struct sliding_args<SLIDING_SEPARABLE, N> args = {};
+    struct raw_scale scale = raw_scale_of(src->type, spec->row, spec->nrow);
+    args.src = source_of(src, &spec->border, spec->alpha);
+    args.rule = rule_of(src, spec->alpha, &spec->epilogue, spec->sum);
+    float *row = args.weights.w + N / 2 - spec->row_anchor;
+    float *col = args.weights.w + N + N / 2 - spec->col_anchor;
+    weights_scale(row, spec->row, spec->nrow, scale.weights);
+    weights_scale(col, spec->col, spec->ncol, scale.rest);
+    return sliding_launch<SLIDING_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
+}
+
+/* The largest N that is compiled for a type and number of channels. Beyond it the sliding window in
+ * shared memory is faster, the halo is wider than a warp can copy, or the case is rare. */
+static int sliding_limit(int channels, enum gi_type type)
+{
+    static const int limits[GI_MAX_CHANNELS][3] = {
+        {15, 15, 15}, {15, 0, 0}, {11, 11, 7}, {9, 9, 5}};
+    return limits[channels - 1][type == GI_U8 ? 0 : type == GI_U16 ? 1 : 2];
+}
+
+/* Launches the smallest compiled N that holds n taps. */
+template <typename T, int CHANNELS, int N, int... MORE>
+static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  int n, struct gi_err *err)
+{
+    if constexpr (sizeof...(MORE) > 0)
+        if (n > N)
+            return launch_size<T, CHANNELS, MORE...>(cu, dst, src, spec, n, err);
+    return launch<T, CHANNELS, N, 4>(cu, dst, src, spec, err);
+}
+
+template <typename T>
+static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  int n, struct gi_err *err);
+
+/* clang-format reads a specialisation that begins with `enum` as an enumeration. */
+/* clang-format off */
+template <>
+enum gi_status launch_type<uint8_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                    const struct gi_image *src, const struct gi_separable *spec,
+                                    int n, struct gi_err *err)
+{
+    switch (src->channels) {
+    case 1:
+        return launch_size<uint8_t, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
+    case 2:
+        return launch_size<uint8_t, 2, 5, 9, 15>(cu, dst, src, spec, n, err);
+    case 3:
+        return launch_size<uint8_t, 3, 3, 5, 7, 9, 11>(cu, dst, src, spec, n, err);
+    default:
+        return launch_size<uint8_t, 4, 3, 5, 7, 9>(cu, dst, src, spec, n, err);
+    }
+}
+
+template <>
+enum gi_status launch_type<uint16_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                     const struct gi_image *src, const struct gi_separable *spec,
+                                     int n, struct gi_err *err)
+{
+    switch (src->channels) {
+    case 1:
+        return launch_size<uint16_t, 1, 3, 5, 7, 9, 11, 15>(cu, dst, src, spec, n, err);
+    case 3:
+        return launch_size<uint16_t, 3, 3, 5, 7, 11>(cu, dst, src, spec, n, err);
+    default:
+        return launch_size<uint16_t, 4, 3, 5, 9>(cu, dst, src, spec, n, err);
+    }
+}
+
+/* Every odd N without gaps, because float taps are never padded. */
+template <>
+enum gi_status launch_type<float>(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  int n, struct gi_err *err)
+{
+    switch (src->channels) {
+    case 1:
+        return launch_size<float, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
+    case 3:
+        return launch_size<float, 3, 3, 5, 7>(cu, dst, src, spec, n, err);
+    default:
+        return launch_size<float, 4, 3, 5>(cu, dst, src, spec, n, err);
+    }
+}
+/* clang-format on */
+
+/* Returns the N of the sliding window in registers that computes `spec`, or 0. Taps may be padded
+ * with zeros to a centred N only if that cannot change the result: GI_F32 samples may be infinite,
+ * and the sign of a zero is visible in them. */
+static int sliding_size(const struct gi_image *src, const struct gi_separable *spec)
+{
+    int nrow = sliding_centred(spec->nrow, spec->row_anchor);
+    int ncol = sliding_centred(spec->ncol, spec->col_anchor);
+    int n = nrow > ncol ? nrow : ncol;
+    n = n < 3 ? 3 : n;
+    if (n > sliding_limit(src->channels, src->type) || !sliding_holds(src, &spec->border))
+        return 0;
+    if (src->type == GI_F32)
+        return spec->nrow == n && spec->ncol == n ? n : 0;
+    double most = sliding_most(spec->row, spec->nrow) * sliding_most(spec->col, spec->ncol);
+    double least = sliding_least(spec->row, spec->nrow) * sliding_least(spec->col, spec->ncol);
+    bool fits = most < SLIDING_MOST && raw_fits(src->type, spec->row, spec->nrow, 1) &&
+                sliding_divides(src, spec->alpha, least, most, spec->sum);
+    return fits ? n : 0;
+}
+
+static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_separable *spec)
+{
+    return sliding_size(src, spec) || gi_cuda_sliding_shared_takes(src, spec);
+}
+
+static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    int n = sliding_size(src, spec);
+    if (n == 0)
+        return gi_cuda_sliding_shared(cu, dst, src, spec, err);
+    GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, n, err));
+}
+
+static const struct gi_convolve_separable_way ways[] = {
+    {{"sliding", "up to 15 taps, of gray, RGB and RGBA 61: sums in flight stay in registers"},
+     sliding_takes,
+     sliding_run},
+    {{"rows", "any number of taps"}, NULL, gi_cuda_separable_rows},
+};
+
+const struct gi_ways gi_cuda_convolve_separable_ways =
+    GI_WAYS(convolve_separable, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_convolve_separable(struct gi_queue *queue, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_separable *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_convolve_separable_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,165 @@
+/* Dense convolution as the CUDA programming guide presents it: the general implementation, and the
+ * reference for the others on the device.
+ *
+ * A block owns TALL rows of WIDE pixels of the result, a thread one pixel. Shared memory holds the
+ * tile: the samples under some rows of the kernel with their halo, one plane of floats per channel.
+ * They are fetched through a texture object whose address mode makes the border, or, if the
+ * hardware does not support that, by loads and index arithmetic. Weights are kernel arguments in
+ * constant memory.
+ *
+ *          WIDE + taps - 1
+ *        +-----------------+
+ *        |   tile          |  TALL + steps - 1 rows: moves down by `steps` rows of the kernel, or,
+ * if |  [WIDE x TALL]  |  one kernel row does not fit, along the row by `taps`
+ *        +-----------------+
+ *
+ * Example: 5 x 5 weights of 8-bit gray: the tile is 36 x 12 floats, and one pass covers the kernel.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/convolution/convolve_2d.h"
+
+#include <string.h>
+
+#include "kernels/cuda/common/sample.cuh"
+
+enum {
+    WIDE = 32,
+    TALL = 8,
+    TAPS = 128,             /* maximum of taps of a kernel row at once */
+    TILE_NBYTES = 48 << 10, /* shared memory that every device grants without opting in */
+};
+
+struct textbook_args {
+    cudaTextureObject_t texture; /* of src; 0: none */
+    struct source src;
+    struct target dst;
+    struct rule rule;
+    int width, height, anchor_x, anchor_y; /* of the kernel */
+    int taps, steps;                       /* of its row and column, at once */
+    int pitch, plane;                      /* floats per row of the tile, and per channel */
+    float weights[GI_WEIGHTS_MAX];
+};
+
+template <typename T> struct texel;
+template <> struct texel<uint8_t> {
+    typedef uchar2 two;
+    typedef uchar4 four;
+};
+template <> struct texel<uint16_t> {
+    typedef ushort2 two;
+    typedef ushort4 four;
+};
+template <> struct texel<float> {
+    typedef float2 two;
+    typedef float4 four;
+};
+
+/* The samples of pixel (x, y), which may be outside the image. Texel centres are at multiples of
+ * 1/2. */
+template <typename T, int CHANNELS>
+static __device__ void pixel_fetch(float *v, const struct textbook_args *args, int x, int y)
+{
+    float at_x = (float)x + 0.5f, at_y = (float)y + 0.5f;
+    if (CHANNELS == 3 || !args->texture) {
+        for (int c = 0; c < CHANNELS; c++)
+            v[c] = source_at<T>(&args->src, x, y, c);
+        return;
+    }
+    if constexpr (CHANNELS == 1) {
+        v[0] = (float)tex2D<T>(args->texture, at_x, at_y);
+    } else if constexpr (CHANNELS == 2) {
+        typename texel<T>::two t = tex2D<typename texel<T>::two>(args->texture, at_x, at_y);
+        v[0] = (float)t.x, v[1] = (float)t.y;
+    } else if constexpr (CHANNELS == 4) {
+        typename texel<T>::four t = tex2D<typename texel<T>::four>(args->texture, at_x, at_y);
+        v[0] = (float)t.x, v[1] = (float)t.y, v[2] = (float)t.z, v[3] = (float)t.w;
+    }
+    for (int c = 0; args->src.premultiply && c < CHANNELS - 1; c++)
+        v[c] = __fmul_rn(v[c], v[CHANNELS - 1]);
+}
+
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(WIDE *TALL)
+    textbook(const __grid_constant__ struct textbook_args args)
+{
+    extern __shared__ float tile[];
+    int x0 = (int)blockIdx.x * WIDE, y0 = (int)blockIdx.y * TALL;
+    int x = x0 + (int)threadIdx.x, y = y0 + (int)threadIdx.y;
+    float sum[CHANNELS] = {};
+    for (int j0 = 0; j0 < args.height; j0 += args.steps)
+        for (int i0 = 0; i0 < args.width; i0 += args.taps) {
+            int steps = min(args.steps, args.height - j0), taps = min(args.taps, args.width - i0);
+            /* Load the tile with its halo. */
+            __syncthreads();
+            for (int r = (int)threadIdx.y; r < TALL + steps - 1; r += TALL)
+                for (int a = (int)threadIdx.x; a < WIDE + taps - 1; a += WIDE) {
+                    float v[CHANNELS];
+                    pixel_fetch<T, CHANNELS>(v, &args, x0 + a + i0 - args.anchor_x,
+                                             y0 + r + j0 - args.anchor_y);
+                    for (int c = 0; c < CHANNELS; c++)
+                        tile[c * args.plane + r * args.pitch + a] = v[c];
+                }
+            __syncthreads();
+            /* Compute: each thread multiplies the samples under its pixel. */
+            for (int j = 0; j < steps; j++) {
+                const float *weight = args.weights + (j0 + j) * args.width + i0;
+                const float *under = tile + ((int)threadIdx.y + j) * args.pitch + (int)threadIdx.x;
+                for (int i = 0; i < taps; i++)
+                    for (int c = 0; c < CHANNELS; c++)
+                        sum[c] = __fmaf_rn(weight[i], under[c * args.plane + i], sum[c]);
+            }
+        }
+    if (x < args.src.width && y < args.src.height)
+        for (int c = 0; c < CHANNELS; c++)
+            store_any(&args.src, &args.dst, &args.rule, (size_t)x * CHANNELS + c, y, sum[c],
+                      sum[CHANNELS - 1]);
+}
+
+template <typename T, int CHANNELS>
+static enum gi_status launch(struct gi_cuda_queue *cu, const struct textbook_args *args,
+                             struct gi_err *err)
+{
+    dim3 grid(ceil_div(args->src.width, WIDE), ceil_div(args->src.height, TALL));
+    textbook<T, CHANNELS>
+        <<<grid, dim3(WIDE, TALL), CHANNELS * args->plane * sizeof(float), cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <typename T>
+static enum gi_status launch_type(struct gi_cuda_queue *cu, const struct textbook_args *args,
+                                  struct gi_err *err)
+{
+    GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, err));
+}
+
+/* Chooses how much of the kernel is staged at once: as much as fits in shared memory. */
+static void divide(struct textbook_args *args)
+{
+    int room = TILE_NBYTES / (int)sizeof(float) / args->src.channels;
+    args->taps = args->width < TAPS ? args->width : TAPS;
+    args->pitch = WIDE + args->taps - 1;
+    args->steps = args->taps < args->width ? 1 : room / args->pitch - (TALL - 1);
+    args->steps = args->steps < args->height ? args->steps : args->height;
+    args->plane = (TALL + args->steps - 1) * args->pitch;
+}
+
+enum gi_status gi_cuda_textbook(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_dense *spec,
+                                struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct textbook_args args;
+    args.src = source_of(src, &spec->border, spec->alpha);
+    args.dst = target_of(dst);
+    args.rule = rule_of(src, spec->alpha, &spec->epilogue, spec->sum);
+    args.width = spec->width;
+    args.height = spec->height;
+    args.anchor_x = spec->anchor_x;
+    args.anchor_y = spec->anchor_y;
+    memcpy(args.weights, spec->weights, (size_t)spec->width * spec->height * sizeof(float));
+    divide(&args);
+    enum gi_status status = gi_cuda_texture(cu, &args.texture, src, &spec->border, err);
+    if (status)
+        return status;
+    GI_CUDA_TYPES(src->type, launch_type<T>(cu, &args, err));
+}

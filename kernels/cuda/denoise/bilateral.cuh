@@ -1,0 +1,95 @@
+/* Bilateral filter: arguments and tables of the kernels that compute one pixel per thread.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_BILATERAL_CUH
+#define GI_KERNELS_CUDA_BILATERAL_CUH
+
+#include "kernels/cuda/convolution/box.cuh"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAIN_X = 32, PLAIN_Y = 8 };
+
+struct plain_args {
+    struct source src, guide; /* border values are samples; only the guide's colours are used */
+    struct target dst;
+    const float *space; /* device memory, as in struct gi_bilateral */
+    const float2 *table;
+    int half, n;
+    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: the weights of larger |i| are 0 */
+    float scale;
+    bool whole; /* distances are table indices */
+};
+
+static inline struct gi_border_spec border_of(const struct gi_image *src,
+                                              const struct gi_border_spec *border)
+{
+    return src->type == GI_F32 ? *border : box_border(src, border);
+}
+
+/* Copies the tables to scratch memory: `table` has value and slope per entry. */
+static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_args *args,
+                                         const struct gi_bilateral *spec, struct gi_err *err)
+{
+    size_t nspace = (size_t)(args->half + 1) * (size_t)(args->half + 1), n = (size_t)spec->n;
+    size_t nbytes = (2 * n + nspace) * sizeof(float);
+    void *scratch;
+    float *host = (float *)malloc(nbytes);
+    if (!host)
+        return gi_fail(err, GI_E_MEMORY, "no memory for %zu bytes of tables", nbytes);
+    for (size_t i = 0; i < n; i++) {
+        host[2 * i] = spec->value[i];
+        host[2 * i + 1] = spec->slope ? spec->slope[i] : 0;
+    }
+    memcpy(host + 2 * n, spec->space, nspace * sizeof(float));
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, nbytes, err);
+    /* Pageable memory has been read when the call returns. */
+    cudaError_t error =
+        status ? cudaSuccess
+               : cudaMemcpyAsync(scratch, host, nbytes, cudaMemcpyHostToDevice, cu->stream);
+    free(host);
+    if (status)
+        return status;
+    GI_CUDA_TRY(error);
+    args->table = (const float2 *)scratch;
+    args->space = (const float *)scratch + 2 * n;
+    return GI_OK;
+}
+
+/* `guide` is the spec's guide, or the source if there is none. */
+static inline enum gi_status plain_args_make(struct gi_cuda_queue *cu, struct plain_args *args,
+                                             const struct gi_image *dst, const struct gi_image *src,
+                                             const struct gi_bilateral *spec, struct gi_err *err)
+{
+    struct gi_border_spec border = border_of(src, &spec->border);
+    *args = {};
+    args->src = args->guide = source_of(src, &border, GI_ALPHA_PLAIN);
+    args->dst = target_of(dst);
+    if (spec->guide) {
+        memcpy(border.value, spec->guide_value, sizeof border.value);
+        border = border_of(spec->guide, &border);
+        args->guide = source_of(spec->guide, &border, GI_ALPHA_PLAIN);
+    }
+    args->half = spec->k / 2;
+    for (int j = 0; j <= args->half; j++) {
+        args->reach[j] = (int16_t)args->half;
+        while (args->reach[j] >= 0 && spec->space[j * (args->half + 1) + args->reach[j]] == 0)
+            args->reach[j]--;
+    }
+    args->n = spec->n;
+    args->scale = spec->scale;
+    args->whole = !spec->slope;
+    return tables_copy(cu, args, spec, err);
+}
+
+static inline dim3 plain_grid(const struct plain_args *args)
+{
+    int rows = ceil_div(args->src.height, PLAIN_Y);
+    return dim3((unsigned)ceil_div(args->src.width, PLAIN_X),
+                rows < 65535 ? (unsigned)rows : 65535u);
+}
+
+/* The implementation that accepts a guide (bilateral_joint.cu). */
+gi_bilateral_fn gi_cuda_bilateral_joint;
+
+#endif

@@ -1,0 +1,153 @@
+/* Transposition, quarter turns included: squares of pixels are exchanged through shared memory, so
+ * that loads and stores are coalesced. A unit is K pixels that fill whole words; K units of K rows
+ * are transposed in registers and are then units of columns. Flips: layout_flips.cu.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/unaligned.cuh"
+#include "kernels/cuda/geometry/layout.cuh"
+
+enum {
+    UNITS = 32 /* units per side of a square */,
+    LAYOUT_ROWS = 8,
+    LAYOUT_THREADS = UNITS * LAYOUT_ROWS
+};
+
+struct layout_args {
+    struct gi_image dst, src;
+    int layout;
+    int side; /* pixels per side of a square */
+};
+
+/* Pixels per unit. */
+constexpr int unit_pixels(int pixel)
+{
+    return pixel % 4 == 0 ? 1 : pixel % 2 == 0 ? 2 : 4;
+}
+
+template <int PIXEL> struct unit {
+    enum { K = unit_pixels(PIXEL), E = K * PIXEL / 4 /* words */ };
+    alignas(E == 3 ? 4 : 4 * E) unsigned word[E];
+};
+
+/* Transposes K units: out[j] contains pixel j of in[0], in[1] and so on. */
+template <int PIXEL>
+static __device__ __forceinline__ void transpose_units(struct unit<PIXEL> *out,
+                                                       const struct unit<PIXEL> *in)
+{
+    enum { K = unit<PIXEL>::K, E = unit<PIXEL>::E };
+#pragma unroll
+    for (int j = 0; j < K; j++)
+#pragma unroll
+        for (int w = 0; w < E; w++) {
+            int b[4];
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                int i = 4 * w + k; /* byte i of out[j] */
+                b[k] = i / PIXEL * (4 * E) + j * PIXEL + i % PIXEL;
+            }
+            out[j].word[w] = gather((const unsigned *)in, b[0], b[1], b[2], b[3]);
+        }
+}
+
+/* Loads the K rows of a unit of columns of dst from x on: unit `column` of the source's rows. */
+template <int PIXEL>
+static __device__ __forceinline__ void load_units(struct unit<PIXEL> *in,
+                                                  const struct layout_args &args, int x, int column)
+{
+    enum { K = unit<PIXEL>::K };
+    bool inside = column * K < args.src.width;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        int row = args.layout & GI_LAYOUT_MIRROR_Y ? args.src.height - 1 - x - k : x + k;
+        const char *from = (const char *)args.src.data + (size_t)row * args.src.stride;
+        if (inside && x + k < args.dst.width)
+            in[k] = ((const struct unit<PIXEL> *)from)[column];
+        else
+            in[k] = {};
+    }
+}
+
+/* One block transposes one square; blockIdx.y selects its first source column. */
+template <int PIXEL>
+static __global__ void __launch_bounds__(LAYOUT_THREADS) squares(struct layout_args args)
+{
+    enum { K = unit<PIXEL>::K, E = unit<PIXEL>::E, GROUPS = UNITS / LAYOUT_ROWS };
+    __shared__ unsigned square[UNITS * K][UNITS * E];
+    int x0 = (int)blockIdx.x * args.side, column0 = (int)blockIdx.y * UNITS;
+    int lane = (int)threadIdx.x, first = (int)threadIdx.y;
+    struct unit<PIXEL> in[GROUPS][K], out[K];
+#pragma unroll
+    /* Load. */
+    for (int g = 0; g < GROUPS; g++)
+        load_units(in[g], args, x0 + (first + g * LAYOUT_ROWS) * K, column0 + lane);
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++) {
+        int group = first + g * LAYOUT_ROWS;
+        transpose_units(out, in[g]);
+#pragma unroll
+        for (int k = 0; k < K; k++) /* XOR swizzle of the units: free of bank conflicts */
+#pragma unroll
+            for (int e = 0; e < E; e++)
+                square[lane * K + k][(group ^ lane) * E + e] = out[k].word[e];
+    }
+    __syncthreads();
+    /* Exchange done: store. */
+    for (int r = first; r < UNITS * K; r += LAYOUT_ROWS) {
+        int column = column0 * K + r;
+        int y = args.layout & GI_LAYOUT_MIRROR_X ? args.src.width - 1 - column : column;
+        if (column >= args.src.width)
+            break;
+        unsigned *to = (unsigned *)((char *)args.dst.data + (size_t)y * args.dst.stride) +
+                       (size_t)blockIdx.x * (UNITS * E);
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+            int w = e * UNITS + lane, group = w / E;
+            if (x0 + group * K < args.dst.width)
+                to[w] = square[r][(group ^ r / K) * E + w % E];
+        }
+    }
+}
+
+template <int PIXEL> static void launch(struct gi_cuda_queue *cu, struct layout_args *args)
+{
+    args->side = UNITS * unit<PIXEL>::K;
+    dim3 grid((unsigned)ceil_div(args->dst.width, args->side),
+              (unsigned)ceil_div(args->dst.height, args->side));
+    squares<PIXEL><<<grid, dim3(UNITS, LAYOUT_ROWS), 0, cu->stream>>>(*args);
+}
+
+static enum gi_status by_squares(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, int layout, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct layout_args args = {};
+    args.dst = *dst;
+    args.src = *src;
+    args.layout = layout;
+    LAYOUT_PIXELS(src, launch<PIXEL>(cu, &args));
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static bool transposes(const struct gi_queue *queue, const struct gi_image *src, int layout)
+{
+    return (layout & GI_LAYOUT_TRANSPOSE) != 0;
+}
+
+static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, int layout)
+{
+    return !(layout & GI_LAYOUT_TRANSPOSE);
+}
+
+static const struct gi_layout_way ways[] = {
+    {{"squares", "what is transposed"}, transposes, by_squares},
+    {{"rows", "flips"}, keeps_rows, gi_cuda_layout_rows},
+};
+
+const struct gi_ways gi_cuda_layout_ways = GI_WAYS(layout, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_layout(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, int layout, struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_layout_ways, ways, queue, src, (queue, src, layout),
+                (queue, dst, src, layout, err), err);
+}

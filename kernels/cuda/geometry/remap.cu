@@ -1,0 +1,131 @@
+/* Geometric transforms: preparation of the kernel arguments and choice of the implementation.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "kernels/cuda/geometry/remap.h"
+
+#include "kernels/cuda/geometry/remap.cuh"
+
+/* Uploads the tables of a RAYS map: radii per column, then cosines and sines of the rows of
+ * `dst`. */
+static enum gi_status upload_rays(struct gi_cuda_queue *cu, struct remap_args *args,
+                                  struct gi_err *err)
+{
+    struct gi_rays *rays = &args->map.rays;
+    size_t across = (size_t)args->dst_width * sizeof(double);
+    size_t down = (size_t)args->dst_height * sizeof(double), first = (size_t)args->dst_y;
+    const double *host[] = {rays->radius, rays->cosine + first, rays->sine + first};
+    size_t nbytes[] = {across, down, down};
+    void *scratch;
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, across + 2 * down, err);
+    char *to = (char *)scratch;
+    const double *there[3];
+    for (int i = 0; i < 3 && !status; i++, to += nbytes[i - 1]) {
+        there[i] = (const double *)to;
+        status = gi_cuda_copy_to_device(cu, to, nbytes[i], host[i], nbytes[i], nbytes[i], 1, err);
+    }
+    if (status)
+        return status;
+    rays->radius = there[0];
+    rays->cosine = there[1] - first;
+    rays->sine = there[2] - first;
+    return GI_OK;
+}
+
+static enum gi_status fill_args(struct gi_cuda_queue *cu, struct remap_args *args,
+                                struct gi_image *dst, const struct gi_image *src,
+                                const struct gi_remap *spec, struct gi_err *err)
+{
+    *args = {};
+    args->src = source_of(src, &spec->border, GI_ALPHA_PLAIN);
+    args->height = spec->height;
+    args->src_y = spec->src_y;
+    args->dst = target_of(dst);
+    args->dst_width = dst->width;
+    args->dst_height = dst->height;
+    args->dst_y = spec->dst_y;
+    args->weigh =
+        gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH && spec->interpolation != GI_NEAREST;
+    args->of_rows = spec->map.kind == GI_MAP_RINGS ? GI_BORDER_WRAP : spec->border.mode;
+    args->cubic = spec->cubic;
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        args->background[c] = spec->border.value[c];
+    args->map = spec->map;
+    for (int i = 0; i < 2 && spec->map.kind == GI_MAP_FIELD; i++)
+        args->field[i] = *spec->map.field[i];
+    const struct gi_image *field = args->field;
+    args->fours =
+        spec->map.kind == GI_MAP_FIELD && field[0].channels <= 2 &&
+        ((size_t)field[0].data | (size_t)field[1].data | field[0].stride | field[1].stride) %
+                sizeof(float4) ==
+            0;
+    return spec->map.kind == GI_MAP_RAYS ? upload_rays(cu, args, err) : GI_OK;
+}
+
+static enum gi_status by_plain(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_remap *spec,
+                               struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct remap_args args;
+    enum gi_status status = fill_args(cu, &args, dst, src, spec, err);
+    return status ? status : gi_cuda_remap_plain(cu, &args, spec->interpolation, err);
+}
+
+/* Returns whether a pixel whose taps are all border values comes out as the border value without a
+ * special case. Among floats, these are not: infinities, zeros with a sign, and values that the
+ * weights of a cubic, whose sum is not exactly 1, would change. */
+static bool border_keeps(const struct gi_image *src, const struct gi_remap *spec)
+{
+    const float *value = spec->border.value, full = gi_type_full_scale(src->type);
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, keeps = true, empty = true;
+    for (int c = 0; c < src->channels; c++) {
+        float v = value[c];
+        bool zero = v == 0 && !signbit(v);
+        empty = empty && zero;
+        keeps = keeps && (src->type == GI_F32
+                              ? zero || (spec->interpolation == GI_LINEAR && isfinite(v) && v != 0)
+                              : v >= 0 && v <= full && v == (float)(int)v);
+    }
+    if (weigh)
+        keeps = keeps && (empty || (src->type != GI_F32 && value[src->channels - 1] > 0));
+    return spec->border.mode != GI_BORDER_VALUE || keeps;
+}
+
+static bool takes_tiles(const struct gi_queue *, const struct gi_image *src,
+                        const struct gi_remap *spec)
+{
+    bool lines = spec->map.kind == GI_MAP_AFFINE || spec->map.kind == GI_MAP_PROJECTIVE;
+    bool common = spec->interpolation == GI_LINEAR || spec->cubic == 0 ||
+                  (spec->cubic <= -0.0625f && spec->cubic >= -1);
+    return lines && spec->interpolation != GI_NEAREST && common && border_keeps(src, spec);
+}
+
+static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_remap *spec,
+                               struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct remap_args args;
+    enum gi_status status = fill_args(cu, &args, dst, src, spec, err);
+    if (status)
+        return status;
+    return src->type == GI_U8    ? gi_cuda_remap_tiles_u8(cu, &args, spec->interpolation, err)
+           : src->type == GI_U16 ? gi_cuda_remap_tiles_u16(cu, &args, spec->interpolation, err)
+                                 : gi_cuda_remap_tiles_f32(cu, &args, spec->interpolation, err);
+}
+
+static const struct gi_remap_way ways[] = {
+    {{"tiles", "affine and projective maps, bilinear and bicubic"}, takes_tiles, by_tiles},
+    {{"plain", "everything"}, NULL, by_plain},
+};
+
+const struct gi_ways gi_cuda_remap_ways = GI_WAYS(remap, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_remap(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_remap *spec,
+                             struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_remap_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,102 @@
+/* Coordinates of the pixels of a tile, relative to the corner of its patch, as fixed-point numbers
+ * with GI_PLACE_BITS fraction bits.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_REMAP_TILE_PLACES_CUH
+#define GI_KERNELS_CUDA_REMAP_TILE_PLACES_CUH
+
+#include "kernels/cuda/geometry/remap_tile_patch.cuh"
+
+enum {
+    CUT = GI_AFFINE_BITS - GI_PLACE_BITS,
+    UP = 32 - CUT,
+};
+
+/* 1 / c with an error of 2^-52; c is normal. */
+static __device__ __forceinline__ double inverse(double c)
+{
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(c));
+    double e = fma(-c, y, 1.0);
+    e = fma(e, e, e);
+    return fma(y, e, y);
+}
+
+/* Start of a thread's next run of pixels. AFFINE: coordinates relative to the patch, shifted so
+ * that their low 32 bits are the upper 32 bits of x and y. PROJECTIVE: u is the first column; add_x
+ * and add_y are added to quotients; `doubt` masks the bits that are all 0 if the sum may be rounded
+ * wrongly. */
+struct steps {
+    uint64_t x, y;
+    double u, add_x, add_y;
+    unsigned doubt;
+};
+
+static __device__ __forceinline__ uint64_t first_place(const int64_t *m, int corner, int left,
+                                                       int top, unsigned x, unsigned y)
+{
+    int64_t place = m[0] * left + m[1] * top + m[2];
+    place += m[0] * x + m[1] * y;
+    return ((uint64_t)place << UP) - ((uint64_t)corner << (32 + GI_PLACE_BITS));
+}
+
+/* The sum has GI_AFFINE_BITS fraction bits. If the quotient is below 2^14, the sum is wrong by less
+ * than 2^-37: 2^-52 of the quotient for the reciprocal, 2^-53 for the exact division, and 2^-41.
+ * With 2^-24 and 2^-37 added, truncation is rounding unless less than 2^-36 is cut off. */
+static __device__ __forceinline__ void first_projective(struct steps *s, const struct patch *patch,
+                                                        int x)
+{
+    const double shift = 6144.0 + 0x1p-24 + 0x1p-37;
+    const int most = (1 << 14) - 256;
+    s->u = x;
+    s->add_x = shift - patch->x;
+    s->add_y = shift - patch->y;
+    s->doubt = abs(patch->x) < most && abs(patch->y) < most ? (1 << CUT) - 16 : 0;
+}
+
+static __device__ __noinline__ uint2 projective_exactly(const struct remap_args *args, int x, int y)
+{
+    struct gi_place at = gi_map_projective(args->map.m, x, y);
+    return make_uint2((unsigned)at.x, (unsigned)at.y);
+}
+
+/* The coordinates of a run of pixels, relative to the patch; advances to the thread's next run. */
+static __device__ __forceinline__ void run_affine(uint2 *at, const struct tile_map *map,
+                                                  struct steps *steps)
+{
+    at[0] = make_uint2((unsigned)(steps->x >> 32), (unsigned)(steps->y >> 32));
+#pragma unroll
+    for (int i = 1; i < REMAP_ACROSS; i++)
+        at[i] = make_uint2((unsigned)((steps->x + map->across_x[i - 1]) >> 32),
+                           (unsigned)((steps->y + map->across_y[i - 1]) >> 32));
+    steps->x += map->down_x;
+    steps->y += map->down_y;
+}
+
+static __device__ __forceinline__ void run_projective(uint2 *at, const struct remap_args *args,
+                                                      const struct patch *patch,
+                                                      const struct steps *steps, int x, int y)
+{
+    const double *m = args->map.m;
+    double v = y, a = fma(m[1], v, m[2]), b = fma(m[4], v, m[5]), c = fma(m[7], v, m[8]);
+    bool doubt[REMAP_ACROSS], any = false;
+#pragma unroll
+    for (int i = 0; i < REMAP_ACROSS; i++) {
+        double u = steps->u + APART * i, over = inverse(fma(m[6], u, c));
+        int64_t to_x = __double_as_longlong(fma(fma(m[0], u, a), over, steps->add_x));
+        int64_t to_y = __double_as_longlong(fma(fma(m[3], u, b), over, steps->add_y));
+        at[i] = make_uint2((unsigned)(to_x >> CUT), (unsigned)(to_y >> CUT));
+        doubt[i] = !((unsigned)to_x & steps->doubt) | !((unsigned)to_y & steps->doubt);
+        any |= doubt[i];
+    }
+    if (!any)
+        return;
+#pragma unroll
+    for (int i = 0; i < REMAP_ACROSS; i++)
+        if (doubt[i]) {
+            uint2 to = projective_exactly(args, x + APART * i, y);
+            at[i] = make_uint2(to.x - ((unsigned)patch->x << GI_PLACE_BITS),
+                               to.y - ((unsigned)patch->y << GI_PLACE_BITS));
+        }
+}
+
+#endif

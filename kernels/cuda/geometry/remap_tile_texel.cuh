@@ -1,0 +1,312 @@
+/* Interpolation of a result pixel from the texels of a patch in shared memory, and stores of runs
+ * of pixels.
+ *
+ * An 8-bit or 16-bit sample in a register is, read as a float, the sample times 2^-149. Products
+ * and fused multiply-adds accept it like any other float, so no instruction is spent on conversion;
+ * the scale is part of a factor that is needed anyway (see sliding_window_raw.cuh).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_REMAP_TILE_TEXEL_CUH
+#define GI_KERNELS_CUDA_REMAP_TILE_TEXEL_CUH
+
+#include "kernels/cuda/geometry/remap_tile_patch.cuh"
+
+template <int WORDS>
+static __device__ __forceinline__ void texel_words(unsigned *words, const uint8_t *at, int nbytes)
+{
+    if (nbytes == 1) {
+        words[0] = *at;
+    } else if (nbytes == 2) {
+        words[0] = *(const uint16_t *)at;
+    } else if (WORDS == 1) {
+        words[0] = *(const unsigned *)at;
+    } else if (WORDS == 2) {
+        uint2 v = *(const uint2 *)at;
+        words[0] = v.x;
+        words[WORDS - 1] = v.y;
+    } else {
+        uint4 v = *(const uint4 *)at;
+        words[0] = v.x;
+        words[WORDS / 4] = v.y;
+        words[WORDS / 2] = v.z;
+        words[WORDS - 1] = v.w;
+    }
+}
+
+/* Sample c of a texel, in the low bits. */
+template <typename T, int C>
+static __device__ __forceinline__ unsigned texel_bits(const unsigned *words, int c)
+{
+    if (sizeof(T) == 4 || C == 1)
+        return words[c];
+    if (sizeof(T) == 1)
+        return __byte_perm(words[0], 0, 0x4440 | c);
+    return c % 2 ? words[c / 2] >> 16 : words[c / 2] & 0xffff;
+}
+
+/* The samples of the texel at `at`, integers times 2^-149; WEIGH multiplies colour by alpha. */
+template <typename T, int C, bool WEIGH>
+static __device__ __forceinline__ void texel_at(float *v, const uint8_t *at)
+{
+    typedef form<T, C> F;
+    unsigned words[F::WORDS];
+    texel_words<F::WORDS>(words, at, F::TEXEL);
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        v[c] = __uint_as_float(texel_bits<T, C>(words, c));
+    if (!WEIGH)
+        return;
+    unsigned last = texel_bits<T, C>(words, C - 1);
+    float alpha = sizeof(T) == 4 ? __uint_as_float(last) : remap_float((uint16_t)last);
+#pragma unroll
+    for (int c = 0; c < C - 1; c++)
+        v[c] = __fmul_rn(v[c], alpha);
+}
+
+/* The fraction of a coordinate. */
+static __device__ __forceinline__ float part_of(unsigned place)
+{
+    return __fmul_rn(__uint_as_float(place & ((1u << GI_PLACE_BITS) - 1)), 0x1p126f);
+}
+
+/* Linear interpolation between two samples; the result for integers is times 2^-23. */
+template <typename T> static __device__ __forceinline__ float lerp(float a, float b, float t)
+{
+    if (sizeof(T) == 4)
+        return remap_lerp<float>(a, b, t);
+    float from = __fmul_rn(a, 0x1p126f);
+    return __fmaf_rn(t, __fmaf_rn(b, 0x1p126f, -from), from);
+}
+
+/* Bilinear: the pixel at (x, y), with GI_PLACE_BITS fraction bits; its upper left tap is at `at`.
+ * Integers are times 2^-23. */
+template <typename T, int C, bool WEIGH>
+static __device__ __forceinline__ void linear_at(float *f, const uint8_t *at, unsigned x,
+                                                 unsigned y)
+{
+    typedef form<T, C> F;
+    float t = part_of(x), u = part_of(y), v[4][C];
+    texel_at<T, C, WEIGH>(v[0], at);
+    texel_at<T, C, WEIGH>(v[1], at + F::TEXEL);
+    texel_at<T, C, WEIGH>(v[2], at + F::PITCH);
+    texel_at<T, C, WEIGH>(v[3], at + F::PITCH + F::TEXEL);
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        float r = lerp<T>(v[0][c], v[1][c], t), s = lerp<T>(v[2][c], v[3][c], t);
+        f[c] = sizeof(T) == 4 ? remap_lerp<float>(r, s, u) : __fmaf_rn(u, __fsub_rn(s, r), r);
+    }
+}
+
+/* Bicubic: the same. Products of weights are 0 or at least 2^-100, so that none underflows. */
+template <typename T, int C, bool WEIGH>
+static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, float cubic,
+                                                unsigned x, unsigned y)
+{
+    typedef form<T, C> F;
+    float wx[4], wy[4];
+    gi_cubic_weights(wx, cubic, part_of(x));
+    gi_cubic_weights(wy, cubic, part_of(y));
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        wx[k] = sizeof(T) == 4 ? wx[k] : __fmul_rn(wx[k], 0x1p126f);
+    at -= F::PITCH + F::TEXEL;
+#pragma unroll
+    for (int j = 0; j < 4; j++, at += F::PITCH) {
+        float r[C];
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            float v[C];
+            texel_at<T, C, WEIGH>(v, at + k * F::TEXEL);
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                r[c] = sizeof(T) == 4 ? remap_tap<T>(wx[k], v[c], k ? r[c] : 0.0f)
+                       : k            ? __fmaf_rn(wx[k], v[c], r[c])
+                                      : __fmul_rn(wx[k], v[c]);
+        }
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            f[c] = sizeof(T) == 4 ? remap_tap<T>(wy[j], r[c], j ? f[c] : 0.0f)
+                   : j            ? __fmaf_rn(wy[j], r[c], f[c])
+                                  : __fmul_rn(wy[j], r[c]);
+    }
+}
+
+/* N quotients f / alpha, or 0 if alpha is not above 0, with one reciprocal, as the compiler
+ * implements __fdiv_rn() for numbers far from the ends of the range. Integer results near the lower
+ * end round to 0 in any case. */
+template <typename T, int N> static __device__ __forceinline__ void divide(float *f, float alpha)
+{
+    bool easy = alpha > 0x1p-60f && alpha < 0x1p60f;
+#pragma unroll
+    for (int c = 0; c < N && sizeof(T) == 4; c++)
+        easy = easy && fabsf(f[c]) < 0x1p60f && (fabsf(f[c]) > 0x1p-40f || f[c] == 0);
+    if (easy) {
+        float over;
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(over) : "f"(alpha));
+        over = __fmaf_rn(over, __fmaf_rn(-alpha, over, 1.0f), over);
+#pragma unroll
+        for (int c = 0; c < N; c++) {
+            float q = __fmul_rn(f[c], over);
+            q = __fmaf_rn(over, __fmaf_rn(-alpha, q, f[c]), q);
+            f[c] = sizeof(T) == 4 && f[c] == 0 ? f[c] : q; /* keeps -0 */
+        }
+        return;
+    }
+#pragma unroll
+    for (int c = 0; c < N; c++)
+        f[c] = alpha > 0 ? __fdiv_rn(f[c], alpha) : 0.0f;
+}
+
+template <typename T, int C, int HOW, bool WEIGH>
+static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, float cubic,
+                                                unsigned x, unsigned y)
+{
+    if (HOW == GI_LINEAR)
+        linear_at<T, C, WEIGH>(f, at, x, y);
+    else
+        cubic_at<T, C, WEIGH>(f, at, cubic, x, y);
+    if (!WEIGH)
+        return;
+    float alpha = f[C - 1]; /* same scale as the colours, so that quotients have none */
+    divide<T, C - 1>(f, alpha);
+    /* A quotient of two rounded sums may exceed the range of the type, by a large factor if the
+     * alphas nearly cancel. It is never negative, because a rounded difference b - a is at least
+     * -a. */
+    constexpr float FULL = sizeof(T) == 1 ? 255.0f : 65535.0f;
+#pragma unroll
+    for (int c = 0; c < C - 1 && HOW == GI_LINEAR && sizeof(T) < 4; c++)
+        f[c] = fminf(f[c], FULL);
+    f[C - 1] = alpha > 0 ? sizeof(T) == 4 ? alpha : __fmul_rn(alpha, 0x1p23f) : 0.0f;
+}
+
+/* Rounds v times `scale` and packs one word of samples. Bilinear samples must be within the range
+ * of their type, because they are not saturated here. */
+template <typename T, int HOW>
+static __device__ __forceinline__ unsigned pack(float v0, float v1, float v2, float v3, float scale)
+{
+    float v[4] = {v0, v1, v2, v3};
+    unsigned u[4];
+#pragma unroll
+    for (int i = 0; i < 4 && sizeof(T) < 4; i++) {
+        u[i] = __float_as_uint(__fmaf_rn(v[i], scale, 12582912.0f));
+        v[i] = __fmul_rn(v[i], scale);
+    }
+    if (HOW == GI_CUBIC || sizeof(T) == 4)
+        return sample_pack<T>(v);
+    if (sizeof(T) == 2)
+        return __byte_perm(u[0], u[1], 0x5410);
+    return __byte_perm(__byte_perm(u[0], u[1], 0x40), __byte_perm(u[2], u[3], 0x40), 0x5410);
+}
+
+/* 4 x 4 transpose across four lanes: byte i of lane j becomes byte j of lane i. */
+static __device__ __forceinline__ unsigned transpose(unsigned v)
+{
+    unsigned odd = threadIdx.x & 1, high = threadIdx.x & 2;
+    v = __byte_perm(v, __shfl_xor_sync(ALL_LANES, v, 1), odd ? 0x3715 : 0x6240);
+    return __byte_perm(v, __shfl_xor_sync(ALL_LANES, v, 2), high ? 0x3276 : 0x5410);
+}
+
+/* The same for the 16-bit halves of two words. */
+static __device__ __forceinline__ uint2 transpose(uint2 v)
+{
+    unsigned odd = threadIdx.x & 1, high = threadIdx.x & 2;
+    unsigned other = __shfl_xor_sync(ALL_LANES, high ? v.x : v.y, 2);
+    v = high ? make_uint2(other, v.y) : make_uint2(v.x, other);
+    other = __shfl_xor_sync(ALL_LANES, __byte_perm(v.x, v.y, odd ? 0x5410 : 0x7632), 1);
+    return make_uint2(__byte_perm(v.x, other, odd ? 0x3254 : 0x5410),
+                      __byte_perm(v.y, other, odd ? 0x3276 : 0x7610));
+}
+
+/* What a lane stores of a run: if CHANGES, four neighbouring pixels, otherwise its own four. */
+template <class F> struct run {
+    unsigned words[F::OUT]; /* REMAP_ACROSS * OUT bytes */
+};
+
+template <typename T, int C, int HOW>
+static __device__ __forceinline__ run<form<T, C>> run_of(const float (*f)[C], float scale)
+{
+    typedef form<T, C> F;
+    struct run<F> run;
+    unsigned *out = run.words;
+    constexpr int L = C - 1;
+    if constexpr (F::OUT == 1) {
+        out[0] = transpose(pack<T, HOW>(f[0][0], f[1][0], f[2][0], f[3][0], scale));
+    } else if constexpr (F::OUT == 2) {
+        uint2 v = transpose(
+            sizeof(T) == 2 ? make_uint2(pack<T, HOW>(f[0][0], f[1][0], 0, 0, scale),
+                                        pack<T, HOW>(f[2][0], f[3][0], 0, 0, scale))
+                           : make_uint2(pack<T, HOW>(f[0][0], f[0][L], f[1][0], f[1][L], scale),
+                                        pack<T, HOW>(f[2][0], f[2][L], f[3][0], f[3][L], scale)));
+        out[0] = v.x;
+        out[1] = v.y;
+    } else if constexpr (F::OUT == 3) {
+        unsigned v[3];
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            v[c] = transpose(pack<T, HOW>(f[0][c], f[1][c], f[2][c], f[3][c], scale));
+        unsigned low = __byte_perm(v[0], v[1], 0x5140), high = __byte_perm(v[0], v[1], 0x7362);
+        out[0] = __byte_perm(low, v[2], 0x2410);
+        out[1] = __byte_perm(__byte_perm(low, v[2], 0x53), high, 0x5410);
+        out[2] = __byte_perm(high, v[2], 0x7326);
+    } else if constexpr (F::OUT == 6) {
+        uint2 v[3];
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            v[c] = transpose(make_uint2(pack<T, HOW>(f[0][c], f[1][c], 0, 0, scale),
+                                        pack<T, HOW>(f[2][c], f[3][c], 0, 0, scale)));
+        out[0] = __byte_perm(v[0].x, v[1].x, 0x5410);
+        out[1] = __byte_perm(v[2].x, v[0].x, 0x7610);
+        out[2] = __byte_perm(v[1].x, v[2].x, 0x7632);
+        out[3] = __byte_perm(v[0].y, v[1].y, 0x5410);
+        out[4] = __byte_perm(v[2].y, v[0].y, 0x7610);
+        out[5] = __byte_perm(v[1].y, v[2].y, 0x7632);
+    } else {
+        constexpr int EACH = F::OUT / 4, PER = 4 / (int)sizeof(T);
+#pragma unroll
+        for (int i = 0; i < REMAP_ACROSS * EACH; i++) {
+            const float *p = f[i / EACH];
+            const int c = i % EACH * PER;
+            out[i] = pack<T, HOW>(p[c], p[PER > 1 ? c + 1 : c], p[PER > 2 ? c + 2 : c],
+                                  p[PER > 2 ? c + 3 : c], scale);
+        }
+    }
+    return run;
+}
+
+template <class F>
+static __device__ __noinline__ void store_some(uint8_t *out, struct run<F> run, int nbytes)
+{
+#pragma unroll
+    for (int i = 0; i < F::OUT; i++)
+        for (int k = 0; k < 4 && 4 * i + k < nbytes; k++)
+            out[4 * i + k] = (uint8_t)(run.words[i] >> 8 * k);
+}
+
+template <int WORDS>
+static __device__ __forceinline__ void store_words(uint8_t *out, const unsigned *words)
+{
+    enum { VECTOR = WORDS % 4 == 0 ? 4 : WORDS % 2 == 0 ? 2 : 1 };
+#pragma unroll
+    for (int i = 0; i < WORDS; i += VECTOR)
+        words_store<VECTOR>(out + 4 * i, words + i);
+}
+
+/* Stores those pixels of the run that are among the first n from `out` on. `ragged`: n may end
+ * inside a run. */
+template <class F>
+static __device__ __forceinline__ void store_run(uint8_t *out, const struct run<F> &run, int n,
+                                                 bool ragged)
+{
+    if constexpr (F::CHANGES) {
+        if (n >= REMAP_ACROSS)
+            store_words<F::OUT>(out, run.words);
+        if (ragged && n < REMAP_ACROSS)
+            store_some<F>(out, run, n * F::OUT);
+    } else {
+#pragma unroll
+        for (int i = 0; i < REMAP_ACROSS; i++)
+            if (APART * i < n)
+                store_words<F::OUT / 4>(out + i * APART * F::OUT, run.words + i * F::OUT / 4);
+    }
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* Geometric transforms through shared memory (remap_tile.cuh), 8-bit samples.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/geometry/remap_tile.cuh"
+
+enum gi_status gi_cuda_remap_tiles_u8(struct gi_cuda_queue *cu, const struct remap_args *args,
+                                      enum gi_interpolation how, struct gi_err *err)
+{
+    GI_CUDA_CHANNELS(args->src.channels, launch_how<uint8_t, CHANNELS>(cu, args, how, err));
+}

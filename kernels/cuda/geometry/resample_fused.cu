@@ -1,0 +1,375 @@
+/* Resampling by any ratio in one pass: both passes of a separable filter, connected through shared
+ * memory.
+ *
+ * A block owns a strip of `wide` result pixels and a band of result rows, and moves down the band,
+ * GROUP = 4 rows per step. Columns: a thread sums PIECE = 8 neighbouring source samples for all
+ * rows of the group; each source row is loaded and unpacked once per group. Rows: a thread computes
+ * a pixel of each row of the group from these sums.
+ *
+ *      source rows under the group (reach)        sums[GROUP], padded          4 result rows
+ *     +------+------+- ... -+------+             +-------------------+        +-------------+
+ *     |  t0  |  t1  |       | t127 |  columns    | row y             |  rows  | x0 .. x0+n  |
+ *     |      |      |       |      | ----------> | row y + 1         | -----> |             |
+ *     |      |      |       |      |   down[]    | row y + 2, y + 3  | along[]|             |
+ *     +------+------+- ... -+------+             +-------------------+        +-------------+
+ *
+ * Shared memory: `down` and `later`, column weights of this and the next group as one float4 per
+ * source row (double buffering); `along`, row weights of all pixels of the strip; `sums`, one word
+ * of padding every 32, free of bank conflicts for power-of-two strides; and the carries of sums
+ * over more than 32 taps.
+ *
+ * Phases of a step: load and compute columns, exchange (barrier), compute rows, store.
+ *
+ * Example: 8192 to 3072 gray pixels with 16 taps: strips of 342 pixels under about 925 source
+ * samples; a group reads 3 * 8 / 3 + 16 = 24 source rows once instead of 4 * 16.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/geometry/resample_fused.h"
+#include "kernels/cuda/common/sample.cuh"
+#include "kernels/cuda/geometry/resample.h"
+
+enum {
+    GROUP = 4,
+    PIECE = 8,
+    THREADS = 128,
+    SAMPLES_MAX = THREADS * PIECE, /* maximum of source samples of a row under a strip */
+    WIDE_MAX = 1024,               /* maximum of pixels of a strip */
+    SHARED_MAX = 64 << 10,         /* bytes: the minimum that GPUs have */
+    ALIGN = 16,                    /* bytes: start and stride of images */
+};
+
+struct fused_args {
+    struct gi_image dst, src;
+    struct device_side row, col;
+    int wide;      /* pixels per strip */
+    int pitch;     /* floats per row of sums, padded */
+    int reach;     /* maximum of source rows under a group */
+    int band_rows; /* a multiple of GROUP */
+    bool weigh;
+};
+
+/* Index with padding: threads at strides of 2, 4, 8, 16 and 32 floats are free of bank
+ * conflicts. */
+static __host__ __device__ __forceinline__ int padded(int i)
+{
+    return i + (i >> 5);
+}
+
+/* ---- columns ---- */
+
+/* Weights of the source rows for each row of the group at y, 0 outside the window of that row. */
+static __device__ void weights_down(float4 *down, const struct fused_args &args, int y)
+{
+    const struct device_side *col = &args.col;
+    if (y >= args.dst.height)
+        return;
+    int last = col->n - 1, from = col->first[y];
+    int rows = col->first[min(y + GROUP - 1, last)] + col->taps - from;
+    for (int i = (int)threadIdx.x; i < rows * GROUP; i += THREADS) {
+        int at = min(y + i % GROUP, last), t = i / GROUP + from - col->first[at];
+        bool inside = t >= 0 && t < col->taps;
+        ((float *)down)[i] = inside ? col->weights[(size_t)col->phase[at] * col->taps + t] : 0;
+    }
+}
+
+/* Loads the samples of a piece and multiplies colour by alpha if `weigh`. */
+template <typename T, int C>
+static __device__ __forceinline__ void piece_load(float *v, const char *p, bool weigh)
+{
+    enum { WORDS = PIECE * (int)sizeof(T) / 4 };
+    unsigned words[WORDS];
+#pragma unroll
+    for (int i = 0; i < WORDS; i += 2) {
+        uint2 two = *(const uint2 *)(p + 4 * i);
+        words[i] = two.x;
+        words[i + 1] = two.y;
+    }
+#pragma unroll
+    for (int i = 0; i < PIECE; i++)
+        v[i] = sample_unpack<T>(words, i);
+    if (C % 2 == 0 && weigh)
+#pragma unroll
+        for (int i = 0; i < PIECE; i++)
+            if (i % C != C - 1)
+                v[i] = __fmul_rn(v[i], v[i / C * C + C - 1]);
+}
+
+/* Adds a finished block of taps to `sums`; the carries are behind the sums of all rows. */
+static __device__ __forceinline__ void fold(float *sums, int carries, const float *block, int at,
+                                            bool first)
+{
+#pragma unroll
+    for (int i = 0; i < PIECE; i++) {
+        float *s = sums + padded(at) + i;
+        float carry = first ? 0 : s[carries], sum = first ? 0 : *s;
+        add_block(&sum, &carry, block[i]);
+        *s = sum;
+        s[carries] = carry;
+    }
+}
+
+/* Column sums of the piece at sample `at` of the strip; its samples begin at p in row 0 of `rows`.
+ * begin: first row of the window of each row of the group. */
+template <typename T, int C>
+static __device__ __forceinline__ void column_sums(float *sums, const struct fused_args &args,
+                                                   const float4 *down, const char *p, int at,
+                                                   int rows, const int (&begin)[GROUP])
+{
+    int taps = args.col.taps, r = 0;
+    float block[GROUP][PIECE] = {};
+    while (r < rows) {
+        int end = rows; /* the first end of a block of taps, except last ones */
+#pragma unroll
+        for (int j = 0; j < GROUP && taps > GI_TAPS_BLOCK; j++) {
+            int next = (max(r - begin[j], 0) / GI_TAPS_BLOCK + 1) * GI_TAPS_BLOCK;
+            end = next < taps ? min(end, begin[j] + next) : end;
+        }
+#pragma unroll 4
+        for (; r < end; r++, p += args.src.stride) {
+            float v[PIECE];
+            piece_load<T, C>(v, p, args.weigh);
+            float4 w4 = down[r];
+            const float w[GROUP] = {w4.x, w4.y, w4.z, w4.w};
+#pragma unroll
+            for (int j = 0; j < GROUP; j++)
+                if (sizeof(T) < 4 || (unsigned)(r - begin[j]) < (unsigned)taps) /* inf * 0 */
+#pragma unroll
+                    for (int i = 0; i < PIECE; i++)
+                        block[j][i] = __fmaf_rn(w[j], v[i], block[j][i]);
+        }
+#pragma unroll
+        for (int j = 0; j < GROUP && taps > GI_TAPS_BLOCK; j++) {
+            int t = r - begin[j];
+            if (t <= 0 || t % GI_TAPS_BLOCK || t >= taps)
+                continue;
+            fold(sums + j * args.pitch, GROUP * args.pitch, block[j], at, t == GI_TAPS_BLOCK);
+#pragma unroll
+            for (int i = 0; i < PIECE; i++)
+                block[j][i] = 0;
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < GROUP; j++)
+        if (taps > GI_TAPS_BLOCK)
+            fold(sums + j * args.pitch, GROUP * args.pitch, block[j], at, false);
+        else
+#pragma unroll
+            for (int i = 0; i < PIECE; i++)
+                sums[j * args.pitch + padded(at) + i] = block[j][i];
+}
+
+/* ---- rows ---- */
+
+/* f[row][channel]: sums along a row from sample `from` of the strip; `along`: the pixel's weights,
+ * `step` apart. */
+template <int C>
+static __device__ __forceinline__ void row_sums(float (&f)[GROUP][C], const struct fused_args &args,
+                                                const float *sums, const float *along, int step,
+                                                int from)
+{
+    float carry[GROUP][C] = {};
+    for (int t = 0; t < args.row.taps; t += GI_TAPS_BLOCK) {
+        float block[GROUP][C] = {};
+        int end = min(args.row.taps, t + GI_TAPS_BLOCK);
+#pragma unroll(C == 1 ? 4 : 2)
+        for (int i = t; i < end; i++) {
+            float w = along[i * step];
+#pragma unroll
+            for (int c = 0; c < C; c++) {
+                const float *s = sums + padded(from + i * C + c);
+#pragma unroll
+                for (int j = 0; j < GROUP; j++)
+                    block[j][c] = __fmaf_rn(w, s[j * args.pitch], block[j][c]);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < GROUP; j++)
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                if (t == 0)
+                    f[j][c] = block[j][c];
+                else
+                    add_block(&f[j][c], &carry[j][c], block[j][c]);
+    }
+}
+
+template <typename T, int C>
+static __device__ __forceinline__ void pixel_store(const struct fused_args &args, float *f, int x,
+                                                   int y)
+{
+    const struct device_side *row = &args.row, *col = &args.col;
+    if (row->sums) {
+        float divisor = __fmul_rn(col->sums[col->phase[y]], row->sums[row->phase[x]]);
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            f[c] = __fdiv_rn(f[c], divisor);
+    }
+    if (C % 2 == 0 && args.weigh) {
+        float a = f[C - 1] > 0 ? f[C - 1] : 0.0f;
+#pragma unroll
+        for (int c = 0; c < C - 1; c++)
+            f[c] = a > 0 ? __fdiv_rn(f[c], a) : 0.0f;
+        f[C - 1] = a;
+    }
+    T *out = (T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * C;
+    if constexpr (C * sizeof(T) == 4)
+        *(unsigned *)out = sample_pack<T>(f);
+    else
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            sample_store(out + c, f[c]);
+}
+
+template <typename T, int C>
+static __global__ void __launch_bounds__(THREADS)
+    fused(const __grid_constant__ struct fused_args args)
+{
+    extern __shared__ float4 shared[];
+    const struct device_side *row = &args.row, *col = &args.col;
+    float4 *down = shared, *later = shared + args.reach; /* of this group, of the next group */
+    float *along = (float *)(later + args.reach), *sums = along + args.wide * row->taps;
+    int tid = (int)threadIdx.x;
+    int x0 = (int)blockIdx.x * args.wide, n = min(args.wide, row->n - x0);
+    int left = (row->first[x0] - row->origin) * C / PIECE * PIECE; /* sample of the source */
+    int nsamples = (row->first[x0 + n - 1] - row->origin + row->taps) * C - left;
+    for (int x = tid; x < n; x += THREADS) {
+        const float *weights = row->weights + (size_t)row->phase[x0 + x] * row->taps;
+        for (int t = 0; t < row->taps; t++)
+            along[t * args.wide + x] = weights[t];
+    }
+    int y = (int)blockIdx.y * args.band_rows, end = min(y + args.band_rows, col->n);
+    weights_down(down, args, y);
+    __syncthreads();
+    for (; y < end; y += GROUP) {
+        int from = col->first[y], begin[GROUP];
+#pragma unroll
+        for (int j = 0; j < GROUP; j++)
+            begin[j] = col->first[min(y + j, col->n - 1)] - from;
+        int rows = begin[GROUP - 1] + col->taps;
+        /* Load and compute columns. */
+        const char *p = (const char *)args.src.data +
+                        (size_t)(from - col->origin) * args.src.stride + (size_t)left * sizeof(T);
+        if (tid * PIECE < nsamples)
+            column_sums<T, C>(sums, args, down, p + (size_t)(tid * PIECE) * sizeof(T), tid * PIECE,
+                              rows, begin);
+        weights_down(later, args, y + GROUP);
+        __syncthreads();
+        /* Exchange done: compute rows and store. */
+        for (int x = tid; x < n; x += THREADS) {
+            float f[GROUP][C];
+            row_sums<C>(f, args, sums, along + x, args.wide,
+                        (row->first[x0 + x] - row->origin) * C - left);
+#pragma unroll
+            for (int j = 0; j < GROUP; j++)
+                if (y + j < end)
+                    pixel_store<T, C>(args, f[j], x0 + x, y + j);
+        }
+        float4 *free = down;
+        down = later;
+        later = free;
+        __syncthreads();
+    }
+}
+
+/* ---- launcher ---- */
+
+/* Maximum of source samples under a strip of `wide` pixels. */
+static int samples_of(const struct gi_resample_side *row, int wide, int channels)
+{
+    int most = 0;
+    for (int x = 0; x < row->n; x += wide) {
+        int last = x + wide < row->n ? x + wide - 1 : row->n - 1;
+        long long left = (long long)(row->first[x] - row->origin) * channels / PIECE * PIECE;
+        long long n = (long long)(row->first[last] - row->origin + row->taps) * channels - left;
+        most = n > most ? (int)(n < INT32_MAX ? n : INT32_MAX) : most;
+    }
+    return most;
+}
+
+/* Maximum of source rows under a group. */
+static int reach_of(const struct gi_resample_side *col)
+{
+    int most = 0;
+    for (int y = 0; y < col->n; y += GROUP) {
+        int last = y + GROUP <= col->n ? y + GROUP - 1 : col->n - 1;
+        int n = col->first[last] - col->first[y] + col->taps;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Chooses the shape of the strips, which are all alike, and their shared memory. Returns false if
+ * not even one pixel fits. */
+static bool shape_of(struct fused_args *args, size_t *nbytes, const struct gi_resample *spec,
+                     int channels)
+{
+    const struct gi_resample_side *row = &spec->row;
+    int wide = row->n < WIDE_MAX ? row->n : WIDE_MAX;
+    args->reach = reach_of(&spec->col);
+    for (; wide > 0; wide = wide * 15 / 16) {
+        args->wide = ceil_div(row->n, ceil_div(row->n, wide));
+        int n = samples_of(row, args->wide, channels);
+        if (n > SAMPLES_MAX)
+            continue;
+        args->pitch = padded(ceil_div(n, PIECE) * PIECE) + 1;
+        bool carries = spec->col.taps > GI_TAPS_BLOCK;
+        *nbytes = 2 * (size_t)args->reach * sizeof(float4) +
+                  sizeof(float) * ((size_t)args->wide * (size_t)row->taps +
+                                   (size_t)(carries ? 2 * GROUP : GROUP) * (size_t)args->pitch);
+        if (*nbytes <= SHARED_MAX)
+            return true;
+    }
+    return false;
+}
+
+bool gi_cuda_fused_takes(const struct gi_image *src, const struct gi_resample *spec)
+{
+    struct fused_args args;
+    size_t nbytes, samples = (gi_row_samples(src) + PIECE - 1) / PIECE * PIECE;
+    return !spec->integer && src->stride % ALIGN == 0 && (size_t)src->data % ALIGN == 0 &&
+           samples * gi_type_nbytes(src->type) <= src->stride &&
+           shape_of(&args, &nbytes, spec, src->channels);
+}
+
+template <typename T, int C>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct fused_args *args, size_t nbytes,
+                             struct gi_err *err)
+{
+    int resident = 0;
+    GI_CUDA_ALLOW_SHARED(cu, (fused<T, C>));
+    GI_CUDA_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, fused<T, C>, THREADS, nbytes));
+    int strips = ceil_div(args->row.n, args->wide);
+    int bands = ceil_div(2LL * cu->units * (resident < 1 ? 1 : resident), strips);
+    bands = bands > 65535 ? 65535 : bands;
+    args->band_rows = ceil_div(ceil_div(args->col.n, bands), GROUP) * GROUP;
+    dim3 grid((unsigned)strips, (unsigned)ceil_div(args->col.n, args->band_rows));
+    fused<T, C><<<grid, THREADS, nbytes, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <typename T>
+static enum gi_status launch_type(struct gi_cuda_queue *cu, struct fused_args *args, size_t nbytes,
+                                  struct gi_err *err)
+{
+    GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, nbytes, err));
+}
+
+enum gi_status gi_cuda_fused(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_resample *spec,
+                             struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct fused_args args = {};
+    void *nothing;
+    size_t nbytes;
+    args.dst = *dst;
+    args.src = *src;
+    args.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
+    shape_of(&args, &nbytes, spec, src->channels);
+    enum gi_status status =
+        gi_cuda_resample_tables(cu, &args.row, &args.col, &nothing, 0, spec, err);
+    if (status)
+        return status;
+    GI_CUDA_TYPES(src->type, launch_type<T>(cu, &args, nbytes, err));
+}

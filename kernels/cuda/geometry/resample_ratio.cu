@@ -1,0 +1,445 @@
+/* Reduction of bytes by the integer ratio R = 2, 4 or 8 in one pass, for R to 6 R taps: a separable
+ * filter evaluated at every R-th pixel.
+ *
+ * A block owns a strip of source samples and a band of rows, and moves down the band, R source rows
+ * per step. A thread owns OWN neighbouring samples. Columns: each source row is added to K = TAPS /
+ * R partial sums, which stay in registers. Rows: a finished row of column sums goes to shared
+ * memory, where each thread computes PIX neighbouring pixels.
+ *
+ *     source: OWN samples per thread           shared memory: two rows of column sums
+ *     +-----+-----+-----+- ... -+-----+       +----------------------------+
+ *     | t0  | t1  | t2  |       | t95 |  put  | even chunks  | odd chunks  |  get
+ *     +-----+-----+-----+- ... -+-----+ ----> +----------------------------+ ----> PIX pixels
+ *     R rows -> K partial sums (registers)      chunk = 4 floats                  per thread
+ *
+ * Exchange: double buffering, with one barrier per step. Gray stores even and odd chunks apart, so
+ * that accesses are free of bank conflicts (SPLIT).
+ *
+ * Phases of a step: compute columns, load (AHEAD steps ahead), exchange, compute rows, store.
+ *
+ * Results near the ends have weights of their own. Further blocks compute them and come last, when
+ * multiprocessors become free: rows at the top and bottom by strips, all others one by one.
+ *
+ * Example: R = 2, TAPS = 8, gray. K = 4 sums of OWN = 8 samples; PIX = 4 pixels read a window of 14
+ * sums in CHUNKS = 4 chunks; 96 threads, of which HALO = 2 own no pixels, compute 376 pixels of a
+ * row with 6144 bytes of shared memory.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/sliding_window_raw.cuh"
+#include "kernels/cuda/geometry/resample_ends.cuh"
+#include "kernels/cuda/geometry/resample_ratio.h"
+
+enum { ALIGN = 8 }; /* bytes: start and stride of images */
+
+template <int TAPS> struct ratio_args {
+    struct gi_image dst, src;
+    float column[TAPS], along[TAPS]; /* inner weights, scaled for raw samples */
+    int strips, strip_pixels, bands;
+    int end_rows;        /* rows at the ends that are computed by strips */
+    struct border alone; /* rows that are computed one by one instead */
+    int x0;              /* start of the first strip: the first inner pixel or some pixels before */
+    bool whole;          /* words may be stored */
+    float raw;           /* a power of two: the factor from sums of columns to raw sums */
+    struct ends<TAPS, 1> row, col;
+};
+
+template <int R, int TAPS, int C> struct shape {
+    enum {
+        K = TAPS / R,
+        /* Samples of a row per thread: 4 pixels of RGB if there are few partial sums. */
+        OWN = C == 3 && K <= 2 ? 12 : 8,
+        WORDS = OWN / 4,
+        PIX = C == 1 ? (R == 2   ? 4
+                        : R == 4 ? 2
+                                 : 1)
+                     : (C == 3 && R == 2 ? 2 : 1),
+        LEAD = (TAPS - R) / 2 * C,           /* samples in front of a window's own pixels */
+        SHIFT = (OWN - LEAD % OWN) % OWN,    /* samples from a strip's start to its first window */
+        WINDOW = (TAPS + (PIX - 1) * R) * C, /* samples under PIX pixels */
+        STEP = PIX * R * C,
+        SKIP = SHIFT % 4,
+        CHUNKS = (SKIP + WINDOW + 3) / 4,  /* of 4 floats, from chunk SHIFT / 4 on */
+        SPLIT = C == 1,                    /* even chunks first: free of bank conflicts */
+        AHEAD = R == 2 ? 2 : 1,            /* steps of R rows that are loaded ahead */
+        GROUP = 8 / R > PIX ? 8 / R : PIX, /* pixels: strips begin at multiples of it */
+        HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads without pixels */
+        THREADS = HALO > 6 ? 256 : 96,
+    };
+};
+
+/* ---- the inner results ---- */
+
+/* Adds row r of R to the partial sums from number `oldest` on; tap 0 begins a new sum. */
+template <int R, int TAPS, int K, int OWN>
+static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&done)[K][OWN],
+                                               const float *weights, const unsigned *words, int r,
+                                               int oldest)
+{
+    float v[OWN];
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+        v[i] = raw_unpack<uint8_t>(words, i);
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const int tap = r + R * (K - 1 - k); /* sum 0 is the oldest */
+        if (k < oldest)
+            continue;
+        float w = weights[tap];
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            float before = r > 0 ? sum[k][i] : k + 1 < K ? sum[k + 1 < K ? k + 1 : k][i] : 0.0f;
+            if (TAPS > GI_TAPS_BLOCK && r == 0) { /* a second block of taps begins or continues */
+                if (tap == GI_TAPS_BLOCK) {
+                    done[k][i] = before;
+                    before = 0.0f;
+                } else if (tap > GI_TAPS_BLOCK) {
+                    done[k][i] = done[k + 1 < K ? k + 1 : k][i];
+                }
+            }
+            sum[k][i] = __fmaf_rn(w, v[i], before);
+        }
+    }
+}
+
+/* Loads a thread's samples of a row; the first `there` words are in memory. */
+template <int WORDS>
+static __device__ __forceinline__ void fetch(unsigned (&words)[WORDS], const char *p, int there)
+{
+    if (WORDS == 2 && there > 0) {
+        uint2 two = __ldcs((const uint2 *)p); /* streaming load: not needed again */
+        words[0] = two.x;
+        words[1] = two.y;
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS && WORDS != 2; i++)
+        if (i < there)
+            words[i] = ((const unsigned *)p)[i];
+}
+
+/* Computes PIX pixels from a row of column sums. */
+template <int R, int TAPS, int C>
+static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_args<TAPS> &args,
+                                                   const float4 *sums)
+{
+    typedef shape<R, TAPS, C> s;
+    enum { N = s::PIX * C, FROM = s::SHIFT / 4 };
+    float v[s::CHUNKS * 4], first[N] = {};
+    int half = (int)blockDim.x;
+#pragma unroll
+    for (int j = 0; j < s::CHUNKS; j++) {
+        float4 four = s::SPLIT ? sums[(FROM + j) % 2 * half + (FROM + j) / 2] : sums[FROM + j];
+        v[4 * j] = four.x;
+        v[4 * j + 1] = four.y;
+        v[4 * j + 2] = four.z;
+        v[4 * j + 3] = four.w;
+    }
+#pragma unroll
+    for (int t = 0; t < TAPS; t++) /* the chains of fmaf are independent of each other */
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK)
+                first[i] = f[i];
+            float before = t % GI_TAPS_BLOCK == 0 ? 0.0f : f[i];
+            f[i] = __fmaf_rn(args.along[t], v[s::SKIP + (i / C * R + t) * C + i % C], before);
+        }
+#pragma unroll
+    for (int i = 0; i < N && TAPS > GI_TAPS_BLOCK; i++)
+        f[i] = __fadd_rn(first[i], f[i]);
+}
+
+/* Stores samples f[begin] to f[end - 1]; `whole`: as words if possible. */
+template <int N>
+static __device__ __forceinline__ void store(uint8_t *out, const float *f, int begin, int end,
+                                             bool whole)
+{
+    if (N % 2 == 0 && whole && begin <= 0 && end >= N) {
+        if constexpr (N == 4)
+            *(unsigned *)out = sample_pack<uint8_t>(f);
+        else
+#pragma unroll
+            for (int i = 0; i + 1 < N; i += 2)
+                *(uint16_t *)(out + i) = (uint16_t)sample_pack_two(f + i);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (i >= begin && i < end)
+            sample_store(out + i, f[i]);
+}
+
+/* A thread's part of a strip. */
+struct part {
+    int x, begin, end; /* first pixel; range of its samples that are inner */
+    bool mine;         /* whether it has any pixels */
+    long long at;      /* byte offset of its samples in a row */
+    int there;         /* words of them that are in memory */
+    int put, get;      /* its chunks in a row of sums; those of its first pixel's window */
+};
+
+template <int R, int TAPS, int C>
+static __device__ __forceinline__ struct part part_of(const struct ratio_args<TAPS> &args,
+                                                      int strip)
+{
+    typedef shape<R, TAPS, C> s;
+    int thread = (int)threadIdx.x, x0 = args.x0 + strip * args.strip_pixels;
+    struct part part;
+    part.x = x0 + thread * s::PIX;
+    part.begin = (args.row.low - part.x) * C;
+    part.end = (inner_end(args.row) - part.x) * C;
+    part.mine = thread * s::PIX < args.strip_pixels && part.end > 0;
+    part.at = ((long long)args.row.inner_first[0] + (long long)x0 * R) * C - s::SHIFT +
+              (long long)thread * s::OWN;
+    long long left = ((long long)args.src.stride - part.at) / 4;
+    part.there = part.at < 0 ? 0 : (int)min(max(left, 0ll), (long long)s::WORDS);
+    part.put = thread * (s::SPLIT ? 1 : s::WORDS);
+    part.get = thread * (s::SPLIT ? s::STEP / 8 : s::STEP / 4);
+    return part;
+}
+
+template <int R, int TAPS, int C>
+static __device__ __forceinline__ void put_sums(float4 *put,
+                                                const float (&f)[shape<R, TAPS, C>::OWN])
+{
+    typedef shape<R, TAPS, C> s;
+#pragma unroll
+    for (int j = 0; j < s::WORDS; j++)
+        put[s::SPLIT ? j * (int)blockDim.x : j] =
+            make_float4(f[4 * j], f[4 * j + 1], f[4 * j + 2], f[4 * j + 3]);
+}
+
+/* State of a thread: partial sums, of which number 0 is the oldest, and the rows loaded ahead. */
+template <int R, int TAPS, int C> struct sliding_sums {
+    typedef shape<R, TAPS, C> s;
+    float sum[s::K][s::OWN], done[s::K][s::OWN];
+    unsigned ahead[s::AHEAD][R][s::WORDS];
+    const char *next; /* next row to load */
+};
+
+/* Adds R rows to the sums; `more`: loads as many. */
+template <int R, int TAPS, int C>
+static __device__ __forceinline__ void take_rows(struct sliding_sums<R, TAPS, C> &m,
+                                                 const struct ratio_args<TAPS> &args, int there,
+                                                 bool more, int oldest)
+{
+    enum { AHEAD = shape<R, TAPS, C>::AHEAD, WORDS = shape<R, TAPS, C>::WORDS };
+#pragma unroll
+    for (int r = 0; r < R; r++, m.next += args.src.stride) {
+        add_row<R, TAPS>(m.sum, m.done, args.column, m.ahead[0][r], r, oldest);
+#pragma unroll
+        for (int i = 0; i < (AHEAD - 1) * WORDS; i++)
+            m.ahead[i / WORDS][r][i % WORDS] = m.ahead[i / WORDS + 1][r][i % WORDS];
+        if (more)
+            fetch(m.ahead[AHEAD - 1][r], m.next, there);
+    }
+}
+
+template <int R, int TAPS, int C>
+static __device__ void inner(const struct ratio_args<TAPS> &args, int block, float4 *shared)
+{
+    typedef shape<R, TAPS, C> s;
+    enum { K = s::K, N = s::PIX * C, AHEAD = s::AHEAD };
+    struct part part = part_of<R, TAPS, C>(args, block % args.strips);
+    struct rows rows = rows_of(args.col.n - args.col.count, block / args.strips, args.bands);
+    int y0 = args.col.low + rows.from, steps = rows.end - rows.from + K - 1;
+    int y = args.col.inner_first[0] + y0 * R;                  /* of the source */
+    int there = min((args.src.height - y) / R, steps) - AHEAD; /* steps that may be loaded */
+    uint8_t *out = (uint8_t *)args.dst.data + (size_t)y0 * args.dst.stride + (size_t)part.x * C;
+    float4 *put = shared + part.put;
+    const float4 *get = shared + part.get;
+    int other = s::WORDS * (int)blockDim.x; /* chunks to the other row of sums */
+    struct sliding_sums<R, TAPS, C> m = {};
+    m.next = (const char *)args.src.data + (size_t)y * args.src.stride + part.at;
+#pragma unroll
+    /* Load the first steps. */
+    for (int i = 0; i < AHEAD * R; i++, m.next += args.src.stride)
+        if (i / R < there + AHEAD)
+            fetch(m.ahead[i / R][i % R], m.next, part.there);
+#pragma unroll
+    for (int step = 0; step < K - 1; step++)
+        take_rows<R, TAPS, C>(m, args, part.there, step < there, K - 1 - step);
+    for (int step = K - 1; step < steps; step++) {
+        /* Compute columns: R rows; load as many. */
+        take_rows<R, TAPS, C>(m, args, part.there, step < there, 0);
+#pragma unroll
+        for (int i = 0; i < s::OWN && TAPS > GI_TAPS_BLOCK; i++)
+            m.done[0][i] = __fadd_rn(m.done[0][i], m.sum[0][i]);
+        /* Exchange: publish the finished row of column sums. */
+        put_sums<R, TAPS, C>(put, TAPS > GI_TAPS_BLOCK ? m.done[0] : m.sum[0]);
+        __syncthreads();
+        if (part.mine) {
+            /* Compute rows and store. */
+            float f[N];
+            make_pixels<R, TAPS, C>(f, args, get);
+            store<N>(out, f, part.begin, part.end, args.whole);
+        }
+        out += args.dst.stride;
+        put += other;
+        get += other;
+        other = -other;
+    }
+}
+
+/* One row near the top or the bottom, with weights of its own: the results that are inner in x. */
+template <int R, int TAPS, int C>
+static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, float4 *shared)
+{
+    enum { N = shape<R, TAPS, C>::PIX * C, OWN = shape<R, TAPS, C>::OWN };
+    struct part part = part_of<R, TAPS, C>(args, block % args.strips);
+    int i = block / args.strips, y = i < args.col.low ? i : i + args.col.n - args.col.count;
+    const char *p =
+        (const char *)args.src.data + (size_t)args.col.first[i] * args.src.stride + part.at;
+    float sum[OWN] = {}, before[OWN] = {};
+#pragma unroll(12)
+    for (int t = 0; t < TAPS; t++, p += args.src.stride) {
+        unsigned words[OWN / 4] = {};
+        fetch(words, p, part.there);
+#pragma unroll
+        for (int j = 0; j < OWN; j++) {
+            if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK) {
+                before[j] = sum[j];
+                sum[j] = 0;
+            }
+            sum[j] = __fmaf_rn(args.col.weights[i][t], sample_unpack<uint8_t>(words, j), sum[j]);
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < OWN; j++)
+        sum[j] = __fmul_rn(TAPS > GI_TAPS_BLOCK ? __fadd_rn(before[j], sum[j]) : sum[j], args.raw);
+    put_sums<R, TAPS, C>(shared + part.put, sum);
+    __syncthreads();
+    if (!part.mine)
+        return;
+    float f[N];
+    make_pixels<R, TAPS, C>(f, args, shared + part.get);
+    store<N>((uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)part.x * C, f,
+             part.begin, part.end, args.whole);
+}
+
+template <int R, int TAPS, int C>
+static __global__ void __launch_bounds__(shape<R, TAPS, C>::THREADS)
+    reduce(const __grid_constant__ struct ratio_args<TAPS> args)
+{
+    extern __shared__ float4 shared[];
+    int block = (int)blockIdx.x, inner_blocks = args.strips * args.bands;
+    int end_blocks = args.strips * args.end_rows;
+    if (block < inner_blocks)
+        inner<R, TAPS, C>(args, block, shared);
+    else if (block < inner_blocks + end_blocks)
+        end_row<R, TAPS, C>(args, block - inner_blocks, shared);
+    else
+        make_alone<TAPS, C>(args.dst, args.src, args.row, args.col, border_of(args.row), args.alone,
+                            block - inner_blocks - end_blocks);
+}
+
+/* ---- launcher ---- */
+
+/* Returns whether results are divided by a power of two, or not at all. */
+static bool halves(const struct gi_resample *spec)
+{
+    const struct gi_resample_side *row = &spec->row, *col = &spec->col;
+    if (!row->sums)
+        return true;
+    float sums = row->sums[row->phase[row->n / 2]] * col->sums[col->phase[col->n / 2]];
+    return sums > 0 && sums == ldexpf(1, ilogbf(sums));
+}
+
+static bool reduces(const struct gi_resample_side *side, int *ratio)
+{
+    int low, high, middle = side->n / 2;
+    *ratio = middle > 0 ? side->first[middle] - side->first[middle - 1] : 0;
+    return inner_of(side, 1, *ratio, ends<1, 1>::MAX, &low, &high) &&
+           raw_fits(GI_U8, side->weights + (size_t)side->phase[side->n / 2] * (size_t)side->taps,
+                    side->taps, 1);
+}
+
+bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *spec)
+{
+    int x, y, taps = spec->row.taps;
+    bool shaped = src->type == GI_U8 && src->channels % 2 == 1 && !spec->integer &&
+                  taps == spec->col.taps && src->stride % ALIGN == 0 &&
+                  (size_t)src->data % ALIGN == 0;
+    if (!shaped || !reduces(&spec->row, &x) || !reduces(&spec->col, &y) || x != y)
+        return false;
+    int middle = spec->row.n / 2;
+    if (!halves(spec) ||
+        spec->row.first[middle] - middle * x != -(taps - x) / 2) /* strips begin at words */
+        return false;
+    return (x == 2 && (taps == 2 || taps == 4 || taps == 8 || taps == 12)) ||
+           (x == 4 && (taps == 4 || taps == 8 || taps == 16 || taps == 24)) ||
+           (x == 8 && (taps == 8 || taps == 16 || taps == 32 || taps == 48));
+}
+
+template <int R, int TAPS, int C>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_resample *spec,
+                             struct gi_err *err)
+{
+    typedef shape<R, TAPS, C> s;
+    struct ratio_args<TAPS> args = {};
+    args.dst = *dst;
+    args.src = *src;
+    ends_fill(&args.row, &spec->row, R, 0);
+    ends_fill(&args.col, &spec->col, R, 0);
+    args.whole = dst->stride % 4 == 0 && (size_t)dst->data % 4 == 0;
+    struct raw_scale scale = raw_scale_of(GI_U8, args.col.inner[0], TAPS);
+    args.raw = ldexpf(1, scale.weights - 149);
+    weights_scale(args.column, args.col.inner[0], TAPS, scale.weights);
+    weights_scale(args.along, args.row.inner[0], TAPS,
+                  scale.rest - ilogbf(args.row.sum * args.col.sum));
+    args.x0 = args.row.low / s::GROUP * s::GROUP;
+    int wide = (s::THREADS - s::HALO) * s::OWN / s::STEP * s::PIX / s::GROUP * s::GROUP;
+    int pixels = inner_end(args.row) - args.x0, resident = 0;
+    args.strips = ceil_div(pixels, wide);
+    args.strip_pixels = ceil_div(ceil_div(pixels, args.strips), s::GROUP) * s::GROUP;
+    size_t nbytes = 2 * sizeof(float4) * s::THREADS * s::WORDS;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce<R, TAPS, C>,
+                                                              s::THREADS, nbytes));
+    int rows = args.col.n - args.col.count, most = cu->units * (resident < 1 ? 1 : resident);
+    int bands = most / args.strips, worth = rows * R / (2 * TAPS); /* limited by the halo rows */
+    bands = bands < worth ? bands : worth;
+    args.bands = bands < 1 ? 1 : bands;
+    args.end_rows = spec->row.sums ? 0 : args.col.count;
+    args.alone = border_of(args.col);
+    if (args.end_rows)
+        args.alone.low = args.alone.count = 0;
+    int alone = alone_blocks<TAPS>(border_of(args.row), args.alone, C, s::THREADS);
+    unsigned blocks = (unsigned)(args.strips * (args.bands + args.end_rows) + alone);
+    reduce<R, TAPS, C><<<blocks, s::THREADS, nbytes, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <int R, int TAPS>
+static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_resample *spec,
+                                      struct gi_err *err)
+{
+    return src->channels == 1 ? launch<R, TAPS, 1>(cu, dst, src, spec, err)
+                              : launch<R, TAPS, 3>(cu, dst, src, spec, err);
+}
+
+template <int R, int A, int B, int... MORE>
+static enum gi_status launch_taps(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_resample *spec,
+                                  struct gi_err *err)
+{
+    if (spec->row.taps == A)
+        return launch_channels<R, A>(cu, dst, src, spec, err);
+    if constexpr (sizeof...(MORE) > 0)
+        return launch_taps<R, B, MORE...>(cu, dst, src, spec, err);
+    else
+        return launch_channels<R, B>(cu, dst, src, spec, err);
+}
+
+enum gi_status gi_cuda_ratio(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_resample *spec,
+                             struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    int ratio;
+    reduces(&spec->row, &ratio);
+    if (ratio == 2)
+        return launch_taps<2, 2, 4, 8, 12>(cu, dst, src, spec, err);
+    if (ratio == 4)
+        return launch_taps<4, 4, 8, 16, 24>(cu, dst, src, spec, err);
+    return launch_taps<8, 8, 16, 32, 48>(cu, dst, src, spec, err);
+}

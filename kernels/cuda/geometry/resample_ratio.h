@@ -1,0 +1,11 @@
+/* Reduction of bytes by the ratios 2, 4 and 8 (resample_ratio.cu).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_RESAMPLE_RATIO_H
+#define GI_KERNELS_CUDA_RESAMPLE_RATIO_H
+
+#include "kernels/cuda/cuda.h"
+
+bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *spec);
+gi_resample_fn gi_cuda_ratio;
+
+#endif

@@ -1,0 +1,234 @@
+/* Min/max filter: fallback for rectangles that the single-pass kernels do not accept, and the table
+ * of implementations. Van Herk/Gil-Werman, vertical pass first (backward minima are kept in dst),
+ * then horizontally by doubling in scratch memory.
+ *
+ * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
+ * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median,
+ * and max filters", IEEE TPAMI 15(5), 1993.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/morphology/min_max.cuh"
+
+enum {
+    THREADS = 256,
+    SCRATCH_NBYTES = 8 << 20, /* per scratch image: two of them stay in the L2 cache */
+    ROWS_MAX = 32768,         /* of a grid */
+};
+
+struct passes_args {
+    struct source src; /* border values are samples */
+    struct target dst;
+    int width, height, anchor_x, anchor_y;
+    unsigned turn;
+    bool keep_alpha;
+};
+
+/* Key of a word of row p; `value` outside the image. */
+template <typename T>
+static __device__ __forceinline__ unsigned word_at(const struct passes_args *args, size_t word,
+                                                   long long p, unsigned value)
+{
+    int y = gi_border_index(p, args->src.height, args->src.border);
+    if (y < 0)
+        return value;
+    unsigned bits = ((const unsigned *)(args->src.data + (size_t)y * args->src.stride))[word];
+    return sizeof(T) == 4 ? min_max_key(bits, args->turn) : bits ^ args->turn;
+}
+
+template <typename T>
+static __device__ unsigned border_word(const struct passes_args *args, size_t word)
+{
+    enum { PER_WORD = 4 / (int)sizeof(T) };
+    if (sizeof(T) == 4)
+        return min_max_key(__float_as_uint(args->src.value[word % args->src.channels]), args->turn);
+    unsigned v = 0;
+    for (int i = 0; i < PER_WORD; i++)
+        v |= (unsigned)args->src.value[(word * PER_WORD + i) % args->src.channels]
+             << i * 8 * (int)sizeof(T);
+    return v ^ args->turn;
+}
+
+/* Vertical pass. A thread computes one word of as many rows as the structuring element is high (a
+ * group): row i is the minimum of the group's source rows from i on and of those of the next group
+ * before i. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    min_max_down(const __grid_constant__ struct passes_args args, int words)
+{
+    int word = (int)(blockIdx.x * THREADS + threadIdx.x), height = args.height;
+    if (word >= words)
+        return;
+    unsigned value = border_word<T>(&args, (size_t)word);
+    for (long long y0 = (long long)blockIdx.y * height; y0 < args.src.height;
+         y0 += (long long)gridDim.y * height) {
+        int n = (int)min((long long)height, args.src.height - y0);
+        long long top = y0 - args.anchor_y;
+        unsigned *out = (unsigned *)(args.dst.data + (size_t)y0 * args.dst.stride) + word;
+        size_t stride = args.dst.stride / sizeof *out;
+        unsigned best = ~0u;
+#pragma unroll 4
+        for (int i = height - 1; i >= 0; i--) {
+            best = least<T>(best, word_at<T>(&args, (size_t)word, top + i, value));
+            if (i < n)
+                out[(size_t)i * stride] = best;
+        }
+        best = ~0u;
+#pragma unroll 4
+        for (int i = 1; i < n; i++) {
+            best = least<T>(best, word_at<T>(&args, (size_t)word, top + height - 1 + i, value));
+            out[(size_t)i * stride] = least<T>(out[(size_t)i * stride], best);
+        }
+    }
+}
+
+/* Copies rows y0 and on of min_max_down()'s result to scratch, with the halo columns at both
+ * sides. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    min_max_spread(const __grid_constant__ struct passes_args args, T *to, size_t pitch, int y0,
+                   int rows)
+{
+    int channels = args.src.channels, x = (int)(blockIdx.x * THREADS + threadIdx.x);
+    if (x >= args.src.width + args.width - 1)
+        return;
+    int xi = gi_border_index(x - args.anchor_x, args.src.width, args.src.border);
+    for (int y = (int)blockIdx.y; y < rows; y += (int)gridDim.y) {
+        const T *row = (const T *)(args.dst.data + (size_t)(y0 + y) * args.dst.stride);
+        for (int c = 0; c < channels; c++) {
+            float v = args.src.value[c];
+            T key = sizeof(T) == 4 ? (T)min_max_key(__float_as_uint(v), args.turn)
+                                   : (T)((unsigned)v ^ args.turn);
+            to[y * pitch + (size_t)x * channels + c] =
+                xi < 0 ? key : row[(size_t)xi * channels + c];
+        }
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    min_max_double(T *to, const T *from, size_t pitch, int n, int shift, int rows)
+{
+    int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    for (int y = (int)blockIdx.y; i < n && y < rows; y += (int)gridDim.y)
+        to[y * pitch + i] = min(from[y * pitch + i], from[y * pitch + i + shift]);
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    min_max_store(const __grid_constant__ struct passes_args args, const T *from, size_t pitch,
+                  int shift, int y0, int rows)
+{
+    int i = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
+    bool keep = args.keep_alpha && i % channels == channels - 1;
+    for (int y = (int)blockIdx.y; i < args.src.width * channels && y < rows; y += (int)gridDim.y) {
+        T v = min(from[y * pitch + i], from[y * pitch + i + shift]);
+        v = sizeof(T) == 4 ? (T)min_max_bits((unsigned)v, args.turn) : (T)((unsigned)v ^ args.turn);
+        if (keep)
+            v = ((const T *)(args.src.data + (size_t)(y0 + y) * args.src.stride))[i];
+        ((T *)(args.dst.data + (size_t)(y0 + y) * args.dst.stride))[i] = v;
+    }
+}
+
+static dim3 grid_of(long long n, long long rows)
+{
+    return dim3(ceil_div(n, THREADS), rows < ROWS_MAX ? (unsigned)rows : (unsigned)ROWS_MAX);
+}
+
+template <typename T>
+static enum gi_status along(struct gi_cuda_queue *cu, const struct passes_args *args,
+                            struct gi_err *err)
+{
+    int channels = args->src.channels, width = args->width, m = 1;
+    long long n = (long long)args->src.width * channels, sides = (width - 1LL) * channels;
+    size_t pitch = (size_t)(n + sides + 127) / 128 * 128;
+    long long band = SCRATCH_NBYTES / (long long)(pitch * sizeof(T));
+    band = band < 1 ? 1 : band > args->src.height ? args->src.height : band;
+    void *scratch;
+    enum gi_status status =
+        gi_cuda_scratch(cu, &scratch, 2 * pitch * sizeof(T) * (size_t)band, err);
+    if (status)
+        return status;
+    for (long long y = 0; y < args->src.height; y += band, m = 1) {
+        int rows = (int)(band < args->src.height - y ? band : args->src.height - y);
+        T *a = (T *)scratch, *b = a + pitch * (size_t)band;
+        min_max_spread<T><<<grid_of(args->src.width + width - 1LL, rows), THREADS, 0, cu->stream>>>(
+            *args, a, pitch, (int)y, rows);
+        GI_CUDA_LAUNCHED();
+        for (long long left = n + sides; 2 * m < width; m *= 2) {
+            left -= (long long)m * channels;
+            min_max_double<T><<<grid_of(left, rows), THREADS, 0, cu->stream>>>(
+                b, a, pitch, (int)left, m * channels, rows);
+            GI_CUDA_LAUNCHED();
+            T *swap = a;
+            a = b;
+            b = swap;
+        }
+        int shift = width > 1 ? (width - m) * channels : 0;
+        min_max_store<T>
+            <<<grid_of(n, rows), THREADS, 0, cu->stream>>>(*args, a, pitch, shift, (int)y, rows);
+        GI_CUDA_LAUNCHED();
+    }
+    return GI_OK;
+}
+
+template <typename T, typename K>
+static enum gi_status passes(struct gi_cuda_queue *cu, const struct passes_args *args,
+                             struct gi_err *err)
+{
+    int words = ceil_div((long long)args->src.width * args->src.channels * (int)sizeof(T), 4);
+    min_max_down<T>
+        <<<grid_of(words, ceil_div(args->src.height, args->height)), THREADS, 0, cu->stream>>>(
+            *args, words);
+    GI_CUDA_LAUNCHED();
+    return along<K>(cu, args, err);
+}
+
+static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_min_max *spec,
+                                 struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct gi_border_spec border = min_max_border(src, &spec->border);
+    struct passes_args args = {source_of(src, &border, GI_ALPHA_PLAIN),
+                               target_of(dst),
+                               spec->width,
+                               spec->height,
+                               spec->anchor_x,
+                               spec->anchor_y,
+                               spec->greatest ? ~0u : 0,
+                               gi_has_alpha(src) && !spec->alpha_too};
+    return src->type == GI_U8    ? passes<uint8_t, uint8_t>(cu, &args, err)
+           : src->type == GI_U16 ? passes<uint16_t, uint16_t>(cu, &args, err)
+                                 : passes<float, uint32_t>(cu, &args, err);
+}
+
+static bool near_takes(const struct gi_queue *queue, const struct gi_image *src,
+                       const struct gi_min_max *spec)
+{
+    return !spec->runs && gi_cuda_min_max_near_takes(queue, src, spec);
+}
+
+static bool passes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_min_max *spec)
+{
+    (void)queue, (void)src;
+    return !spec->runs;
+}
+
+static const struct gi_min_max_way ways[] = {
+    {{"near", "3 x 3"}, near_takes, gi_cuda_min_max_near},
+    {{"strips", "windows of which a multiprocessor and the image hold all rows"},
+     gi_cuda_min_max_strips_takes,
+     gi_cuda_min_max_strips},
+    {{"passes", "rectangles"}, passes_takes, passes_run},
+    {{"runs", "windows of any other shape"}, gi_cuda_min_max_runs_takes, gi_cuda_min_max_runs},
+};
+
+const struct gi_ways gi_cuda_min_max_ways = GI_WAYS(min_max, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_min_max(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_min_max *spec,
+                               struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_min_max_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

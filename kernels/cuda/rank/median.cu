@@ -1,0 +1,97 @@
+/* Rank filter of rectangles of any size, with sliding histograms: T. Huang, G. Yang, G. Tang, "A
+ * fast two-dimensional median filtering algorithm", IEEE TASSP 27(1), 1979, here moving down the
+ * columns. A warp moves down 32 neighbouring columns; each lane has a histogram of the upper 8 bits
+ * of its window's samples, in a shared-memory bank of its own. Lower digits of 16-bit and float
+ * samples are counted anew for every sample (radix select). Also the choice of the implementation.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/rank/sliding_histogram.cuh"
+
+/* The next digit of the key that begins with `digits`, from the samples with these digits in the
+ * window whose first row is y. */
+template <typename T, bool NARROW>
+static __device__ __forceinline__ unsigned next_digit(const struct strip *strip, unsigned *at,
+                                                      int y, unsigned digits, int shift,
+                                                      unsigned *rank)
+{
+    count_digits<T, NARROW>(strip, at, y, digits, shift);
+    struct place place = {0, 0};
+    return find<NARROW>(&place, at, rank);
+}
+
+template <typename T, bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    median_sliding(const __grid_constant__ struct median_args args, int band)
+{
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
+    struct strip strip = {&args, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
+    int i = strip.first + (int)threadIdx.x, channels = args.src.channels, above = args.height / 2;
+    bool keep = args.keep_alpha && i % channels == channels - 1;
+    for (int y0 = (int)blockIdx.y * band; y0 < args.src.height; y0 += (int)gridDim.y * band) {
+        struct place place = {0, 0};
+        for (int j = 0; j < bins<NARROW>::WORDS; j++)
+            upper[j * WARP] = 0;
+        for (int y = y0 - above; y < y0 - above + args.height - 1; y++)
+            slide<T, NARROW>(&strip, upper, &place, y, 0, false);
+        for (int y = y0; y < min(y0 + band, args.src.height); y++) {
+            unsigned rank = args.rank;
+            slide<T, NARROW>(&strip, upper, &place, y - above + args.height - 1, y - above - 1,
+                             y > y0);
+            unsigned key = find<NARROW>(&place, upper, &rank);
+            for (int shift = 8 * (int)sizeof(T) - 16; shift >= 0; shift -= 8)
+                key = key << 8 | next_digit<T, NARROW>(&strip, lower, y - above, key, shift, &rank);
+            T out = sample_of<T>(key);
+            if (i >= args.src.width * channels)
+                continue;
+            if (keep)
+                out = ((const T *)(args.src.data + (size_t)y * args.src.stride))[i];
+            ((T *)(args.dst.data + (size_t)y * args.dst.stride))[i] = out;
+        }
+    }
+}
+
+template <typename T, bool NARROW>
+static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args *args,
+                             struct gi_err *err)
+{
+    return sliding_launch(cu, args, median_sliding<T, NARROW>,
+                          bins<NARROW>::NBYTES * (sizeof(T) == 1 ? 1 : 2), err);
+}
+
+static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_median *spec,
+                              struct gi_err *err)
+{
+    struct median_args args = median_args_of(dst, src, spec);
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    bool narrow = args.width * args.height <= 65535;
+    GI_CUDA_TYPES(src->type,
+                  narrow ? launch<T, true>(cu, &args, err) : launch<T, false>(cu, &args, err));
+}
+
+static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_median *spec)
+{
+    (void)queue, (void)src;
+    return !spec->runs;
+}
+
+static const struct gi_median_way ways[] = {
+    {{"near", "medians of 8 bits, k 3, from 9.0 on"},
+     gi_cuda_median_near_takes,
+     gi_cuda_median_near},
+    {{"network", "medians, k 3, 5 and 7"}, gi_cuda_median_network_takes, gi_cuda_median_network},
+    {{"sliding", "rectangles"}, sliding_takes, sliding},
+    {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, gi_cuda_median_runs},
+};
+
+const struct gi_ways gi_cuda_median_ways = GI_WAYS(median, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_median(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_median *spec,
+                              struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_median_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,72 @@
+/* Median and rank filters: arguments, and samples as unsigned keys of the same order.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_MEDIAN_CUH
+#define GI_KERNELS_CUDA_MEDIAN_CUH
+
+#include "kernels/cuda/convolution/box.cuh"
+#include "kernels/cuda/common/measure.h"
+
+struct median_args {
+    struct source src; /* border values are samples */
+    struct target dst;
+    int width, height; /* of the window */
+    unsigned rank;     /* index in the window's samples in ascending order */
+    bool keep_alpha;
+    bool hides; /* samples whose alpha is not > 0 are ignored */
+    double percent;
+};
+
+static inline struct median_args median_args_of(struct gi_image *dst, const struct gi_image *src,
+                                                const struct gi_median *spec)
+{
+    struct gi_border_spec border =
+        src->type == GI_F32 ? spec->border : box_border(src, &spec->border);
+    return {source_of(src, &border, GI_ALPHA_PLAIN),
+            target_of(dst),
+            spec->width,
+            spec->height,
+            (unsigned)spec->rank,
+            gi_has_alpha(src) && !spec->alpha_too,
+            gi_median_hides(spec, src),
+            spec->percent};
+}
+
+/* A key that orders as the sample does, with NaN above all, and the sample of a key. */
+template <typename T> static __device__ __forceinline__ unsigned key_of(T v)
+{
+    if (sizeof(T) < 4)
+        return (unsigned)v;
+    unsigned bits = __float_as_uint((float)v);
+    return (bits & 0x7fffffffu) > 0x7f800000u ? ~0u : gi_float_key(bits);
+}
+
+/* The key of an ignored sample, which no sample has. */
+template <typename T> static __device__ __forceinline__ unsigned no_key()
+{
+    return sizeof(T) < 4 ? ~0u : 0;
+}
+
+template <typename T> static __device__ __forceinline__ T sample_of(unsigned key)
+{
+    if (sizeof(T) < 4)
+        return (T)key;
+    return (T)__uint_as_float(key == ~0u ? 0x7fc00000u : gi_float_key_bits(key));
+}
+
+/* The sample of channel c of the pixel (x, y), which may be outside the image. */
+template <typename T>
+static __device__ __noinline__ T value_at(const struct median_args *args, int x, int y, int c)
+{
+    int xi = gi_border_index(x, args->src.width, args->src.border);
+    int yi = gi_border_index(y, args->src.height, args->src.border);
+    if (xi < 0 || yi < 0)
+        return (T)args->src.value[c];
+    const T *row = (const T *)(args->src.data + (size_t)yi * args->src.stride);
+    return row[(size_t)xi * args->src.channels + c];
+}
+
+gi_median_takes_fn gi_cuda_median_near_takes, gi_cuda_median_network_takes,
+    gi_cuda_median_runs_takes;
+gi_median_fn gi_cuda_median_near, gi_cuda_median_network, gi_cuda_median_runs;
+
+#endif

@@ -1,0 +1,167 @@
+/* Mode filter (most frequent sample of a window). Rectangles use sliding histograms that move down
+ * the columns; other structuring elements are counted anew for every sample. 8 bits: the fullest
+ * bin. 16 bits: the histogram of the upper digits gives candidates, whose lower digits are counted.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/rank/footprint_histogram.cuh"
+
+template <bool NARROW>
+static __device__ __forceinline__ unsigned count_of(const unsigned *at, unsigned bin)
+{
+    return NARROW ? at[bin / 2 * WARP] >> 16 * (bin & 1) & 0xffff : at[bin * WARP];
+}
+
+/* The first bin that contains more than *most samples; *most becomes their number. Returns `key` if
+ * there is none. `digits` precede the bin's number in the key. */
+template <bool NARROW>
+static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned digits,
+                                                   unsigned *most, unsigned key)
+{
+#pragma unroll 8
+    for (unsigned bin = 0; bin < BINS; bin++) {
+        unsigned count = count_of<NARROW>(at, bin);
+        key = count > *most ? digits << 8 | bin : key;
+        *most = max(*most, count);
+    }
+    return key;
+}
+
+/* 16-bit samples: in the window whose first row is y, or with `runs` in the structuring element
+ * around row y. */
+template <bool NARROW>
+static __device__ __forceinline__ unsigned fullest_pair(const struct strip *strip,
+                                                        const unsigned *upper, unsigned *lower,
+                                                        const struct runs_args *runs, int y)
+{
+    unsigned most = 0, key = 0, digits = 0;
+    for (;;) {
+        while (digits < BINS && count_of<NARROW>(upper, digits) <= most)
+            digits++;
+        if (!__any_sync(~0u, digits < BINS))
+            return key;
+        if (runs)
+            count_runs<uint16_t, NARROW>(strip, lower, runs, y, digits, 0);
+        else
+            count_digits<uint16_t, NARROW>(strip, lower, y, digits, 0);
+        key = fullest<NARROW>(lower, digits, &most, key);
+        digits++;
+    }
+}
+
+template <typename T, bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    mode_sliding(const __grid_constant__ struct median_args args, int band)
+{
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
+    struct strip strip = {&args, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
+    int i = strip.first + (int)threadIdx.x, channels = args.src.channels, above = args.height / 2;
+    bool keep = args.keep_alpha && i % channels == channels - 1;
+    for (int y0 = (int)blockIdx.y * band; y0 < args.src.height; y0 += (int)gridDim.y * band) {
+        struct place place = {0, 0};
+        for (int j = 0; j < bins<NARROW>::WORDS; j++)
+            upper[j * WARP] = 0;
+        for (int y = y0 - args.height + 1; y < min(y0 + band, args.src.height); y++) {
+            unsigned most = 0;
+            slide<T, NARROW>(&strip, upper, &place, y - above + args.height - 1, y - above - 1,
+                             y > y0);
+            if (y < y0) /* the first window is still being filled */
+                continue;
+            T out =
+                (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)
+                                   : fullest_pair<NARROW>(&strip, upper, lower, NULL, y - above));
+            if (i >= args.src.width * channels)
+                continue;
+            if (keep)
+                out = ((const T *)(args.src.data + (size_t)y * args.src.stride))[i];
+            ((T *)(args.dst.data + (size_t)y * args.dst.stride))[i] = out;
+        }
+    }
+}
+
+template <typename T, bool NARROW>
+static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args *args,
+                             struct gi_err *err)
+{
+    return sliding_launch(cu, args, mode_sliding<T, NARROW>, bins<NARROW>::NBYTES * (int)sizeof(T),
+                          err);
+}
+
+template <typename T, bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    mode_runs(const __grid_constant__ struct runs_args args)
+{
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    const struct median_args &window = args.median;
+    unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
+    struct strip strip = {&window, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
+    int i = strip.first + (int)threadIdx.x, channels = window.src.channels;
+    bool keep = window.keep_alpha && i % channels == channels - 1;
+    for (int y = (int)blockIdx.y; y < window.src.height; y += (int)gridDim.y) {
+        unsigned most = 0;
+        unsigned n = count_runs<T, NARROW>(&strip, upper, &args, y, 0, 8 * (int)sizeof(T) - 8);
+        T out = (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)
+                                   : fullest_pair<NARROW>(&strip, upper, lower, &args, y));
+        if (i >= window.src.width * channels)
+            continue;
+        if (keep || !n)
+            out = ((const T *)(window.src.data + (size_t)y * window.src.stride))[i];
+        ((T *)(window.dst.data + (size_t)y * window.dst.stride))[i] = out;
+    }
+}
+
+template <typename T, bool NARROW>
+static enum gi_status launch_runs(struct gi_cuda_queue *cu, const struct runs_args *args,
+                                  struct gi_err *err)
+{
+    return runs_launch(cu, args, mode_runs<T, NARROW>, bins<NARROW>::NBYTES * (int)sizeof(T), err);
+}
+
+static enum gi_status runs(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_median *spec, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct runs_args args = runs_args_of(dst, src, spec);
+    bool bytes = src->type == GI_U8;
+    if (gi_footprint_pixels(spec->runs, spec->nruns) <= 65535)
+        return bytes ? launch_runs<uint8_t, true>(cu, &args, err)
+                     : launch_runs<uint16_t, true>(cu, &args, err);
+    return bytes ? launch_runs<uint8_t, false>(cu, &args, err)
+                 : launch_runs<uint16_t, false>(cu, &args, err);
+}
+
+static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_median *spec)
+{
+    (void)queue, (void)src;
+    return !spec->runs;
+}
+
+static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_median *spec,
+                              struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct median_args args = median_args_of(dst, src, spec);
+    bool bytes = src->type == GI_U8;
+    if (args.width * args.height <= 65535)
+        return bytes ? launch<uint8_t, true>(cu, &args, err)
+                     : launch<uint16_t, true>(cu, &args, err);
+    return bytes ? launch<uint8_t, false>(cu, &args, err) : launch<uint16_t, false>(cu, &args, err);
+}
+
+static const struct gi_mode_way ways[] = {
+    {{"sliding", "rectangles"}, sliding_takes, sliding},
+    {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, runs},
+};
+
+const struct gi_ways gi_cuda_mode_ways = GI_WAYS(mode, GI_INTEGER_TYPES, ways);
+
+enum gi_status gi_cuda_mode(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_median *spec,
+                            struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_mode_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,211 @@
+/* Plain sums of samples and of their squares, exact in integers: reduction by thread, warp and
+ * block.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/measure.h"
+
+enum {
+    THREADS = 256,
+    WARPS = THREADS / WARP,
+    FIELDS = sizeof(struct gi_sums) / sizeof(uint64_t),
+};
+
+struct quantisers {
+    struct quantiser channel[GI_MAX_CHANNELS];
+};
+
+/* Pieces that a thread has in flight, and resident blocks per multiprocessor. */
+template <typename T, int CHANNELS> struct shape {
+    enum { TURN = CHANNELS == 3 ? 2 : 4, BLOCKS = sizeof(T) == 4 && CHANNELS > 2 ? 3 : 4 };
+    typedef struct piece<T, CHANNELS> turn[TURN];
+};
+
+/* Blanks samples outside the row: 0 adds nothing to integer sums, NaN adds nothing to float
+ * sums. */
+template <typename T, int CHANNELS>
+static __device__ inline void piece_blank(struct piece<T, CHANNELS> *piece)
+{
+#pragma unroll
+    for (int i = 0; i < piece->SAMPLES; i++)
+        if (i >= piece->n)
+            piece->samples[i] = sizeof(T) == 4 ? (T)NAN : (T)0;
+}
+
+/* ---- sums of a step: `n` for floats only ---- */
+
+/* Mask of the bytes of word `word` of a piece that belong to channel `c`. */
+template <int CHANNELS> static __device__ constexpr uint32_t bytes_of(int word, int c)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < 4; i++)
+        mask |= (4 * word + i) % CHANNELS == c ? 0xffu << 8 * i : 0;
+    return mask;
+}
+
+template <int CHANNELS>
+static __device__ inline void turn_add(struct gi_sums *sums, int c,
+                                       const typename shape<uint8_t, CHANNELS>::turn &pieces,
+                                       const struct quantiser &)
+{
+    constexpr int WORDS = piece<uint8_t, CHANNELS>::SAMPLES / 4;
+    uint32_t q = 0, q2 = 0;
+#pragma unroll
+    for (int i = 0; i < shape<uint8_t, CHANNELS>::TURN * WORDS; i++) {
+        uint32_t word = ((const uint32_t *)pieces[i / WORDS].samples)[i % WORDS];
+        const uint32_t mask = bytes_of<CHANNELS>(i % WORDS, c);
+        q = __dp4a(word, mask & 0x01010101u, q);
+        q2 = __dp4a(word, word & mask, q2);
+    }
+    sums->q += q;
+    sums->q2_low += q2;
+}
+
+template <int CHANNELS>
+static __device__ inline void turn_add(struct gi_sums *sums, int c,
+                                       const typename shape<uint16_t, CHANNELS>::turn &pieces,
+                                       const struct quantiser &)
+{
+    constexpr int N = piece<uint16_t, CHANNELS>::SAMPLES;
+    uint32_t q = 0;
+#pragma unroll
+    for (int i = 0; i < shape<uint16_t, CHANNELS>::TURN * N; i++)
+        if (i % CHANNELS == c) {
+            uint32_t v = pieces[i / N].samples[i % N];
+            q += v;
+            sums->q2_low += v * v; /* below 2^32 */
+        }
+    sums->q += q;
+}
+
+template <int CHANNELS>
+static __device__ inline void turn_add(struct gi_sums *sums, int c,
+                                       const typename shape<float, CHANNELS>::turn &pieces,
+                                       const struct quantiser &z)
+{
+    constexpr int N = piece<float, CHANNELS>::SAMPLES;
+    uint32_t n = 0;
+#pragma unroll
+    for (int i = 0; i < shape<float, CHANNELS>::TURN * N; i++)
+        if (i % CHANNELS == c) {
+            float v = pieces[i / N].samples[i % N];
+            uint32_t q = quantise(v, z); /* NaN gives 0 */
+            uint64_t q2 = (uint64_t)q * q;
+            n += v == v;
+            sums->q += q;
+            sums->q2_low += (uint32_t)q2;
+            sums->q2_high += q2 >> 32;
+        }
+    sums->n += n;
+}
+
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS, (shape<T, CHANNELS>::BLOCKS))
+    sum_channels(struct gi_sums *sums, struct gi_image src, struct walk walk, struct quantisers z)
+{
+    struct gi_sums mine[CHANNELS] = {};
+    unsigned index, y;
+    walk_start(walk, &y, &index, blockIdx.x * THREADS + threadIdx.x);
+    while (y < (unsigned)src.height) {
+        typename shape<T, CHANNELS>::turn pieces;
+        bool whole = true;
+#pragma unroll
+        for (struct piece<T, CHANNELS> &piece : pieces) {
+            piece_load(&piece, src, y, index);
+            whole &= piece.n == piece.SAMPLES;
+            walk_next(walk, &y, &index);
+        }
+        if (!whole)
+#pragma unroll
+            for (struct piece<T, CHANNELS> &piece : pieces)
+                piece_blank(&piece);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            turn_add<CHANNELS>(&mine[c], c, pieces, z.channel[c]);
+    }
+    if (sizeof(T) < 4 && blockIdx.x == 0 && threadIdx.x == 0)
+        for (int c = 0; c < CHANNELS; c++)
+            mine[c].n = (uint64_t)src.width * (uint64_t)src.height;
+    __shared__ device_u64 partial[WARPS][CHANNELS * FIELDS];
+    for (int c = 0; c < CHANNELS; c++) {
+        device_u64 fields[FIELDS] = {warp_sum(mine[c].n), warp_sum(mine[c].q),
+                                     warp_sum(mine[c].q2_low), warp_sum(mine[c].q2_high)};
+        for (int i = 0; i < FIELDS; i++)
+            if (threadIdx.x % WARP == 0)
+                partial[threadIdx.x / WARP][c * FIELDS + i] = fields[i];
+    }
+    __syncthreads();
+    if (threadIdx.x < CHANNELS * FIELDS) {
+        device_u64 sum = 0;
+        for (int w = 0; w < WARPS; w++)
+            sum += partial[w][threadIdx.x];
+        if (sum)
+            atomicAdd((device_u64 *)sums + threadIdx.x, sum);
+    }
+}
+
+template <typename T, int CHANNELS>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
+                             const struct gi_image *src, const struct quantisers *z,
+                             struct gi_err *err)
+{
+    unsigned blocks = (unsigned)(cu->units * shape<T, CHANNELS>::BLOCKS);
+    struct walk walk =
+        walk_of(src, piece<T, CHANNELS>::SAMPLES * sizeof(T), (size_t)blocks * THREADS);
+    sum_channels<T, CHANNELS><<<blocks, THREADS, 0, cu->stream>>>(sums, *src, walk, *z);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <typename T>
+static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_sums *sums,
+                                      const struct gi_image *src, const struct quantisers *z,
+                                      struct gi_err *err)
+{
+    GI_CUDA_CHANNELS(src->channels, launch<T, CHANNELS>(cu, sums, src, z, err));
+}
+
+enum gi_status gi_cuda_sums_launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
+                                   const struct gi_image *src, const float *lo, const float *hi,
+                                   struct gi_err *err)
+{
+    struct quantisers z = {};
+    for (int c = 0; c < src->channels && src->type == GI_F32; c++)
+        z.channel[c] = quantiser_of(lo[c], hi[c]);
+    GI_CUDA_TYPES(src->type, launch_channels<T>(cu, sums, src, &z, err));
+}
+
+static enum gi_status by_pieces(struct gi_queue *queue, struct gi_sums *sums,
+                                const struct gi_image *src, const float *lo, const float *hi,
+                                struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct gi_sums *device, found[GI_MAX_CHANNELS];
+    size_t nbytes = (size_t)src->channels * sizeof *sums;
+    enum gi_status status = gi_cuda_scratch(cu, (void **)&device, nbytes, err);
+    if (status)
+        return status;
+    GI_CUDA_TRY(cudaMemsetAsync(device, 0, nbytes, cu->stream));
+    status = gi_cuda_sums_launch(cu, device, src, lo, hi, err);
+    if (!status)
+        status = gi_cuda_copy_to_host(cu, found, nbytes, device, nbytes, nbytes, 1, err);
+    for (int c = 0; c < src->channels && !status; c++) {
+        sums[c].n += found[c].n;
+        sums[c].q += found[c].q;
+        sums[c].q2_low += found[c].q2_low;
+        sums[c].q2_high += found[c].q2_high;
+    }
+    return status;
+}
+
+static const struct gi_sums_way ways[] = {
+    {{"pieces", "everything"}, NULL, by_pieces},
+};
+
+const struct gi_ways gi_cuda_sums_ways = GI_WAYS(sums, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_sums(struct gi_queue *queue, struct gi_sums *sums,
+                            const struct gi_image *src, const float *lo, const float *hi,
+                            struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_sums_ways, ways, queue, src, (queue, src), (queue, sums, src, lo, hi, err),
+                err);
+}

@@ -1,9 +1,0 @@
-/* Geometric transforms through shared memory (tile.cuh), 16-bit samples.
- * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/warp/tile.cuh"
-
-enum gi_status gi_cuda_warp_tiles_u16(struct gi_cuda_queue *cu, const struct warp_args *args,
-                                      enum gi_interpolation how, struct gi_err *err)
-{
-    GI_CUDA_CHANNELS(args->src.channels, launch_how<uint16_t, CHANNELS>(cu, args, how, err));
-}

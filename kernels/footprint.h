@@ -1,0 +1,35 @@
+/* Structuring elements of any shape, as runs of pixels, and the limits of neighbourhoods.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_FOOTPRINT_H
+#define GI_KERNELS_FOOTPRINT_H
+
+#include "imgio/image.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    GI_RUNS_MAX = 4001,        /* of a window: as many as its rows, GI_TAPS_MAX */
+    GI_ROLLING_BALL_MAX = 250, /* radius of a ball, pixels: rows that it reaches stay in a cache */
+    GI_MEDIAN_MAX = 1001,      /* side of a median's: copies of the CPU's tiles stay small */
+};
+
+/* Pixels x + first to x + last of row y + `y`, seen from the pixel (x, y). */
+struct gi_footprint_run {
+    int16_t y, first, last;
+};
+
+static inline int gi_footprint_pixels(const struct gi_footprint_run *runs, int n)
+{
+    int pixels = 0;
+    for (int i = 0; i < n; i++)
+        pixels += runs[i].last - runs[i].first + 1;
+    return pixels;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

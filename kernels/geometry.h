@@ -1,0 +1,323 @@
+/* Contracts of the family geometry: remapping by coordinate maps, resampling, flips and quarter
+ * turns, copies with a border, and the bounds of what differs from one pixel.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_GEOMETRY_H
+#define GI_KERNELS_GEOMETRY_H
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/rules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A place in the source, in pixels from the centre of the top left one, as a whole number of
+ * 2^-GI_PLACE_BITS pixels: as many as a float has behind its first. */
+enum { GI_PLACE_BITS = 23, GI_AFFINE_BITS = 40 };
+
+enum gi_map_kind {
+    GI_MAP_AFFINE,     /* by `affine` */
+    GI_MAP_PROJECTIVE, /* by `m` */
+    GI_MAP_RAYS,       /* by `rays`: a Cartesian image on rays from a point */
+    GI_MAP_RINGS,      /* by `rings`: the other way */
+    GI_MAP_LENS,       /* by `lens` */
+    GI_MAP_FIELD,      /* by `field` */
+};
+
+/* GI_MAP_RAYS: fma(radius[x], cosine[y], center_x), fma(radius[x], sine[y], center_y). */
+struct gi_rays {
+    const double *radius;        /* pixels, one per column of the whole result */
+    const double *cosine, *sine; /* one per row; host memory, read before the primitive returns */
+    double center_x, center_y;
+};
+
+/* GI_MAP_RINGS: with dx = x - center_x, dy = y - center_y, q = fma(dx, dx, dy * dy): X = radial *
+ * sqrt(q), or with `log` radial * gi_map_log(sqrt(q) + 1); Y = angular * gi_map_angle(dx, dy). */
+struct gi_rings {
+    double center_x, center_y; /* of the result */
+    double radial;             /* columns a pixel, or a power of e */
+    double angular;            /* rows a radian */
+    bool log;
+};
+
+/* GI_MAP_LENS: gi_map_lens(). OpenCV's model of a camera, calib3d. */
+struct gi_lens {
+    double fx, fy, cx, cy;           /* of the camera, pixels */
+    double per_x, per_y, at_x, at_y; /* of the result: 1 / fx, 1 / fy, cx, cy */
+    double k[6], p[2];
+};
+
+/* The source position (X, Y) of pixel (x, y) of the result. Numbers are double, `fma` is fused,
+ * quotients and roots are IEEE's; a result that is NaN or beyond 2^26 is replaced by -2^26 or 2^26,
+ * then rounded half to even to GI_PLACE_BITS. */
+struct gi_map {
+    enum gi_map_kind kind;
+    /* a x + b y + c and d x + e y + f for a to f, with GI_AFFINE_BITS fraction bits, exact in 64
+     * bits, cut off after GI_PLACE_BITS: so half of the last one is in c and f already. */
+    int64_t affine[6];
+    /* With n_i = fma(m[3 i], x, fma(m[3 i + 1], y, m[3 i + 2])): n_0 / n_2 and n_1 / n_2. */
+    double m[9];
+    struct gi_rays rays;
+    struct gi_rings rings;
+    struct gi_lens lens;
+    /* The samples at (x, y) of the first and of the second image, of GI_F32; with `relative` x and
+     * y are added to them. If both are the same image with two channels or more, X and Y are its
+     * first two channels. On the backend, of the size of the whole result. */
+    const struct gi_image *field[2];
+    bool relative;
+};
+
+/* GI_PLACE_BITS of a coordinate: the bits below the point of 1.5 * 2^29 + v are v's. */
+GI_HOST_DEVICE static inline int64_t gi_map_fixed(double v)
+{
+    const double limit = 67108864.0, shift = 805306368.0;
+    int64_t bits;
+    v = v > -limit ? v : -limit;
+    v = v < limit ? v : limit;
+    v += shift;
+    memcpy(&bits, &v, sizeof bits);
+    return bits - 0x41c8000000000000;
+}
+
+struct gi_place {
+    int64_t x, y;
+};
+
+GI_HOST_DEVICE static inline struct gi_place gi_map_affine(const int64_t *m, int x, int y)
+{
+    struct gi_place at = {(m[0] * x + (m[1] * y + m[2])) >> (GI_AFFINE_BITS - GI_PLACE_BITS),
+                          (m[3] * x + (m[4] * y + m[5])) >> (GI_AFFINE_BITS - GI_PLACE_BITS)};
+    return at;
+}
+
+GI_HOST_DEVICE static inline struct gi_place gi_map_projective(const double *m, int x, int y)
+{
+    double u = x, v = y, c = fma(m[6], u, fma(m[7], v, m[8]));
+    double a = fma(m[0], u, fma(m[1], v, m[2])), b = fma(m[3], u, fma(m[4], v, m[5]));
+    struct gi_place at = {gi_map_fixed(a / c), gi_map_fixed(b / c)};
+    return at;
+}
+
+GI_HOST_DEVICE static inline struct gi_place gi_map_rays(const struct gi_rays *rays, int x, int y)
+{
+    struct gi_place at = {gi_map_fixed(fma(rays->radius[x], rays->cosine[y], rays->center_x)),
+                          gi_map_fixed(fma(rays->radius[x], rays->sine[y], rays->center_y))};
+    return at;
+}
+
+/* The natural logarithm of q > 0, normal, to 1e-13: with q = m 2^e, m from sqrt(1/2) to sqrt(2),
+ * and s = (m - 1) / (m + 1), e log 2 + 2 (s + s^3 / 3 + ... + s^17 / 17). */
+GI_HOST_DEVICE static inline double gi_map_log(double q)
+{
+    int64_t bits, root = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
+    memcpy(&bits, &q, sizeof bits);
+    int64_t e = (bits - root) >> 52;
+    bits -= e * ((int64_t)1 << 52);
+    double m, sum = 0;
+    memcpy(&m, &bits, sizeof m);
+    double s = (m - 1) / (m + 1), s2 = s * s;
+    for (int i = 17; i >= 1; i -= 2)
+        sum = fma(sum, s2, 1.0 / i);
+    return fma((double)e, 0.6931471805599453, 2 * s * sum);
+}
+
+/* The angle of (dx, dy), 0 to 2 pi, to 1e-13: with r the lesser of |dx| and |dy| over the greater,
+ * less pi / 4 as (r - 1) / (r + 1) where it is above tan(pi / 8), atan r = r - r^3 / 3 + ... +
+ * r^33 / 33; then the eighth of the circle. */
+GI_HOST_DEVICE static inline double gi_map_angle(double dx, double dy)
+{
+    const double pi = 3.141592653589793;
+    double ax = fabs(dx), ay = fabs(dy), low = ax < ay ? ax : ay, high = ax < ay ? ay : ax;
+    bool over = low > 0.41421356237309503 * high;
+    double r = over ? (low - high) / (low + high) : high > 0 ? low / high : 0, r2 = r * r, sum = 0;
+    for (int i = 33; i >= 1; i -= 2)
+        sum = fma(sum, r2, i % 4 == 1 ? 1.0 / i : -1.0 / i);
+    double angle = over ? fma(r, sum, pi / 4) : r * sum;
+    angle = ay > ax ? pi / 2 - angle : angle;
+    angle = dx < 0 ? pi - angle : angle;
+    return dy < 0 ? 2 * pi - angle : angle;
+}
+
+GI_HOST_DEVICE static inline struct gi_place gi_map_rings(const struct gi_rings *rings, int x,
+                                                          int y)
+{
+    double dx = x - rings->center_x, dy = y - rings->center_y, q = fma(dx, dx, dy * dy);
+    double r = sqrt(q), along = rings->log ? gi_map_log(r + 1) : r;
+    struct gi_place at = {gi_map_fixed(rings->radial * along),
+                          gi_map_fixed(rings->angular * gi_map_angle(dx, dy))};
+    return at;
+}
+
+/* x and y from the ideal camera to the lens': with r2 = x^2 + y^2 and
+ * k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3), x k + 2 p1 x y + p2 (r2 +
+ * 2 x^2) and y k + p1 (r2 + 2 y^2) + 2 p2 x y; `k` in the order k1 k2 k3 k4 k5 k6. */
+GI_HOST_DEVICE static inline struct gi_place gi_map_lens(const struct gi_lens *lens, int px, int py)
+{
+    double x = (px - lens->at_x) * lens->per_x, y = (py - lens->at_y) * lens->per_y;
+    const double *k = lens->k, *p = lens->p;
+    double r2 = fma(x, x, y * y), xy = 2 * x * y;
+    double above = fma(r2, fma(r2, fma(r2, k[2], k[1]), k[0]), 1.0);
+    double below = fma(r2, fma(r2, fma(r2, k[5], k[4]), k[3]), 1.0), by = above / below;
+    double u = fma(x, by, fma(p[0], xy, p[1] * fma(2 * x, x, r2)));
+    double v = fma(y, by, fma(p[1], xy, p[0] * fma(2 * y, y, r2)));
+    struct gi_place at = {gi_map_fixed(fma(lens->fx, u, lens->cx)),
+                          gi_map_fixed(fma(lens->fy, v, lens->cy))};
+    return at;
+}
+
+/* The position from two samples of a field, at (x, y). */
+GI_HOST_DEVICE static inline struct gi_place gi_map_samples(float a, float b, bool relative, int x,
+                                                            int y)
+{
+    double to_x = a, to_y = b;
+    struct gi_place at = {gi_map_fixed(relative ? to_x + x : to_x),
+                          gi_map_fixed(relative ? to_y + y : to_y)};
+    return at;
+}
+
+GI_HOST_DEVICE static inline struct gi_place
+gi_map_field(const struct gi_image *a, const struct gi_image *b, bool relative, int x, int y)
+{
+    const float *row = (const float *)((const char *)a->data + (size_t)y * a->stride);
+    const float *row2 = (const float *)((const char *)b->data + (size_t)y * b->stride);
+    size_t i = (size_t)x * (size_t)a->channels, second = a->channels > 1;
+    return gi_map_samples(row[i], row2[i + second], relative, x, y);
+}
+
+/* The row of a band that begins at row `band` of an image of `height` which is its row y, 0 <= y <
+ * height, where the band may reach past an end of it. */
+GI_HOST_DEVICE static inline int gi_band_row(int y, int band, int height)
+{
+    int row = y - band;
+    return row < 0 ? row + height : row >= height ? row - height : row;
+}
+
+/* The four weights of Keys' cubic for a place t from 0 below 1 between the second and third. */
+GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, float a, float t)
+{
+    float t2 = t * t;
+    w[0] = t * fmaf(t, fmaf(a, t, -2 * a), a);
+    w[1] = fmaf(t2, fmaf(a + 2, t, -(a + 3)), 1);
+    w[2] = t * fmaf(t, fmaf(-(a + 2), t, 2 * a + 3), -a);
+    w[3] = t2 * fmaf(-a, t, a);
+}
+
+/* One side of a resampling: result i is made of the `taps` source samples from place
+ * first[i] - origin on, by row phase[i] of the weights; that never leaves the source. */
+struct gi_resample_side {
+    int n;                /* results: the width or the height of `dst` */
+    int taps;             /* 1 or more */
+    int origin;           /* the position that comes first in `src`, which may be a band of rows */
+    int nphases;          /* rows of weights */
+    const int32_t *first; /* n, never descending */
+    const int32_t *phase; /* n, 0 to nphases - 1 */
+    const float *weights; /* nphases rows of `taps` */
+    const float *sums;    /* nphases: of each row, where that is not 1; else NULL, for both sides */
+    const int32_t *integers; /* the same in 2^-22, for gi_resample.integer; else NULL */
+};
+
+/* A separable resampling. The tables are host memory, read before the primitive returns.
+ *
+ * Columns first: c(y, x) = sum over t of col.weights[phase][t] * src(col.first[y] + t, x), then
+ * f(y, x) = sum over t of row.weights[phase][t] * c(y, row.first[x] + t), t ascending, both summed
+ * as in gi_separable. With `sums` f is divided by the product of its row's and its column's, so
+ * that whole weights make exact means. Alpha by its rule, the sum of the weights being 1; then the
+ * last step.
+ *
+ * With `integer`, GI_U8 only, as Pillow's Image.resize computes (libImaging/Resample.c): rows first
+ * by row.integers, then columns by col.integers, or with `columns_first` the other way round, 8
+ * bits between the passes, each sum S of 32 bits rounded to (S + 2^21) >> 22 and cut off at 0 and
+ * 255. Under WEIGH colour goes in as c * a / 255, t = c * a + 128; (t + (t >> 8)) >> 8, and comes
+ * out as 255 * c / a cut off, 255 at most, but as it is where a is 0 or 255 (Convert.c: rgbA2rgba
+ * and rgba2rgbA). */
+struct gi_resample {
+    struct gi_resample_side row, col; /* along a row: of columns of pixels; along a column */
+    enum gi_alpha_rule alpha;         /* PLAIN or WEIGH */
+    bool integer, columns_first;
+};
+
+enum gi_interpolation { GI_NEAREST, GI_LINEAR, GI_CUBIC };
+
+/* dst(x, y) from the pixels around (X, Y). i = floor(X), t = X - i as float, j and u so from Y:
+ *   NEAREST  the pixel (floor(X + 1/2), floor(Y + 1/2)).
+ *   LINEAR   mix(mix(p(i, j), p(i + 1, j), t), mix(p(i, j + 1), p(i + 1, j + 1), t), u) where
+ *            mix(a, b, t) = fmaf(t, b - a, a), but a where t is 0.
+ *   CUBIC    rows first, then the column: the sums of gi_cubic_weights() times p(i - 1) to p(i +
+ * 2), as fmaf(weight, sample, sum) from +0 with the index ascending, without the taps whose weight
+ * is 0. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6), 1981. Then the last step.
+ * Pixels outside are `border`'s, save that under GI_MAP_RINGS rows wrap; but under GI_BORDER_VALUE
+ * a pixel of the result none of whose taps is in the source has the edge's value as it is. */
+struct gi_remap {
+    struct gi_map map;
+    enum gi_interpolation interpolation;
+    float cubic;              /* Keys' a */
+    enum gi_alpha_rule alpha; /* PLAIN or WEIGH, by a sum of weights of 1; NEAREST is PLAIN */
+    struct gi_border_spec border;
+    int height;       /* rows of the whole source, of which `src` holds those that are needed */
+    int src_y, dst_y; /* the row of the whole that is the first of `src`, of `dst`; under
+                         GI_BORDER_WRAP `src` may begin or end past it, where it stands again */
+};
+
+/* `dst` has the width row.n and the height col.n. */
+typedef enum gi_status gi_resample_fn(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_resample *spec,
+                                      struct gi_err *err);
+
+/* `dst` has any width and height; spec->field is on the backend too. */
+typedef enum gi_status gi_remap_fn(struct gi_queue *queue, struct gi_image *dst,
+                                   const struct gi_image *src, const struct gi_remap *spec,
+                                   struct gi_err *err);
+
+/* A window on an image: dst(y, x) is the image's sample at (y + top, x + left), outside the image
+ * what `border` says (its values by the last step). `src` may hold rows src_y and on of an image
+ * `image_height` rows high, among them all that the window looks at; image_height 0: it is the
+ * whole image. */
+struct gi_copy_border {
+    int left, top; /* of dst's first pixel in the image; any, inside or out */
+    int src_y, image_height;
+    struct gi_border_spec border;
+};
+
+/* `dst`: of any width and height, channels and type of `src`. */
+typedef enum gi_status gi_copy_border_fn(struct gi_queue *queue, struct gi_image *dst,
+                                         const struct gi_image *src,
+                                         const struct gi_copy_border *spec, struct gi_err *err);
+
+/* As `layout` says (imgio/image.h), bits of enum gi_layout. `dst` has the channels and type of
+ * `src`, and its width and height, which change places with GI_LAYOUT_TRANSPOSE. */
+typedef enum gi_status gi_layout_fn(struct gi_queue *queue, struct gi_image *dst,
+                                    const struct gi_image *src, int layout, struct gi_err *err);
+
+/* The smallest rectangle with all pixels that differ from `pixel` by more than `tolerance`: |s - p|
+ * > tolerance for some channel, in float32, NaN differing from everything. With alpha, colour is
+ * taken as c * a (one multiplication) on both sides, and held against tolerance * full scale. */
+struct gi_bounds_spec {
+    float pixel[GI_MAX_CHANNELS]; /* sample units */
+    float tolerance;              /* sample units */
+};
+
+struct gi_bounds {
+    int left, top, right, bottom; /* right and bottom are just outside; all 0 where there is none */
+};
+
+/* Waits. */
+typedef enum gi_status gi_bounds_fn(struct gi_queue *queue, struct gi_bounds *bounds,
+                                    const struct gi_image *src, const struct gi_bounds_spec *spec,
+                                    struct gi_err *err);
+
+/* Returns the row of `src` for row y of the result; -1: the border value. */
+GI_HOST_DEVICE static inline int gi_copy_border_row(const struct gi_copy_border *spec,
+                                                    const struct gi_image *src, int y)
+{
+    int height = spec->image_height ? spec->image_height : src->height;
+    int row = gi_border_index((long long)y + spec->top, height, spec->border.mode);
+    return row < 0 ? -1 : row - spec->src_y;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

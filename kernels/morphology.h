@@ -1,0 +1,83 @@
+/* Contracts of the family morphology: minimum and maximum over a structuring element, the rolling
+ * ball, and transparent pixels that are ignored. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_MORPHOLOGY_H
+#define GI_KERNELS_MORPHOLOGY_H
+
+#include "kernels/footprint.h"
+#include "kernels/rules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Minimum filter, or with `greatest` maximum filter, each channel separately: f(y, x) = the minimum
+ * of src(y + j - anchor_y, x + i - anchor_x), 0 <= j < height, 0 <= i < width. With `runs` only
+ * samples in these count; they are inside that rectangle, y never descending. Floats are ordered as
+ * by gi_float_key(), so -0 is below +0; a neighbourhood with a NaN gives NaN, in its canonical
+ * form. Border values are rounded to integers (half to even, saturated) first. */
+struct gi_min_max {
+    int width, height;      /* 1 to GI_TAPS_MAX */
+    int anchor_x, anchor_y; /* 0 <= anchor < width, height */
+    bool greatest;
+    bool alpha_too; /* alpha is a channel like the others; else it is copied */
+    struct gi_border_spec border;
+    const struct gi_footprint_run
+        *runs; /* host memory, read before the primitive returns; NULL: none */
+    int nruns; /* 1 to GI_RUNS_MAX */
+};
+
+/* Rolling ball below the samples of a channel, with radius r in pixels: f(y, x) = the minimum of
+ * src(y + j, x + i) + heights[|j| * (r + 1) + |i|], -r <= i, j <= r; a sum that is not less than
+ * the minimum so far, NaN included, is skipped, and the initial minimum is infinity. The result is
+ * f if `keep`, else src(y, x) - f. Alpha is copied. Border values are rounded to integers (half to
+ * even, saturated) first. */
+struct gi_rolling_ball {
+    int radius; /* 0 to GI_ROLLING_BALL_MAX */
+    /* Host memory, read before the primitive returns: (r + 1)^2, 0 or more, infinity outside the
+     * ball; heights[0] is 0. */
+    const float *heights;
+    bool keep;
+    struct gi_border_spec border;
+};
+
+/* The last i of row j of the ball, -1 where it has none. */
+static inline int gi_rolling_ball_reach(const struct gi_rolling_ball *spec, int j)
+{
+    int n = spec->radius + 1, i = n - 1;
+    while (i >= 0 && spec->heights[j * n + i] > 3e38f)
+        i--;
+    return i;
+}
+
+typedef enum gi_status gi_min_max_fn(struct gi_queue *queue, struct gi_image *dst,
+                                     const struct gi_image *src, const struct gi_min_max *spec,
+                                     struct gi_err *err);
+typedef enum gi_status gi_rolling_ball_fn(struct gi_queue *queue, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_rolling_ball *spec, struct gi_err *err);
+
+/* A pixel counts whose alpha is > 0.
+ *
+ * Without `picked` the veil is put on: all samples of a pixel that does not count become `hidden`,
+ * alpha of one that does `shown`, its colour stays. So what picks the extreme samples of each
+ * channel of a window, alpha too, leaves `hidden` in alpha where none of its pixels counts, if it
+ * picks `hidden` after everything else.
+ *
+ * With `picked`, which was made like that, the veil is taken off: alpha is that of `src`, and so is
+ * the colour where the alpha of `picked` is `hidden`; elsewhere the colour is that of `picked`. */
+struct gi_ignore_transparent {
+    const struct gi_image *picked; /* of the shape of `src`, on the backend; NULL: none yet */
+    float hidden, shown;           /* two different samples of the type, no NaN */
+};
+
+/* `src` has alpha; `dst` may be spec->picked. Samples that stay do so to the bit. */
+typedef enum gi_status gi_ignore_transparent_fn(struct gi_queue *queue, struct gi_image *dst,
+                                                const struct gi_image *src,
+                                                const struct gi_ignore_transparent *spec,
+                                                struct gi_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,154 @@
+/* Contracts of the family statistics: histograms, sums, exact reductions, and integral images.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_STATISTICS_H
+#define GI_KERNELS_STATISTICS_H
+
+#include <math.h>
+
+#include "kernels/rules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gi_histogram_key {
+    GI_KEY_VALUE, /* GI_U8, GI_U16: the sample itself; nbins is 256 or 65536 */
+    GI_KEY_RANGE, /* GI_F32: the bin i with e(i) <= v < e(i + 1), the last one with v == hi too,
+                     e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi; a sample
+                     outside lo..hi or NaN is not counted; 1 <= nbins <= 65536; nothing is
+                     counted where hi - lo is negative or not finite */
+    GI_KEY_FLOAT_HIGH, /* GI_F32: upper 16 bits of gi_float_key(v), NaN not counted; 65536 bins */
+    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are one of `prefixes`, NaN
+                          not counted; 65536 bins for each prefix */
+};
+
+enum { GI_PREFIXES_MAX = 16 };
+
+struct gi_histogram_spec {
+    enum gi_histogram_key key;
+    int nbins;
+    double lo, hi; /* GI_KEY_RANGE */
+    /* GI_KEY_FLOAT_LOW: different upper halves, each with a histogram of its own, one behind the
+     * other in `counts`. */
+    uint16_t prefixes[GI_PREFIXES_MAX];
+    int nprefixes; /* 1 to GI_PREFIXES_MAX */
+};
+
+/* A number that orders as the float does (-inf lowest, +inf highest, -0 just below +0): the bits
+ * with the sign flipped for positive floats, all flipped for negative ones. Idea: Herf, "Radix
+ * tricks", 2001. NaNs land above +inf or below -inf. */
+GI_HOST_DEVICE static inline uint32_t gi_float_key(uint32_t bits)
+{
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
+{
+    return key & 0x80000000u ? key & 0x7fffffffu : ~key;
+}
+
+/* Where floats have 65536 values over 0 to 1, the one of v: that of GI_KEY_RANGE, and for a v
+ * outside the nearest; of NaN 0. Times 2^16 is exact. */
+GI_HOST_DEVICE static inline int gi_unit_bin(float v)
+{
+    return v > 0 ? (v < 1 ? (int)(v * 65536.0f) : 65535) : 0;
+}
+
+/* counts[c * nbins + bin] += occurrences in channel c; the caller zeroes `counts` (host memory,
+ * channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band. */
+typedef enum gi_status gi_histogram_fn(struct gi_queue *queue, uint64_t *counts,
+                                       const struct gi_image *src,
+                                       const struct gi_histogram_spec *spec, struct gi_err *err);
+
+/* Sums of quantised samples, exact in integers so that no order matters. q is the sample itself for
+ * integer types. For GI_F32 q = rint((v - lo) * ((2^31 - 1) / (hi - lo))) in double, v clamped to
+ * lo..hi, 0 where hi <= lo or hi - lo is not finite; NaN is left out. 2^32 samples at most. */
+struct gi_sums {
+    uint64_t n;               /* samples counted */
+    uint64_t q;               /* sum of q */
+    uint64_t q2_low, q2_high; /* sum of the lower 32 bits of q * q, and of the upper 32 bits */
+};
+
+/* sums[c] += the sums of channel c, quantised by lo[c] and hi[c] (GI_F32 only; else unused). */
+typedef enum gi_status gi_sums_fn(struct gi_queue *queue, struct gi_sums *sums,
+                                  const struct gi_image *src, const float *lo, const float *hi,
+                                  struct gi_err *err);
+
+enum { GI_EXACT_WORDS = 10 };
+
+/* A whole number of 640 bits in two's complement, the lowest word first: wide enough for the
+ * squares of 2^32 floats, so that nothing is ever rounded and any order gives the same words. After
+ * the large superaccumulator of R. Neal, "Fast exact summation using small and large
+ * superaccumulators", arXiv:1505.05571, 2015. */
+struct gi_exact {
+    uint64_t w[GI_EXACT_WORDS];
+};
+
+/* Units of sums and magnitudes, and of squares, of GI_F32: 2 to this power. */
+enum { GI_EXACT_SUM = -149, GI_EXACT_SQUARES = -298 };
+
+/* One channel. For GI_F32 everything except the counts is of finite samples, and -0 counts as +0.
+ */
+struct gi_reduction {
+    uint64_t n;                             /* samples, finite ones */
+    uint64_t nan, above, below;             /* samples that are NaN, infinity and minus infinity */
+    struct gi_exact sum, magnitude, square; /* of samples, absolute samples and squares; units: 1
+                                               for integers, else as above */
+    float min, max;                         /* 0 where n is 0 */
+    uint64_t min_at, max_at; /* y * width + x of the first in raster order; 0 where n is 0 */
+};
+
+struct gi_reduce {
+    bool opaque; /* pixels whose alpha is not > 0 are left out; nothing of images without alpha */
+    int y;       /* row of the whole image that is the first of `src`; bands come from the top on */
+};
+
+/* found[c] += what is found of channel c; zeroed before the first band. Fewer than 2^32 pixels.
+ * Waits. */
+typedef enum gi_status gi_reduce_fn(struct gi_queue *queue, struct gi_reduction *found,
+                                    const struct gi_image *src, const struct gi_reduce *spec,
+                                    struct gi_err *err);
+
+/* to += value * 2^shift, or -= where `minus`; shift below 64 * GI_EXACT_WORDS. */
+void gi_exact_add(struct gi_exact *to, uint64_t value, unsigned shift, bool minus);
+
+/* to += from; the samples of `from` come after those of `to`. */
+void gi_reduction_add(struct gi_reduction *to, const struct gi_reduction *from);
+
+enum gi_scan_along {
+    GI_SCAN_BOTH,    /* over rows 0 to y and columns 0 to x: an integral image */
+    GI_SCAN_ROWS,    /* over columns 0 to x of row y */
+    GI_SCAN_COLUMNS, /* over rows 0 to y of column x */
+};
+
+/* Prefix sums: dst(y, x) = the sum of v over the positions that `along` names, each channel
+ * separately, alpha included; v is the sample or, with `squares`, its square. The sums are
+ * integers, so their order does not matter: for GI_F32 v is a double, 0 if it is not finite, times
+ * 2^shift, rounded to the nearest integer (half to even), and the sum as a double (rounded to
+ * nearest) times 2^-shift. The caller ensures that sums fit: in 32 or 64 bits unsigned, or in 63
+ * bits and a sign. */
+struct gi_scan {
+    enum gi_scan_along along;
+    bool squares;
+    int words; /* of 32 bits that a sum takes: 1 or 2, of GI_F32, where it is a double, 2 */
+    int shift; /* GI_F32: -1000 to 1000 */
+};
+
+/* `dst` is a GI_U32 image of as many channels, rows and, times `words`, columns as `src`; its rows
+ * hold uint32_t, uint64_t or double, channel by channel, pixel by pixel. */
+typedef enum gi_status gi_scan_fn(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_scan *spec,
+                                  struct gi_err *err);
+
+/* The whole number that a float counts for; `scale` is 2^shift. */
+GI_HOST_DEVICE static inline int64_t gi_scan_float(float sample, bool square, double scale)
+{
+    double v = sample - sample == 0 ? sample : 0;
+    return (int64_t)rint((square ? v * v : v) * scale);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

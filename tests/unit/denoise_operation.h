@@ -1,0 +1,179 @@
+/* Definitions of the bilateral filter and of non-local means with random specs; included by
+ * operation.h.
+ * SPDX-License-Identifier: MIT */
+static struct gi_border_spec exact_border(const struct gi_border_spec *border,
+                                          const struct gi_image *src)
+{
+    struct gi_border_spec whole = *border;
+    for (int c = 0; src->type != GI_F32 && c < src->channels; c++)
+        whole.value[c] = rintf(fmaxf(fminf(border->value[c], gi_type_full_scale(src->type)), 0));
+    return whole;
+}
+
+/* Adds the neighbour (y + j, x + i) of (y, x) to the sums of a row; the weights come last. */
+static void exact_alike(float *sums, const struct gi_image *src, const struct gi_bilateral *spec,
+                        const struct gi_border_spec *border, const int *at, int j, int i)
+{
+    int half = spec->k / 2, colours = gi_colour_channels(src), y = at[0], x = at[1];
+    float q[4], d = 0, space = spec->space[abs(j) * (half + 1) + abs(i)];
+    for (int c = 0; c < src->channels; c++) {
+        q[c] = exact_at(src, border, GI_ALPHA_PLAIN, (long long)y + j, (long long)x + i, c);
+        float difference = fabsf(q[c] - exact_sample(src, y, x, c));
+        d = c == 0 ? difference : c < colours ? d + difference : d;
+    }
+    float t = d * spec->scale;
+    if (!(t < (float)spec->n - 0.5f) || space == 0)
+        return;
+    float e = rintf(t), slope = spec->slope ? spec->slope[(int)e] : 0;
+    float w = fmaf(t - e, slope, spec->value[(int)e]) * space;
+    w = colours < src->channels ? w * q[colours] : w;
+    for (int c = 0; c < colours; c++)
+        sums[c] = fmaf(w, q[c], sums[c]);
+    sums[colours] += w;
+}
+
+static void exact_bilateral(struct gi_image *dst, const struct gi_image *src,
+                            const struct gi_bilateral *spec)
+{
+    int half = spec->k / 2, colours = gi_colour_channels(src);
+    struct gi_border_spec border = exact_border(&spec->border, src);
+    for (int at[2] = {0, 0}; at[0] < src->height; at[0]++)
+        for (at[1] = 0; at[1] < src->width; at[1]++) {
+            float sums[4] = {0};
+            for (int j = -half; j <= half; j++) {
+                float row[4] = {0};
+                for (int i = -half; i <= half; i++)
+                    exact_alike(row, src, spec, &border, at, j, i);
+                for (int c = 0; c <= colours; c++)
+                    sums[c] += row[c];
+            }
+            for (int c = 0; c < src->channels; c++) {
+                float s = exact_sample(src, at[0], at[1], c);
+                bool mean = c < colours && sums[colours] > 0;
+                exact_put(dst, at[0], at[1], c, mean ? sums[c] / sums[colours] : s);
+            }
+        }
+}
+
+/* Returns the sample of colour c at (y, x) in the integer steps that distances are computed in. */
+static int exact_step(const struct gi_image *src, const struct gi_nlmeans *spec,
+                      const struct gi_border_spec *border, long long y, long long x, int c)
+{
+    float v = exact_at(src, border, GI_ALPHA_PLAIN, y, x, c), t = v * spec->scale;
+    if (src->type == GI_U8)
+        return (int)v;
+    return isfinite(v) ? (int)rintf(fminf(fmaxf(t, -0x1p29f), 0x1p29f)) : 0;
+}
+
+static uint32_t exact_distance(const struct gi_image *src, const struct gi_nlmeans *spec,
+                               const struct gi_border_spec *border, const int *at, int j, int i)
+{
+    int half = spec->patch / 2;
+    uint32_t sum = 0;
+    for (int c = 0; c < gi_colour_channels(src); c++)
+        for (int v = -half; v <= half; v++)
+            for (int u = -half; u <= half; u++) {
+                long long y = (long long)at[0] + v, x = (long long)at[1] + u;
+                int d = abs(exact_step(src, spec, border, y, x, c) -
+                            exact_step(src, spec, border, y + j, x + i, c));
+                d = d > GI_NLMEANS_STEPS ? GI_NLMEANS_STEPS : d;
+                sum += (uint32_t)(d * d);
+            }
+    return sum;
+}
+
+struct exact_means {
+    uint64_t s[4]; /* weights last */
+    float f[4];
+};
+
+static void exact_add(struct exact_means *means, const struct gi_image *src,
+                      const struct gi_border_spec *border, long long y, long long x,
+                      uint32_t weight)
+{
+    int colours = gi_colour_channels(src);
+    float v[4], share = 1;
+    for (int c = 0; c < src->channels; c++) {
+        v[c] = exact_at(src, border, GI_ALPHA_PLAIN, y, x, c);
+        share = c == colours ? v[c] : share;
+    }
+    for (int c = 0; c < src->channels; c++)
+        share = isfinite(v[c]) ? share : 0;
+    for (int c = 0; c < colours; c++) {
+        means->s[c] += src->type == GI_F32 ? 0 : weight * (uint64_t)share * (uint64_t)v[c];
+        means->f[c] = fmaf((float)weight * share, isfinite(v[c]) ? v[c] : 0, means->f[c]);
+    }
+    means->s[colours] += src->type == GI_F32 ? 0 : weight * (uint64_t)share;
+    means->f[colours] += (float)weight * share;
+}
+
+static void exact_nlmeans(struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_nlmeans *spec)
+{
+    int half = spec->search / 2, colours = gi_colour_channels(src);
+    struct gi_border_spec border = exact_border(&spec->border, src);
+    for (int at[2] = {0, 0}; at[0] < src->height; at[0]++)
+        for (at[1] = 0; at[1] < src->width; at[1]++) {
+            struct exact_means m = {0};
+            for (int j = -half; j <= half; j++)
+                for (int i = -half; i <= half; i++) {
+                    uint32_t place = exact_distance(src, spec, &border, at, j, i) >> spec->shift;
+                    if (place < (uint32_t)spec->n)
+                        exact_add(&m, src, &border, (long long)at[0] + j, (long long)at[1] + i,
+                                  spec->weights[place]);
+                }
+            for (int c = 0; c < src->channels; c++) {
+                float v = exact_sample(src, at[0], at[1], c);
+                if (c < colours && src->type == GI_F32 && m.f[colours] > 0)
+                    v = m.f[c] / m.f[colours];
+                if (c < colours && src->type != GI_F32 && m.s[colours])
+                    v = (float)((2 * m.s[c] + m.s[colours]) / (2 * m.s[colours]));
+                exact_put(dst, at[0], at[1], c, v);
+            }
+        }
+}
+
+/* Draws a disk of diameter up to `most` and decreasing weights: for bytes one weight per
+ * difference, otherwise tangents (value and slope). */
+static void random_bilateral(struct operation *op, uint64_t *seed, enum gi_border border,
+                             enum gi_type type, int most)
+{
+    struct gi_bilateral *b = &op->bilateral;
+    bool whole = type == GI_U8 && case_between(seed, 0, 3);
+    float fall = 0.02f + 0.2f * (case_real(seed) + 1), full = gi_type_full_scale(type);
+    *b = (struct gi_bilateral){.k = 2 * case_between(seed, 0, most / 2) + 1,
+                               .n = whole ? 3 * 255 + 1 : case_between(seed, 1, 500),
+                               .space = op->space,
+                               .value = op->value,
+                               .slope = whole ? NULL : op->slope,
+                               .border = case_border(seed, border, type)};
+    b->scale = whole ? 1 : (float)b->n / full * (case_real(seed) + 1.5f);
+    for (int i = 0; i < b->n; i++) {
+        op->value[i] = i == 0 ? 1 : op->value[i - 1] * (1 - fall) + 0x1p-60f;
+        op->slope[i] = -fall * op->value[i];
+    }
+    int half = b->k / 2;
+    for (int j = 0; j <= half; j++)
+        for (int i = 0; i <= half; i++)
+            op->space[j * (half + 1) + i] =
+                i * i + j * j > half * half ? 0 : 1 / (1 + 0.1f * (float)(i * i + j * j));
+}
+
+/* Draws patches and offsets up to `most` wide, sometimes 7 x 7. The random samples contain some
+ * similar ones. */
+static void random_nlmeans(struct operation *op, uint64_t *seed, enum gi_border border,
+                           enum gi_type type, int most)
+{
+    struct gi_nlmeans *m = &op->nlmeans;
+    *m = (struct gi_nlmeans){.patch = 2 * case_between(seed, 0, most / 2) + 1,
+                             .search = 2 * case_between(seed, 0, most / 2) + 1,
+                             .n = case_between(seed, 1, GI_NLMEANS_ENTRIES),
+                             .weights = op->weights,
+                             .border = case_border(seed, border, type)};
+    m->patch = case_between(seed, 0, 1) && most > 3 ? 7 : m->patch;
+    m->scale = 255 / gi_type_full_scale(type) * (case_real(seed) + 1.5f);
+    while (m->n << m->shift < 20000 * m->patch * m->patch)
+        m->shift++;
+    for (int i = 0; i < m->n; i++)
+        op->weights[i] = (uint16_t)(GI_NLMEANS_ONE - i * (GI_NLMEANS_ONE / GI_NLMEANS_ENTRIES));
+}

@@ -1,0 +1,469 @@
+/* Batches over several devices that are lost, can't be opened, or run short of memory: the
+ * remaining devices continue, the bytes stay the same, and without any device the batch ends with
+ * the status to be run again. The devices are fakes: the CPU's backend under CUDA's name, with
+ * calls that fail.
+ * SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "image_cases.h"
+
+#include "cli/batch/device_pool.h"
+#include "cli/batch/imaging.h"
+#include "cli/command.h"
+#include "imgio/imgio.h"
+#include "kernels/cpu/device/host.h"
+
+enum { DEVICES = 3, THREADS = 8, IMAGES = 40, RUNS = 160, FILES = 48, NEVER = 1 << 30 };
+
+enum stage { UPLOAD, KERNEL, DOWNLOAD, STAGES };
+
+struct fake {
+    struct gi_kernels table; /* the first member, so that a queue's `k` is the fake */
+    bool opens;
+    int calls[STAGES];
+    enum stage stage; /* the device is lost in this call */
+    int fails_at;
+    int refuses_at; /* the number of the call of that stage that alone fails, like a launch that
+                       CUDA refuses */
+    bool lost;
+    int queues, most; /* queue_open() runs out of memory beyond `most` */
+};
+
+static struct fake fakes[DEVICES];
+static struct gi_kernels cuda;
+
+/* Counts a call; once the device is lost, all calls fail. */
+static enum gi_status call(struct gi_queue *queue, enum stage stage, struct gi_err *err)
+{
+    struct fake *fake = (struct fake *)(uintptr_t)queue->k;
+    int n = __atomic_add_fetch(&fake->calls[stage], 1, __ATOMIC_RELAXED);
+    if (stage == fake->stage && n == fake->refuses_at)
+        return gi_fail(err, GI_E_LAUNCH, "invalid argument");
+    if (stage == fake->stage && n >= fake->fails_at)
+        __atomic_store_n(&fake->lost, true, __ATOMIC_RELAXED);
+    return __atomic_load_n(&fake->lost, __ATOMIC_RELAXED)
+               ? gi_fail(err, GI_E_DEVICE, "fell off the bus")
+               : GI_OK;
+}
+
+static enum gi_status upload(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *host, struct gi_ticket *ticket,
+                             struct gi_err *err)
+{
+    enum gi_status status = call(queue, UPLOAD, err);
+    usleep(2000); /* one device alone must not be fast enough for all images */
+    return status ? status : gi_kernels_cpu()->upload(queue, dst, host, ticket, err);
+}
+
+static enum gi_status convolve(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_separable *spec,
+                               struct gi_err *err)
+{
+    enum gi_status status = call(queue, KERNEL, err);
+    return status ? status : gi_kernels_cpu()->convolve_separable(queue, dst, src, spec, err);
+}
+
+/* A failing download has freed the device's image. */
+static enum gi_status download(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
+                               struct gi_ticket *ticket, struct gi_err *err)
+{
+    enum gi_status status = call(queue, DOWNLOAD, err);
+    if (status)
+        queue->k->release(queue, src);
+    return status ? status : gi_kernels_cpu()->download(queue, host, src, ticket, err);
+}
+
+static enum gi_status queue_open(struct gi_queue **queue, struct gi_device *device,
+                                 struct gi_err *err)
+{
+    struct fake *fake = (struct fake *)(uintptr_t)device->k;
+    *queue = NULL;
+    if (__atomic_add_fetch(&fake->queues, 1, __ATOMIC_RELAXED) > fake->most)
+        return gi_fail(err, GI_E_DEVICE_MEMORY, "out of device memory: a queue");
+    return gi_kernels_cpu()->queue_open(queue, device, err);
+}
+
+static enum gi_status device_open(struct gi_device **device, const struct gi_open_options *options,
+                                  struct gi_err *err)
+{
+    struct fake *fake = &fakes[options->ordinal];
+    *device = NULL;
+    return fake->opens ? gi_cpu_host_device_open(device, &fake->table, options, err)
+                       : gi_fail(err, GI_E_DEVICE, "is in use by another process");
+}
+
+static int probe(struct gi_device_info *infos, int max, struct gi_err *err)
+{
+    for (int i = 0; i < DEVICES && i < max; i++)
+        infos[i] = (struct gi_device_info){.name = "fake", .ordinal = i};
+    (void)err;
+    return DEVICES;
+}
+
+/* Replaces the CUDA backend's function. */
+const struct gi_kernels *gi_kernels_cuda(void)
+{
+    return &cuda;
+}
+
+/* Replaces libc's access(): a driver is found, so that `auto` considers the GPUs. */
+int access(const char *path, int mode)
+{
+    return strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
+}
+
+/* Resets all devices; none of them will fail. */
+static int fresh(void **state)
+{
+    (void)state;
+    cuda = *gi_kernels_cpu();
+    cuda.kind = GI_DEVICE_CUDA;
+    cuda.name = "cuda";
+    cuda.probe = probe;
+    cuda.device_open = device_open;
+    cuda.queue_open = queue_open;
+    cuda.upload = upload;
+    cuda.download = download;
+    cuda.convolve_separable = convolve;
+    for (int i = 0; i < DEVICES; i++)
+        fakes[i] = (struct fake){.table = cuda, .opens = true, .fails_at = NEVER, .most = NEVER};
+    return 0;
+}
+
+/* ---- the device pool alone ---- */
+
+/* Images that threads take one after another. */
+struct work {
+    struct gi_device_pool *fleet;
+    struct gi_pipeline *pipeline;
+    struct gi_image srcs[IMAGES], want[IMAGES], made[RUNS];
+    enum gi_status statuses[RUNS];
+    int next;
+    int failed;  /* all images that were not made */
+    int refused; /* of these, by a refused launch */
+};
+
+static void *worker(void *arg)
+{
+    struct work *work = arg;
+    for (int i; (i = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < RUNS;) {
+        struct gi_err err = {0};
+        work->statuses[i] = gi_device_pool_run(work->fleet, work->pipeline, &work->made[i],
+                                               &work->srcs[i % IMAGES], NULL, NULL, &err);
+        const char *want =
+            work->statuses[i] == GI_E_LAUNCH ? "invalid argument" : "no device is left";
+        if (work->statuses[i] && strcmp(err.text, want) != 0)
+            work->statuses[i] = GI_E_IO;
+    }
+    return NULL;
+}
+
+static void make_work(struct work *work)
+{
+    struct gi_filter const *filter = gi_filter_find("gaussian");
+    void *params = calloc(1, filter->params_nbytes);
+    struct gi_queue *queue;
+    uint64_t seed = 20261122;
+    *work = (struct work){0};
+    gi_options_default(params, filter->options);
+    assert_int_equal(filter->check ? filter->check(params, NULL) : GI_OK, GI_OK);
+    case_open(&queue, gi_kernels_cpu(), 1);
+    for (int i = 0; i < IMAGES; i++) {
+        assert_int_equal(gi_image_alloc(&work->srcs[i], 67, 41, 1, GI_U8, NULL), GI_OK);
+        case_fill(&work->srcs[i], &seed);
+    }
+    struct gi_step step = {.filter = filter, .params = params};
+    assert_int_equal(gi_pipeline_new(&work->pipeline, &step, 1, &work->srcs[0], NULL, NULL), GI_OK);
+    for (int i = 0; i < IMAGES; i++)
+        assert_int_equal(gi_pipeline_run(work->pipeline, queue, &work->want[i], &work->srcs[i],
+                                         NULL, NULL, NULL),
+                         GI_OK);
+    gi_queue_close_alone(&queue);
+    free(params);
+}
+
+/* Runs single images until `auto`, which opens the GPUs meanwhile, runs one on a GPU. */
+static void wait_for_a_gpu(struct work *work)
+{
+    for (int tries = 0; tries < 5000 && fakes[0].calls[UPLOAD] == 0; tries++) {
+        struct gi_image made;
+        assert_int_equal(gi_device_pool_run(work->fleet, work->pipeline, &made, &work->srcs[0],
+                                            NULL, NULL, NULL),
+                         GI_OK);
+        gi_image_free(&made);
+        usleep(1000);
+    }
+}
+
+/* Runs all images by many threads. */
+static void run_work_on(struct work *work, const char *devices, uint64_t images)
+{
+    struct gi_device_params device = {.device = devices, .threads = 2};
+    pthread_t threads[THREADS];
+    struct gi_err err = {0};
+    make_work(work);
+    if (gi_device_pool_new(&work->fleet, &device, images, &err))
+        fail_msg("%s", err.text);
+    if (strcmp(devices, "auto") == 0)
+        wait_for_a_gpu(work);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, worker, work), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    gi_device_pool_free(&work->fleet);
+    gi_pipeline_free(&work->pipeline);
+    for (int i = 0; i < RUNS; i++) {
+        work->failed += work->statuses[i] != GI_OK;
+        work->refused += work->statuses[i] == GI_E_LAUNCH;
+        if (work->statuses[i] && work->statuses[i] != GI_E_LAUNCH)
+            assert_int_equal(work->statuses[i], GI_E_DEVICE);
+        else if (work->statuses[i])
+            assert_null(work->made[i].data);
+        else
+            case_equal(&work->made[i], &work->want[i % IMAGES], "of the fleet");
+        gi_image_free(&work->made[i]);
+    }
+    for (int i = 0; i < IMAGES; i++) {
+        gi_image_free(&work->srcs[i]);
+        gi_image_free(&work->want[i]);
+    }
+}
+
+static void run_work(struct work *work)
+{
+    run_work_on(work, "cuda:all", IMAGES);
+}
+
+static void all_devices_work(void **state)
+{
+    struct work work;
+    (void)state;
+    run_work(&work);
+    assert_int_equal(work.failed, 0);
+    for (int i = 0; i < DEVICES; i++)
+        assert_true(fakes[i].calls[UPLOAD] > 0);
+}
+
+/* A device that is lost at any stage loses no image and gets no further one. */
+static void one_is_lost(void **state)
+{
+    (void)state;
+    for (int stage = 0; stage < STAGES; stage++) {
+        struct work work;
+        fresh(NULL);
+        fakes[1].stage = (enum stage)stage;
+        fakes[1].fails_at = 6;
+        run_work(&work);
+        assert_int_equal(work.failed, 0);
+        assert_true(fakes[1].lost);
+        /* Five images were done, and each queue held at most one when the device was lost. */
+        assert_true(fakes[1].calls[stage] >= 6 && fakes[1].calls[stage] < 6 + THREADS);
+        assert_true(fakes[0].calls[stage] + fakes[2].calls[stage] >= RUNS - 5 - THREADS);
+    }
+}
+
+/* A launch that CUDA refuses fails one image, and the device continues. */
+static void one_launch_is_refused(void **state)
+{
+    (void)state;
+    for (int stage = 0; stage < STAGES; stage++) {
+        struct work work;
+        fresh(NULL);
+        fakes[1].stage = (enum stage)stage;
+        fakes[1].refuses_at = 6;
+        run_work(&work);
+        assert_int_equal(work.failed, 1);
+        assert_int_equal(work.refused, 1);
+        assert_true(fakes[1].calls[stage] > 6 + THREADS);
+    }
+}
+
+/* There are many images, so that `auto` opens the GPUs. */
+static void auto_does_a_refused_image_on_the_cpu(void **state)
+{
+    struct work work;
+    (void)state;
+    fakes[0].stage = KERNEL;
+    fakes[0].refuses_at = 6;
+    run_work_on(&work, "auto", 1 << 30);
+    assert_int_equal(work.failed, 0);
+    assert_true(fakes[0].calls[KERNEL] > 6);
+}
+
+static void all_are_lost(void **state)
+{
+    struct work work;
+    (void)state;
+    for (int i = 0; i < DEVICES; i++)
+        fakes[i].fails_at = 3 + 2 * i;
+    run_work(&work);
+    /* Earlier images are done; those that the queues held failed with the last device. */
+    assert_in_range(work.failed, RUNS - (2 + 4 + 6), RUNS);
+}
+
+static void one_does_not_open(void **state)
+{
+    struct gi_device_params device = {.device = "cuda:all", .threads = 2};
+    struct gi_device_pool *fleet;
+    struct gi_err err = {0};
+    (void)state;
+    fakes[1].opens = false;
+    assert_int_equal(gi_device_pool_new(&fleet, &device, IMAGES, &err), GI_E_DEVICE);
+    assert_string_equal(err.text, "--device cuda:1: is in use by another process");
+    assert_null(fleet);
+    device.device = "cuda:0,2";
+    assert_int_equal(gi_device_pool_new(&fleet, &device, IMAGES, &err), GI_OK);
+    gi_device_pool_free(&fleet);
+}
+
+/* A device that is short of memory is used by fewer images at a time. */
+static void one_is_short_of_memory(void **state)
+{
+    struct work work;
+    (void)state;
+    fakes[0].most = 1;
+    fakes[2].most = 2;
+    run_work(&work);
+    assert_int_equal(work.failed, 0);
+    assert_true(fakes[0].calls[UPLOAD] > 0);
+}
+
+/* ---- whole batches ---- */
+
+/* Runs a command line that is separated by blanks. Returns its status. */
+static enum gi_status gpuimg(const char *line)
+{
+    char text[256], *words[32], *at;
+    int n = 0;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok_r(text, " ", &at); word; word = strtok_r(NULL, " ", &at))
+        words[n++] = word;
+    words[n] = NULL;
+    struct gi_command command;
+    struct gi_args args;
+    struct gi_err err = {0};
+    assert_true(gi_command_find(&command, words[0]));
+    enum gi_status status = gi_args_read(&args, &command, n, words, &err);
+    assert_int_equal(status, GI_OK);
+    status = command.run(&command, args.params, args.operands, args.noperands, &err);
+    gi_args_free(&args);
+    return status;
+}
+
+static int make_files(void **state)
+{
+    uint64_t seed = 7;
+    struct gi_image image;
+    char name[32], line[128];
+    const struct gi_save_options options = {0};
+    (void)state;
+    fresh(NULL);
+    if (system("rm -rf fleet-in fleet-cpu fleet-out fleet.jsonl && mkdir fleet-in"))
+        return 1;
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "fleet-in/%02d.pgm", i);
+        assert_int_equal(gi_image_alloc(&image, 60 + i, 40, 1, GI_U8, NULL), GI_OK);
+        case_fill(&image, &seed);
+        assert_int_equal(gi_save(&image, NULL, name, &options, NULL, NULL), GI_OK);
+        gi_image_free(&image);
+    }
+    snprintf(line, sizeof line, "gaussian --recursive fleet-in --out-dir fleet-cpu --device cpu");
+    return gpuimg(line) != GI_OK;
+}
+
+static int drop_files(void **state)
+{
+    (void)state;
+    return system("rm -rf fleet-in fleet-cpu fleet-out fleet.jsonl");
+}
+
+static int lines_that_log(const char *status)
+{
+    char command[128];
+    snprintf(command, sizeof command, "grep -c '\"status\": \"%s\"' fleet.jsonl", status);
+    FILE *pipe = popen(command, "r");
+    int n = -1;
+    assert_int_equal(fscanf(pipe, "%d", &n), 1);
+    pclose(pipe);
+    return n;
+}
+
+static const char batch[] =
+    "gaussian --recursive fleet-in --out-dir fleet-out --report fleet.jsonl "
+    "--threads 2 --device ";
+
+static enum gi_status run_batch(const char *devices)
+{
+    char line[256];
+    snprintf(line, sizeof line, "%s%s", batch, devices);
+    return gpuimg(line);
+}
+
+static void a_batch_goes_on(void **state)
+{
+    (void)state;
+    fakes[0].fails_at = 4;
+    fakes[2].fails_at = 9;
+    fakes[2].stage = DOWNLOAD;
+    assert_int_equal(run_batch("cuda:all"), GI_OK);
+    assert_true(fakes[0].lost && fakes[2].lost);
+    assert_int_equal(lines_that_log("done"), FILES);
+    assert_int_equal(system("diff -r fleet-cpu fleet-out"), 0);
+}
+
+/* The exit status is 75, because the machine failed; the next run makes the image. */
+static void a_batch_loses_one_image(void **state)
+{
+    (void)state;
+    assert_int_equal(system("rm -rf fleet-out fleet.jsonl"), 0);
+    fakes[1].stage = KERNEL;
+    fakes[1].refuses_at = 3;
+    assert_int_equal(run_batch("cuda:all"), GI_E_AGAIN);
+    assert_int_equal(lines_that_log("done"), FILES - 1);
+    assert_int_equal(lines_that_log("failed"), 1);
+    assert_true(fakes[1].calls[KERNEL] > 3);
+    assert_int_equal(run_batch("cuda:all --resume"), GI_OK);
+    assert_int_equal(system("diff -r fleet-cpu fleet-out"), 0);
+}
+
+/* The exit status is 75; existing outputs are complete, and another run makes the rest. */
+static void a_batch_without_devices_is_tried_again(void **state)
+{
+    (void)state;
+    assert_int_equal(system("rm -rf fleet-out fleet.jsonl"), 0);
+    for (int i = 0; i < DEVICES; i++)
+        fakes[i].fails_at = 5;
+    assert_int_equal(run_batch("cuda:all"), GI_E_AGAIN);
+    int done = lines_that_log("done");
+    assert_in_range(done, 0, 4 * DEVICES);
+    fresh(NULL);
+    assert_int_equal(run_batch("cuda:1,2 --resume"), GI_OK);
+    assert_int_equal(fakes[0].calls[UPLOAD], 0);
+    assert_int_equal(fakes[1].calls[UPLOAD] + fakes[2].calls[UPLOAD], FILES - done);
+    assert_int_equal(lines_that_log("done"), FILES);
+    assert_int_equal(system("diff -r fleet-cpu fleet-out"), 0);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/test_device_pool-XXXXXX";
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(all_devices_work, fresh),
+        cmocka_unit_test_setup(one_is_lost, fresh),
+        cmocka_unit_test_setup(one_launch_is_refused, fresh),
+        cmocka_unit_test_setup(auto_does_a_refused_image_on_the_cpu, fresh),
+        cmocka_unit_test_setup(all_are_lost, fresh),
+        cmocka_unit_test_setup(one_does_not_open, fresh),
+        cmocka_unit_test_setup(one_is_short_of_memory, fresh),
+        cmocka_unit_test_setup(a_batch_goes_on, fresh),
+        cmocka_unit_test_setup(a_batch_loses_one_image, fresh),
+        cmocka_unit_test_setup(a_batch_without_devices_is_tried_again, fresh),
+    };
+    setenv("GPUIMG_TEAR_DOWN", "1", 1);
+    if (!mkdtemp(folder) || chdir(folder))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, make_files, drop_files);
+    return failed || chdir("/") || rmdir(folder);
+}
