@@ -33,9 +33,16 @@ static size_t value_nbytes(enum gi_option_type type)
     }
 }
 
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_-"
+
+static bool is_made_of(const char *name, const char *characters)
+{
+    return name[0] && name[strspn(name, characters)] == '\0';
+}
+
 static bool is_name(const char *name)
 {
-    return name[0] && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
+    return is_made_of(name, NAME_CHARACTERS);
 }
 
 static void check_choices(const char *where, const struct gi_choice *choices)
@@ -47,7 +54,7 @@ static void check_choices(const char *where, const struct gi_choice *choices)
                 fail_msg("%s: %s occurs twice", where, c->name);
             known |= c->alias_of && !d->alias_of && strcmp(c->alias_of, d->name) == 0;
         }
-        if (!known || !is_name(c->name))
+        if (!known || !is_made_of(c->name, NAME_CHARACTERS ".")) /* versions have points */
             fail_msg("%s: %s: no such choice before it, or no name", where, c->name);
     }
 }
