@@ -25,7 +25,7 @@ says "CUDA=0: said" '^building build/cpu: CPU only \(CUDA=0\)$' CUDA=0
 fake nvcc '[ "$1" != --list-gpu-code ] || printf "sm_80\nsm_90\n"'
 says "no GPU: all" '^building build/cuda: .* for every GPU'
 says "all: code for the majors, PTX for the rest" '"arch=compute_75,code=\[sm_75,sm_80,sm_90,[^]]*,compute_75\]".*/clahe\.cu$' B="$work/new"
-says "code of its own for 8.0" '"arch=compute_80,code=\[sm_80,sm_90,[^]]*,compute_80\]".*/rows\.cu$' B="$work/new"
+says "code of its own for 8.0" '"arch=compute_80,code=\[sm_80,sm_90,[^]]*,compute_80\]".*/separable_rows\.cu$' B="$work/new"
 for source in $(grep -lE 'GI_CUDA_ARCH (>=|==|>) (9|1[0-9])' "$top"/kernels/cuda/*/*.cu); do
     says "$(basename "$source"): code of its own for 9.0" \
         "\"arch=compute_90,code=\[sm_90,[^]]*,compute_90\]\".*/$(basename "$source")\$" B="$work/new"
@@ -70,7 +70,7 @@ check "deps with a test goal installs packages for tests" grep -q '^apt-get inst
 # If make deps installs the compiler, its options are tested afterwards, so that hardening is not lost.
 ln -s "$(command -v as)" bin/as
 fake apt-get "$(command -v ln) -sf $(command -v gcc) $work/bin/latecc"
-expect 0 mk -j1 deps "$work/b2/cli/say.o" CUDA=0 CC=latecc B="$work/b2"
+expect 0 mk -j1 deps "$work/b2/cli/log.o" CUDA=0 CC=latecc B="$work/b2"
 check "deps: the first object is hardened too" grep -q -- '-fstack-protector-strong .*log.c' out
 rm -f bin/as bin/latecc
 
