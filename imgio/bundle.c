@@ -22,8 +22,9 @@ struct member {
     char *name, *target;  /* a folder's, as the caller gave it, and where it goes */
     char *temporary;      /* NULL: written directly */
     bool (*ours)(const char *name);
-    int locks[2]; /* of the folder and of the one that it replaces: gi_sink_clear_dead() keeps off
-                     both, whichever has the temporary name; -1: none */
+    int lock;   /* the new folder, locked against gi_sink_clear_dead(); -1: none */
+    int parent; /* the folder of the target, locked while the older output has the temporary name;
+                   -1: none, or another member has it */
     DIR *older; /* the folder that it replaces, once exchanged: to empty it takes no further open */
     bool durable, moved, exchanged;
 };
@@ -49,8 +50,7 @@ static void clear(struct gi_bundle *bundle, const char *target)
 {
     if (!bundle->clears || !target)
         return;
-    const char *slash = strrchr(target, '/');
-    char *folder = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    char *folder = gi_path_folder(target);
     if (!folder || (bundle->cleared && strcmp(bundle->cleared, folder) == 0)) {
         free(folder);
         return;
@@ -67,7 +67,7 @@ static struct member *add(struct gi_bundle *bundle)
     if (!grown)
         return NULL;
     bundle->members = grown;
-    grown[bundle->n] = (struct member){.locks = {-1, -1}};
+    grown[bundle->n] = (struct member){.lock = -1, .parent = -1};
     return &grown[bundle->n++];
 }
 
@@ -128,14 +128,15 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
     return gi_sink_prepare(member->sink, durable, false, err);
 }
 
-static int lock_folder(const char *path)
+/* Opens a folder with a lock of flock()'s kind `how`. -1 with errno: it can't be opened. */
+static int lock_folder(const char *path, int how)
 {
     int fd;
     do
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd >= 0)
-        flock(fd, LOCK_EX | LOCK_NB);
+        flock(fd, how);
     return fd;
 }
 
@@ -146,7 +147,7 @@ static int make_folder(void *arg, const char *name)
     struct stat st = {.st_nlink = 1};
     if (mkdir(name, 0777))
         return -1;
-    *lock = lock_folder(name);
+    *lock = lock_folder(name, LOCK_EX | LOCK_NB);
     int why = *lock < 0 || fstat(*lock, &st) ? errno : 0;
     if (!why && st.st_nlink > 0)
         return 0;
@@ -180,7 +181,7 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
     if (m->name && !m->target)
         m->target = gi_path_resolve(m->name);
     clear(bundle, m->target);
-    m->temporary = m->target ? gi_temporary_make(m->target, make_folder, &m->locks[0]) : NULL;
+    m->temporary = m->target ? gi_temporary_make(m->target, make_folder, &m->lock) : NULL;
     if (!m->temporary)
         return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
     struct stat st;
@@ -217,6 +218,11 @@ static int look_at_older(struct member *m)
     return errno;
 }
 
+static const char *target_of(const struct member *m)
+{
+    return m->sink ? m->sink->target : m->target;
+}
+
 /* Returns 0 or errno. */
 static int move(struct member *m)
 {
@@ -224,12 +230,30 @@ static int move(struct member *m)
     const char *temporary = sink ? sink->temporary : m->temporary;
     if (!temporary)
         return 0;
-    if (!sink)
-        m->locks[1] = lock_folder(m->target);
-    int why = gi_temporary_exchange(temporary, sink ? sink->target : m->target,
-                                    sink && sink->no_clobber, &m->exchanged);
+    int why =
+        gi_temporary_exchange(temporary, target_of(m), sink && sink->no_clobber, &m->exchanged);
     m->moved = !why;
     return m->exchanged ? look_at_older(m) : why;
+}
+
+/* Between the exchange and the end of the commit, an older output has a temporary name that no lock
+ * of its own protects. Shared locks of the targets' folders keep gi_sink_clear_dead() out. What
+ * can't be locked stays unlocked. */
+static void lock_parents(struct gi_bundle *bundle)
+{
+    char *last = NULL;
+    for (size_t i = 0; i < bundle->n; i++) {
+        const char *target = target_of(&bundle->members[i]);
+        char *folder = target ? gi_path_folder(target) : NULL;
+        if (!folder || (last && strcmp(last, folder) == 0)) {
+            free(folder);
+            continue;
+        }
+        bundle->members[i].parent = lock_folder(folder, LOCK_SH);
+        free(last);
+        last = folder;
+    }
+    free(last);
 }
 
 static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
@@ -247,8 +271,8 @@ static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
     for (; i-- > 0;) {
         struct member *m = &bundle->members[i];
         if (m->moved)
-            gi_temporary_undo(m->sink ? m->sink->temporary : m->temporary,
-                              m->sink ? m->sink->target : m->target, m->exchanged);
+            gi_temporary_undo(m->sink ? m->sink->temporary : m->temporary, target_of(m),
+                              m->exchanged);
         m->moved = false;
     }
     return status;
@@ -278,6 +302,7 @@ enum gi_status gi_bundle_commit(struct gi_bundle **bundle, struct gi_err *err)
     /* A signal between two moves would leave one half here and the other there. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    lock_parents(*bundle);
     enum gi_status status = move_all(*bundle, err);
     if (!status)
         drop_older(*bundle);
@@ -299,9 +324,10 @@ void gi_bundle_abandon(struct gi_bundle **bundle)
         }
         if (m->older)
             closedir(m->older);
-        for (int k = 0; k < 2; k++)
-            if (m->locks[k] >= 0)
-                close(m->locks[k]);
+        if (m->lock >= 0)
+            close(m->lock);
+        if (m->parent >= 0)
+            close(m->parent);
         free(m->name);
         free(m->target);
     }

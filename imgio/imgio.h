@@ -196,8 +196,9 @@ void gi_bundle_abandon(struct gi_bundle **bundle);
  * handler, and only there: the process is expected to end next. */
 void gi_sink_signal_cleanup(void);
 
-/* Removes temporaries that processes left in `folder` when they were killed; those of living ones
- * stay. What can't be removed stays too. */
+/* Removes temporaries that processes left in `folder` when they were killed; those of running
+ * processes stay. While a process puts several outputs in place there, nothing is removed. What
+ * can't be removed stays too. */
 void gi_sink_clear_dead(const char *folder);
 
 /* Default JPEG quality and PNG compression: level 1 is within 3 % of the size of libpng's level 6

@@ -74,8 +74,7 @@ static int make_link(void *arg, const char *name)
 
 static int open_unnamed(const char *target)
 {
-    const char *slash = strrchr(target, '/');
-    char *folder = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    char *folder = gi_path_folder(target);
     /* Without /proc the file could not be given a name. */
     int fd = folder && access("/proc/self/fd", X_OK) == 0
                  ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)

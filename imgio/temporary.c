@@ -178,10 +178,15 @@ char *gi_path_resolve(const char *path)
     return NULL;
 }
 
-void gi_path_sync(const char *path)
+char *gi_path_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
+void gi_path_sync(const char *path)
+{
+    char *folder = gi_path_folder(path);
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
         fsync(fd); /* some file systems refuse it for folders; the file itself is safe */
@@ -197,10 +202,16 @@ static bool is_temporary(const char *name)
            strspn(name + n, "0123456789abcdef") == 16;
 }
 
-/* Who writes a file, or into a folder, holds its lock, which ends with the process. */
+/* A process locks the file that it writes, and the folder that it writes into; the locks end with
+ * the process. While it puts several outputs in place (gi_bundle_commit()), it locks their folder,
+ * because the older outputs have temporary names then. */
 void gi_sink_clear_dead(const char *folder)
 {
     DIR *open_folder = opendir(folder);
+    if (open_folder && flock(dirfd(open_folder), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+        closedir(open_folder);
+        return;
+    }
     for (struct dirent *entry; open_folder && (entry = readdir(open_folder));) {
         if (!is_temporary(entry->d_name))
             continue;

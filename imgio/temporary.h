@@ -31,6 +31,9 @@ void gi_temporary_remove(const char *name);
 /* The file that `path` stands for, every symbolic link followed, also where the last one points to
  * nothing yet. Owned by the caller; NULL with errno. */
 char *gi_path_resolve(const char *path);
+/* The folder of `path`, with a slash at its end; "." if there is none in it. Owned by the caller;
+ * NULL: out of memory. */
+char *gi_path_folder(const char *path);
 /* Waits until the name is on the disk, as far as the file system can. */
 void gi_path_sync(const char *path);
 

@@ -24,6 +24,9 @@ static struct {
     bool on;
 } fault;
 
+/* Called after each renameat2() that succeeds; NULL: nothing is. */
+static void (*after_rename)(void);
+
 static bool fails(const char *name)
 {
     if (!fault.name || strcmp(fault.name, name) != 0)
@@ -115,7 +118,11 @@ int linkat(int from_at, const char *from, int to_at, const char *to, int flags)
 
 int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
 {
-    return fails("renameat2") ? -1 : (int)syscall(SYS_renameat2, from_at, from, to_at, to, flags);
+    if (fails("renameat2") || syscall(SYS_renameat2, from_at, from, to_at, to, flags))
+        return -1;
+    if (after_rename)
+        after_rename();
+    return 0;
 }
 
 int rename(const char *from, const char *to)

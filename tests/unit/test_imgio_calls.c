@@ -235,6 +235,37 @@ static void older_folder(void **state)
     nothing();
 }
 
+static void clear_dead(void)
+{
+    gi_sink_clear_dead(folder);
+}
+
+/* While outputs are put in place, their older files have temporary names. Another process that
+ * removes the temporaries of killed ones leaves them: they come back if a later exchange fails. */
+static void older_while_cleared(void **state)
+{
+    (void)state;
+    nothing();
+    older_of_two();
+    stands(1);
+    for (int n = 2; n >= 0; n--) {
+        struct gi_err err = {0};
+        fault.calls = 0, fault.at = n, fault.why = EACCES, fault.on = false;
+        fault.name = "renameat2";
+        after_rename = clear_dead;
+        enum gi_status status = save_together(&err);
+        after_rename = NULL;
+        disarm();
+        assert_int_equal(status, n ? GI_E_IO : GI_OK);
+        for (int i = 0; n && i < 2; i++)
+            assert_bytes(in[i], older, sizeof older);
+    }
+    assert_bytes(in[0], want.at, want.n);
+    unlink(in[3]);
+    nothing();
+    assert_int_equal(count_files(folder), 0);
+}
+
 /* Makes standard input a pipe that holds `n` bytes. */
 static void feed(const void *bytes, size_t n)
 {
@@ -389,6 +420,7 @@ int main(void)
     want = read_file(in[0]);
     nothing();
     const struct CMUnitTest tests[] = {cmocka_unit_test(writing), cmocka_unit_test(older_folder),
+                                       cmocka_unit_test(older_while_cleared),
                                        cmocka_unit_test(reading), cmocka_unit_test(streams)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);
