@@ -86,7 +86,7 @@ void gi_args_free(struct gi_args *args);
 
 /* What `name`, which is no command, may have meant ("blur", or with an option "edges --operator
  * sobel"); NULL where nothing is near. The same for an option of `command`, both without dashes
- * ("device cuda") (cli/suggestion.c). */
+ * ("device cuda") (cli/help/suggestion.c). */
 const char *gi_command_nearest(const char *name);
 const char *gi_option_nearest(const struct gi_command *command, const char *name);
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/command.h"
-#include "cli/files.h"
+#include "cli/inputs/image_files.h"
 
 #include <string.h>
 

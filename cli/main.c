@@ -1,10 +1,10 @@
 /* The program: finds the command, runs it, and says what went wrong.
  * SPDX-License-Identifier: MIT */
-#include "cli/batch/stop.h"
+#include "cli/run/stop.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/files.h"
-#include "cli/help.h"
+#include "cli/inputs/image_files.h"
+#include "cli/help/help.h"
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/log.h"

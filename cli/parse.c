@@ -1,11 +1,11 @@
 /* argv to parameter structs: the tables of getopt_long are made from the option rows.
  * SPDX-License-Identifier: MIT */
-#include "cli/batch/batch.h"
+#include "cli/run/batch.h"
 #include "cli/command.h"
 #include "cli/content.h"
-#include "cli/device_options.h"
-#include "cli/files.h"
-#include "cli/help.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/help/help.h"
 
 #include <ctype.h>
 #include <getopt.h>

@@ -64,7 +64,7 @@ file_block filters/tone/invert.c >block
 check "CONTRIBUTING: a block for invert" test -s block
 check "CONTRIBUTING: invert equals the file in the tree" cmp block "$top/filters/tone/invert.c"
 cp block "$folder/filters/tone/invert.c"
-for file in kernels/cpu/geometry/upside_down.c kernels/cuda/geometry/upside_down.cu imgio/digits.c cli/borders.c; do
+for file in kernels/cpu/geometry/upside_down.c kernels/cuda/geometry/upside_down.cu imgio/digits.c cli/commands/borders.c; do
     check "CONTRIBUTING: a link to $file" grep -qF "[\`$file\`](tests/examples/$file)" "$page"
     cp "$top/tests/examples/$file" "$folder/$file"
     if command -v clang-format >/dev/null; then

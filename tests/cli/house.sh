@@ -45,6 +45,11 @@ check "operations are in folders by family, the machinery at the top of filters/
 check "primitives are in folders by family" \
     "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
 
+check "the top of cli has the parser, the list of commands and what all folders share" \
+    "$(find cli -maxdepth 1 -name '*.[ch]' | grep -vxE 'cli/((main|parse|commands|log|process|subprocess|text|json|content)\.c|(command|commands|log|process|subprocess|text|json|content|hash)\.h)')"
+check "cli has the folders that CONTRIBUTING names" \
+    "$(find cli -mindepth 1 -type d | grep -vxE 'cli/(help|commands|run|inputs|report|tables|plot)')"
+
 check "there are no other entries at the top of the tree" \
     "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|\.ci|\.clang-format|\.editorconfig|\.gitignore')"
 

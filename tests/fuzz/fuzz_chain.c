@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 
-#include "cli/chain.h"
+#include "cli/run/chain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {

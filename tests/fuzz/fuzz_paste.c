@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/json.h"
-#include "cli/paste.h"
+#include "cli/commands/paste.h"
 #include "cli/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);

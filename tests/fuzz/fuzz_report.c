@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/batch/journal_merge.h"
+#include "cli/report/journal_merge.h"
 #include "cli/json.h"
 #include "cli/log.h"
 

@@ -5,8 +5,8 @@
 #include "failing_memory.h"
 #include "imgio_util.h"
 
-#include "cli/batch/path_conflicts.h"
-#include "cli/batch/journal.h"
+#include "cli/inputs/path_conflicts.h"
+#include "cli/report/journal.h"
 #include "cli/json.h"
 
 enum { ITEMS = 3 };

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cli/batch/memory_budget.h"
+#include "cli/run/memory_budget.h"
 
 #define V2 "/sys/fs/cgroup"
 #define V1 "/sys/fs/cgroup/memory"

@@ -4,8 +4,8 @@
 
 #include <sys/stat.h>
 
-#include "cli/batch/path_conflicts.h"
-#include "cli/batch/names.h"
+#include "cli/inputs/path_conflicts.h"
+#include "cli/inputs/names.h"
 
 static void templates(void **state)
 {

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/run/output.h"
 
 static enum gi_status check(const char *output, const char *input, struct gi_err *err)
 {

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "cli/command.h"
-#include "cli/device_options.h"
-#include "cli/files.h"
-#include "cli/help.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/help/help.h"
 
 /* Reads a command line whose words are separated by blanks. */
 static enum gi_status read_line(struct gi_args *args, const char *line, struct gi_err *err)

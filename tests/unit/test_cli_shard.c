@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cli/batch/shard.h"
+#include "cli/inputs/shard.h"
 
 static const char *const variables[] = {
     "SLURM_ARRAY_TASK_ID",       "SLURM_ARRAY_TASK_COUNT",   "SLURM_ARRAY_TASK_MIN",

@@ -9,8 +9,8 @@
 
 #include "image_cases.h"
 
-#include "cli/batch/device_pool.h"
-#include "cli/batch/imaging.h"
+#include "cli/run/device_pool.h"
+#include "cli/run/imaging.h"
 #include "cli/command.h"
 #include "imgio/imgio.h"
 #include "kernels/cpu/device/host.h"

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "imgio/npy.h"
-#include "cli/number.h"
-#include "cli/overlay.h"
+#include "cli/tables/number.h"
+#include "cli/plot/overlay.h"
 
 static void check_real(double value, const char *want)
 {

@@ -13,7 +13,7 @@
 #include "walk_case.h"
 
 #include "cli/log.h"
-#include "cli/selftest.h"
+#include "cli/commands/selftest.h"
 #include "imgio/imgio.h"
 #include "kernels/ways.h"
 #include "test_seed.h"

@@ -6,8 +6,8 @@
 
 #include "walk_draw.h"
 
-#include "cli/chain.h"
-#include "cli/session.h"
+#include "cli/run/chain.h"
+#include "cli/run/session.h"
 #include "filters/pipeline.h"
 #include "imgio/imgio.h"
 

@@ -1,0 +1,468 @@
+/* gpuimg bench: the ceilings of this machine, how close each operation comes to them, and the size
+ * from which `auto` uses CUDA.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/json.h"
+#include "cli/process.h"
+#include "cli/run/rates.h"
+#include "cli/log.h"
+#include "filters/pipeline.h"
+
+enum {
+    COVER_NBYTES = 128 << 20, /* of images in turn: more than caches hold */
+    IMAGES_MAX = 64,
+    SIDE_MAX = 65536, /* of the square image that `auto` is asked about */
+    NAME_NBYTES = 160,
+};
+
+enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON };
+
+struct params {
+    const char *device;
+    int threads, size, format;
+    bool save;
+};
+
+/* One device: CPU or CUDA. */
+struct column {
+    char name[16], what[NAME_NBYTES]; /* "cpu"; "avx2, 8 threads" */
+    struct gi_queue *queue;
+    struct gi_roofline roofline;
+    struct gi_rates rates; /* the rates that `auto` uses */
+    double open_s;
+};
+
+struct bench {
+    const struct params *params;
+    int threads;
+    struct column columns[2];
+    int ncolumns;
+    struct gi_err no_cuda; /* why there is one column only; "" if one device was asked for */
+    struct gi_image images[IMAGES_MAX];
+    int nimages;
+};
+
+struct row {
+    const struct gi_filter *filter;
+    struct gi_pipeline_time times[2];
+    int auto_side; /* 0: never */
+};
+
+/* Waves with noise on them: shades, edges, thousands of regions. */
+static void draw(struct gi_image *image)
+{
+    uint32_t noise = 1;
+    for (int y = 0; y < image->height; y++) {
+        uint8_t *row = gi_row(image, y);
+        for (int x = 0; x < image->width; x++) {
+            int wave = (x / 7 * 37 + y / 5 * 11) % 256 - 128;
+            int swell = abs((x + y) % 512 - 256);
+            noise = noise * 1664525 + 1013904223; /* Numerical Recipes, 1992 */
+            row[x] = (uint8_t)((swell * 3 + (wave > 60 ? 120 : 60) + (int)(noise >> 28)) / 4);
+        }
+    }
+}
+
+static enum gi_status make_images(struct bench *bench, struct gi_err *err)
+{
+    int side = bench->params->size;
+    int n = 1 + COVER_NBYTES / (side * side);
+    for (int i = 0; i < n && i < IMAGES_MAX; i++) {
+        enum gi_status status = gi_image_alloc(&bench->images[i], side, side, 1, GI_U8, err);
+        if (status)
+            return status;
+        bench->nimages++;
+        if (i == 0)
+            draw(&bench->images[0]);
+        else
+            memcpy(bench->images[i].data, bench->images[0].data,
+                   bench->images[0].stride * (size_t)side);
+    }
+    return GI_OK;
+}
+
+static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < bench->ncolumns && !status; i++) {
+        struct column *column = &bench->columns[i];
+        char name[NAME_NBYTES], *path = NULL;
+        bool cpu = column->queue->k->kind == GI_DEVICE_CPU;
+        if (cpu)
+            gi_rates_cpu_name(bench->threads, name, sizeof name);
+        else
+            snprintf(name, sizeof name, "%s", column->what);
+        column->rates.open_s = cpu ? 0 : column->open_s;
+        status = gi_rates_measure(&column->rates, column->queue, err);
+        if (!status)
+            status = gi_rates_store(&path, name, &column->rates, err);
+        if (!status)
+            gi_cli_log("rates of %s stored in %s", name, path);
+        free(path);
+    }
+    return status;
+}
+
+/* `start`: when the first look at the device began. */
+static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k,
+                                 const struct gi_open_options *options, double start,
+                                 struct gi_err *err)
+{
+    struct column *column = &bench->columns[bench->ncolumns];
+    enum gi_status status = gi_queue_open_alone(&column->queue, k, options, err);
+    if (status)
+        return status;
+    column->open_s = 1e-3 * (gi_now_ms() - start);
+    column->rates = k->kind == GI_DEVICE_CPU ? gi_rates_cpu(bench->threads)
+                                             : gi_rates_cuda(column->queue->device);
+    status = k->roofline(column->queue, &column->roofline, err);
+    if (status)
+        gi_queue_close_alone(&column->queue);
+    else
+        bench->ncolumns++;
+    return status;
+}
+
+static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
+{
+    struct gi_open_options options = {.threads = bench->threads};
+    struct column *column = &bench->columns[0];
+    snprintf(column->name, sizeof column->name, "cpu");
+    snprintf(column->what, sizeof column->what, "%s, %d thread%s", gi_cpu_level(), bench->threads,
+             bench->threads == 1 ? "" : "s");
+    return add_column(bench, gi_kernels_cpu(), &options, gi_now_ms(), err);
+}
+
+/* The device that was asked for must be there; `auto` does without. */
+static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
+{
+    enum { DEVICES_MAX = 64 };
+    enum gi_device_choice choice;
+    struct gi_device_info infos[DEVICES_MAX];
+    struct gi_open_options options = {.threads = bench->threads};
+    const char *asked = bench->params->device;
+    enum gi_status status = gi_device_parse(&choice, &options.ordinal, asked, err);
+    if (status || choice == GI_CHOOSE_CPU)
+        return status;
+    const struct gi_kernels *k = gi_kernels_cuda();
+    double start = gi_now_ms();
+    int n = k ? k->probe(infos, DEVICES_MAX, &bench->no_cuda) : 0;
+    if (!k)
+        gi_fail(&bench->no_cuda, GI_E_DEVICE, "this build has no CUDA backend");
+    else if (n == 0 || (n > 0 && options.ordinal >= n))
+        gi_fail(&bench->no_cuda, GI_E_DEVICE, n ? "no such device" : "no device");
+    if (*bench->no_cuda.text)
+        return choice == GI_CHOOSE_CUDA ? gi_fail(err, GI_E_DEVICE, "--device %s: %s",
+                                                  asked ? asked : "cuda", bench->no_cuda.text)
+                                        : GI_OK;
+    struct column *column = &bench->columns[bench->ncolumns];
+    snprintf(column->name, sizeof column->name, "cuda:%d", options.ordinal);
+    if (options.ordinal < DEVICES_MAX)
+        snprintf(column->what, sizeof column->what, "%s", infos[options.ordinal].name);
+    status = add_column(bench, k, &options, start, err);
+    if (!status || choice == GI_CHOOSE_CUDA)
+        return status;
+    bench->no_cuda = *err;
+    *err = (struct gi_err){0};
+    return GI_OK;
+}
+
+static void free_bench(struct bench *bench)
+{
+    for (int i = 0; i < bench->ncolumns && gi_cli_tears_down(); i++)
+        gi_queue_close_alone(&bench->columns[i].queue);
+    while (bench->nimages > 0)
+        gi_image_free(&bench->images[--bench->nimages]);
+}
+
+static bool auto_takes_cuda(const struct bench *bench, const struct gi_step *step, int side)
+{
+    struct gi_image shape = {.width = side, .height = side, .channels = 1, .type = GI_U8};
+    struct gi_pipeline *pipeline;
+    if (gi_pipeline_new(&pipeline, step, 1, &shape, NULL, NULL))
+        return false;
+    struct gi_estimate seconds = gi_pipeline_estimate(
+        pipeline, 1, bench->threads, &bench->columns[0].rates, &bench->columns[1].rates);
+    gi_pipeline_free(&pipeline);
+    return seconds.cuda_s < seconds.cpu_s;
+}
+
+/* The least side of a square image that `auto` gives to CUDA; 0 where it gives it none. */
+static int auto_side(const struct bench *bench, const struct gi_step *step)
+{
+    int cpu = 0, cuda = SIDE_MAX;
+    while (cuda > 1 && !auto_takes_cuda(bench, step, cuda))
+        cuda /= 2; /* regions count pixels in 32 bits */
+    if (cuda <= 1)
+        return 0;
+    while (cuda - cpu > 1) {
+        int middle = cpu + (cuda - cpu) / 2;
+        *(auto_takes_cuda(bench, step, middle) ? &cuda : &cpu) = middle;
+    }
+    return cuda;
+}
+
+/* The operation alone, its options at their defaults. */
+static enum gi_status measure_step(struct bench *bench, struct row *row, const struct gi_step *step,
+                                   struct gi_err *err)
+{
+    struct gi_pipeline *pipeline;
+    enum gi_status status = gi_pipeline_new(&pipeline, step, 1, &bench->images[0], NULL, err);
+    if (status)
+        return status;
+    for (int i = 0; i < bench->ncolumns && !status; i++)
+        status = gi_pipeline_measure(&row->times[i], pipeline, bench->columns[i].queue,
+                                     bench->images, bench->nimages, err);
+    if (!status && bench->ncolumns > 1)
+        row->auto_side = auto_side(bench, step);
+    gi_pipeline_free(&pipeline);
+    return status;
+}
+
+static enum gi_status measure(struct bench *bench, struct row *row, struct gi_err *err)
+{
+    const struct gi_filter *filter = row->filter;
+    void *params = calloc(1, filter->params_nbytes);
+    if (!params)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
+    struct gi_step step = {.filter = filter, .params = params, .others = bench->images};
+    gi_options_example(params, filter->options);
+    step.nothers = gi_filter_others(filter, params);
+    enum gi_status status = filter->check ? filter->check(params, err) : GI_OK;
+    if (!status)
+        status = measure_step(bench, row, &step, err);
+    free(params);
+    return status;
+}
+
+/* The part of the time that the device would need at least. */
+static double roofline_part(const struct column *column, const struct gi_pipeline_time *time)
+{
+    double copy_s = time->nbytes / column->roofline.copy_rate;
+    double fma_s = time->fmas / column->roofline.fma_rate;
+    return 1e3 * fmax(copy_s, fma_s) / time->ms;
+}
+
+static double bytes_a_second(const struct gi_pipeline_time *time)
+{
+    return 1e3 * time->nbytes / time->ms;
+}
+
+static void print_head(const struct bench *bench)
+{
+    bool markdown = bench->params->format == FORMAT_MARKDOWN;
+    const char *item = markdown ? "- " : "";
+    for (int i = 0; i < bench->ncolumns; i++) {
+        const struct column *column = &bench->columns[i];
+        printf("%s%-8s%s: copies %.0f GB/s, %.0f billion multiply-adds a second\n", item,
+               column->name, column->what, 1e-9 * column->roofline.copy_rate,
+               1e-9 * column->roofline.fma_rate);
+    }
+    if (*bench->no_cuda.text)
+        printf("%scuda    none: %s\n", item, bench->no_cuda.text);
+    printf("%simage   %d x %d, gray, 8 bits; kernels alone, options at their defaults\n\n", item,
+           bench->params->size, bench->params->size);
+    bool cuda = bench->ncolumns > 1;
+    if (markdown) {
+        printf("| operation |");
+        for (int i = 0; i < bench->ncolumns; i++)
+            printf(" %s ms | GB/s | of roofline |", bench->columns[i].name);
+        printf("%s\n|---|---|---|---|%s\n", cuda ? " auto takes CUDA from |" : "",
+               cuda ? "---|---|---|---|" : "");
+        return;
+    }
+    printf("%12s", "");
+    for (int i = 0; i < bench->ncolumns; i++)
+        printf("%30s", bench->columns[i].name);
+    printf("%s\n%-16s", cuda ? "  auto takes" : "", "operation");
+    for (int i = 0; i < bench->ncolumns; i++)
+        printf("%10s%9s%11s", "ms", "GB/s", "roofline");
+    printf("%s\n", cuda ? "  CUDA from" : "");
+}
+
+static enum gi_status print_row(const struct bench *bench, const struct row *row,
+                                struct gi_err *err)
+{
+    bool markdown = bench->params->format == FORMAT_MARKDOWN;
+    printf(markdown ? "| %s |" : "%-16s", row->filter->name);
+    for (int i = 0; i < bench->ncolumns; i++)
+        printf(markdown ? " %.4f | %.1f | %.1f %% |" : "%10.4f%9.1f%9.1f %%", row->times[i].ms,
+               1e-9 * bytes_a_second(&row->times[i]),
+               100 * roofline_part(&bench->columns[i], &row->times[i]));
+    if (bench->ncolumns > 1) {
+        char side[32] = "never";
+        if (row->auto_side)
+            snprintf(side, sizeof side, "%d x %d", row->auto_side, row->auto_side);
+        printf(markdown ? " %s |" : "  %s", side);
+    }
+    putchar('\n');
+    return gi_cli_flush(err);
+}
+
+static json_t *device_json(const struct column *column)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "name", gi_json_text(column->name));
+    json_object_set_new(object, "what", gi_json_text(column->what));
+    json_object_set_new(object, "copy_bytes_per_s", gi_json_real(column->roofline.copy_rate));
+    json_object_set_new(object, "fma_per_s", gi_json_real(column->roofline.fma_rate));
+    return object;
+}
+
+static json_t *row_json(const struct bench *bench, const struct row *row)
+{
+    json_t *object = json_object(), *times = json_array();
+    json_object_set_new(object, "name", gi_json_text(row->filter->name));
+    for (int i = 0; i < bench->ncolumns; i++) {
+        const struct gi_pipeline_time *time = &row->times[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "device", gi_json_text(bench->columns[i].name));
+        json_object_set_new(entry, "ms", gi_json_real(time->ms));
+        json_object_set_new(entry, "bytes", gi_json_real(time->nbytes));
+        json_object_set_new(entry, "fma", gi_json_real(time->fmas));
+        json_object_set_new(entry, "bytes_per_s", gi_json_real(bytes_a_second(time)));
+        json_object_set_new(entry, "roofline",
+                            gi_json_real(roofline_part(&bench->columns[i], time)));
+        json_array_append_new(times, entry);
+    }
+    json_object_set_new(object, "times", times);
+    json_object_set_new(object, "auto_takes_cuda_from",
+                        bench->ncolumns > 1 && row->auto_side ? json_integer(row->auto_side)
+                                                              : json_null());
+    return object;
+}
+
+static json_t *head_json(const struct bench *bench)
+{
+    json_t *object = json_object(), *devices = json_array();
+    for (int i = 0; i < bench->ncolumns; i++)
+        json_array_append_new(devices, device_json(&bench->columns[i]));
+    json_object_set_new(object, "version", json_string(GI_VERSION));
+    json_object_set_new(object, "size", json_integer(bench->params->size));
+    json_object_set_new(object, "devices", devices);
+    json_object_set_new(object, "cuda_missing",
+                        *bench->no_cuda.text ? gi_json_text(bench->no_cuda.text) : json_null());
+    return object;
+}
+
+static enum gi_status report(struct bench *bench, char **names, int n, struct gi_err *err)
+{
+    bool json = bench->params->format == FORMAT_JSON;
+    json_t *all = json ? head_json(bench) : NULL, *rows = json ? json_array() : NULL;
+    enum gi_status status = GI_OK;
+    if (!json)
+        print_head(bench);
+    for (int i = 0; gi_filters[i] && !status; i++) {
+        struct row row = {.filter = gi_filters[i]};
+        if (!gi_operation_is_named(row.filter->name, names, n))
+            continue;
+        status = measure(bench, &row, err);
+        if (status == GI_E_UNSUPPORTED) { /* the bench's images are no maps */
+            status = GI_OK;
+            continue;
+        }
+        if (!status && json)
+            json_array_append_new(rows, row_json(bench, &row));
+        else if (!status)
+            status = print_row(bench, &row, err);
+    }
+    if (!json)
+        return status;
+    json_object_set_new(all, "operations", rows);
+    if (!status)
+        return gi_json_print(stdout, all, 2, err);
+    json_decref(all);
+    return status;
+}
+
+static enum gi_status run_bench(const struct gi_command *self, void *const *params, char **operands,
+                                int noperands, struct gi_err *err)
+{
+    (void)self;
+    const struct params *p = params[0];
+    struct bench bench = {.params = p, .threads = gi_thread_count(p->threads)};
+    enum gi_status status = gi_operations_check(operands, noperands, err);
+    if (!status)
+        status = add_cpu(&bench, err);
+    if (!status)
+        status = add_cuda(&bench, err);
+    if (!status)
+        status = make_images(&bench, err);
+    if (!status && p->save)
+        status = save_rates(&bench, err);
+    if (!status)
+        status = report(&bench, operands, noperands, err);
+    free_bench(&bench);
+    return status;
+}
+
+static const struct gi_choice formats[] = {
+    {"text", NULL, "a table for people"},
+    {"markdown", NULL, "the same as Markdown"},
+    {"json", NULL, "one object"},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    {.name = "save",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, save),
+     .help = "Store the rates of these devices for --device auto, in gpuimg/rates.json "
+             "of XDG_CACHE_HOME or ~/.cache, or in the file that GPUIMG_RATES names"},
+    {.name = "size",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, size),
+     .default_text = "2048",
+     .min = 16,
+     .max = 32768,
+     .unit = "px",
+     .help = "Side of the square image"},
+    {.name = "device",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct params, device),
+     .metavar = "auto|cpu|cuda[:N]",
+     .help = "The device beside the CPU: auto is the first CUDA device if there is one, "
+             "cuda one that must exist, cpu none"},
+    {.name = "threads",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, threads),
+     .min = 1,
+     .max = 1024,
+     .help = "Threads on the CPU; without it one per CPU"},
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, format),
+     .default_text = "text",
+     .choices = formats,
+     .help = "What to print"},
+    {0},
+};
+
+const struct gi_command gi_command_bench = {
+    .name = "bench",
+    .operands = "[OPERATION...]",
+    .summary = "Benchmark each operation on this machine, beside its roofline",
+    .manual = "First measures the peaks: the bytes per second that the CPU (and the CUDA device) "
+              "copies, counting reads and writes, and its fused multiply-adds of float32 per "
+              "second. Then runs the kernels of each operation on a gray 8-bit image that is in "
+              "memory (or on the device) already. It prints the milliseconds of the best run, "
+              "the minimum of bytes to read and write over that time, and the fraction of the "
+              "roofline, which is the longer of the time of those bytes at the copy rate and of "
+              "the multiply-adds at theirs. Several images are used in turn, so that caches do "
+              "not help unless the image is small.\n\n"
+              "Decoding, copies to and from the device and its start are not part of these "
+              "times. They are part of the estimate of --device auto; the last column has the "
+              "side of a square image from which that chooses CUDA, up to 65536 x 65536.",
+    .examples = "gpuimg bench\n"
+                "gpuimg bench gaussian convolve --size 8192\n"
+                "gpuimg bench --device cpu --threads 1 --format json",
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)}},
+    .run = run_bench,
+};

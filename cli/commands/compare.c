@@ -1,0 +1,309 @@
+/* gpuimg compare: the difference between two images, for people, for programs, and as exit status.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands/compare.h"
+
+#include <math.h>
+
+#include "cli/run/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/json.h"
+#include "cli/run/output.h"
+#include "cli/process.h"
+#include "cli/run/session.h"
+#include "cli/log.h"
+#include "filters/statistics/histogram.h"
+
+enum { CELL = 12 };
+
+static const struct gi_choice formats[] = {
+    {"text", NULL, "lines for people"},
+    {"json", NULL, "one object"},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    {.name = "max-diff",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct gi_compare_params, max_diff),
+     .min = 0,
+     .max = 1e9,
+     .metavar = "N",
+     .help = "Fail (exit status 1) if any sample differs by more, in sample units"},
+    {.name = "min-psnr",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct gi_compare_params, min_psnr),
+     .min = 0,
+     .max = 1000,
+     .unit = "dB",
+     .metavar = "DB",
+     .help = "Fail (exit status 1) if the PSNR is lower"},
+    {.name = "min-ssim",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct gi_compare_params, min_ssim),
+     .min = -1,
+     .max = 1,
+     .help = "Fail (exit status 1) if the SSIM is lower"},
+    {.name = "max-differing",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_compare_params, max_differing),
+     .metavar = "N|X%",
+     .help = "Fail (exit status 1) if more samples differ: a count, or a percentage of all "
+             "samples"},
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_compare_params, format),
+     .default_text = "text",
+     .choices = formats,
+     .help = "Format of the output"},
+    {.name = "diff",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_compare_params, diff),
+     .metavar = "FILE",
+     .help = "Write the picture of the absolute difference"},
+    {.name = "gain",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct gi_compare_params, gain),
+     .default_text = "1",
+     .min = 0.001,
+     .max = 65535,
+     .help = "Multiply the difference in the picture"},
+    {0},
+};
+
+/* One row of the text: the whole, then each channel. `offset` is of a double. */
+static void print_row(const char *name, const struct gi_comparison *comparison, size_t offset)
+{
+    printf("%-*s", CELL + 4, name);
+    for (int c = -1; c < comparison->nchannels; c++) {
+        const struct gi_difference *d = c < 0 ? &comparison->all : &comparison->channels[c];
+        if (c >= 0 && comparison->nchannels == 1)
+            break;
+        double value = *(const double *)(const void *)((const char *)d + offset);
+        if (isnan(value)) /* printf would print the sign of NaN */
+            printf("%*s", CELL, "nan");
+        else
+            printf("%*.6g", CELL, value);
+    }
+    putchar('\n');
+}
+
+static void print_text(const struct gi_comparison *comparison, const struct gi_image *a,
+                       char **names)
+{
+    gi_print_safe(stdout, names[0]);
+    fputs(" and ", stdout);
+    gi_print_safe(stdout, names[1]);
+    printf(": %d x %d, %d channel%s, compared as %s\n\n%-*s%*s", a->width, a->height, a->channels,
+           a->channels == 1 ? "" : "s", gi_type_word(comparison->type), CELL + 4, "", CELL, "all");
+    for (int c = 0; c < a->channels && a->channels > 1; c++)
+        printf("%*s", CELL, gi_channel_name(a, c));
+    putchar('\n');
+    printf("%-*s%*llu", CELL + 4, "differing", CELL, (unsigned long long)comparison->all.differing);
+    for (int c = 0; c < a->channels && a->channels > 1; c++)
+        printf("%*llu", CELL, (unsigned long long)comparison->channels[c].differing);
+    putchar('\n');
+    print_row("max difference", comparison, offsetof(struct gi_difference, max));
+    print_row("mse", comparison, offsetof(struct gi_difference, mse));
+    print_row("psnr, dB", comparison, offsetof(struct gi_difference, psnr));
+    print_row("ssim", comparison, offsetof(struct gi_difference, ssim));
+}
+
+static void add_json(json_t *object, const struct gi_difference *difference)
+{
+    json_object_set_new(object, "samples", json_integer((json_int_t)difference->samples));
+    json_object_set_new(object, "differing", json_integer((json_int_t)difference->differing));
+    json_object_set_new(object, "max_difference", gi_json_real(difference->max));
+    json_object_set_new(object, "mse", gi_json_real(difference->mse));
+    json_object_set_new(object, "psnr", gi_json_real(difference->psnr));
+    json_object_set_new(object, "ssim", gi_json_real(difference->ssim));
+}
+
+json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
+                        const char *const names[2])
+{
+    json_t *object = json_object(), *channels = json_array();
+    gi_json_set_name(object, "a", names[0]);
+    gi_json_set_name(object, "b", names[1]);
+    json_object_set_new(object, "width", json_integer(a->width));
+    json_object_set_new(object, "height", json_integer(a->height));
+    json_object_set_new(object, "depth",
+                        json_integer((json_int_t)(8 * gi_type_nbytes(comparison->type))));
+    add_json(object, &comparison->all);
+    for (int c = 0; c < comparison->nchannels; c++) {
+        json_t *channel = json_object();
+        json_object_set_new(channel, "name", json_string(gi_channel_name(a, c)));
+        add_json(channel, &comparison->channels[c]);
+        json_array_append_new(channels, channel);
+    }
+    json_object_set_new(object, "channels", channels);
+    return object;
+}
+
+/* Saves the picture of --diff. */
+static enum gi_status save_picture(const struct gi_image *a, const struct gi_image *b,
+                                   const struct gi_compare_params *p, const struct gi_io_params *io,
+                                   int threads, struct gi_err *err)
+{
+    struct gi_image picture;
+    enum gi_status status = gi_compare_picture(&picture, a, b, p->gain, err);
+    if (status)
+        return status;
+    status = gi_cli_save(&picture, NULL, p->diff, io, threads, err);
+    gi_image_free(&picture);
+    return status;
+}
+
+/* Reads "12" or "0.1%" of `samples` as a count. */
+static enum gi_status read_share(double *count, const char *text, double samples,
+                                 struct gi_err *err)
+{
+    const char *end;
+    bool number = gi_number_read(count, text, &end) && *count >= 0, share = number && *end == '%';
+    if (!number || end[share] || (share && *count > 100) || (!share && *count != floor(*count)))
+        return gi_fail(err, GI_E_USAGE,
+                       "--max-differing %s: want a whole number, or 0%% to 100%% of the samples",
+                       text);
+    if (share)
+        *count *= samples / 100;
+    return GI_OK;
+}
+
+enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
+                                struct gi_err *err)
+{
+    if (all->max > p->max_diff)
+        return gi_fail(err, GI_E_DIFFERENT, "max difference %.6g: want at most %.6g", all->max,
+                       p->max_diff);
+    if (all->psnr < p->min_psnr || (isnan(all->psnr) && !isnan(p->min_psnr)))
+        return gi_fail(err, GI_E_DIFFERENT, "PSNR %.6g dB: want at least %.6g dB", all->psnr,
+                       p->min_psnr);
+    if (all->ssim < p->min_ssim || (isnan(all->ssim) && !isnan(p->min_ssim)))
+        return gi_fail(err, GI_E_DIFFERENT, "SSIM %.6g: want at least %.6g", all->ssim,
+                       p->min_ssim);
+    double most = INFINITY;
+    if (p->max_differing)
+        read_share(&most, p->max_differing, (double)all->samples, NULL);
+    if ((double)all->differing > most)
+        return gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ: want at most %s",
+                       (unsigned long long)all->differing, (unsigned long long)all->samples,
+                       p->max_differing);
+    return GI_OK;
+}
+
+/* Prints, and puts the picture in place once that is out. */
+static enum gi_status report(const struct gi_comparison *comparison, const struct gi_image *a,
+                             const struct gi_image *b, char **names,
+                             const struct gi_compare_params *p, const struct gi_io_params *io,
+                             int threads, struct gi_err *err)
+{
+    struct gi_io_params bundled = *io;
+    enum gi_status status = gi_bundle_new(&bundled.bundle, true, err);
+    if (!status && p->diff)
+        status = save_picture(a, b, p, &bundled, threads, err);
+    if (!status && p->format == 1)
+        status = gi_json_print(
+            stdout, gi_compare_json(comparison, a, (const char *const[]){names[0], names[1]}), 0,
+            err);
+    else if (!status)
+        print_text(comparison, a, names);
+    if (!status)
+        status = gi_cli_flush(err);
+    if (!status)
+        status = gi_bundle_commit(&bundled.bundle, err);
+    gi_bundle_abandon(&bundled.bundle);
+    return status;
+}
+
+/* Both images are there; `io` says how to write a picture. */
+static enum gi_status compare(struct gi_session *session, const struct gi_image *a,
+                              const struct gi_image *b, char **names, void *const *params,
+                              const struct gi_io_params *io, struct gi_err *err)
+{
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
+    struct gi_comparison comparison = {0};
+    struct gi_step step = {.filter = &gi_filter_compare,
+                           .params = params[GI_SET_PAIR_FILTER],
+                           .others = b,
+                           .nothers = 1};
+    struct gi_side side = {.others = b, .result = &comparison};
+    enum gi_status status = gi_session_run(session, NULL, a, &step, 1, &side, err);
+    if (status) {
+        gi_err_prefix(err, "%s and %s", names[0], names[1]);
+        return status;
+    }
+    status = report(&comparison, a, b, names, p, io, gi_thread_count(device->threads), err);
+    return status ? status : gi_compare_judge(&comparison.all, p, err);
+}
+
+/* One pair. */
+static enum gi_status run_pair(void *const *params, char **operands, struct gi_err *err)
+{
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    const struct gi_batch_params *many = params[GI_SET_PAIRS];
+    struct gi_io_params io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT];
+    struct gi_image a = {0}, b = {0};
+    struct gi_session *session = NULL;
+    io.quality = GI_DEFAULT_QUALITY;
+    io.compression = GI_DEFAULT_COMPRESSION;
+    const char *const outputs[] = {"-", p->diff, NULL};
+    const char *const inputs[] = {operands[0], operands[1], NULL};
+    enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
+    if (!status)
+        status = gi_session_new(&session, params[GI_SET_PAIR_DEVICE], err);
+    double start = gi_now_ms();
+    if (!status)
+        gi_session_watch(session, many->progress, 1);
+    if (!status)
+        status = gi_cli_load(&a, NULL, NULL, operands[0], &io, 0, NULL, err);
+    if (!status)
+        status = gi_cli_load(&b, NULL, NULL, operands[1], &io, 0, NULL, err);
+    if (!status) {
+        gi_session_note(session, "decode", gi_now_ms() - start);
+        status = compare(session, &a, &b, operands, params, &io, err);
+    }
+    if (!status)
+        gi_session_report(session);
+    gi_session_free(&session);
+    gi_image_free(&a);
+    gi_image_free(&b);
+    return status;
+}
+
+static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    double count;
+    enum gi_status status = p->max_differing ? read_share(&count, p->max_differing, 1, err) : GI_OK;
+    if (status)
+        return status;
+    return gi_pairs_are_wanted(params, operands, noperands)
+               ? gi_pairs_run(command, params, operands, noperands, err)
+               : run_pair(params, operands, err);
+}
+
+const struct gi_command gi_command_compare = {
+    .name = "compare",
+    .operands = "A B",
+    .examples = "gpuimg compare before.png after.png\n"
+                "gpuimg compare a.png b.png --max-differing 0.1% --min-ssim 0.98 --json\n"
+                "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8\n"
+                "gpuimg compare before/ after/ --table all.csv\n"
+                "gpuimg compare --tar 'before-{0..9}.tar' 'after-{0..9}.tar' --table all.csv",
+    .min_operands = 2,
+    .max_operands = 2,
+    .sets = {{0}, /* the filter's */
+             {"Options", options, sizeof(struct gi_compare_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many pairs", gi_pairs_options, sizeof(struct gi_batch_params)}},
+    .trouble = GI_EXIT_USAGE,
+    .filter = &gi_filter_compare,
+    .run = run,
+};

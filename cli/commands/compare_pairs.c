@@ -1,0 +1,254 @@
+/* gpuimg compare of many pairs: those of a list, or of two folders.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/run/batch.h"
+#include "cli/run/imaging.h"
+#include "cli/inputs/pair_list.h"
+#include "cli/tables/text_batch.h"
+#include "cli/inputs/tar_pairs.h"
+#include "cli/commands/compare.h"
+#include "cli/run/device_options.h"
+#include "cli/json.h"
+#include "cli/process.h"
+#include "cli/run/ready.h"
+#include "cli/log.h"
+
+struct pairs {
+    struct gi_text_batch rows; /* the list: the first of each pair */
+    const struct gi_compare_params *wishes;
+    struct gi_io_params io;
+    struct gi_imaging *imaging;
+    bool json;
+    size_t json_flags; /* of jansson */
+    size_t n, different;
+};
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands)
+{
+    const struct gi_batch_params *p = params[GI_SET_PAIRS];
+    return p->files_from || p->table || p->report || p->shard || p->tar ||
+           (noperands == 2 && is_folder(operands[0]) && is_folder(operands[1]));
+}
+
+static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_params *p,
+                                 char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_batch_files *files = &pairs->rows.files;
+    if (pairs->wishes->diff)
+        return gi_fail(err, GI_E_USAGE, "--diff %s: of many pairs there is a table alone",
+                       pairs->wishes->diff);
+    if (noperands != (p->files_from ? 0 : 2))
+        return gi_fail(err, GI_E_USAGE,
+                       p->files_from ? "--pairs %s: want no names beside it"
+                                     : "%s: want A and B, or --pairs",
+                       p->files_from ? p->files_from
+                       : noperands   ? operands[0]
+                                     : "nothing");
+    if (p->tar && p->files_from)
+        return gi_fail(err, GI_E_USAGE, "--tar: want A and B, and no --pairs");
+    enum gi_status status = p->tar          ? gi_tar_pairs_list(files, operands, err)
+                            : p->files_from ? gi_pairs_read(files, err)
+                            : is_folder(operands[0]) && is_folder(operands[1])
+                                ? gi_pairs_of_folders(files, operands, err)
+                                : gi_pair_add(files, operands[0], operands[1], err);
+    if (!status && !files->list.n)
+        status = gi_fail(err, GI_E_USAGE, "no pairs of images");
+    if (!status)
+        status = gi_pairs_share(files, err);
+    return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);
+}
+
+/* Wishes; where there are none, all have to be equal. */
+static bool judge(const struct pairs *pairs, const struct gi_difference *all, struct gi_err *err)
+{
+    const struct gi_compare_params *p = pairs->wishes;
+    bool none = isnan(p->max_diff) && isnan(p->min_psnr) && isnan(p->min_ssim) && !p->max_differing;
+    if (none && all->differing)
+        gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ",
+                (unsigned long long)all->differing, (unsigned long long)all->samples);
+    else if (!none)
+        gi_compare_judge(all, p, err);
+    return !err->status;
+}
+
+/* Writes ",VALUE"; C may print the sign of NaN. */
+static enum gi_status put_real(struct gi_sink *sink, double value, struct gi_err *err)
+{
+    return isnan(value) ? gi_sink_write(sink, ",nan", 4, err)
+                        : gi_sink_printf(sink, err, ",%.12g", value);
+}
+
+static enum gi_status put_csv(struct gi_sink *sink, const struct gi_comparison *comparison,
+                              const struct gi_image *a, const char *other, bool ok,
+                              struct gi_err *err)
+{
+    const struct gi_difference *all = &comparison->all;
+    const double reals[] = {all->max, all->mse, all->psnr, all->ssim};
+    static const char head[] = "b,ok,width,height,depth,samples,differing,max_difference,mse,psnr,"
+                               "ssim\n";
+    enum gi_status status = gi_sink_write(sink, head, sizeof head - 1, err);
+    if (!status)
+        status = gi_table_writer_field(sink, other, err);
+    if (!status)
+        status =
+            gi_sink_printf(sink, err, ",%d,%d,%d,%zu,%llu,%llu", ok, a->width, a->height,
+                           8 * gi_type_nbytes(comparison->type), (unsigned long long)all->samples,
+                           (unsigned long long)all->differing);
+    for (int i = 0; i < 4 && !status; i++)
+        status = put_real(sink, reals[i], err);
+    return status ? status : gi_sink_write(sink, "\n", 1, err);
+}
+
+/* The row of a pair as item->made. */
+static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
+                          const struct gi_comparison *comparison, const struct gi_image *a, bool ok,
+                          struct gi_err *err)
+{
+    struct gi_sink *sink = NULL;
+    enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
+    const char *tar, *names[2] = {item->input, item->other};
+    char *text = NULL;
+    if (gi_batch_row(&pairs->rows.files, item, &tar, &names[0]) && tar)
+        names[1] = names[0]; /* members of one name */
+    if (!status && pairs->json) {
+        json_t *object = gi_compare_json(comparison, a, names);
+        json_object_set_new(object, "ok", json_boolean(ok));
+        text = gi_json_dump(object, JSON_REAL_PRECISION(17) | pairs->json_flags);
+        status = text ? gi_sink_printf(sink, err, "%s\n", text)
+                      : gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
+        free(text);
+    } else if (!status) {
+        status = put_csv(sink, comparison, a, names[1], ok, err);
+    }
+    if (!status)
+        status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+/* Both images are there; takes the second one. */
+static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
+                              const struct gi_chain *chain, const struct gi_image *a,
+                              struct gi_image *b, struct gi_err *err)
+{
+    struct gi_ready ready;
+    struct gi_comparison comparison = {0};
+    enum gi_status status = gi_ready_make(&ready, chain, err);
+    if (!status) {
+        ready.steps[0].others = ready.sides[0].others = b;
+        ready.steps[0].nothers = 1;
+        ready.sides[0].result = &comparison;
+        status = gi_imaging_compute(pairs->imaging, item, NULL, a, &ready, err);
+        ready.sides[0].result = NULL;
+    }
+    gi_ready_free(&ready);
+    gi_image_free(b);
+    if (status)
+        return gi_err_prefix(err, "%s and %s", item->input, item->other);
+    struct gi_err verdict = {0};
+    bool ok = judge(pairs, &comparison.all, &verdict);
+    status = put(pairs, item, &comparison, a, ok, err);
+    if (!status && !ok) { /* for note() */
+        *err = verdict;
+        gi_err_prefix(err, "%s and %s", item->input, item->other);
+    }
+    return status;
+}
+
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct pairs *pairs = self;
+    struct gi_image a = {0}, b = {0};
+    struct gi_loading loading = {.allocator = gi_imaging_allocator(pairs->imaging)};
+    if (pairs->rows.files.tar_pairs)
+        loading.bytes = gi_tar_pairs_second(item, &loading.nbytes);
+    enum gi_status status = gi_imaging_load(pairs->imaging, item, &a, NULL, NULL, err);
+    if (!status)
+        status = gi_cli_load_by(&b, NULL, NULL, item->other, &pairs->io, &loading, err);
+    if (!status)
+        status = compare(pairs, item, gi_imaging_chain(pairs->imaging), &a, &b, err);
+    gi_image_free(&a);
+    return status;
+}
+
+static void note(struct gi_text_batch *rows, const struct gi_item *item)
+{
+    struct pairs *pairs = (struct pairs *)(void *)rows;
+    const char *tar, *file;
+    pairs->n += gi_batch_row(&rows->files, item, &tar, &file);
+    if (!*item->err.text)
+        return;
+    gi_cli_log("%s", item->err.text);
+    pairs->different++;
+}
+
+static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_params *p,
+                                 struct gi_err *err)
+{
+    static const char *const texts[] = {"b", NULL};
+    struct gi_table_writer_options table = {
+        .path = p->table ? p->table : "-", .first = "a", .texts = texts};
+    table.tar = p->tar ? "tar" : NULL;
+    enum gi_status status = gi_table_writer_format_of(&table.format, table.path, err);
+    pairs->json = table.format == GI_TABLE_WRITER_JSONL ||
+                  (strcmp(table.path, "-") == 0 && pairs->wishes->format == 1);
+    if (pairs->json)
+        table.format = GI_TABLE_WRITER_JSONL;
+    if (strcmp(table.path, "-") == 0 && isatty(STDOUT_FILENO))
+        pairs->json_flags = JSON_ENSURE_ASCII; /* as gi_json_print() has it */
+    return status ? status : gi_table_writer_new(&pairs->rows.writer, &table, err);
+}
+
+enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
+                            int noperands, struct gi_err *err)
+{
+    const struct gi_batch_params *p = params[GI_SET_PAIRS];
+    struct pairs pairs = {.wishes = params[GI_SET_PAIR_COMPARE],
+                          .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
+    struct gi_batch_files *files = &pairs.rows.files;
+    struct gi_chain_step step = {.filter = command->filter};
+    struct gi_chain chain = {.steps = &step, .n = 1};
+    step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_PAIR_FILTER];
+    const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
+    const struct gi_batch_job job = {
+        .command = command, .params = params, .text = p->tar ? "compare --tar" : NULL};
+    struct gi_imaging_options options = {.chain = &chain, .io = &pairs.io, .device = device};
+    *files = (struct gi_batch_files){.params = p,
+                                     .unit = "pairs",
+                                     .times = p->report,
+                                     .threads = gi_thread_count(device->threads)};
+    enum gi_status status = read_names(&pairs, p, operands, noperands, err);
+    options.images = p->tar ? 0 : files->n;
+    options.times = files->times;
+    if (!status)
+        status = gi_imaging_new(&pairs.imaging, &options, err);
+    if (!status)
+        status = gi_text_batch_check(p, err);
+    if (!status)
+        status = gi_batch_check(files, err);
+    if (!status)
+        status = open_table(&pairs, p, err);
+    if (!status)
+        status = gi_batch_journal(files, &job, err);
+    if (!status)
+        status =
+            gi_text_batch_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
+    if (!status && pairs.different)
+        status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, pairs.n);
+    gi_arithmetic_abandon(&pairs.rows.writer); /* where nothing ran */
+    gi_batch_close(files);
+    if (gi_cli_tears_down())
+        gi_imaging_free(&pairs.imaging);
+    return status;
+}

@@ -1,0 +1,260 @@
+/* gpuimg extract: the regions of an image as a table, label image, mask, overlay, crops and points.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands/extract.h"
+#include "cli/run/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/run/output.h"
+#include "cli/commands/reporter.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "imgio/npy.h"
+
+static const struct gi_choice formats[] = {
+    {"auto", NULL, "by the table's suffix; CSV on standard output"},
+    {"csv", NULL, "a line per region below a line of names"},
+    {"json", NULL, "one object"},
+    {"jsonl", NULL, "an object per line and region"},
+    {0},
+};
+
+static const struct gi_option output_options[] = {
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_extract_output, format),
+     .default_text = "auto",
+     .choices = formats,
+     .help = "Format of the table"},
+    {.name = "labels",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, labels),
+     .metavar = "FILE",
+     .help = "Write the label of each pixel: 16 bits as .png, .pgm or .pam, float as .pfm, 32 bits "
+             "as .npy"},
+    {.name = "labels-picture",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, labels_picture),
+     .metavar = "FILE",
+     .help = "Write a picture with each region in a colour of its own on black"},
+    {.name = "mask",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, mask),
+     .metavar = "FILE",
+     .help = "Write a mask: white inside regions, black outside"},
+    {.name = "overlay",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, overlay),
+     .metavar = "FILE",
+     .help = "Write the input with a box and its label drawn at each region"},
+    {.name = "crops",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, crops),
+     .metavar = "DIR",
+     .help = "Write each region's part of the input to region-000001.png and so on, by label, into "
+             "a new or empty folder"},
+    {.name = "force",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_extract_output, force),
+     .help = "Let --crops replace a folder that holds only crops"},
+    {.name = "crop-margin",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_extract_output, crop_margin),
+     .default_text = "0",
+     .min = 0,
+     .max = 1000000,
+     .unit = "px",
+     .help = "Cut crops wider on each side"},
+    {.name = "crop-format",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_extract_output, crop_format),
+     .default_text = "png",
+     .metavar = "NAME",
+     .help = "Suffix and format of crops"},
+    {.name = "points",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, points),
+     .metavar = "FILE",
+     .help = "Write x, y and value of each pixel of the regions in raster order, as .npy (a "
+             "structured array) or .csv"},
+    GI_COMPRESSION_OPTION(struct gi_extract_output),
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_extract_output, no_clobber),
+     .help = "Never replace a file that exists"},
+    {0},
+};
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, suffix) == 0;
+}
+
+static enum gi_status pick_format(enum gi_table_format *format, const char *path, int asked,
+                                  struct gi_err *err)
+{
+    *format = GI_TABLE_CSV;
+    if (asked)
+        *format = (enum gi_table_format)(asked - 1);
+    else if (has_suffix(path, ".json"))
+        *format = GI_TABLE_JSON;
+    else if (has_suffix(path, ".jsonl") || has_suffix(path, ".ndjson"))
+        *format = GI_TABLE_JSONL;
+    else if (strcmp(path, "-") != 0 && !has_suffix(path, ".csv"))
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: want a name that ends in .csv, .json or .jsonl, or "
+                       "--format",
+                       path);
+    return GI_OK;
+}
+
+/* Every result goes somewhere of its own, no input among them, and can: nothing is yet touched. */
+static enum gi_status check_paths(const char *image, const char *mask, const char *table,
+                                  const struct gi_extract_output *output, struct gi_err *err)
+{
+    const struct {
+        const char *name, *path, *file;
+    } results[] = {
+        {"TABLE", table, table},
+        {"--points", output->points, output->points},
+        {"--labels", output->labels, output->labels ? gi_output_file(output->labels) : NULL},
+        {"--labels-picture", output->labels_picture,
+         output->labels_picture ? gi_output_file(output->labels_picture) : NULL},
+        {"--mask", output->mask, output->mask ? gi_output_file(output->mask) : NULL},
+        {"--overlay", output->overlay, output->overlay ? gi_output_file(output->overlay) : NULL},
+        {"--crops", output->crops, output->crops}};
+    size_t n = sizeof results / sizeof *results;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i && results[i].path; j++)
+            if (results[j].path && gi_output_same(results[i].file, results[j].file))
+                return gi_fail(err, GI_E_USAGE,
+                               "%s %s and %s %s: both go to %s, want a place for each",
+                               results[j].name, results[j].path, results[i].name, results[i].path,
+                               strcmp(results[i].file, "-") == 0 ? "standard output" : "one file");
+    const char *outputs[sizeof results / sizeof *results + 1] = {NULL};
+    const char *const inputs[] = {image, mask, NULL};
+    for (size_t i = 0, used = 0; i < n; i++)
+        if (results[i].path)
+            outputs[used++] = results[i].path;
+    enum gi_status status = gi_output_check_plain("TABLE", table, err);
+    if (!status)
+        status = gi_output_check_plain("--points", output->points, err);
+    if (!status)
+        status = gi_output_check_plain("--crops", output->crops, err);
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
+    for (size_t i = 0; i < n - 1 && !status; i++)
+        if (results[i].path)
+            status = gi_output_check(results[i].file, output->no_clobber, err);
+    if (!status && output->crops)
+        status = gi_output_check_folder("--crops", output->crops, "crops",
+                                        output->force ? gi_extract_is_crop : NULL, err);
+    return !status && output->crops ? gi_output_check_inside("--crops", output->crops, inputs, err)
+                                    : status;
+}
+
+/* What the result must hold for these outputs. */
+static enum gi_status check(const char *image, const char *table, const void *arg, void *params,
+                            struct gi_err *err)
+{
+    const struct gi_extract_output *output = arg;
+    struct gi_extract_params *asked = params;
+    enum gi_table_format format;
+    asked->labels = output->labels || output->labels_picture || output->mask;
+    asked->points = output->points;
+    enum gi_status status = pick_format(&format, table, output->format, err);
+    if (!status && output->points && strcmp(output->points, "-") != 0 &&
+        !gi_npy_is(output->points) && !has_suffix(output->points, ".csv"))
+        status = gi_fail(err, GI_E_USAGE, "--points %s: want a name that ends in .csv or .npy",
+                         output->points);
+    if (!status)
+        status = gi_extract_check_images(output, err);
+    return status ? status : check_paths(image, asked->mask_image, table, output, err);
+}
+
+static bool wants_image(const void *arg)
+{
+    const struct gi_extract_output *output = arg;
+    return output->overlay || output->crops;
+}
+
+struct sinks {
+    struct gi_sink *table, *points;
+};
+
+static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_view *view,
+                                enum gi_table_format format, struct gi_err *err)
+{
+    enum gi_status status = gi_extract_images(view, err);
+    if (!status && sinks->points)
+        status = gi_extract_points(sinks->points, view, view->output->points, err);
+    if (!status)
+        status = gi_extract_table(sinks->table, view, format, err);
+    if (!status && sinks->points)
+        status = gi_bundle_keep(view->bundle, &sinks->points, false, err);
+    if (!status)
+        status = gi_bundle_keep(view->bundle, &sinks->table, false, err);
+    return status;
+}
+
+static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+{
+    const struct gi_extract_output *output = report->output;
+    const struct gi_extract_params *asked = report->params;
+    enum gi_table_format format;
+    struct sinks sinks = {0};
+    struct gi_extract_view view = {.extract = report->result,
+                                   .image = report->image,
+                                   .file = report->file,
+                                   .connectivity = asked->connectivity ? 8 : 4,
+                                   .masked = asked->mask_image != NULL,
+                                   .output = output,
+                                   .threads = report->threads,
+                                   .bundle = report->bundle};
+    if (report->table)
+        return gi_extract_table(report->table, &view, report->json ? GI_TABLE_JSON : GI_TABLE_CSV,
+                                err);
+    enum gi_status status = pick_format(&format, report->to, output->format, err);
+    if (!status)
+        status = gi_bundle_open(report->bundle, &sinks.table, report->to, output->no_clobber, err);
+    if (!status && output->points)
+        status =
+            gi_bundle_open(report->bundle, &sinks.points, output->points, output->no_clobber, err);
+    if (!status)
+        status = write_all(&sinks, &view, format, err);
+    gi_sink_abandon(&sinks.points);
+    gi_sink_abandon(&sinks.table);
+    return status;
+}
+
+const struct gi_reporter gi_extract_reporter = {
+    .filter = &gi_filter_extract,
+    .options = output_options,
+    .output_nbytes = sizeof(struct gi_extract_output),
+    .check = check,
+    .wants_image = wants_image,
+    .write = write_report,
+};
+
+const struct gi_command gi_command_extract = {
+    .name = "extract",
+    .operands = "INPUT [TABLE]",
+    .examples =
+        "gpuimg extract coins.png\n"
+        "gpuimg extract coins.png coins.json --min-area 50 --overlay found.png\n"
+        "gpuimg extract cells.png cells.csv --threshold 50% --labels labels.npy --crops cells/\n"
+        "gpuimg extract map.png --mask-image mask.png --points points.npy",
+    .min_operands = 1,
+    .max_operands = 2,
+    .sets = {{0}, /* the filter's */
+             {"Output", output_options, sizeof(struct gi_extract_output)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_extract,
+    .run = gi_analysis_run,
+};

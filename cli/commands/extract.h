@@ -1,0 +1,51 @@
+/* gpuimg extract: what its outputs share.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_COMMANDS_EXTRACT_H
+#define GI_CLI_COMMANDS_EXTRACT_H
+
+#include "cli/command.h"
+#include "imgio/imgio.h"
+#include "filters/regions/extract.h"
+
+enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };
+
+/* Options of the set "Output". */
+struct gi_extract_output {
+    int format; /* 0: by suffix; else 1 + enum gi_table_format */
+    const char *labels, *labels_picture, *mask, *overlay, *crops, *crop_format, *points;
+    int crop_margin, compression;
+    bool no_clobber, force;
+};
+
+/* A finished extraction and where it came from. */
+struct gi_extract_view {
+    const struct gi_extract *extract;
+    const struct gi_image *image;
+    const char *file;
+    int connectivity; /* 4 or 8 */
+    bool masked;      /* by an image: there is no threshold */
+    const struct gi_extract_output *output;
+    int threads; /* for writing images */
+    struct gi_bundle *bundle;
+};
+
+/* The table of regions, streamed (cli/commands/extract_table.c). */
+enum gi_status gi_extract_table(struct gi_sink *sink, const struct gi_extract_view *view,
+                                enum gi_table_format format, struct gi_err *err);
+/* The points, as .npy or CSV by `path`. */
+enum gi_status gi_extract_points(struct gi_sink *sink, const struct gi_extract_view *view,
+                                 const char *path, struct gi_err *err);
+
+/* Whether a file of a folder of crops is one, by its name. */
+bool gi_extract_is_crop(const char *name);
+/* The path of the crop of a label in `folder`, of that suffix. Errors: GI_E_USAGE. */
+enum { GI_CROP_PATH_NBYTES = 4096 };
+enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *folder,
+                                    uint32_t label, const char *suffix, struct gi_err *err);
+
+/* Whether the outputs that are images can be written at all, before any work; and writes those that
+ * were asked for (cli/commands/extract_images.c). */
+enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err);
+enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err);
+
+#endif

@@ -1,0 +1,334 @@
+/* gpuimg histogram: counts and statistics as text, CSV, JSON or a chart.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands/histogram.h"
+#include "cli/run/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/json.h"
+#include "cli/run/output.h"
+#include "cli/plot/plot.h"
+#include "cli/process.h"
+#include "cli/commands/reporter.h"
+#include "cli/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+
+struct output_params {
+    int format;
+    bool cumulative, log, bars, no_clobber;
+    const char *plot;
+};
+
+static const struct gi_choice formats[] = {
+    {"text", NULL, "a table for people, with bars on a terminal, in colour unless NO_COLOR is set"},
+    {"csv", NULL, "a line per bin"},
+    {"json", NULL, "an object with everything"},
+    {0},
+};
+
+static const struct gi_option output_options[] = {
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct output_params, format),
+     .default_text = "text",
+     .choices = formats,
+     .help = "Format of the output"},
+    {.name = "cumulative",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, cumulative),
+     .help = "Let each bin count itself and all below"},
+    {.name = "log",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, log),
+     .help = "Draw bars and the plot with a logarithmic axis"},
+    {.name = "bars",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, bars),
+     .help = "Print bars in place of counts even if the output is no terminal"},
+    {.name = "plot",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct output_params, plot),
+     .metavar = "FILE",
+     .help = "Draw the histogram to this file too, .png or .svg"},
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, no_clobber),
+     .help = "Never replace a plot that exists"},
+    {0},
+};
+
+/* "p1", "p2.5" */
+static json_t *percentiles_json(const struct gi_histogram_view *view, int c)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < view->histogram->npercentiles; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "p%.15g", view->percentiles[i]);
+        json_object_set_new(object, name,
+                            gi_json_real(view->histogram->channels[c].percentiles[i]));
+    }
+    return object;
+}
+
+static json_t *channel_json(const struct gi_histogram_view *view, int c)
+{
+    const struct gi_histogram_channel *channel = &view->histogram->channels[c];
+    json_t *bins = json_array(), *object = json_object();
+    for (int i = 0; i < view->histogram->nbins; i++)
+        json_array_append_new(bins, json_integer((json_int_t)channel->bins[i]));
+    json_object_set_new(object, "name", json_string(channel->name));
+    json_object_set_new(object, "range",
+                        json_pack("[o,o]", gi_json_real(channel->lo), gi_json_real(channel->hi)));
+    json_object_set_new(object, "bins", bins);
+    json_object_set_new(object, "total", json_integer((json_int_t)channel->total));
+    json_object_set_new(object, "nan", json_integer((json_int_t)channel->nan));
+    json_object_set_new(object, "mean", gi_json_real(channel->mean));
+    json_object_set_new(object, "stddev", gi_json_real(channel->stddev));
+    json_object_set_new(object, "min", gi_json_real(channel->min));
+    json_object_set_new(object, "max", gi_json_real(channel->max));
+    json_object_set_new(object, "median", gi_json_real(channel->median));
+    json_object_set_new(object, "percentiles", percentiles_json(view, c));
+    json_object_set_new(object, "entropy", gi_json_real(channel->entropy));
+    return object;
+}
+
+static enum gi_status print_json(FILE *out, const struct gi_histogram_view *view,
+                                 struct gi_err *err)
+{
+    json_t *channels = json_array();
+    json_t *object = gi_report_json(view->file, view->image, view->maxval);
+    for (int c = 0; c < view->histogram->nchannels; c++)
+        json_array_append_new(channels, channel_json(view, c));
+    if (view->cumulative)
+        json_object_set_new(object, "cumulative", json_true());
+    json_object_set_new(object, "channels", channels);
+    return gi_json_print(out, object, 0, err);
+}
+
+static void print_csv(FILE *out, const struct gi_histogram_view *view)
+{
+    const struct gi_histogram *histogram = view->histogram;
+    fprintf(out, "bin,lo,hi");
+    for (int c = 0; c < histogram->nchannels; c++)
+        fprintf(out, ",%s", histogram->channels[c].name);
+    putc('\n', out);
+    for (int i = 0; i < histogram->nbins; i++) {
+        fprintf(out, "%d,%.12g,%.12g", i, gi_histogram_edge(histogram, i),
+                gi_histogram_edge(histogram, i + 1));
+        for (int c = 0; c < histogram->nchannels; c++)
+            fprintf(out, ",%llu", (unsigned long long)histogram->channels[c].bins[i]);
+        putc('\n', out);
+    }
+}
+
+static enum gi_status draw(const struct gi_histogram_view *view, const struct output_params *output,
+                           struct gi_bundle *bundle, struct gi_err *err)
+{
+    static const struct {
+        const char *name;
+        double red, green, blue;
+    } inks[] = {{"red", 0.84, 0.15, 0.16},
+                {"green", 0.17, 0.60, 0.17},
+                {"blue", 0.12, 0.40, 0.78},
+                {"alpha", 0.60, 0.35, 0.70}};
+    const struct gi_histogram *histogram = view->histogram;
+    const char *base = strrchr(view->file, '/');
+    json_t *title = gi_json_text(base ? base + 1 : view->file); /* cairo wants UTF-8 too */
+    if (!title)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a title");
+    char subtitle[64];
+    snprintf(subtitle, sizeof subtitle, "%d x %d pixels, %d bins", view->image->width,
+             view->image->height, histogram->nbins);
+    struct gi_plot plot = {.title = json_string_value(title),
+                           .subtitle = subtitle,
+                           .x_label = "sample value",
+                           .y_label = view->cumulative ? "samples up to here" : "samples a bin",
+                           .lo = histogram->channels[0].lo,
+                           .hi = histogram->channels[0].hi,
+                           .nbins = histogram->nbins,
+                           .log = output->log,
+                           .nseries = histogram->nchannels};
+    for (int c = 0; c < histogram->nchannels; c++) {
+        const char *name = histogram->channels[c].name;
+        plot.series[c] = (struct gi_plot_series){.name = name,
+                                                 .counts = histogram->channels[c].bins,
+                                                 .red = 0.3,
+                                                 .green = 0.3,
+                                                 .blue = 0.3};
+        for (size_t i = 0; i < sizeof inks / sizeof *inks; i++)
+            if (strcmp(inks[i].name, name) == 0) {
+                plot.series[c].red = inks[i].red;
+                plot.series[c].green = inks[i].green;
+                plot.series[c].blue = inks[i].blue;
+            }
+    }
+    enum gi_status status = gi_plot_save(&plot, output->plot, output->no_clobber, bundle, err);
+    json_decref(title);
+    return status;
+}
+
+/* Whether the locale says that the terminal shows UTF-8; the first variable that is set counts. */
+static bool shows_unicode(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
+    }
+    return false;
+}
+
+/* https://no-color.org */
+static bool shows_colour(void)
+{
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
+}
+
+/* Each bin counts itself and all below: a copy of the bins, which the caller frees. */
+static uint64_t *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
+{
+    size_t n = (size_t)histogram->nbins;
+    uint64_t *all = malloc((size_t)histogram->nchannels * n * sizeof *all);
+    if (!all) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", histogram->nbins);
+        return NULL;
+    }
+    for (int c = 0; c < histogram->nchannels; c++) {
+        uint64_t *bins = all + (size_t)c * n, sum = 0;
+        for (size_t i = 0; i < n; i++)
+            bins[i] = sum += histogram->channels[c].bins[i];
+        histogram->channels[c].bins = bins;
+    }
+    return all;
+}
+
+static enum gi_status print(FILE *out, const struct gi_histogram_view *view, int format,
+                            struct gi_err *err)
+{
+    if (format == FORMAT_JSON)
+        return print_json(out, view, err);
+    if (format == FORMAT_CSV)
+        print_csv(out, view);
+    else
+        gi_histogram_text(out, view);
+    return GI_OK;
+}
+
+static enum gi_status print_to_sink(struct gi_sink *sink, const struct gi_histogram_view *view,
+                                    int format, struct gi_err *err)
+{
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    enum gi_status status = out ? print(out, view, format, err) : GI_OK;
+    char *text = gi_text_close(out, &memory);
+    if (!text && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    if (!status)
+        status = gi_sink_write(sink, text, memory.nbytes, err);
+    free(text);
+    return status;
+}
+
+/* The print as the file `to`. */
+static enum gi_status print_to_file(const char *to, const struct gi_histogram_view *view,
+                                    const struct output_params *output, struct gi_bundle *bundle,
+                                    struct gi_err *err)
+{
+    struct gi_sink *sink = NULL;
+    enum gi_status status = gi_bundle_open(bundle, &sink, to, output->no_clobber, err);
+    if (!status)
+        status = print_to_sink(sink, view, output->format, err);
+    if (!status)
+        status = gi_bundle_keep(bundle, &sink, false, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+{
+    const struct gi_histogram_params *asked = report->params;
+    const struct output_params *output = report->output;
+    struct gi_histogram histogram = *(const struct gi_histogram *)report->result;
+    bool to_stdout = strcmp(report->to, "-") == 0;
+    struct gi_histogram_view view = {
+        .histogram = &histogram,
+        .image = report->image,
+        .file = report->file,
+        .maxval = report->maxval,
+        .percentiles = asked->percentiles.v,
+        .cumulative = output->cumulative,
+        .log = output->log,
+        .bars = output->bars || (to_stdout && isatty(STDOUT_FILENO)),
+        .unicode = shows_unicode(),
+        .colour = to_stdout && shows_colour(),
+    };
+    uint64_t *bins = NULL;
+    if (output->cumulative && !(bins = make_cumulative(&histogram, err)))
+        return GI_E_MEMORY;
+    if (report->table) {
+        enum gi_status printed =
+            print_to_sink(report->table, &view, report->json ? FORMAT_JSON : FORMAT_CSV, err);
+        free(bins);
+        return printed;
+    }
+    enum gi_status status = output->plot ? draw(&view, output, report->bundle, err) : GI_OK;
+    if (!status)
+        status = to_stdout ? print(stdout, &view, output->format, err)
+                           : print_to_file(report->to, &view, output, report->bundle, err);
+    if (!status && to_stdout)
+        status = gi_cli_flush(err); /* before the image of a chain is written */
+    free(bins);
+    return status;
+}
+
+static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
+                            struct gi_err *err)
+{
+    (void)params;
+    const struct output_params *output = arg;
+    const char *const outputs[] = {to, output->plot, NULL}, *const inputs[] = {input, NULL};
+    enum gi_status status = output->plot ? gi_plot_check(output->plot, err) : GI_OK;
+    if (!status)
+        status = gi_output_check_plain("--plot", output->plot, err);
+    if (!status)
+        status = gi_output_check_plain("--to", to, err);
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
+    if (!status && output->plot)
+        status = gi_output_check(output->plot, output->no_clobber, err);
+    return status ? status : gi_output_check(to, output->no_clobber, err);
+}
+
+const struct gi_reporter gi_histogram_reporter = {
+    .filter = &gi_filter_histogram,
+    .options = output_options,
+    .output_nbytes = sizeof(struct output_params),
+    .check = check,
+    .write = write_report,
+};
+
+const struct gi_command gi_command_histogram = {
+    .name = "histogram",
+    .operands = "INPUT",
+    .examples = "gpuimg histogram photo.png\n"
+                "gpuimg histogram photo.png --bins 64 --format csv > bins.csv\n"
+                "gpuimg histogram photo.png --luminance --percentiles 5,95 --format json\n"
+                "gpuimg histogram photo.png --log --plot histogram.svg",
+    .min_operands = 1,
+    .max_operands = 1,
+    .sets = {{0}, /* the filter's */
+             {"Output", output_options, sizeof(struct output_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_histogram,
+    .run = gi_analysis_run,
+};

@@ -1,0 +1,228 @@
+/* The histogram for people: a table of statistics, then counts or bars.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands/histogram.h"
+#include "cli/plot/plot.h"
+#include "cli/commands/reporter.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    CELL = 12,      /* width of a column of the tables */
+    LINES_MAX = 64, /* bins that are listed one by one; more are gathered in ... */
+    GROUPS = 16,    /* ... this many lines */
+    BAR_COLUMNS = 64,
+    BAR_LINES = 8,
+};
+
+double gi_histogram_edge(const struct gi_histogram *histogram, int i)
+{
+    const struct gi_histogram_channel *channel = &histogram->channels[0];
+    return i == histogram->nbins
+               ? channel->hi
+               : channel->lo + i * ((channel->hi - channel->lo) / histogram->nbins);
+}
+
+static void print_row(FILE *out, const struct gi_histogram_view *view, const char *name,
+                      size_t offset)
+{
+    fprintf(out, "%-*s", CELL, name);
+    for (int c = 0; c < view->histogram->nchannels; c++) {
+        double value;
+        memcpy(&value, (const char *)&view->histogram->channels[c] + offset, sizeof value);
+        if (isnan(value))
+            fprintf(out, "%*s", CELL, "-");
+        else
+            fprintf(out, "%*.6g", CELL, value);
+    }
+    putc('\n', out);
+}
+
+static void print_statistics(FILE *out, const struct gi_histogram_view *view)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } rows[] = {
+        {"min", offsetof(struct gi_histogram_channel, min)},
+        {"max", offsetof(struct gi_histogram_channel, max)},
+        {"mean", offsetof(struct gi_histogram_channel, mean)},
+        {"stddev", offsetof(struct gi_histogram_channel, stddev)},
+        {"entropy", offsetof(struct gi_histogram_channel, entropy)},
+        {"median", offsetof(struct gi_histogram_channel, median)},
+    };
+    const struct gi_histogram *histogram = view->histogram;
+    bool nan = false;
+    fprintf(out, "%-*s", CELL, "total");
+    for (int c = 0; c < histogram->nchannels; c++) {
+        fprintf(out, "%*llu", CELL, (unsigned long long)histogram->channels[c].total);
+        nan = nan || histogram->channels[c].nan > 0;
+    }
+    if (nan)
+        fprintf(out, "\n%-*s", CELL, "NaN");
+    for (int c = 0; c < histogram->nchannels && nan; c++)
+        fprintf(out, "%*llu", CELL, (unsigned long long)histogram->channels[c].nan);
+    putc('\n', out);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        print_row(out, view, rows[i].name, rows[i].offset);
+    for (int i = 0; i < histogram->npercentiles; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "p%g", view->percentiles[i]);
+        print_row(out, view, name,
+                  offsetof(struct gi_histogram_channel, percentiles) + (size_t)i * sizeof(double));
+    }
+}
+
+/* The count of bins from <= i < to as one. */
+static uint64_t gathered(const struct gi_histogram_view *view, int channel, int from, int to)
+{
+    const uint64_t *bins = view->histogram->channels[channel].bins;
+    uint64_t sum = 0;
+    if (view->cumulative)
+        return bins[to - 1];
+    for (int i = from; i < to; i++)
+        sum += bins[i];
+    return sum;
+}
+
+/* "16 - 31": the whole numbers that fall in the bins; "0.25 - 0.5": the ends, for floats. */
+static void print_range(FILE *out, const struct gi_histogram_view *view, int from, int to)
+{
+    double lo = gi_histogram_edge(view->histogram, from),
+           hi = gi_histogram_edge(view->histogram, to);
+    char words[64];
+    if (view->image->type != GI_F32) {
+        lo = ceil(lo);
+        hi = to == view->histogram->nbins ? floor(hi) : ceil(hi) - 1;
+    }
+    if (lo < hi || view->image->type == GI_F32)
+        snprintf(words, sizeof words, "%.5g - %.5g", lo, hi);
+    else if (lo == hi)
+        snprintf(words, sizeof words, "%.5g", lo);
+    else
+        snprintf(words, sizeof words, "-");
+    fprintf(out, "%-*s", 2 * CELL, words);
+}
+
+static void print_counts(FILE *out, const struct gi_histogram_view *view)
+{
+    const struct gi_histogram *histogram = view->histogram;
+    int lines = histogram->nbins <= LINES_MAX ? histogram->nbins : GROUPS;
+    fprintf(out, "\n%-*s", 2 * CELL, view->cumulative ? "values up to" : "values");
+    for (int c = 0; c < histogram->nchannels; c++)
+        fprintf(out, "%*s", CELL, histogram->channels[c].name);
+    putc('\n', out);
+    for (int i = 0; i < lines; i++) {
+        int from = (int)((long long)i * histogram->nbins / lines);
+        int to = (int)((long long)(i + 1) * histogram->nbins / lines);
+        print_range(out, view, from, to);
+        for (int c = 0; c < histogram->nchannels; c++)
+            fprintf(out, "%*llu", CELL, (unsigned long long)gathered(view, c, from, to));
+        putc('\n', out);
+    }
+}
+
+/* A bar of `eighths` as it shows in the line that starts at eighth `foot`. */
+static const char *block(int eighths, int foot, bool unicode)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    int rest = eighths - foot < 0 ? 0 : eighths - foot > 8 ? 8 : eighths - foot;
+    if (unicode)
+        return blocks[rest];
+    return rest >= 6 ? "#" : rest >= 3 ? ":" : rest >= 1 ? "." : " ";
+}
+
+/* Heights of the columns in eighths of a line; any count at all is one at least. */
+static uint64_t bar_heights(int *eighths, const struct gi_histogram_view *view, int c, int columns)
+{
+    int nbins = view->histogram->nbins;
+    uint64_t counts[BAR_COLUMNS], most = 0;
+    for (int i = 0; i < columns; i++) {
+        int from = (int)((long long)i * nbins / columns);
+        int to = (int)((long long)(i + 1) * nbins / columns);
+        counts[i] = gathered(view, c, from, to > from ? to : from + 1);
+        most = counts[i] > most ? counts[i] : most;
+    }
+    for (int i = 0; i < columns; i++) {
+        double part = most == 0   ? 0
+                      : view->log ? log1p((double)counts[i]) / log1p((double)most)
+                                  : (double)counts[i] / (double)most;
+        eighths[i] = (int)rint(part * BAR_LINES * 8);
+        eighths[i] = counts[i] && eighths[i] == 0 ? 1 : eighths[i];
+    }
+    return most;
+}
+
+/* The axis below the bars, with a mark at each round value, and those values under it. */
+static void print_axis(FILE *out, const struct gi_histogram_view *view, int columns)
+{
+    const struct gi_histogram_channel *channel = &view->histogram->channels[0];
+    double span = channel->hi - channel->lo, step = gi_tick_step(span > 0 ? span : 1, 6);
+    bool marks[BAR_COLUMNS] = {false};
+    char words[BAR_COLUMNS + 32] = "";
+    size_t used = 0;
+    for (double i = ceil(channel->lo / step - 1e-9); i * step <= channel->hi + 1e-9 * step; i++) {
+        int at = span > 0 ? (int)floor((i * step - channel->lo) / span * columns) : 0;
+        at = at < columns ? at : columns - 1;
+        char value[32];
+        snprintf(value, sizeof value, "%.6g", i * step + 0.0);
+        marks[at] = true;
+        if (at > 0 && used > 0 && (size_t)at <= used) /* no room for a blank before it */
+            continue;
+        used +=
+            (size_t)snprintf(words + used, sizeof words - used, "%*s%s", at - (int)used, "", value);
+    }
+    fprintf(out, "%*s %s", CELL, "0", view->unicode ? "└" : "+");
+    for (int i = 0; i < columns; i++)
+        fputs(marks[i] ? (view->unicode ? "┬" : "+") : (view->unicode ? "─" : "-"), out);
+    fprintf(out, "\n%*s  %s\n", CELL, "", words);
+}
+
+/* The colour of a channel's bars, as a number of ECMA-48's SGR; NULL: that of the text. */
+static const char *sgr(const char *name)
+{
+    return strcmp(name, "red") == 0     ? "31"
+           : strcmp(name, "green") == 0 ? "32"
+           : strcmp(name, "blue") == 0  ? "34"
+           : strcmp(name, "alpha") == 0 ? "35"
+                                        : NULL;
+}
+
+static void print_bars(FILE *out, const struct gi_histogram_view *view, int c)
+{
+    const struct gi_histogram *histogram = view->histogram;
+    int columns = histogram->nbins, eighths[BAR_COLUMNS];
+    while (columns > BAR_COLUMNS || (columns * 2 <= BAR_COLUMNS && columns < BAR_COLUMNS))
+        columns = columns > BAR_COLUMNS ? BAR_COLUMNS : columns * 2;
+    uint64_t most = bar_heights(eighths, view, c, columns);
+    const char *colour = view->colour ? sgr(histogram->channels[c].name) : NULL;
+    fprintf(out, "\n%s%s\n", histogram->channels[c].name, view->log ? ", logarithmic" : "");
+    for (int row = BAR_LINES - 1; row >= 0; row--) {
+        if (row == BAR_LINES - 1)
+            fprintf(out, "%*llu ", CELL, (unsigned long long)most);
+        else
+            fprintf(out, "%*s ", CELL, "");
+        fputs(view->unicode ? "│" : "|", out);
+        if (colour)
+            fprintf(out, "\033[%sm", colour);
+        for (int i = 0; i < columns; i++)
+            fputs(block(eighths[i], row * 8, view->unicode), out);
+        fputs(colour ? "\033[0m\n" : "\n", out);
+    }
+    print_axis(out, view, columns);
+}
+
+void gi_histogram_text(FILE *out, const struct gi_histogram_view *view)
+{
+    const struct gi_histogram *histogram = view->histogram;
+    gi_report_print_head(out, view->file, view->image, view->maxval);
+    fprintf(out, "\n\n%-*s", CELL, "");
+    for (int c = 0; c < histogram->nchannels; c++)
+        fprintf(out, "%*s", CELL, histogram->channels[c].name);
+    putc('\n', out);
+    print_statistics(out, view);
+    if (!view->bars)
+        print_counts(out, view);
+    for (int c = 0; c < histogram->nchannels && view->bars; c++)
+        print_bars(out, view, c);
+}

@@ -1,0 +1,303 @@
+/* gpuimg info: what files hold.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/batch.h"
+#include "cli/tables/text_batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/inputs/image_files.h"
+#include "cli/json.h"
+#include "cli/process.h"
+#include "cli/log.h"
+#include "cli/text.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+enum { SET_OWN, SET_INPUT, SET_MANY };
+
+struct params {
+    bool json, check;
+};
+
+static const struct gi_option options[] = {
+    {.name = "json",
+     .letter = 'j',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, json),
+     .help = "Print one JSON object per line"},
+    {.name = "check",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, check),
+     .help = "Decode the whole file to detect damage"},
+    {0},
+};
+
+static const char *channel_names(const struct gi_image *image)
+{
+    static const char *const names[] = {"", "gray", "gray and alpha", "RGB", "RGBA"};
+    return names[image->channels];
+}
+
+static void print_text(FILE *out, const char *path, const struct gi_image *image,
+                       const struct gi_metadata *metadata, const struct gi_file_info *info,
+                       const struct gi_io_params *input)
+{
+    char bytes[32];
+    gi_print_safe(out, path);
+    fprintf(out, ": %s, %d x %d, %s, %d bit%s%s%s%s", info->format, image->width, image->height,
+            channel_names(image), info->bits, info->bits == 1 ? "" : "s",
+            info->bits == 32 ? " float" : "", *info->detail ? ", " : "", info->detail);
+    unsigned full = (unsigned)gi_type_full_scale(image->type);
+    if (info->maxval && info->maxval != full && input->depth == GI_DEPTH_SAME)
+        fprintf(out, ", 0 to %u read as 0 to %u", info->maxval, full);
+    if (info->images > 1)
+        fprintf(out, ", %d images", info->images);
+    if (info->orientation > 1)
+        fprintf(out, ", orientation %d (applied)", info->orientation);
+    if (metadata->dpi_x > 0)
+        fprintf(out, ", %.4g x %.4g dpi", metadata->dpi_x, metadata->dpi_y);
+    if (metadata->icc)
+        fprintf(out, ", ICC profile of %zu bytes", metadata->icc_nbytes);
+    if (metadata->exif)
+        fprintf(out, ", EXIF of %zu bytes", metadata->exif_nbytes);
+    if (metadata->xmp)
+        fprintf(out, ", XMP of %zu bytes", metadata->xmp_nbytes);
+    if (metadata->ntexts)
+        fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
+    fprintf(out, ", %s\n", gi_text_nbytes((double)info->nbytes, bytes));
+}
+
+static json_t *texts_json(const struct gi_metadata *metadata)
+{
+    json_t *texts = json_array();
+    for (int i = 0; i < metadata->ntexts; i++) {
+        json_t *text = json_object();
+        json_object_set_new(text, "keyword", gi_json_text(metadata->texts[i].keyword));
+        json_object_set_new(text, "text", gi_json_text(metadata->texts[i].text));
+        json_array_append_new(texts, text);
+    }
+    return texts;
+}
+
+/* `tar` NULL: the file is no member of one, or who prints the line says that. */
+static json_t *to_json(const char *tar, const char *path, const struct gi_image *image,
+                       const struct gi_metadata *metadata, const struct gi_file_info *info)
+{
+    json_t *object = json_object();
+    if (tar)
+        gi_json_set_name(object, "tar", tar);
+    gi_json_set_name(object, "file", path);
+    json_object_set_new(object, "format", gi_json_text(info->format));
+    json_object_set_new(object, "width", json_integer(image->width));
+    json_object_set_new(object, "height", json_integer(image->height));
+    json_object_set_new(object, "channels", json_integer(image->channels));
+    json_object_set_new(object, "bits", json_integer(info->bits));
+    json_object_set_new(object, "maxval", info->maxval ? json_integer(info->maxval) : json_null());
+    json_object_set_new(object, "float", json_boolean(info->bits == 32));
+    json_object_set_new(object, "detail", gi_json_text(info->detail));
+    json_object_set_new(object, "images", json_integer(info->images));
+    json_object_set_new(object, "orientation", json_integer(info->orientation));
+    json_object_set_new(object, "dpi_x",
+                        metadata->dpi_x > 0 ? gi_json_real(metadata->dpi_x) : json_null());
+    json_object_set_new(object, "dpi_y",
+                        metadata->dpi_y > 0 ? gi_json_real(metadata->dpi_y) : json_null());
+    json_object_set_new(object, "icc_bytes", json_integer((json_int_t)metadata->icc_nbytes));
+    json_object_set_new(object, "exif_bytes", json_integer((json_int_t)metadata->exif_nbytes));
+    json_object_set_new(object, "xmp_bytes", json_integer((json_int_t)metadata->xmp_nbytes));
+    json_object_set_new(object, "texts", texts_json(metadata));
+    json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
+    return object;
+}
+
+static enum gi_status print_file(const char *path, const struct params *own,
+                                 const struct gi_io_params *input, struct gi_err *err)
+{
+    struct gi_image image;
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info = {0};
+    struct gi_io_params io = *input;
+    io.header_only = !own->check;
+    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, &io, 0, NULL, err);
+    if (status)
+        return status;
+    if (own->json)
+        status = gi_json_print(stdout, to_json(NULL, path, &image, &metadata, &info), 0, err);
+    else
+        print_text(stdout, path, &image, &metadata, &info, input);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+/* The same of many. */
+struct infos {
+    struct gi_text_batch rows;
+    const struct params *own;
+    const struct gi_io_params *input;
+    enum gi_table_writer_format format; /* of the table */
+};
+
+static void on_shape(void *arg, const struct gi_image *shape)
+{
+    struct gi_item *item = arg;
+    if (!item->reserved)
+        gi_engine_reserve(item, gi_image_nbytes(shape));
+}
+
+static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata, const struct gi_file_info *info,
+                              struct gi_err *err)
+{
+    char maxval[16] = "", dpi[64] = ",";
+    if (info->maxval)
+        snprintf(maxval, sizeof maxval, "%u", info->maxval);
+    if (metadata->dpi_x > 0)
+        snprintf(dpi, sizeof dpi, "%.12g,%.12g", metadata->dpi_x, metadata->dpi_y);
+    enum gi_status status = gi_sink_printf(
+        sink, err,
+        "format,width,height,channels,bits,maxval,float,detail,images,orientation,dpi_x,dpi_y,"
+        "icc_bytes,exif_bytes,xmp_bytes,texts,bytes\n%s,%d,%d,%d,%d,%s,%d,",
+        info->format, image->width, image->height, image->channels, info->bits, maxval,
+        info->bits == 32);
+    if (!status)
+        status = gi_table_writer_field(sink, info->detail, err);
+    if (!status)
+        status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64 "\n", info->images,
+                                info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
+                                metadata->xmp_nbytes, metadata->ntexts, (uint64_t)info->nbytes);
+    return status;
+}
+
+/* The text of one file as item->made. */
+static enum gi_status put(const struct infos *infos, struct gi_item *item,
+                          const struct gi_image *image, const struct gi_metadata *metadata,
+                          const struct gi_file_info *info, struct gi_err *err)
+{
+    bool table = infos->rows.writer != NULL;
+    if (table && infos->format != GI_TABLE_WRITER_JSONL) {
+        struct gi_sink *sink = NULL;
+        enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
+        if (!status)
+            status = put_csv(sink, image, metadata, info, err);
+        if (!status)
+            status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+        gi_sink_abandon(&sink);
+        return status;
+    }
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    if (!out)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a line");
+    enum gi_status status = GI_OK;
+    if (table || infos->own->json) {
+        const char *tar, *file;
+        gi_batch_row(&infos->rows.files, item, &tar, &file);
+        status =
+            gi_json_print_for(table ? -1 : STDOUT_FILENO, out,
+                              to_json(table ? NULL : tar, file, image, metadata, info), 0, err);
+    } else
+        print_text(out, item->input, image, metadata, info, infos->input);
+    item->made = gi_text_close(out, &memory);
+    item->made_nbytes = memory.nbytes;
+    if (!item->made && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a line");
+    return status;
+}
+
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+{
+    const struct infos *infos = self;
+    struct gi_image image;
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info = {0};
+    struct gi_io_params io = *infos->input;
+    struct gi_shape_listener listener = {.tell = on_shape, .arg = item};
+    struct gi_loading loading = {.bytes = item->bytes,
+                                 .nbytes = item->nbytes,
+                                 .listener = infos->own->check ? &listener : NULL};
+    io.header_only = !infos->own->check;
+    gi_item_note_input(item);
+    double start = gi_now_ms();
+    enum gi_status status =
+        gi_cli_load_by(&image, &metadata, &info, item->input, &io, &loading, err);
+    item->ms[GI_STAGE_DECODE] = gi_now_ms() - start;
+    if (status)
+        return status;
+    item->shape = image;
+    item->shape.data = NULL;
+    status = put(infos, item, &image, &metadata, &info, err);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+static enum gi_status run_many(const struct gi_command *self, void *const *params, char **operands,
+                               int noperands, struct gi_err *err)
+{
+    static const char *const texts[] = {"format", "detail", NULL};
+    const struct gi_batch_params *p = params[SET_MANY];
+    struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
+    struct gi_batch_files *files = &infos.rows.files;
+    struct gi_batch_job job = {.command = self, .params = params};
+    enum gi_status status = gi_batch_open(files, &job, operands, noperands, err);
+    if (!status)
+        status = gi_text_batch_check(p, err);
+    if (!status)
+        status = gi_batch_check(files, err);
+    if (!status && p->table) {
+        struct gi_table_writer_options table = {
+            .path = p->table, .tar = p->tar ? "tar" : NULL, .first = "file", .texts = texts};
+        status = gi_table_writer_format_of(&table.format, p->table, err);
+        infos.format = table.format;
+        if (!status)
+            status = gi_table_writer_new(&infos.rows.writer, &table, err);
+    }
+    if (!status)
+        status = gi_batch_journal(files, &job, err);
+    if (!status)
+        status = gi_text_batch_run(&infos.rows, run_item, NULL, files->threads, err);
+    gi_arithmetic_abandon(&infos.rows.writer); /* where nothing ran */
+    gi_batch_close(files);
+    return status;
+}
+
+static enum gi_status run_info(const struct gi_command *self, void *const *params, char **operands,
+                               int noperands, struct gi_err *err)
+{
+    const struct gi_batch_params *many = params[SET_MANY];
+    enum gi_status worst = GI_OK;
+    if (many->recursive || many->report || many->shard || gi_batch_is_wanted(many))
+        return run_many(self, params, operands, noperands, err);
+    for (int i = 0; i < noperands; i++) {
+        enum gi_status status = print_file(operands[i], params[SET_OWN], params[SET_INPUT], err);
+        if (status == GI_E_PIPE)
+            return status;
+        if (status) {
+            gi_cli_log("%s", err->text);
+            err->text[0] = '\0'; /* said */
+            worst = status;
+        }
+    }
+    return worst;
+}
+
+const struct gi_command gi_command_info = {
+    .name = "info",
+    .group = GI_GROUP_MEASUREMENT,
+    .operands = "FILE...",
+    .summary = "Print format, size, depth and metadata of image files",
+    .manual = "Prints format, size, channels, depth, resolution and profiles from the header of "
+              "each file: no pixels are read and no limit applies. --check decodes the whole "
+              "file within the limits, so that a damaged one is detected. The size is that after "
+              "the EXIF orientation is applied. For a TIFF of several pages the first page is "
+              "described; scan.tif[3] is the fourth.",
+    .examples = "gpuimg info photo.jpg\n"
+                "gpuimg info --json *.png\n"
+                "gpuimg info --recursive photos --table photos.csv",
+    .min_operands = 1,
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Many images", gi_listing_options, sizeof(struct gi_batch_params)}},
+    .run = run_info,
+};

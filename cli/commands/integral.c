@@ -1,0 +1,157 @@
+/* gpuimg integral and gpuimg cumulative: running sums as .npy or .pfm.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/integral.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/run/batch.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/run/output.h"
+#include "cli/commands/reporter.h"
+#include "imgio/npy.h"
+
+struct output_params {
+    bool no_clobber;
+};
+
+static const struct gi_option output_options[] = {
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, no_clobber),
+     .help = "Never replace a file that exists"},
+    {0},
+};
+
+static bool is_pfm(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ".pfm") == 0;
+}
+
+static enum gi_status write_npy(struct gi_sink *sink, const struct gi_integral *integral,
+                                struct gi_err *err)
+{
+    const struct gi_image *sums = &integral->sums;
+    const uint64_t shape[] = {(uint64_t)sums->height, (uint64_t)(sums->width / integral->words),
+                              (uint64_t)sums->channels};
+    const char *type = integral->is_float     ? "'" GI_NPY_ORDER "f8'"
+                       : integral->words == 1 ? "'" GI_NPY_ORDER "u4'"
+                                              : "'" GI_NPY_ORDER "u8'";
+    enum gi_status status = gi_npy_head(sink, type, shape, sums->channels == 1 ? 2 : 3, err);
+    for (int y = 0; y < sums->height && !status; y++)
+        status = gi_sink_write(sink, gi_row(sums, y), gi_row_nbytes(sums), err);
+    return status;
+}
+
+/* Rows from the bottom up, as PFM has them. */
+static enum gi_status write_pfm(struct gi_sink *sink, const struct gi_integral *integral,
+                                struct gi_err *err)
+{
+    const struct gi_image *sums = &integral->sums;
+    size_t n = gi_row_samples(sums) / (size_t)integral->words;
+    float *row = malloc(n * sizeof *row);
+    char head[64];
+    int used = snprintf(head, sizeof head, "P%c\n%d %d\n%s\n", sums->channels == 1 ? 'f' : 'F',
+                        sums->width / integral->words, sums->height,
+                        GI_NPY_ORDER[0] == '<' ? "-1.0" : "1.0");
+    enum gi_status status = row ? gi_sink_write(sink, head, (size_t)used, err)
+                                : gi_fail(err, GI_E_MEMORY, "out of memory: a row");
+    for (int y = sums->height - 1; y >= 0 && !status; y--) {
+        const void *from = gi_row(sums, y);
+        for (size_t i = 0; i < n; i++)
+            row[i] = integral->is_float     ? (float)((const double *)from)[i]
+                     : integral->words == 1 ? (float)((const uint32_t *)from)[i]
+                                            : (float)((const uint64_t *)from)[i];
+        status = gi_sink_write(sink, row, n * sizeof *row, err);
+    }
+    free(row);
+    return status;
+}
+
+static enum gi_status save(const struct gi_report *report, struct gi_err *err)
+{
+    const struct output_params *output = report->output;
+    const struct gi_integral *integral = report->result;
+    struct gi_sink *sink = NULL;
+    const char *path = report->to;
+    if (is_pfm(path) && integral->sums.channels % 2 == 0)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: %d channels: PFM holds 1 or 3, .npy any", path,
+                       integral->sums.channels);
+    enum gi_status (*write)(struct gi_sink *, const struct gi_integral *, struct gi_err *) =
+        is_pfm(path) ? write_pfm : write_npy;
+    if (report->table)
+        return write(report->table, integral, err);
+    enum gi_status status = gi_bundle_open(report->bundle, &sink, path, output->no_clobber, err);
+    if (!status)
+        status = write(sink, integral, err);
+    if (!status)
+        status = gi_bundle_keep(report->bundle, &sink, false, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
+                            struct gi_err *err)
+{
+    const struct output_params *output = arg;
+    const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
+    (void)params;
+    if (strcmp(to, "-") && !gi_npy_is(to) && !is_pfm(to))
+        return gi_fail(err, GI_E_USAGE, "%s: want a name that ends in .npy or .pfm", to);
+    enum gi_status status = gi_output_check_plain("OUTPUT", to, err);
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
+    return status ? status : gi_output_check(to, output->no_clobber, err);
+}
+
+#define REPORTER(of)                                                                               \
+    {                                                                                              \
+        .filter = of, .options = output_options, .output_nbytes = sizeof(struct output_params),    \
+        .check = check, .write = save, .arrays = true                                              \
+    }
+
+const struct gi_reporter gi_integral_reporter = REPORTER(&gi_filter_integral),
+                         gi_cumulative_reporter = REPORTER(&gi_filter_cumulative);
+
+#define SETS                                                                                       \
+    {                                                                                              \
+        {0}, /* the filter's */                                                                    \
+            {"Output", output_options, sizeof(struct output_params)},                              \
+            {"Input", gi_input_options, sizeof(struct gi_io_params)},                              \
+            {"Running", gi_device_options, sizeof(struct gi_device_params)},                       \
+        {                                                                                          \
+            "Many images", gi_array_options, sizeof(struct gi_batch_params)                        \
+        }                                                                                          \
+    }
+
+const struct gi_command gi_command_integral = {
+    .name = "integral",
+    .operands = "INPUT OUTPUT",
+    .examples = "gpuimg integral in.png sums.npy\n"
+                "gpuimg integral in.tif squares.npy --squares\n"
+                "gpuimg integral in.png sums.pfm\n"
+                "gpuimg integral photos/*.png --out-dir sums",
+    .min_operands = 2,
+    .max_operands = 2,
+    .sets = SETS,
+    .filter = &gi_filter_integral,
+    .run = gi_analysis_run,
+};
+
+const struct gi_command gi_command_cumulative = {
+    .name = "cumulative",
+    .operands = "INPUT OUTPUT",
+    .examples = "gpuimg cumulative in.png sums.npy\n"
+                "gpuimg cumulative in.png sums.npy --along columns\n"
+                "gpuimg cumulative in.tif squares.npy --squares\n"
+                "gpuimg cumulative --tar photos.tar sums.tar",
+    .min_operands = 2,
+    .max_operands = 2,
+    .sets = SETS,
+    .filter = &gi_filter_cumulative,
+    .run = gi_analysis_run,
+};

@@ -1,0 +1,249 @@
+/* gpuimg list: commands, operations, formats and implementations, for people and, as JSON, for
+ * programs.
+ * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/help/help.h"
+#include "cli/json.h"
+#include "imgio/imgio.h"
+#include "kernels/ways.h"
+
+#include <string.h>
+
+struct params {
+    bool json, commands, topics, markdown, ways;
+};
+
+static const struct gi_option options[] = {
+    {.name = "json",
+     .letter = 'j',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, json),
+     .help = "Print everything as one JSON object, options of the operations included"},
+    {.name = "commands",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, commands),
+     .help = "Print only the names of all commands, one per line"},
+    {.name = "topics",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, topics),
+     .help = "Print only the names of the topics of help, one per line"},
+    {.name = "markdown",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, markdown),
+     .help = "Print operations and formats as Markdown tables, as README has them"},
+    {.name = "ways",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, ways),
+     .help = "Print the ways of each primitive and the work each is for; GPUIMG_WAY forces one"},
+    {0},
+};
+
+static const char *type_name(enum gi_option_type type)
+{
+    static const char *const names[] = {"flag",   "int",   "odd",     "real",   "reals",
+                                        "choice", "level", "size",    "extent", "rect",
+                                        "colour", "text",  "content", "path",   "image"};
+    return names[type];
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static json_t *choices_json(const struct gi_choice *choices)
+{
+    json_t *array = json_array();
+    for (const struct gi_choice *c = choices; c->name; c++) {
+        json_t *choice = json_object();
+        set(choice, "name", gi_json_text(c->name));
+        if (c->alias_of)
+            set(choice, "alias_of", gi_json_text(c->alias_of));
+        if (c->help)
+            set(choice, "help", gi_json_text(c->help));
+        json_array_append_new(array, choice);
+    }
+    return array;
+}
+
+static json_t *option_json(const struct gi_option *row)
+{
+    json_t *option = json_object();
+    set(option, "name", gi_json_text(row->name));
+    if (row->letter)
+        set(option, "letter", gi_json_text((char[]){row->letter, '\0'}));
+    if (row->also)
+        set(option, "also", gi_json_text(row->also));
+    set(option, "type", gi_json_text(type_name(row->type)));
+    set(option, "default", gi_json_text(row->default_text));
+    if (row->min != 0 || row->max != 0) {
+        set(option, "min", gi_json_real(row->min));
+        set(option, "max", gi_json_real(row->max));
+    }
+    if (row->type == GI_OPT_REALS) {
+        set(option, "least", json_integer(row->least ? row->least : 1));
+        set(option, "most", json_integer(row->most ? row->most : GI_REALS_MAX));
+    }
+    if (row->bare)
+        set(option, "bare", gi_json_text(row->bare));
+    if (row->unit)
+        set(option, "unit", gi_json_text(row->unit));
+    if (row->choices)
+        set(option, "choices", choices_json(row->choices));
+    if (row->example)
+        set(option, "example", gi_json_text(row->example));
+    set(option, "help", gi_json_text(row->help));
+    return option;
+}
+
+static json_t *operation_json(const struct gi_command *command)
+{
+    json_t *operation = json_object(), *rows = json_array();
+    set(operation, "name", gi_json_text(command->name));
+    set(operation, "summary", gi_json_text(command->summary));
+    set(operation, "operands", gi_json_text(command->operands));
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
+            json_array_append_new(rows, option_json(row));
+    set(operation, "options", rows);
+    return operation;
+}
+
+static json_t *format_json(int index)
+{
+    const struct gi_format_info *format = gi_format_at(index);
+    struct gi_err why;
+    bool ready = gi_format_ready(index, &why) == GI_OK;
+    json_t *object = json_object(), *depths = json_array();
+    set(object, "name", gi_json_text(format->name));
+    set(object, "suffixes", gi_json_text(format->suffixes));
+    set(object, "summary", gi_json_text(format->summary));
+    set(object, "reads", json_boolean(format->reads));
+    set(object, "writes", json_boolean(format->writes));
+    set(object, "alpha", json_boolean(format->alpha));
+    if (format->u8)
+        json_array_append_new(depths, json_string("8"));
+    if (format->u16)
+        json_array_append_new(depths, json_string("16"));
+    if (format->f32)
+        json_array_append_new(depths, json_string("float"));
+    set(object, "depths", depths);
+    set(object, "missing", gi_json_text(ready ? NULL : why.text));
+    return object;
+}
+
+static enum gi_status list_json(struct gi_err *err)
+{
+    json_t *all = json_object(), *operations = json_array(), *commands = json_array(),
+           *formats = json_array();
+    struct gi_command command;
+    for (int i = 0; gi_command_at(&command, i); i++) {
+        json_array_append_new(commands, gi_json_text(command.name));
+        if (gi_command_is_operation(&command))
+            json_array_append_new(operations, operation_json(&command));
+    }
+    for (int i = 0; gi_format_at(i); i++)
+        json_array_append_new(formats, format_json(i));
+    set(all, "version", json_string(GI_VERSION));
+    set(all, "operations", operations);
+    set(all, "commands", commands);
+    set(all, "formats", formats);
+    set(all, "borders", choices_json(gi_border_choices));
+    return gi_json_print(stdout, all, 2, err);
+}
+
+static void list_text(void)
+{
+    struct gi_command command;
+    printf("Operations:\n");
+    for (int i = 0; gi_command_at(&command, i); i++)
+        if (gi_command_is_operation(&command))
+            printf("  %-17s%s\n", command.name, command.summary);
+    printf("\nFormats:\n");
+    const struct gi_format_info *f;
+    for (int i = 0; (f = gi_format_at(i)); i++) {
+        struct gi_err why;
+        bool ready = gi_format_ready(i, &why) == GI_OK;
+        printf("  %-12s%-6s%-7s%-2s%-3s%-6s%-6s %s (%s)%s%s\n", f->name, f->reads ? "read" : "",
+               f->writes || f->video ? "write" : "", f->u8 ? "8" : "", f->u16 ? "16" : "",
+               f->f32 ? "float" : "", f->alpha ? "alpha" : "", f->summary, f->suffixes,
+               ready ? "" : ": ", ready ? "" : why.text);
+    }
+    printf("\nBorders:\n");
+    const struct gi_option row = {.type = GI_OPT_CHOICE, .choices = gi_border_choices};
+    char text[256];
+    for (const struct gi_choice *c = gi_border_choices; c->name; c++)
+        if (!c->alias_of)
+            printf("  %-12s%s\n", c->name, gi_choice_describe(&row, c, text, sizeof text));
+}
+
+static void list_markdown(void)
+{
+    struct gi_command command;
+    printf("| operation | | options |\n|---|---|---|\n");
+    for (int i = 0; gi_command_at(&command, i); i++) {
+        if (!gi_command_is_operation(&command))
+            continue;
+        printf("| `%s` | %s |", command.name, command.summary);
+        for (int j = 0; j < GI_OPTION_SETS_MAX && command.sets[j].rows; j++)
+            for (const struct gi_option *row = command.sets[j].rows;
+                 row->name && !gi_options_are_shared(command.sets[j].rows); row++)
+                printf(" `--%s`", row->name);
+        printf(" |\n");
+    }
+    printf("\n| format | reads | writes | samples |\n|---|---|---|---|\n");
+    const struct gi_format_info *f;
+    for (int i = 0; (f = gi_format_at(i)); i++)
+        printf("| %s (%s) | %s | %s |%s%s%s%s |\n", f->summary, f->suffixes, f->reads ? "yes" : "",
+               f->writes || f->video ? "yes" : "", f->u8 ? " 8" : "", f->u16 ? " 16" : "",
+               f->f32 ? " float" : "", f->alpha ? " alpha" : "");
+}
+
+static void list_ways(const struct gi_kernels *k)
+{
+    const struct gi_ways *const *ways = k ? k->ways : NULL;
+    for (; ways && *ways; ways++)
+        for (int i = 0; i < (*ways)->n; i++)
+            printf("%-5s %-19s %-10s %s\n", k->name, (*ways)->primitive, gi_way_at(*ways, i)->name,
+                   gi_way_at(*ways, i)->what);
+}
+
+static enum gi_status run_list(const struct gi_command *self, void *const *params, char **operands,
+                               int noperands, struct gi_err *err)
+{
+    (void)self;
+    (void)operands;
+    (void)noperands;
+    const struct params *p = params[0];
+    struct gi_command command;
+    if (p->json)
+        return list_json(err);
+    if (p->ways) {
+        list_ways(gi_kernels_cpu());
+        list_ways(gi_kernels_cuda());
+    } else if (p->markdown) {
+        list_markdown();
+    } else if (!p->commands && !p->topics) {
+        list_text();
+    }
+    for (int i = 0; p->commands && gi_command_at(&command, i); i++)
+        puts(command.name);
+    for (int i = 0; p->topics && gi_topic_at(&command, i); i++)
+        puts(command.name);
+    return GI_OK;
+}
+
+const struct gi_command gi_command_list = {
+    .name = "list",
+    .operands = "",
+    .summary = "List operations, formats and border modes",
+    .manual = "--json also has every option of every operation: name, alias, type, default, "
+              "range, unit and choices.\n\n"
+              "--ways prints the implementations (ways) of each primitive of the kernels, one "
+              "per line: backend, primitive, way, and the work it is for. The first that takes "
+              "the work runs, unless GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... forces another.",
+    .examples = "gpuimg list\ngpuimg list --json",
+    .sets = {{"Options", options, sizeof(struct params)}},
+    .run = run_list,
+};

@@ -1,0 +1,385 @@
+/* gpuimg montage: many images on one sheet.
+ * SPDX-License-Identifier: MIT */
+#include "cli/report/n_to_one.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/run/output.h"
+#include "cli/process.h"
+#include "cli/run/session.h"
+#include "cli/run/watch.h"
+#include "filters/geometry/gravity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SET_OWN, SET_IO, SET_DEVICE };
+
+extern const struct gi_filter gi_filter_resize;
+
+struct params {
+    int columns, rows, gap, margin, gravity;
+    struct gi_extent cell;
+    bool fill, stretch, no_enlarge, progress;
+    const char *report;
+    struct gi_border_params border; /* --background */
+};
+
+static const struct gi_option options[] = {
+    {.name = "columns",
+     .letter = 'c',
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, columns),
+     .min = 1,
+     .max = 10000,
+     .help = "Images per row; without it such a number that the sheet is about as many "
+             "rows high"},
+    {.name = "rows",
+     .letter = 'r',
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, rows),
+     .min = 1,
+     .max = 10000,
+     .help = "Rows of images; without it as many as are needed"},
+    {.name = "cell",
+     .letter = 's',
+     .type = GI_OPT_EXTENT,
+     .offset = offsetof(struct params, cell),
+     .default_text = "256x256",
+     .metavar = "WxH",
+     .help = "Width and height of a cell in pixels"},
+    {.name = "fill",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, fill),
+     .help = "Fill the cells; cut off the rest"},
+    {.name = "stretch",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, stretch),
+     .help = "Fill the cells and change the aspect ratio"},
+    {.name = "no-enlarge",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, no_enlarge),
+     .help = "Leave images that are smaller than their cell as they are"},
+    {.name = "gap",
+     .letter = 'g',
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, gap),
+     .default_text = "8",
+     .min = 0,
+     .max = 10000,
+     .unit = "px",
+     .help = "Pixels between cells"},
+    {.name = "margin",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, margin),
+     .default_text = "8",
+     .min = 0,
+     .max = 10000,
+     .unit = "px",
+     .help = "Pixels around all cells"},
+    GI_GRAVITY_OPTION(struct params, "center", "Place of an image in its cell"),
+    GI_ADDED_VALUE_OPTION(struct params, border, "Background of the sheet"),
+    GI_N_TO_ONE_OPTION(struct params, report),
+    GI_PROGRESS_OPTION(struct params, progress),
+    {0},
+};
+
+/* The images as they go on the sheet, and what they have in common. */
+struct sheet {
+    const struct params *params;
+    struct gi_io_params io;
+    struct gi_session *session;
+    struct gi_n_to_one report;
+    int threads;
+    struct gi_image *images; /* n of `room` are there */
+    int n, room;
+    int columns, rows, width, height; /* of a place: pixels */
+    struct gi_metadata metadata;      /* the profile of the first, while all have it */
+};
+
+/* ---- what goes on it ---- */
+
+static enum gi_status set(void *params, const char *name, const char *text, struct gi_err *err)
+{
+    const struct gi_option *row = gi_filter_resize.options;
+    while (strcmp(row->name, name))
+        row++;
+    return gi_option_read(params, row, text, err);
+}
+
+/* Parameters of resize; the caller frees them. */
+static void *resize_params(const struct sheet *sheet, struct gi_err *err)
+{
+    const struct params *p = sheet->params;
+    char size[64];
+    void *params = calloc(1, gi_filter_resize.params_nbytes);
+    if (!params) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: a sheet");
+        return NULL;
+    }
+    snprintf(size, sizeof size, "%dx%d", sheet->width, sheet->height);
+    gi_options_default(params, gi_filter_resize.options);
+    enum gi_status status = set(params, "size", size, err);
+    if (!status && p->no_enlarge)
+        status = set(params, "no-enlarge", NULL, err);
+    if (!status && (p->fill || p->stretch))
+        status = set(params, p->fill ? "fill" : "stretch", NULL, err);
+    if (!status)
+        status = gi_filter_resize.check(params, err);
+    if (status)
+        free(params);
+    return status ? NULL : params;
+}
+
+/* The profile stays where every image has the same. */
+static void keep_profile(struct sheet *sheet, const struct gi_metadata *metadata)
+{
+    struct gi_metadata *kept = &sheet->metadata;
+    if (sheet->n == 0 && metadata->icc && (kept->icc = malloc(metadata->icc_nbytes))) {
+        memcpy(kept->icc, metadata->icc, metadata->icc_nbytes);
+        kept->icc_nbytes = metadata->icc_nbytes;
+    } else if (kept->icc && (kept->icc_nbytes != metadata->icc_nbytes ||
+                             memcmp(kept->icc, metadata->icc, kept->icc_nbytes))) {
+        gi_metadata_free(kept);
+    }
+}
+
+static enum gi_status add(struct sheet *sheet, const struct gi_step *step, const char *path,
+                          struct gi_err *err)
+{
+    struct gi_image src;
+    struct gi_metadata metadata;
+    struct gi_file_info info;
+    double ms[GI_STAGES] = {0}, start = gi_now_ms();
+    enum gi_status status =
+        gi_session_load(sheet->session, &src, &metadata, &info, path, &sheet->io, step, 1, err);
+    ms[GI_STAGE_DECODE] = gi_now_ms() - start;
+    if (status)
+        return gi_n_to_one_note(&sheet->report, path, NULL, ms, status, err);
+    start = gi_now_ms();
+    status = gi_session_run(sheet->session, &sheet->images[sheet->n], &src, step, 1, NULL, err);
+    ms[GI_STAGE_KERNELS] = gi_now_ms() - start;
+    if (status)
+        gi_err_prefix(err, "%s", path);
+    else
+        keep_profile(sheet, &metadata);
+    sheet->n += !status;
+    gi_image_free(&src);
+    gi_metadata_free(&metadata);
+    return gi_n_to_one_note(&sheet->report, path, &src, ms, status, err);
+}
+
+/* ---- the sheet ---- */
+
+/* Returns the shape of the sheet: the deepest type among the images, with colour and alpha if any
+ * image has them. */
+static struct gi_image shape_of(const struct sheet *sheet)
+{
+    const struct params *p = sheet->params;
+    struct gi_image shape = {.type = GI_U8};
+    bool colour = false, alpha = false;
+    for (int i = 0; i < sheet->n; i++) {
+        const struct gi_image *image = &sheet->images[i];
+        shape.type = image->type > shape.type ? image->type : shape.type;
+        colour = colour || gi_colour_channels(image) == 3;
+        alpha = alpha || gi_has_alpha(image);
+    }
+    shape.channels = (colour ? 3 : 1) + alpha;
+    shape.width = 2 * p->margin + sheet->columns * sheet->width + (sheet->columns - 1) * p->gap;
+    shape.height = 2 * p->margin + sheet->rows * sheet->height + (sheet->rows - 1) * p->gap;
+    return shape;
+}
+
+/* n pixels; `to` has at least the channels of `from`. */
+static void copy_pixels(char *to, int made, const char *from, int channels, int n, size_t nbytes,
+                        const char *opaque)
+{
+    bool alpha = channels % 2 == 0;
+    int colours = channels - alpha, want = made % 2 ? made : made - 1;
+    for (int x = 0; x < n; x++) {
+        for (int c = 0; c < want; c++, to += nbytes)
+            memcpy(to, from + (size_t)(colours == 1 ? 0 : c) * nbytes, nbytes);
+        if (made > want) {
+            memcpy(to, alpha ? from + (size_t)colours * nbytes : opaque, nbytes);
+            to += nbytes;
+        }
+        from += (size_t)channels * nbytes;
+    }
+}
+
+/* Fills with the border value, given once in `pixel`. */
+static void fill(const struct gi_image *made, const char *pixel)
+{
+    size_t nbytes = (size_t)made->channels * gi_type_nbytes(made->type);
+    for (int y = 0; y < made->height; y++)
+        for (int x = 0; x < made->width; x++)
+            memcpy((char *)gi_row(made, y) + (size_t)x * nbytes, pixel, nbytes);
+}
+
+static enum gi_status put(const struct sheet *sheet, const struct gi_image *made, int i,
+                          const char *opaque, struct gi_err *err)
+{
+    const struct params *p = sheet->params;
+    struct gi_image image;
+    enum gi_status status = gi_image_convert(&image, &sheet->images[i], made->type, err);
+    if (status)
+        return status;
+    enum gi_gravity gravity = (enum gi_gravity)p->gravity;
+    int left = p->margin + i % sheet->columns * (sheet->width + p->gap) +
+               gi_gravity_left(gravity, sheet->width - image.width);
+    int top = p->margin + i / sheet->columns * (sheet->height + p->gap) +
+              gi_gravity_above(gravity, sheet->height - image.height);
+    size_t nbytes = gi_type_nbytes(made->type);
+    for (int y = 0; y < image.height; y++)
+        copy_pixels((char *)gi_row(made, top + y) + (size_t)left * (size_t)made->channels * nbytes,
+                    made->channels, gi_row(&image, y), image.channels, image.width, nbytes, opaque);
+    gi_image_free(&image);
+    return GI_OK;
+}
+
+static enum gi_status make(const struct sheet *sheet, struct gi_image *made, struct gi_err *err)
+{
+    struct gi_image shape = shape_of(sheet);
+    struct gi_border_params border = sheet->params->border;
+    border.mode = GI_BORDER_VALUE;
+    struct gi_border_spec paper = gi_border_spec_from(&border, &shape),
+                          full = {.mode = GI_BORDER_VALUE};
+    char pixel[GI_PIXEL_NBYTES_MAX], opaque[GI_PIXEL_NBYTES_MAX];
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        full.value[c] = gi_type_full_scale(shape.type);
+    gi_border_pixel(pixel, &paper, &shape);
+    gi_border_pixel(opaque, &full, &shape);
+    enum gi_status status = gi_limits_check(&sheet->io.limits, &shape, err);
+    if (!status)
+        status = gi_image_alloc(made, shape.width, shape.height, shape.channels, shape.type, err);
+    if (status)
+        return status;
+    fill(made, pixel);
+    for (int i = 0; i < sheet->n && !status; i++)
+        status = put(sheet, made, i, opaque, err);
+    if (status)
+        gi_image_free(made);
+    return status;
+}
+
+/* ---- the command ---- */
+
+/* Columns, rows and places for `n` images. */
+static enum gi_status lay_out(struct sheet *sheet, int n, struct gi_err *err)
+{
+    const struct params *p = sheet->params;
+    const struct gi_extent *cell = &p->cell;
+    if (gi_length_is_open(&cell->width) || gi_length_is_open(&cell->height) ||
+        cell->width.percent || cell->height.percent)
+        return gi_fail(err, GI_E_USAGE, "--cell: want width and height in pixels, as 256x256");
+    if (p->fill && p->stretch)
+        return gi_fail(err, GI_E_USAGE, "--fill, --stretch: want one of them");
+    sheet->width = gi_side_pixels(&cell->width, 1);
+    sheet->height = gi_side_pixels(&cell->height, 1);
+    sheet->columns = p->columns ? p->columns
+                     : p->rows  ? (n + p->rows - 1) / p->rows
+                                : (int)ceil(sqrt(n));
+    sheet->rows = p->rows ? p->rows : (n + sheet->columns - 1) / sheet->columns;
+    if ((long long)sheet->columns * sheet->rows < n)
+        return gi_fail(err, GI_E_USAGE, "%d images: %d columns of %d rows have room for %lld", n,
+                       sheet->columns, sheet->rows, (long long)sheet->columns * sheet->rows);
+    double pixels = ((double)sheet->width + p->gap) * sheet->columns *
+                    ((double)sheet->height + p->gap) * sheet->rows;
+    if (pixels > (double)sheet->io.limits.max_pixels || pixels > GI_PIXELS_MAX)
+        return gi_fail(err, GI_E_LIMIT, "a sheet of %.3g pixels: want at most %llu (--max-pixels)",
+                       pixels, (unsigned long long)sheet->io.limits.max_pixels);
+    return GI_OK;
+}
+
+static enum gi_status fill_sheet(struct sheet *sheet, char **paths, int n, struct gi_err *err)
+{
+    void *params = resize_params(sheet, err);
+    if (!params)
+        return GI_E_MEMORY;
+    struct gi_step step = {.filter = &gi_filter_resize, .params = params};
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = add(sheet, &step, paths[i], err);
+    free(params);
+    return status;
+}
+
+static enum gi_status make_and_save(struct sheet *sheet, struct gi_image *made, char **operands,
+                                    int n, struct gi_err *err)
+{
+    gi_session_watch(sheet->session, sheet->params->progress, n);
+    enum gi_status status = fill_sheet(sheet, operands, n, err);
+    if (!status)
+        status = make(sheet, made, err);
+    if (status)
+        return status;
+    double start = gi_now_ms();
+    status = gi_cli_save(made, &sheet->metadata, operands[n], &sheet->io, sheet->threads, err);
+    double ms = sheet->report.whole.ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
+    gi_session_note(sheet->session, "encode", ms);
+    return status;
+}
+
+static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    const struct gi_device_params *device = params[SET_DEVICE];
+    struct sheet sheet = {.params = params[SET_OWN],
+                          .io = *(const struct gi_io_params *)params[SET_IO],
+                          .threads = gi_thread_count(device->threads)};
+    int n = noperands - 1;
+    const char *path = operands[n];
+    struct gi_image made = {0};
+    enum gi_status status = lay_out(&sheet, n, err);
+    if (!status)
+        status = gi_cli_check_save(path, &sheet.io, err);
+    for (int i = 0; i < n && !status; i++) {
+        const char *const outputs[] = {path, NULL}, *const inputs[] = {operands[i], NULL};
+        status = gi_output_check_inputs(outputs, inputs, err);
+    }
+    if (!status && !(sheet.images = calloc((size_t)n, sizeof *sheet.images)))
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a sheet");
+    if (!status)
+        status = gi_session_new(&sheet.session, device, err);
+    if (!status)
+        status = gi_n_to_one_open_operands(&sheet.report, sheet.params->report, self, params,
+                                           operands, noperands, err);
+    if (!status)
+        status = make_and_save(&sheet, &made, operands, n, err);
+    status = gi_n_to_one_end(&sheet.report, &made, status, err);
+    for (int i = 0; i < sheet.n; i++)
+        gi_image_free(&sheet.images[i]);
+    free(sheet.images);
+    gi_image_free(&made);
+    gi_metadata_free(&sheet.metadata);
+    if (!status)
+        gi_session_report(sheet.session);
+    gi_session_free(&sheet.session);
+    return status;
+}
+
+const struct gi_command gi_command_montage = {
+    .name = "montage",
+    .group = GI_GROUP_IMAGES,
+    .operands = "INPUT... OUTPUT",
+    .summary = "Montage: many images on one contact sheet",
+    .manual = "A contact sheet: each image is resized to fit its cell, and placed there by "
+              "--gravity; cells are filled row by row. The sheet has the deepest type among the "
+              "images, colour and alpha if one of them has these, and their ICC profile if all "
+              "have the same; gray images become gray in colour, and images without alpha are "
+              "opaque. Images are read one after the other, and only the sheet stays in "
+              "memory.\n\n"
+              "--report has a line per input and then one of the sheet, with inputs, their "
+              "number.",
+    .examples = "gpuimg montage *.jpg sheet.jpg\n"
+                "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
+                "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255",
+    .min_operands = 2,
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)},
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+    .run = run,
+};

@@ -1,0 +1,58 @@
+/* gpuimg orient: upright, or as an EXIF orientation says.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+
+enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SET_TAG };
+
+extern const struct gi_filter gi_filter_orient;
+
+struct tag_params {
+    int tag;
+};
+
+static const struct gi_option tag_options[] = {
+    {.name = "tag",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct tag_params, tag),
+     .default_text = "1",
+     .min = 1,
+     .max = 8,
+     .help = "The EXIF orientation that the output says; its pixels are turned the other way, so "
+             "that it is seen the same"},
+    {0},
+};
+
+static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    struct gi_command plain = gi_filter_command(&gi_filter_orient);
+    struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
+    void *own[GI_OPTION_SETS_MAX];
+    (void)self;
+    io.orientation = ((const struct tag_params *)params[SET_TAG])->tag;
+    for (int i = 0; i < GI_OPTION_SETS_MAX; i++)
+        own[i] = params[i];
+    own[SET_IO] = &io;
+    return plain.run(&plain, own, operands, noperands, err);
+}
+
+const struct gi_command gi_command_orient = {
+    .name = "orient",
+    .operands = "INPUT OUTPUT",
+    .examples = "gpuimg orient phone.jpg upright.jpg\n"
+                "gpuimg orient scan.png upright.png --orientation 6\n"
+                "gpuimg orient upright.jpg tagged.jpg --tag 6",
+    .min_operands = 2,
+    .max_operands = 2,
+    .sets = {{0},
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_batch_options, sizeof(struct gi_batch_params)},
+             {"Metadata", tag_options, sizeof(struct tag_params)}},
+    .filter = &gi_filter_orient,
+    .run = run,
+};

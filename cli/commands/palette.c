@@ -1,0 +1,164 @@
+/* gpuimg palette: the colours of an image and how often they occur, as text, CSV, JSON or .npy.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/json.h"
+#include "cli/process.h"
+#include "cli/tables/table_file.h"
+
+#include <string.h>
+
+#include "filters/color/palette.h"
+#include "filters/statistics/histogram.h"
+#include "imgio/npy.h"
+
+/* The samples of a colour, in the order of the channels. */
+static void samples_of(unsigned samples[GI_MAX_CHANNELS], uint64_t colour,
+                       const struct gi_image *image)
+{
+    unsigned bits = 8 * (unsigned)gi_type_nbytes(image->type);
+    for (int c = image->channels - 1; c >= 0; c--, colour >>= bits)
+        samples[c] = (unsigned)(colour & ((1u << bits) - 1));
+}
+
+static double share_of(const struct gi_palette *palette, size_t i)
+{
+    return (double)palette->each[i].count / (double)palette->pixels;
+}
+
+static void print_text(FILE *out, const struct gi_report *report)
+{
+    const struct gi_palette *palette = report->result;
+    const struct gi_image *image = report->image;
+    gi_report_print_head(out, report->file, image, report->maxval);
+    fprintf(out, "\n%zu colour%s in %llu pixel%s\n\n%12s %9s ", (size_t)palette->unique,
+            palette->unique == 1 ? "" : "s", (unsigned long long)palette->pixels,
+            palette->pixels == 1 ? "" : "s", "pixels", "share");
+    for (int c = 0; c < image->channels; c++)
+        fprintf(out, "%7s", gi_channel_name(image, c));
+    putc('\n', out);
+    for (size_t i = 0; i < palette->n; i++) {
+        unsigned samples[GI_MAX_CHANNELS];
+        samples_of(samples, palette->each[i].colour, image);
+        fprintf(out, "%12llu %8.3f%% ", (unsigned long long)palette->each[i].count,
+                100 * share_of(palette, i));
+        for (int c = 0; c < image->channels; c++)
+            fprintf(out, "%7u", samples[c]);
+        putc('\n', out);
+    }
+}
+
+static void print_csv(FILE *out, const struct gi_report *report)
+{
+    const struct gi_palette *palette = report->result;
+    const struct gi_image *image = report->image;
+    for (int c = 0; c < image->channels; c++)
+        fprintf(out, "%s,", gi_channel_name(image, c));
+    fputs("pixels,share\n", out);
+    for (size_t i = 0; i < palette->n; i++) {
+        unsigned samples[GI_MAX_CHANNELS];
+        samples_of(samples, palette->each[i].colour, image);
+        for (int c = 0; c < image->channels; c++)
+            fprintf(out, "%u,", samples[c]);
+        fprintf(out, "%llu,%.17g\n", (unsigned long long)palette->each[i].count,
+                share_of(palette, i));
+    }
+}
+
+static enum gi_status print_json(FILE *out, const struct gi_report *report, struct gi_err *err)
+{
+    const struct gi_palette *palette = report->result;
+    json_t *object = gi_report_json(report->file, report->image, report->maxval);
+    json_t *channels = json_array(), *colours = json_array();
+    for (int c = 0; c < report->image->channels; c++)
+        json_array_append_new(channels, json_string(gi_channel_name(report->image, c)));
+    for (size_t i = 0; i < palette->n; i++) {
+        unsigned samples[GI_MAX_CHANNELS];
+        json_t *colour = json_object(), *values = json_array();
+        samples_of(samples, palette->each[i].colour, report->image);
+        for (int c = 0; c < report->image->channels; c++)
+            json_array_append_new(values, json_integer(samples[c]));
+        json_object_set_new(colour, "color", values);
+        json_object_set_new(colour, "pixels", json_integer((json_int_t)palette->each[i].count));
+        json_object_set_new(colour, "share", gi_json_real(share_of(palette, i)));
+        json_array_append_new(colours, colour);
+    }
+    json_object_set_new(object, "channels", channels);
+    json_object_set_new(object, "unique", json_integer((json_int_t)palette->unique));
+    json_object_set_new(object, "palette", colours);
+    return gi_json_print(out, object, 0, err);
+}
+
+/* Rows of the samples in their own type, then pixels. */
+static enum gi_status write_npy(struct gi_sink *sink, const struct gi_report *report,
+                                struct gi_err *err)
+{
+    const struct gi_palette *palette = report->result;
+    const struct gi_image *image = report->image;
+    char type[100];
+    snprintf(type, sizeof type, "[('color', '%s', (%d,)), ('pixels', '%su8')]",
+             image->type == GI_U8 ? "|u1" : GI_NPY_ORDER "u2", image->channels, GI_NPY_ORDER);
+    const uint64_t rows = palette->n;
+    enum gi_status status = gi_npy_head(sink, type, &rows, 1, err);
+    for (size_t i = 0; i < palette->n && !status; i++) {
+        unsigned samples[GI_MAX_CHANNELS];
+        uint8_t row[GI_MAX_CHANNELS * sizeof(uint16_t) + sizeof(uint64_t)], *at = row;
+        samples_of(samples, palette->each[i].colour, image);
+        for (int c = 0; c < image->channels; c++) {
+            uint16_t wide = (uint16_t)samples[c];
+            if (image->type == GI_U8)
+                *at++ = (uint8_t)samples[c];
+            else
+                at = (uint8_t *)memcpy(at, &wide, sizeof wide) + sizeof wide;
+        }
+        memcpy(at, &palette->each[i].count, sizeof(uint64_t));
+        status = gi_sink_write(sink, row, (size_t)(at - row) + sizeof(uint64_t), err);
+    }
+    return status;
+}
+
+static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
+                            const struct gi_report *report, struct gi_err *err)
+{
+    if (format == GI_TABLE_NPY)
+        return write_npy(sink, report, err);
+    if (format == GI_TABLE_JSON)
+        return print_json(out, report, err);
+    (format == GI_TABLE_CSV ? print_csv : print_text)(out, report);
+    return GI_OK;
+}
+
+/* ---- the command ---- */
+
+static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+{
+    return gi_table_file_write(report, print, err);
+}
+
+const struct gi_reporter gi_palette_reporter = {
+    .filter = &gi_filter_palette,
+    .options = gi_table_file_options,
+    .output_nbytes = sizeof(struct gi_table_file_params),
+    .check = gi_table_file_check,
+    .write = write_report,
+};
+
+const struct gi_command gi_command_palette = {
+    .name = "palette",
+    .operands = "INPUT [TABLE]",
+    .examples = "gpuimg palette picture.png --top 10\n"
+                "gpuimg palette logo.png colours.csv\n"
+                "gpuimg palette scan.tif colours.npy",
+    .min_operands = 1,
+    .max_operands = 2,
+    .sets = {{0}, /* the filter's */
+             {"Output", gi_table_file_options, sizeof(struct gi_table_file_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_palette,
+    .run = gi_analysis_run,
+};

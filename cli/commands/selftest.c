@@ -1,0 +1,415 @@
+/* gpuimg selftest: every operation on every backend of this machine must give the same bytes as the
+ * plain C of one thread does, alone and in a mixed batch on several queues at once.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands/selftest.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/pipeline.h"
+
+enum {
+    BACKENDS_MAX = 32,
+    THREADS = 3,             /* so that an image is cut where no single thread cuts it */
+    BAND_NBYTES = 256 << 10, /* device memory at most: the largest images go in bands */
+    WORK_MAX = 20000000, /* of a case, by gi_cost.other: the largest images of the slowest pass */
+};
+
+struct backend {
+    char name[16], detail[32]; /* "avx2", "avx2, 3 threads" */
+    struct gi_queue *queue;
+    bool repeats;     /* its cuts do not show on small images: heavy cases are passed over */
+    bool may_be_full; /* its memory is capped: a case that does not fit is passed over */
+};
+
+/* Backend 0 is the reference. */
+struct bench {
+    struct backend backends[BACKENDS_MAX];
+    int n;
+};
+
+static enum gi_status add_backend(struct bench *bench, const struct gi_kernels *k,
+                                  const struct gi_open_options *options, const char *name,
+                                  const char *detail, struct gi_err *err)
+{
+    if (bench->n == BACKENDS_MAX)
+        return GI_OK;
+    struct backend *backend = &bench->backends[bench->n];
+    snprintf(backend->name, sizeof backend->name, "%s", name);
+    snprintf(backend->detail, sizeof backend->detail, "%s%s", name, detail);
+    backend->repeats = options->threads > 1;
+    backend->may_be_full = options->max_bytes != 0;
+    enum gi_status status = gi_queue_open_alone(&backend->queue, k, options, err);
+    bench->n += !status;
+    return status;
+}
+
+static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
+{
+    const char *level;
+    char detail[16];
+    snprintf(detail, sizeof detail, ", %d threads", THREADS);
+    enum gi_status status = GI_OK;
+    for (int i = 0; !status && (level = gi_cpu_level_at(i)); i++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(level);
+        struct gi_open_options one = {.threads = 1}, several = {.threads = THREADS};
+        if (!k)
+            continue;
+        status = add_backend(bench, k, &one, level, ", 1 thread", err);
+        if (!status)
+            status = add_backend(bench, k, &several, level, detail, err);
+    }
+    return status;
+}
+
+/* One device, whole and in bands. */
+static enum gi_status add_cuda_device(struct bench *bench, int ordinal, struct gi_err *err)
+{
+    const struct gi_kernels *k = gi_kernels_cuda();
+    struct gi_open_options whole = {.threads = 1, .ordinal = ordinal}, bands = whole;
+    bands.max_bytes = BAND_NBYTES;
+    char name[16];
+    snprintf(name, sizeof name, "cuda:%d", ordinal);
+    enum gi_status status = add_backend(bench, k, &whole, name, "", err);
+    return status ? status : add_backend(bench, k, &bands, name, ", in bands", err);
+}
+
+/* What --device asks for; without a wish every device there is. `skipped` gets the reason where no
+ * CUDA device takes part. */
+static enum gi_status add_cuda(struct bench *bench, const char *device, struct gi_err *skipped,
+                               struct gi_err *err)
+{
+    enum gi_device_choice choice;
+    struct gi_device_info infos[8];
+    int ordinal;
+    enum gi_status status = gi_device_parse(&choice, &ordinal, device, err);
+    if (status)
+        return status;
+    if (choice == GI_CHOOSE_CPU) {
+        gi_fail(skipped, GI_E_DEVICE, "the CPU was asked for");
+        return GI_OK;
+    }
+    if (!gi_kernels_cuda())
+        gi_fail(skipped, GI_E_DEVICE, "this build has no CUDA backend");
+    int n = *skipped->text ? 0 : gi_kernels_cuda()->probe(infos, 8, skipped);
+    if (choice == GI_CHOOSE_CUDA && *skipped->text)
+        return gi_fail(err, GI_E_DEVICE, "--device %s: %s", device ? device : "cuda",
+                       skipped->text);
+    if (choice == GI_CHOOSE_CUDA)
+        return add_cuda_device(bench, ordinal, err);
+    if (n == 0 && !*skipped->text)
+        gi_fail(skipped, GI_E_DEVICE, "no device");
+    for (int i = 0; !status && i < n && i < 8; i++)
+        status = add_cuda_device(bench, infos[i].ordinal, err);
+    return status;
+}
+
+static void close_backends(struct bench *bench)
+{
+    for (int i = 0; i < bench->n; i++)
+        gi_queue_close_alone(&bench->backends[i].queue);
+}
+
+/* The walk of one filter. */
+struct test {
+    struct bench *bench;
+    const struct gi_filter *filter;
+    const struct gi_variant *variant;
+    bool quick; /* the largest images are left out */
+    struct gi_image src;
+    struct gi_image others[GI_SOURCES_MAX - 1]; /* of the same shape, as many as must be */
+    int cases;
+    char difference[512]; /* "" while all is equal */
+    struct gi_err err;    /* of the reference: a case that can't be run at all */
+};
+
+static void describe_case(struct test *test, const struct backend *backend, const char *what)
+{
+    const struct gi_image *src = &test->src;
+    snprintf(test->difference, sizeof test->difference, "%s: %d x %d, %d channels, %s, %s: %s",
+             backend->detail, src->width, src->height, src->channels, gi_type_word(src->type),
+             *test->variant->text ? test->variant->text : "defaults", what);
+}
+
+static bool compare_images(struct test *test, const struct backend *backend,
+                           const struct gi_image *want, const struct gi_image *got)
+{
+    char what[160];
+    bool differ = gi_selftest_differ(what, want, got);
+    if (differ)
+        describe_case(test, backend, what);
+    return !differ;
+}
+
+static int others_of(const struct test *test)
+{
+    return gi_filter_others(test->filter, test->variant->params);
+}
+
+/* The case on one backend. */
+static enum gi_status run_case(struct test *test, const struct backend *backend,
+                               struct gi_image *dst, void *result, struct gi_err *err)
+{
+    struct gi_step step = {.filter = test->filter,
+                           .params = test->variant->params,
+                           .others = test->others,
+                           .nothers = others_of(test)};
+    struct gi_side side = {.others = test->others, .result = result};
+    struct gi_pipeline *pipeline;
+    enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, &test->src, NULL, err);
+    if (status)
+        return status;
+    status = gi_pipeline_run(pipeline, backend->queue, dst, &test->src, &side, NULL, err);
+    gi_pipeline_free(&pipeline);
+    return status;
+}
+
+static bool test_filter(struct test *test)
+{
+    const struct backend *backends = test->bench->backends;
+    struct gi_image want, got;
+    if (run_case(test, &backends[0], &want, NULL, &test->err))
+        return false;
+    bool equal = true;
+    for (int i = 1; equal && i < test->bench->n; i++) {
+        struct gi_err err = {0};
+        if (test->variant->heavy && backends[i].repeats)
+            continue;
+        enum gi_status status = run_case(test, &backends[i], &got, NULL, &err);
+        if (status == GI_E_DEVICE_MEMORY && backends[i].may_be_full)
+            continue;
+        if (status) {
+            describe_case(test, &backends[i], err.text);
+            equal = false;
+            continue;
+        }
+        equal = compare_images(test, &backends[i], &want, &got);
+        gi_image_free(&got);
+    }
+    gi_image_free(&want);
+    return equal;
+}
+
+static bool test_analysis(struct test *test)
+{
+    const struct backend *backends = test->bench->backends;
+    const struct gi_filter *filter = test->filter;
+    void *want = calloc(1, filter->result_nbytes), *got = malloc(filter->result_nbytes);
+    bool equal = want && got;
+    if (!equal)
+        gi_fail(&test->err, GI_E_MEMORY, "out of memory: a result");
+    else if (run_case(test, &backends[0], NULL, want, &test->err))
+        equal = false;
+    for (int i = 1; equal && i < test->bench->n; i++) {
+        struct gi_err err = {0};
+        if (test->variant->heavy && backends[i].repeats)
+            continue;
+        memset(got, 0, filter->result_nbytes);
+        enum gi_status status = run_case(test, &backends[i], NULL, got, &err);
+        equal = status ? status == GI_E_DEVICE_MEMORY && backends[i].may_be_full
+                       : filter->result_equal(want, got);
+        if (!equal)
+            describe_case(test, &backends[i], status ? err.text : "the results differ");
+        if (filter->result_free)
+            filter->result_free(got);
+    }
+    if (want && filter->result_free)
+        filter->result_free(want);
+    free(want);
+    free(got);
+    return equal;
+}
+
+/* All sources of a case; the others differ from the first in every run of samples. */
+static bool make_sources(struct test *test, int width, int height, int channels, enum gi_type type)
+{
+    uint64_t seed = (uint64_t)test->cases + 1;
+    bool made = !gi_image_alloc(&test->src, width, height, channels, type, &test->err);
+    if (made)
+        gi_selftest_fill(&test->src, seed);
+    for (int i = 0; i < others_of(test) && made; i++) {
+        made = !gi_image_alloc(&test->others[i], width, height, channels, type, &test->err);
+        if (made)
+            gi_selftest_fill(&test->others[i], seed + 1000000 * (uint64_t)(i + 1));
+    }
+    return made;
+}
+
+/* Some operations take one sample type only, and say so when they plan; or would take minutes. */
+static bool takes(const struct test *test, int width, int height, int channels, enum gi_type type)
+{
+    struct gi_image sources[GI_SOURCES_MAX];
+    struct gi_plan plan;
+    int n = 1 + others_of(test);
+    for (int i = 0; i < n; i++)
+        sources[i] =
+            (struct gi_image){.width = width, .height = height, .channels = channels, .type = type};
+    enum gi_status status =
+        gi_plan_make(&plan, test->filter, test->variant->params, sources, n, NULL);
+    double other = status ? 0 : plan.cost.other * width * height * channels;
+    if (!status)
+        gi_plan_free(&plan);
+    return status != GI_E_UNSUPPORTED && other <= WORK_MAX;
+}
+
+static bool test_image(struct test *test, int width, int height, int channels, enum gi_type type)
+{
+    if (!takes(test, width, height, channels, type))
+        return true;
+    bool equal = make_sources(test, width, height, channels, type);
+    if (equal)
+        equal = test->filter->run ? test_filter(test) : test_analysis(test);
+    gi_image_free(&test->src);
+    for (int i = 0; i < GI_SOURCES_MAX - 1; i++)
+        gi_image_free(&test->others[i]);
+    test->cases += equal;
+    bool refused = !equal && test->err.status == GI_E_UNSUPPORTED; /* for samples: labels of 0.5 */
+    if (refused)
+        test->err = (struct gi_err){0};
+    return equal || refused;
+}
+
+/* Called for each variant of the parameters. */
+static bool test_variant(void *arg, const struct gi_variant *variant)
+{
+    static const int sizes[][2] = {
+        {19, 3},  {1, 1},  {1, 17},   {17, 1},
+        {31, 33}, {67, 5}, {257, 129}}; /* the last one: most of the time */
+    struct test *test = arg;
+    test->variant = variant;
+    size_t all = sizeof sizes / sizeof *sizes, nsizes = variant->heavy ? 1 : all - test->quick;
+    int step = variant->heavy ? 3 : 1; /* channels 1 and 4 only */
+    for (size_t s = 0; s < nsizes; s++)
+        for (int type = GI_U8; type <= GI_F32; type++)
+            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels += step)
+                if (!test_image(test, sizes[s][0], sizes[s][1], channels, (enum gi_type)type))
+                    return false;
+    return true;
+}
+
+static void print_backends(const struct bench *bench)
+{
+    for (int i = bench->n - 1; i >= 0; i--)
+        if (i == bench->n - 1 || strcmp(bench->backends[i].name, bench->backends[i + 1].name) != 0)
+            printf(" %s", bench->backends[i].name);
+    putchar('\n');
+}
+
+/* Prints one line; false where a backend differs. */
+static bool test_operation(struct bench *bench, const struct gi_filter *filter, bool quick,
+                           struct gi_err *err)
+{
+    struct test test = {.bench = bench, .filter = filter, .quick = quick};
+    enum gi_status status = gi_variants_walk(filter, test_variant, &test, err);
+    if (status || test.err.status) {
+        printf("%-16s failed  %s\n", filter->name, status ? err->text : test.err.text);
+    } else if (*test.difference) {
+        printf("%-16s DIFFERS after %d equal cases: %s\n", filter->name, test.cases,
+               test.difference);
+    } else {
+        printf("%-16s equal   %6d cases on", filter->name, test.cases);
+        print_backends(bench);
+    }
+    return !status && !test.err.status && !*test.difference;
+}
+
+/* All pieces on several queues of each backend that has the machine's threads or a GPU to itself.
+ * Prints one line; false where a result differs. */
+static bool test_mixed(struct bench *bench, char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_mixed *mixed;
+    char difference[512] = "";
+    int runs = 0;
+    enum gi_status status =
+        gi_mixed_new(&mixed, operands, noperands, bench->backends[0].queue, err);
+    for (int i = 1; i < bench->n && !status && !*difference; i++) {
+        const struct backend *backend = &bench->backends[i];
+        if (backend->may_be_full || (backend->queue->k->kind == GI_DEVICE_CPU && !backend->repeats))
+            continue;
+        runs += gi_mixed_run(mixed, backend->queue->device, difference);
+        if (*difference)
+            printf("%-16s DIFFERS: %s: %s\n", "mixed batch", backend->detail, difference);
+    }
+    if (status)
+        printf("%-16s failed  %s\n", "mixed batch", err->text);
+    else if (!*difference) {
+        printf("%-16s equal   %6d runs on", "mixed batch", runs);
+        print_backends(bench);
+    }
+    gi_mixed_free(&mixed);
+    return !status && !*difference;
+}
+
+struct params {
+    const char *device;
+    bool quick;
+};
+
+static enum gi_status run_selftest(const struct gi_command *self, void *const *params,
+                                   char **operands, int noperands, struct gi_err *err)
+{
+    (void)self;
+    const struct params *p = params[0];
+    struct bench bench = {0};
+    struct gi_err skipped = {0};
+    enum gi_status status = gi_operations_check(operands, noperands, err);
+    if (!status)
+        status = add_cpu(&bench, err);
+    if (!status)
+        status = add_cuda(&bench, p->device, &skipped, err);
+    int wrong = 0;
+    for (int i = 0; !status && gi_filters[i]; i++)
+        if (gi_operation_is_named(gi_filters[i]->name, operands, noperands)) {
+            wrong += !test_operation(&bench, gi_filters[i], p->quick, err);
+            status = gi_cli_flush(err);
+        }
+    if (!status) {
+        wrong += !test_mixed(&bench, operands, noperands, err);
+        status = gi_cli_flush(err);
+    }
+    close_backends(&bench);
+    if (status)
+        return status;
+    if (*skipped.text)
+        printf("CUDA: skipped, %s\n", skipped.text);
+    return wrong ? gi_fail(err, GI_E_DIFFERENT, "%d of these tests failed", wrong) : GI_OK;
+}
+
+static const struct gi_option options[] = {
+    {.name = "device",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct params, device),
+     .metavar = "auto|cpu|cuda[:N]",
+     .help = "The devices: auto is the CPU and every CUDA device, cuda one device, which must "
+             "exist, cpu no device"},
+    {.name = "quick",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, quick),
+     .help = "Images of at most 31 x 33 and 67 x 5 pixels, without those of 257 x 129: a fraction "
+             "of the time"},
+    {0},
+};
+
+const struct gi_command gi_command_selftest = {
+    .name = "selftest",
+    .operands = "[OPERATION...]",
+    .summary = "Check that all backends of this machine give the same bytes",
+    .manual = "Runs every operation over sample types, channels, borders, sizes and options, on "
+              "the CPU at every instruction level that it has, with one thread and with several, "
+              "and on every CUDA device, whole and in bands. The reference is plain C on one "
+              "thread. Prints a line per operation; the first difference is printed, and the "
+              "exit status is then 1.\n\n"
+              "At the end comes a mixed batch: different operations, options, radii, sizes, sample "
+              "types and channels at once, on eight queues of each device and of the CPU at each "
+              "instruction level, a thread per queue. Its results must be those that the "
+              "reference computes one after the other.",
+    .examples =
+        "gpuimg selftest\ngpuimg selftest --quick\ngpuimg selftest gaussian --device cuda:1",
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)}},
+    .run = run_selftest,
+};

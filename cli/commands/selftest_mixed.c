@@ -1,0 +1,300 @@
+/* The mixed batch of gpuimg selftest: pieces of work of different operations, options, sizes,
+ * sample types and channels on several queues of a device at once. SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/commands/selftest.h"
+#include "filters/pipeline.h"
+
+enum {
+    PIECES_OF_ONE = 4, /* of an operation, or more where few are named: */
+    PIECES_LEAST = 64,
+    QUEUES = 8,
+    SIDE_MAX = 300,
+    TRIES = 40,         /* shapes until an operation takes one */
+    WORK_MAX = 5000000, /* multiply-adds of a piece, by struct gi_cost */
+};
+
+/* One operation with its options and images, and the reference's result. */
+struct piece {
+    const struct gi_filter *filter;
+    void *params;
+    char text[128]; /* its options, as struct gi_variant has them */
+    struct gi_image src, others[GI_SOURCES_MAX - 1];
+    int nothers;
+    struct gi_pipeline *pipeline;
+    struct gi_image want; /* of an analysis: `result` */
+    void *result;
+};
+
+struct gi_mixed {
+    struct piece *pieces;
+    int n;
+    struct gi_queue *reference;
+    const struct gi_filter *filter; /* while its pieces are chosen */
+    int met;                        /* how many variants of it the walk has shown */
+    uint64_t seed;
+};
+
+/* ---- pieces ---- */
+
+/* 0 to n - 1. */
+static int draw(struct gi_mixed *mixed, int n)
+{
+    return (int)(gi_selftest_random(&mixed->seed) % (uint64_t)n);
+}
+
+static void free_piece(struct piece *piece)
+{
+    gi_pipeline_free(&piece->pipeline);
+    if (piece->result && piece->filter->result_free)
+        piece->filter->result_free(piece->result);
+    free(piece->result);
+    gi_image_free(&piece->want);
+    gi_image_free(&piece->src);
+    for (int i = 0; i < GI_SOURCES_MAX - 1; i++)
+        gi_image_free(&piece->others[i]);
+    free(piece->params);
+    *piece = (struct piece){0};
+}
+
+/* Half of the sizes, radii and similar numbers become another one, up to the geometric middle of
+ * their range, unless the options do not go together then. */
+static void vary(struct gi_mixed *mixed, struct piece *piece)
+{
+    const struct gi_filter *filter = piece->filter;
+    void *before = malloc(filter->params_nbytes);
+    for (const struct gi_option *row = filter->options; before && row->name; row++) {
+        char text[32];
+        bool number = row->type == GI_OPT_ODD || row->type == GI_OPT_REAL;
+        if (!number || row->min <= 0 || draw(mixed, 2))
+            continue;
+        double v = row->min * pow(row->max / row->min, draw(mixed, 64) / 128.0);
+        size_t used = strlen(piece->text), room = sizeof piece->text - used;
+        snprintf(text, sizeof text, "%.9g", row->type == GI_OPT_ODD ? 2 * floor(v / 2) + 1 : v);
+        memcpy(before, piece->params, filter->params_nbytes);
+        if (gi_option_read(piece->params, row, text, NULL) ||
+            (filter->check && filter->check(piece->params, NULL)))
+            memcpy(piece->params, before, filter->params_nbytes);
+        else
+            snprintf(piece->text + used, room, " --%s %s", row->name, text);
+    }
+    free(before);
+}
+
+/* Copies what the walk over variants lends. Images stay named, by a text that lasts. */
+static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
+                                   const struct gi_variant *variant)
+{
+    const struct gi_filter *filter = mixed->filter;
+    *piece = (struct piece){.filter = filter, .params = malloc(filter->params_nbytes)};
+    if (!piece->params)
+        return GI_E_MEMORY;
+    memcpy(piece->params, variant->params, filter->params_nbytes);
+    memcpy(piece->text, variant->text, sizeof piece->text);
+    for (const struct gi_option *row = filter->options; row->name; row++)
+        if (row->type == GI_OPT_IMAGE && gi_option_path(row, piece->params))
+            gi_option_read(piece->params, row, "image.png", NULL);
+    piece->nothers = gi_filter_others(filter, piece->params);
+    vary(mixed, piece);
+    return GI_OK;
+}
+
+/* Called for each variant: keeps one of them, each with the same chance. */
+static bool keep_variant(void *arg, const struct gi_variant *variant)
+{
+    struct gi_mixed *mixed = arg;
+    struct piece *piece = &mixed->pieces[mixed->n];
+    if (variant->heavy || draw(mixed, ++mixed->met))
+        return true;
+    free_piece(piece);
+    return copy_variant(mixed, piece, variant) == GI_OK;
+}
+
+/* Whether the operation takes a first source of that shape, and it does not take long. */
+static bool takes(const struct piece *piece, const struct gi_image *shape)
+{
+    struct gi_image sources[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
+    struct gi_plan plan;
+    if (gi_plan_make(&plan, piece->filter, piece->params, sources, 1 + piece->nothers, NULL))
+        return false;
+    double work = (plan.cost.fmas + plan.cost.other) * shape->width * shape->height;
+    gi_plan_free(&plan);
+    return work * shape->channels <= WORK_MAX;
+}
+
+static enum gi_status run_piece(const struct piece *piece, struct gi_queue *queue,
+                                struct gi_image *dst, void *result, struct gi_err *err)
+{
+    struct gi_side side = {.others = piece->others, .result = result};
+    return gi_pipeline_run(piece->pipeline, queue, piece->filter->run ? dst : NULL, &piece->src,
+                           &side, NULL, err);
+}
+
+/* Draws the images of a piece and makes its result on the reference. GI_E_UNSUPPORTED: there is no
+ * such piece. */
+static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, struct gi_err *err)
+{
+    struct gi_image shape = {0};
+    bool taken = false;
+    for (int i = 0; i < TRIES && !taken; i++) {
+        shape = (struct gi_image){.width = (int)pow(SIDE_MAX, draw(mixed, 1000) / 999.0),
+                                  .height = (int)pow(SIDE_MAX, draw(mixed, 1000) / 999.0),
+                                  .channels = 1 + draw(mixed, GI_MAX_CHANNELS),
+                                  .type = (enum gi_type)draw(mixed, GI_F32 + 1)};
+        taken = takes(piece, &shape);
+    }
+    if (!taken)
+        return GI_E_UNSUPPORTED;
+    enum gi_status status = GI_OK;
+    for (int i = 0; i <= piece->nothers && !status; i++) {
+        struct gi_image *image = i ? &piece->others[i - 1] : &piece->src;
+        status = gi_image_alloc(image, shape.width, shape.height, shape.channels, shape.type, err);
+        if (!status)
+            gi_selftest_fill(image, gi_selftest_random(&mixed->seed));
+    }
+    struct gi_step step = {piece->filter, piece->params, piece->others, piece->nothers};
+    if (!status)
+        status = gi_pipeline_new(&piece->pipeline, &step, 1, &piece->src, NULL, err);
+    piece->result = calloc(1, piece->filter->result_nbytes + 1);
+    if (!status && !piece->result)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a result");
+    return status ? status : run_piece(piece, mixed->reference, &piece->want, piece->result, err);
+}
+
+/* One more piece of an operation, unless no image can be drawn for the options that were. */
+static enum gi_status add_piece(struct gi_mixed *mixed, const struct gi_filter *filter,
+                                struct gi_err *err)
+{
+    struct piece *piece = &mixed->pieces[mixed->n];
+    struct gi_err refused = {0};
+    mixed->filter = filter;
+    mixed->met = 0;
+    enum gi_status status = gi_variants_walk(filter, keep_variant, mixed, err);
+    if (status)
+        return status;
+    if (!piece->params)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: selftest");
+    status = finish_piece(mixed, piece, &refused);
+    mixed->n += !status;
+    if (!status || status == GI_E_UNSUPPORTED) {
+        free_piece(&mixed->pieces[mixed->n]);
+        return GI_OK;
+    }
+    return gi_fail(err, status, "%s: %s", filter->name, refused.text);
+}
+
+enum gi_status gi_mixed_new(struct gi_mixed **out, char **operations, int noperations,
+                            struct gi_queue *reference, struct gi_err *err)
+{
+    int named = 0;
+    for (int i = 0; gi_filters[i]; i++)
+        named += gi_operation_is_named(gi_filters[i]->name, operations, noperations);
+    int each = named * PIECES_OF_ONE < PIECES_LEAST ? PIECES_LEAST / named : PIECES_OF_ONE;
+    struct gi_mixed *mixed = *out = calloc(1, sizeof *mixed);
+    if (mixed) /* and one that may come to nothing */
+        mixed->pieces = calloc((size_t)(named * each) + 1, sizeof *mixed->pieces);
+    if (!mixed || !mixed->pieces)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: selftest");
+    mixed->reference = reference;
+    enum gi_status status = GI_OK;
+    for (int i = 0; gi_filters[i] && !status; i++)
+        for (int j = 0; j < each && !status; j++)
+            if (gi_operation_is_named(gi_filters[i]->name, operations, noperations))
+                status = add_piece(mixed, gi_filters[i], err);
+    return status;
+}
+
+void gi_mixed_free(struct gi_mixed **mixed)
+{
+    if (!*mixed)
+        return;
+    for (int i = 0; (*mixed)->pieces && i <= (*mixed)->n; i++)
+        free_piece(&(*mixed)->pieces[i]);
+    free((*mixed)->pieces);
+    free(*mixed);
+    *mixed = NULL;
+}
+
+/* ---- queues ---- */
+
+/* One queue with a thread of its own. */
+struct hand {
+    pthread_t thread;
+    const struct gi_mixed *mixed;
+    struct gi_device *device;
+    int number, runs;
+    char difference[512]; /* "": none so far */
+};
+
+static void describe(struct hand *hand, const struct piece *piece, const char *what)
+{
+    const struct gi_image *src = &piece->src;
+    snprintf(hand->difference, sizeof hand->difference, "%s, %d x %d, %d channels, %s, %s: %.160s",
+             piece->filter->name, src->width, src->height, src->channels, gi_type_word(src->type),
+             *piece->text ? piece->text : "defaults", what);
+}
+
+static void check_piece(struct hand *hand, struct gi_queue *queue, const struct piece *piece)
+{
+    const struct gi_filter *filter = piece->filter;
+    struct gi_image got = {0};
+    struct gi_err err = {0};
+    char what[160] = "";
+    void *result = calloc(1, filter->result_nbytes + 1);
+    if (!result || run_piece(piece, queue, &got, result, &err))
+        describe(hand, piece, result ? err.text : "out of memory");
+    else if (!filter->run && !filter->result_equal(piece->result, result))
+        describe(hand, piece, "the results differ");
+    else if (filter->run && gi_selftest_differ(what, &piece->want, &got))
+        describe(hand, piece, what);
+    if (result && filter->result_free)
+        filter->result_free(result);
+    free(result);
+    gi_image_free(&got);
+    hand->runs++;
+}
+
+/* All pieces, each queue in an order of its own: forwards or backwards from another one. */
+static void *work(void *arg)
+{
+    struct hand *hand = arg;
+    const struct gi_kernels *k = hand->device->k;
+    const struct gi_mixed *mixed = hand->mixed;
+    struct gi_queue *queue;
+    struct gi_err err = {0};
+    if (k->queue_open(&queue, hand->device, &err)) {
+        snprintf(hand->difference, sizeof hand->difference, "%.500s", err.text);
+        return NULL;
+    }
+    for (int i = 0; i < mixed->n && !*hand->difference; i++) {
+        int from = hand->number * mixed->n / QUEUES, step = hand->number % 2 ? i : mixed->n - i;
+        check_piece(hand, queue, &mixed->pieces[(from + step) % mixed->n]);
+    }
+    k->queue_close(&queue);
+    return NULL;
+}
+
+int gi_mixed_run(const struct gi_mixed *mixed, struct gi_device *device, char difference[512])
+{
+    struct hand hands[QUEUES];
+    int n = 0, runs = 0;
+    *difference = '\0';
+    for (; n < QUEUES; n++) {
+        hands[n] = (struct hand){.mixed = mixed, .device = device, .number = n};
+        if (pthread_create(&hands[n].thread, NULL, work, &hands[n]))
+            break;
+    }
+    if (n < QUEUES)
+        snprintf(difference, 512, "only %d of %d threads could be started", n, QUEUES);
+    for (int i = 0; i < n; i++) {
+        pthread_join(hands[i].thread, NULL);
+        runs += hands[i].runs;
+        if (*hands[i].difference && !*difference)
+            memcpy(difference, hands[i].difference, 512);
+    }
+    return runs;
+}

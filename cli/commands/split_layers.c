@@ -1,0 +1,444 @@
+/* gpuimg split: an image as one layer for each label.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/batch.h"
+#include "cli/inputs/file_batch.h"
+#include "cli/run/imaging.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/run/output.h"
+#include "cli/process.h"
+#include "cli/run/session.h"
+#include "filters/regions/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SET_OWN, SET_IO, SET_DEVICE, SET_BATCH, PATH_NBYTES = 4096 };
+
+extern const struct gi_filter gi_filter_mask;
+
+struct params {
+    const char *labels, *out_dir, *fill;
+    bool force;
+};
+
+static const struct gi_option options[] = {
+    {.name = "labels",
+     .letter = 'l',
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct params, labels),
+     .metavar = "IMAGE",
+     .help = "Label image, as extract --labels writes it; 0 is no layer. For many images one "
+             "for all, or a template as in --out"},
+    {.name = "out-dir",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct params, out_dir),
+     .metavar = "DIR",
+     .help = "A new or empty folder for layer-000001.png and so on, by label"},
+    {.name = "fill",
+     .letter = 'f',
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct params, fill),
+     .metavar = "COLOUR",
+     .help = "Colour outside a layer, in place of transparency"},
+    {.name = "force",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, force),
+     .help = "Let the folder replace one that holds only layers"},
+    {0},
+};
+
+/* ---- labels and layers ---- */
+
+static const char layer_start[] = "layer-";
+
+static bool is_layer(const char *name)
+{
+    return gi_output_is_numbered(name, layer_start);
+}
+
+/* Which layers there are. */
+struct labels {
+    struct gi_image image;
+    uint32_t largest;
+    unsigned char *found; /* not 0 at each of `n` labels up to the largest */
+    int n;
+};
+
+static void free_labels(struct labels *labels)
+{
+    gi_image_free(&labels->image);
+    free(labels->found);
+    *labels = (struct labels){0};
+}
+
+static enum gi_status find(struct labels *labels, struct gi_err *err)
+{
+    const struct gi_image *image = &labels->image;
+    labels->found = calloc((size_t)labels->largest + 1, 1);
+    if (!labels->found)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %u labels", labels->largest);
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++) {
+            uint32_t label = gi_label_at(image, x, y);
+            labels->n += label && !labels->found[label];
+            labels->found[label] = 1;
+        }
+    return GI_OK;
+}
+
+/* Freed by free_labels(), also after an error. */
+static enum gi_status load_labels(struct labels *labels, const char *path,
+                                  const struct gi_io_params *io, int threads, struct gi_err *err)
+{
+    struct gi_io_params how = *io;
+    how.depth = GI_DEPTH_SAME;
+    how.gray = 0;
+    how.linear = false;
+    how.labels = true;
+    enum gi_status status = gi_cli_load(&labels->image, NULL, NULL, path, &how, threads, NULL, err);
+    if (!status) {
+        status = gi_labels_check(&labels->largest, &labels->image, err);
+        if (status)
+            gi_err_prefix(err, "%s", path);
+    }
+    return status ? gi_err_prefix(err, "--labels") : find(labels, err);
+}
+
+/* Parameters of the operation that cuts a layer out; the caller frees them. */
+static void *mask_params(const struct params *p, struct gi_err *err)
+{
+    void *params = calloc(1, gi_filter_mask.params_nbytes);
+    enum gi_status status = params ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a layer");
+    if (params)
+        gi_options_default(params, gi_filter_mask.options);
+    for (const struct gi_option *row = gi_filter_mask.options; row->name && !status; row++) {
+        if (strcmp(row->name, "with") == 0)
+            status = gi_option_read(params, row, p->labels, err);
+        else if (strcmp(row->name, "fill") == 0 && p->fill)
+            status = gi_option_read(params, row, p->fill, err);
+    }
+    if (!status)
+        return params;
+    free(params);
+    return NULL;
+}
+
+static enum gi_status layer_path(char path[PATH_NBYTES], const char *folder, uint32_t label,
+                                 const struct gi_io_params *io, struct gi_err *err)
+{
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/')
+        n--;
+    int used = snprintf(path, PATH_NBYTES, "%.*s/%s%06u.%s", (int)n, folder, layer_start, label,
+                        io->format ? io->format : "png");
+    return used < PATH_NBYTES ? GI_OK
+                              : gi_fail(err, GI_E_USAGE, "%.40s...: the name is too long", folder);
+}
+
+/* Who cuts a layer out by its mask, and saves it. */
+struct cutter {
+    enum gi_status (*cut)(void *self, const struct gi_image *mask, const char *path,
+                          struct gi_err *err);
+    void *self;
+};
+
+/* All layers, as a folder of the bundle. */
+static enum gi_status make_layers(const struct labels *labels, const char *folder, bool force,
+                                  const struct gi_io_params *io, struct gi_bundle *bundle,
+                                  const struct cutter *cutter, struct gi_err *err)
+{
+    const struct gi_image *image = &labels->image;
+    char path[PATH_NBYTES];
+    struct gi_image mask;
+    enum gi_status status = gi_image_alloc(&mask, image->width, image->height, 1, GI_U8, err);
+    if (status)
+        return status;
+    status = gi_bundle_folder(bundle, folder, force ? is_layer : NULL, err);
+    for (uint32_t label = 1; label <= labels->largest && !status; label++) {
+        if (!labels->found[label])
+            continue;
+        gi_labels_mask(&mask, image, &(struct gi_reals){.v = {label}, .n = 1});
+        status = layer_path(path, folder, label, io, err);
+        if (!status)
+            status = cutter->cut(cutter->self, &mask, path, err);
+    }
+    gi_image_free(&mask);
+    return status;
+}
+
+static enum gi_status fit(const struct labels *labels, const struct gi_image *image,
+                          struct gi_err *err)
+{
+    return gi_labels_fit(&labels->image, image, err) ? gi_err_prefix(err, "--labels") : GI_OK;
+}
+
+/* ---- one image ---- */
+
+/* One command at work. */
+struct job {
+    struct gi_io_params io;
+    struct gi_session *session;
+    int threads;
+    const void *params; /* of the mask */
+    struct gi_image src;
+    struct gi_metadata metadata;
+};
+
+static enum gi_status cut(void *self, const struct gi_image *mask, const char *path,
+                          struct gi_err *err)
+{
+    struct job *job = self;
+    struct gi_step step = {
+        .filter = &gi_filter_mask, .params = job->params, .others = mask, .nothers = 1};
+    struct gi_side side = {.others = mask};
+    struct gi_image made;
+    enum gi_status status = gi_session_run(job->session, &made, &job->src, &step, 1, &side, err);
+    if (status)
+        return status;
+    double start = gi_now_ms();
+    status = gi_cli_save(&made, &job->metadata, path, &job->io, job->threads, err);
+    gi_session_note(job->session, "encode", gi_now_ms() - start);
+    gi_image_free(&made);
+    return status;
+}
+
+static enum gi_status split_layers(struct job *job, const struct params *p, bool progress,
+                                   const char *path, struct gi_err *err)
+{
+    struct labels labels = {0};
+    struct gi_file_info info;
+    struct gi_step step = {.filter = &gi_filter_mask, .params = job->params};
+    enum gi_status status = load_labels(&labels, p->labels, &job->io, job->threads, err);
+    if (!status) {
+        gi_session_watch(job->session, progress, labels.n);
+        status = gi_session_load(job->session, &job->src, &job->metadata, &info, path, &job->io,
+                                 &step, 1, err);
+    }
+    if (!status)
+        status = fit(&labels, &job->src, err);
+    if (!status)
+        status = gi_bundle_new(&job->io.bundle, true, err);
+    if (!status)
+        status = make_layers(&labels, p->out_dir, p->force, &job->io, job->io.bundle,
+                             &(struct cutter){cut, job}, err);
+    if (!status)
+        status = gi_bundle_commit(&job->io.bundle, err);
+    gi_bundle_abandon(&job->io.bundle);
+    gi_image_free(&job->src);
+    free_labels(&labels);
+    return status;
+}
+
+static enum gi_status check_format(const struct gi_io_params *io, struct gi_err *err)
+{
+    return gi_save_check("-", io->format ? io->format : "png", NULL)
+               ? gi_fail(err, GI_E_USAGE,
+                         "--format %s: want the suffix of a format that can be written "
+                         "(\"gpuimg list\" names them)",
+                         io->format)
+               : GI_OK;
+}
+
+static enum gi_status check_one(const struct params *p, const struct gi_io_params *io,
+                                const char *input, struct gi_err *err)
+{
+    if (!p->out_dir)
+        return gi_fail(err, GI_E_USAGE, "--out-dir: missing: want a folder");
+    if (strcmp(p->labels, "-") == 0 && strcmp(input, "-") == 0)
+        return gi_fail(err, GI_E_USAGE, "--labels -: standard input is the image already");
+    char path[PATH_NBYTES];
+    enum gi_status status = gi_output_check_plain("--out-dir", p->out_dir, err);
+    if (!status) {
+        status = layer_path(path, p->out_dir, 1, io, err);
+        if (status)
+            gi_err_prefix(err, "--out-dir");
+    }
+    if (!status)
+        status = check_format(io, err);
+    if (!status)
+        status = gi_output_check_folder("--out-dir", p->out_dir, "layers",
+                                        p->force ? is_layer : NULL, err);
+    return status ? status
+                  : gi_output_check_inside("--out-dir", p->out_dir,
+                                           (const char *const[]){input, p->labels, NULL}, err);
+}
+
+static enum gi_status run_one(void *const *params, const void *mask, const char *input,
+                              struct gi_err *err)
+{
+    const struct gi_device_params *device = params[SET_DEVICE];
+    const struct gi_batch_params *many = params[SET_BATCH];
+    struct job job = {.io = *(const struct gi_io_params *)params[SET_IO],
+                      .threads = gi_thread_count(device->threads),
+                      .params = mask};
+    enum gi_status status = check_one(params[SET_OWN], &job.io, input, err);
+    if (!status)
+        status = gi_session_new(&job.session, device, err);
+    if (!status)
+        status = split_layers(&job, params[SET_OWN], many->progress, input, err);
+    gi_metadata_free(&job.metadata);
+    if (!status)
+        gi_session_report(job.session);
+    gi_session_free(&job.session);
+    return status;
+}
+
+/* ---- many ---- */
+
+/* What all images have in common. */
+struct batch {
+    const struct gi_io_params *io;
+    const void *mask;  /* its parameters */
+    bool force;        /* layers may be replaced: by --force, or those of the run that is resumed */
+    struct labels all; /* width 0: each image has its own */
+};
+
+/* One of them. */
+struct piece {
+    const struct batch *batch;
+    struct gi_imaging *imaging;
+    struct gi_item *item;
+    struct gi_image src;
+    struct gi_metadata metadata;
+    struct gi_bundle *bundle;
+};
+
+static enum gi_status cut_piece(void *self, const struct gi_image *mask, const char *path,
+                                struct gi_err *err)
+{
+    struct piece *piece = self;
+    struct gi_image made;
+    enum gi_status status = gi_imaging_step(piece->imaging, piece->item, &made, &piece->src,
+                                            &gi_filter_mask, piece->batch->mask, mask, err);
+    if (status)
+        return status;
+    status = gi_imaging_save_part(piece->imaging, piece->item, &made, &piece->metadata, path,
+                                  piece->bundle, err);
+    gi_image_free(&made);
+    return status;
+}
+
+/* The image is there. */
+static enum gi_status split_piece(struct piece *piece, const struct labels *labels,
+                                  struct gi_err *err)
+{
+    const struct batch *batch = piece->batch;
+    const char *folder = piece->item->output;
+    enum gi_status status = fit(labels, &piece->src, err);
+    if (!status)
+        status =
+            gi_output_check_folder("--out", folder, "layers", batch->force ? is_layer : NULL, err);
+    if (!status)
+        status = gi_bundle_new(&piece->bundle, false, err);
+    if (!status)
+        status = make_layers(labels, folder, batch->force, batch->io, piece->bundle,
+                             &(struct cutter){cut_piece, piece}, err);
+    if (!status)
+        status = gi_bundle_commit(&piece->bundle, err);
+    gi_bundle_abandon(&piece->bundle);
+    if (!status)
+        gi_item_note_output(piece->item);
+    return status;
+}
+
+static enum gi_status split_item(void *self, const struct gi_batch_files *files,
+                                 struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_err *err)
+{
+    const struct batch *batch = self;
+    struct piece piece = {.batch = batch, .imaging = imaging, .item = item};
+    const struct gi_step step = {.filter = &gi_filter_mask, .params = batch->mask};
+    struct labels own = {0};
+    struct gi_file_info info;
+    bool shared = batch->all.image.width > 0;
+    (void)files;
+    enum gi_status status = gi_imaging_load(imaging, item, &piece.src, &piece.metadata, &info, err);
+    if (status)
+        return status;
+    status = gi_cli_check_levels(&step, 1, &piece.src, &info, batch->io, err);
+    if (!status && !shared)
+        status = load_labels(&own, item->beside, batch->io, 1, err);
+    if (!status)
+        status = split_piece(&piece, shared ? &batch->all : &own, err);
+    free_labels(&own);
+    gi_image_free(&piece.src);
+    gi_metadata_free(&piece.metadata);
+    return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;
+}
+
+static enum gi_status run_many(const struct gi_command *self, void *const *params, const void *mask,
+                               char **inputs, int ninputs, struct gi_err *err)
+{
+    const struct params *p = params[SET_OWN];
+    const struct gi_batch_params *many = params[SET_BATCH];
+    const struct gi_device_params *device = params[SET_DEVICE];
+    struct batch batch = {.io = params[SET_IO], .mask = mask, .force = p->force || many->resume};
+    const struct gi_batch_work work = {.results = GI_BATCH_A_FOLDER,
+                                       .beside = p->labels,
+                                       .beside_option = "--labels",
+                                       .self = &batch,
+                                       .run = split_item};
+    const struct gi_batch_job job = {.command = self, .params = params, .work = &work};
+    if (!many->out || p->out_dir)
+        return gi_fail(err, GI_E_USAGE,
+                       "of many images want --out, and no --out-dir: the folder of each one's "
+                       "layers, as 'layers/{stem}'");
+    enum gi_status status = check_format(batch.io, err);
+    if (!status && !strchr(p->labels, '{'))
+        status =
+            load_labels(&batch.all, p->labels, batch.io, gi_thread_count(device->threads), err);
+    if (!status)
+        status = gi_batch_run(&job, inputs, ninputs, err);
+    free_labels(&batch.all);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    const struct params *p = params[SET_OWN];
+    if (!p->labels)
+        return gi_fail(err, GI_E_USAGE, "--labels: missing: want an image of labels");
+    void *mask = mask_params(p, err);
+    if (!mask)
+        return err->status;
+    enum gi_status status = gi_batch_is_wanted(params[SET_BATCH])
+                                ? run_many(self, params, mask, operands, noperands, err)
+                                : run_one(params, mask, operands[0], err);
+    free(mask);
+    return status;
+}
+
+const struct gi_command gi_command_split = {
+    .name = "split",
+    .group = GI_GROUP_REGIONS,
+    .operands = "INPUT",
+    .summary = "Split an image into layers, one per label",
+    .manual = "A layer has the size of the image and shows it where its label is; elsewhere it "
+              "is transparent (or has the colour of --fill), as gpuimg mask makes it. Labels are "
+              "whole numbers, as extract --labels writes them; labels that do not occur make no "
+              "layer. All layers are written or none. --format is the suffix of the layers, png "
+              "without it.\n\n"
+              "For many images --out names the folder of the layers of each, as 'layers/{stem}', "
+              "with the fields of gpuimg help batch, and --labels is one image for all or a "
+              "template, as 'labels/{stem}.png'. --resume replaces folders of layers that the "
+              "earlier run left and that have changed since.\n\n"
+              "gpuimg merge joins the layers again; gpuimg extract --crops writes only the "
+              "bounding boxes, and gpuimg paste pastes these back.",
+    .examples = "gpuimg split photo.jpg --labels labels.png --out-dir layers/\n"
+                "gpuimg split photo.jpg --labels labels.png --out-dir layers/ --fill black\n"
+                "gpuimg split photo.jpg --labels labels.png --out-dir layers/ --format tif\n"
+                "gpuimg split photos/*.jpg --labels 'labels/{stem}.png' --out 'layers/{stem}'",
+    .min_operands = 1,
+    .max_operands = 1,
+    .sets = {{"Options", options, sizeof(struct params)},
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_layers_options, sizeof(struct gi_batch_params)}},
+    .run = run,
+};

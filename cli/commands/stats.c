@@ -1,0 +1,436 @@
+/* gpuimg stats: statistics of the channels as text, CSV, JSON or .npy.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+#include "cli/json.h"
+#include "cli/process.h"
+#include "cli/tables/table_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/statistics/stats.h"
+#include "imgio/npy.h"
+
+/* The columns of a table, in this order; percentiles follow the median. */
+enum kind { WHOLE, REAL, PLACE };
+
+#define COLUMN(kind, name)                                                                         \
+    {                                                                                              \
+#name, kind, offsetof(struct gi_stats_channel, name)                                       \
+    }
+static const struct column {
+    const char *name;
+    enum kind kind; /* uint64_t; double, NaN: none; int, -1: none */
+    size_t offset;
+} columns[] = {
+    COLUMN(WHOLE, count),
+    COLUMN(WHOLE, nan),
+    COLUMN(WHOLE, positive_infinity),
+    COLUMN(WHOLE, negative_infinity),
+    COLUMN(REAL, sum),
+    COLUMN(REAL, mean),
+    COLUMN(REAL, deviation),
+    COLUMN(REAL, variance),
+    COLUMN(REAL, min),
+    COLUMN(PLACE, min_x),
+    COLUMN(PLACE, min_y),
+    COLUMN(REAL, max),
+    COLUMN(PLACE, max_x),
+    COLUMN(PLACE, max_y),
+    COLUMN(REAL, range),
+    COLUMN(REAL, l1),
+    COLUMN(REAL, l2),
+    COLUMN(REAL, rms),
+    COLUMN(REAL, entropy),
+    COLUMN(WHOLE, unique),
+    COLUMN(REAL, median),
+};
+
+enum {
+    COLUMNS = sizeof columns / sizeof *columns,
+    ALL_MAX = COLUMNS + GI_REALS_MAX,
+    CELL = 18, /* width of a column of text */
+    NAME_NBYTES = 40,
+};
+
+struct view {
+    const struct gi_stats *stats;
+    const struct gi_stats_params *asked;
+    const struct gi_report *report;
+    int zone; /* of the parts of the image; 0 where it is not parted */
+};
+
+static int zones_of(const struct view *view)
+{
+    return view->stats->by ? view->stats->nzones : 1;
+}
+
+static const struct gi_stats_channel *channel_at(const struct view *view, int c)
+{
+    const struct gi_stats *stats = view->stats;
+    return stats->by ? &stats->of_zones[view->zone * stats->nchannels + c] : &stats->channels[c];
+}
+
+/* The columns that identify a zone: its row, its column, the position of its tile, or its label and
+ * bounding box. */
+enum { PARTS_MAX = 5 };
+static const char *const part_names[PARTS_MAX] = {"label", "x", "y", "width", "height"};
+static const struct {
+    int first, end;
+} parts_by[] = {
+    [GI_STATS_WHOLE] = {0, 0}, [GI_STATS_ROW] = {2, 3},   [GI_STATS_COLUMN] = {1, 2},
+    [GI_STATS_TILE] = {1, 5},  [GI_STATS_LABEL] = {0, 5},
+};
+
+static const char *zone_name(const struct view *view, int part)
+{
+    enum gi_stats_by by = view->stats->by;
+    return by == GI_STATS_ROW || by == GI_STATS_COLUMN ? view->asked->by : part_names[part];
+}
+
+static long zone_number(const struct view *view, int part)
+{
+    const struct gi_stats_zone *zone = &view->stats->zones[view->zone];
+    const long numbers[] = {zone->label, zone->x, zone->y, zone->width, zone->height};
+    return numbers[part];
+}
+
+static int columns_of(const struct view *view)
+{
+    return COLUMNS + view->stats->npercentiles;
+}
+
+/* Column i, percentiles too; `name` is where the name of one of these may be made. */
+static struct column column_at(char name[NAME_NBYTES], const struct view *view, int i)
+{
+    if (i < COLUMNS)
+        return columns[i];
+    snprintf(name, NAME_NBYTES, "p%.15g", view->asked->percentiles.v[i - COLUMNS]);
+    return (struct column){name, REAL,
+                           offsetof(struct gi_stats_channel, percentiles) +
+                               (size_t)(i - COLUMNS) * sizeof(double)};
+}
+
+struct value {
+    bool none;
+    uint64_t whole;
+    double real; /* REAL only */
+    int place;
+};
+
+static struct value value_at(const struct view *view, const struct column *column, int c)
+{
+    const struct gi_stats_channel *channel = channel_at(view, c);
+    const char *at = (const char *)channel + column->offset;
+    struct value value = {0};
+    if (column->kind == WHOLE) {
+        memcpy(&value.whole, at, sizeof value.whole);
+        value.none = column->offset == offsetof(struct gi_stats_channel, unique) &&
+                     view->report->image->type == GI_F32;
+    } else if (column->kind == REAL) {
+        memcpy(&value.real, at, sizeof value.real);
+        value.none = isnan(value.real);
+    } else {
+        memcpy(&value.place, at, sizeof value.place);
+        value.none = value.place < 0;
+    }
+    return value;
+}
+
+/* ---- text ---- */
+
+/* Counts of samples that are not finite are shown only if there are any. */
+static bool shows(const struct view *view, const struct column *column)
+{
+    bool odd = column->offset >= offsetof(struct gi_stats_channel, nan) &&
+               column->offset <= offsetof(struct gi_stats_channel, negative_infinity);
+    bool any = !odd;
+    for (int c = 0; c < view->stats->nchannels; c++)
+        any = any || value_at(view, column, c).whole;
+    return any && column->kind != PLACE;
+}
+
+static void text_row(FILE *out, const struct view *view, const struct column *column)
+{
+    char name[NAME_NBYTES];
+    snprintf(name, sizeof name, "%s", column->name);
+    for (char *p = name; *p; p++)
+        *p = *p == '_' ? ' ' : *p;
+    fprintf(out, "%-*s", CELL, name);
+    for (int c = 0; c < view->stats->nchannels; c++) {
+        struct value value = value_at(view, column, c);
+        if (value.none)
+            fprintf(out, "%*s", CELL, "-");
+        else if (column->kind == WHOLE)
+            fprintf(out, "%*llu", CELL, (unsigned long long)value.whole);
+        else
+            fprintf(out, "%*.12g", CELL, value.real);
+    }
+    putc('\n', out);
+}
+
+/* "min at           12,7": x and y. */
+static void text_place(FILE *out, const struct view *view, const struct column *x)
+{
+    char cell[CELL * 2];
+    snprintf(cell, sizeof cell, "%.3s at", x->name);
+    fprintf(out, "%-*s", CELL, cell);
+    for (int c = 0; c < view->stats->nchannels; c++) {
+        int at[2] = {value_at(view, &x[0], c).place, value_at(view, &x[1], c).place};
+        snprintf(cell, sizeof cell, at[0] < 0 ? "-" : "%d,%d", at[0], at[1]);
+        fprintf(out, "%*s", CELL, cell);
+    }
+    putc('\n', out);
+}
+
+/* "row 12", "at 64,128: 64 x 32", "label 3 at 64,128: 64 x 32". */
+static void print_zone(FILE *out, const struct view *view)
+{
+    const struct gi_stats_zone *zone = &view->stats->zones[view->zone];
+    enum gi_stats_by by = view->stats->by;
+    if (by == GI_STATS_ROW || by == GI_STATS_COLUMN) {
+        fprintf(out, "\n%s %ld", view->asked->by, zone_number(view, parts_by[by].first));
+        return;
+    }
+    putc('\n', out);
+    if (zone->label)
+        fprintf(out, "label %lu ", (unsigned long)zone->label);
+    fprintf(out, "at %d,%d: %d x %d", zone->x, zone->y, zone->width, zone->height);
+}
+
+static void print_channels(FILE *out, const struct view *view)
+{
+    fprintf(out, "\n\n%-*s", CELL, "");
+    for (int c = 0; c < view->stats->nchannels; c++)
+        fprintf(out, "%*s", CELL, channel_at(view, c)->name);
+    putc('\n', out);
+    for (int i = 0; i < columns_of(view); i++) {
+        char name[NAME_NBYTES];
+        struct column column = column_at(name, view, i);
+        if (shows(view, &column))
+            text_row(out, view, &column);
+        else if (column.kind == PLACE && columns[i - 1].kind == REAL)
+            text_place(out, view, &columns[i]);
+    }
+}
+
+static void print_text(FILE *out, struct view *view)
+{
+    gi_report_print_head(out, view->report->file, view->report->image, view->report->maxval);
+    for (view->zone = 0; view->zone < zones_of(view); view->zone++) {
+        if (view->stats->by)
+            print_zone(out, view);
+        print_channels(out, view);
+    }
+}
+
+/* ---- tables ---- */
+
+/* The fewest digits that give the number back. */
+static void print_real(FILE *out, double value)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (memcmp(&back, &value, sizeof back) == 0)
+            break;
+    }
+    fputs(text, out);
+}
+
+static void csv_row(FILE *out, const struct view *view, int c)
+{
+    char name[NAME_NBYTES];
+    enum gi_stats_by by = view->stats->by;
+    putc('\n', out);
+    for (int i = parts_by[by].first; i < parts_by[by].end; i++)
+        fprintf(out, "%ld,", zone_number(view, i));
+    fputs(channel_at(view, c)->name, out);
+    for (int i = 0; i < columns_of(view); i++) {
+        struct column column = column_at(name, view, i);
+        struct value value = value_at(view, &column, c);
+        putc(',', out);
+        if (value.none)
+            continue;
+        if (column.kind == REAL)
+            print_real(out, value.real);
+        else if (column.kind == WHOLE)
+            fprintf(out, "%llu", (unsigned long long)value.whole);
+        else
+            fprintf(out, "%d", value.place);
+    }
+}
+
+static void print_csv(FILE *out, struct view *view)
+{
+    char name[NAME_NBYTES];
+    enum gi_stats_by by = view->stats->by;
+    for (int i = parts_by[by].first; i < parts_by[by].end; i++)
+        fprintf(out, "%s,", zone_name(view, i));
+    fputs("channel", out);
+    for (int i = 0; i < columns_of(view); i++)
+        fprintf(out, ",%s", column_at(name, view, i).name);
+    for (view->zone = 0; view->zone < zones_of(view); view->zone++)
+        for (int c = 0; c < view->stats->nchannels; c++)
+            csv_row(out, view, c);
+    putc('\n', out);
+}
+
+static json_t *channel_json(const struct view *view, int c)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_string(channel_at(view, c)->name));
+    for (int i = 0; i < columns_of(view); i++) {
+        char name[NAME_NBYTES];
+        struct column column = column_at(name, view, i);
+        struct value value = value_at(view, &column, c);
+        json_object_set_new(object, column.name,
+                            value.none             ? json_null()
+                            : column.kind == REAL  ? gi_json_real(value.real)
+                            : column.kind == WHOLE ? json_integer((json_int_t)value.whole)
+                                                   : json_integer(value.place));
+    }
+    return object;
+}
+
+static json_t *channels_json(const struct view *view)
+{
+    json_t *channels = json_array();
+    for (int c = 0; c < view->stats->nchannels; c++)
+        json_array_append_new(channels, channel_json(view, c));
+    return channels;
+}
+
+static json_t *zone_json(const struct view *view)
+{
+    json_t *object = json_object();
+    enum gi_stats_by by = view->stats->by;
+    for (int i = parts_by[by].first; i < parts_by[by].end; i++)
+        json_object_set_new(object, zone_name(view, i), json_integer(zone_number(view, i)));
+    json_object_set_new(object, "channels", channels_json(view));
+    return object;
+}
+
+static enum gi_status print_json(FILE *out, struct view *view, struct gi_err *err)
+{
+    const struct gi_report *report = view->report;
+    json_t *object = gi_report_json(report->file, report->image, report->maxval);
+    if (!view->stats->by) {
+        json_object_set_new(object, "channels", channels_json(view));
+        return gi_json_print(out, object, 0, err);
+    }
+    json_t *zones = json_array();
+    for (view->zone = 0; view->zone < view->stats->nzones; view->zone++)
+        json_array_append_new(zones, zone_json(view));
+    json_object_set_new(object, "by", json_string(view->asked->by ? view->asked->by : "label"));
+    json_object_set_new(object, "zones", zones);
+    return gi_json_print(out, object, 0, err);
+}
+
+/* Places of zones of 4 bytes, a name of 9, then whole numbers and reals of 8 and places of 4; -1
+ * and NaN where there is none. */
+static void npy_type(char *type, size_t nbytes, const struct view *view)
+{
+    static const char *const types[] = {GI_NPY_ORDER "u8", GI_NPY_ORDER "f8", GI_NPY_ORDER "i4"};
+    char name[NAME_NBYTES];
+    enum gi_stats_by by = view->stats->by;
+    size_t used = (size_t)snprintf(type, nbytes, "[");
+    for (int i = parts_by[by].first; i < parts_by[by].end; i++)
+        used += (size_t)snprintf(type + used, nbytes - used, "('%s', '%s'), ", zone_name(view, i),
+                                 types[PLACE]);
+    used += (size_t)snprintf(type + used, nbytes - used, "('channel', 'S9')");
+    for (int i = 0; i < columns_of(view); i++) {
+        struct column column = column_at(name, view, i);
+        used += (size_t)snprintf(type + used, nbytes - used, ", ('%s', '%s')", column.name,
+                                 types[column.kind]);
+    }
+    snprintf(type + used, nbytes - used, "]");
+}
+
+static enum gi_status npy_row(struct gi_sink *sink, const struct view *view, int c,
+                              struct gi_err *err)
+{
+    static const size_t nbytes[] = {sizeof(uint64_t), sizeof(double), sizeof(int32_t)};
+    const struct gi_stats_channel *channel = channel_at(view, c);
+    char word[9] = "", name[NAME_NBYTES];
+    enum gi_stats_by by = view->stats->by;
+    enum gi_status status = GI_OK;
+    for (int i = parts_by[by].first; i < parts_by[by].end && !status; i++) {
+        int32_t number = (int32_t)zone_number(view, i);
+        status = gi_sink_write(sink, &number, sizeof number, err);
+    }
+    memcpy(word, channel->name, strlen(channel->name));
+    if (!status)
+        status = gi_sink_write(sink, word, sizeof word, err);
+    for (int i = 0; i < columns_of(view) && !status; i++) {
+        struct column column = column_at(name, view, i);
+        status =
+            gi_sink_write(sink, (const char *)channel + column.offset, nbytes[column.kind], err);
+    }
+    return status;
+}
+
+static enum gi_status write_npy(struct gi_sink *sink, struct view *view, struct gi_err *err)
+{
+    char type[(ALL_MAX + PARTS_MAX + 1) * (NAME_NBYTES + 16)];
+    const uint64_t rows = (uint64_t)zones_of(view) * (uint64_t)view->stats->nchannels;
+    npy_type(type, sizeof type, view);
+    enum gi_status status = gi_npy_head(sink, type, &rows, 1, err);
+    for (view->zone = 0; view->zone < zones_of(view); view->zone++)
+        for (int c = 0; c < view->stats->nchannels && !status; c++)
+            status = npy_row(sink, view, c, err);
+    return status;
+}
+
+static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
+                            const struct gi_report *report, struct gi_err *err)
+{
+    struct view view = {report->result, report->params, report, 0};
+    if (format == GI_TABLE_NPY)
+        return write_npy(sink, &view, err);
+    if (format == GI_TABLE_JSON)
+        return print_json(out, &view, err);
+    (format == GI_TABLE_CSV ? print_csv : print_text)(out, &view);
+    return GI_OK;
+}
+
+/* ---- the command ---- */
+
+static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+{
+    return gi_table_file_write(report, print, err);
+}
+
+const struct gi_reporter gi_stats_reporter = {
+    .filter = &gi_filter_stats,
+    .options = gi_table_file_options,
+    .output_nbytes = sizeof(struct gi_table_file_params),
+    .check = gi_table_file_check,
+    .write = write_report,
+};
+
+const struct gi_command gi_command_stats = {
+    .name = "stats",
+    .operands = "INPUT [TABLE]",
+    .examples = "gpuimg stats photo.png\n"
+                "gpuimg stats scan.tif --percentiles 0.1,50,99.9 --json\n"
+                "gpuimg stats sprite.png sprite.npy --opaque\n"
+                "gpuimg stats scan.png profile.csv --group-by row\n"
+                "gpuimg stats green.tif cells.csv --labels cells.png\n"
+                "gpuimg stats *.png --table all.csv",
+    .min_operands = 1,
+    .max_operands = 2,
+    .sets = {{0}, /* the filter's */
+             {"Output", gi_table_file_options, sizeof(struct gi_table_file_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_stats,
+    .run = gi_analysis_run,
+};

@@ -1,0 +1,378 @@
+/* Help, printed from the rows of commands and options.
+ * SPDX-License-Identifier: MIT */
+#include "cli/help/help.h"
+#include "cli/run/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, OPTION_INDENT = 22, CHOICE_INDENT = 12, COMMAND_INDENT = 19 };
+
+const char *gi_option_metavar(const struct gi_option *row)
+{
+    if (row->metavar)
+        return row->metavar;
+    switch (row->type) {
+    case GI_OPT_FLAG:
+        return NULL;
+    case GI_OPT_INT:
+    case GI_OPT_ODD:
+        return "N";
+    case GI_OPT_REAL:
+        return "X";
+    case GI_OPT_REALS:
+        return "X[,X...]";
+    case GI_OPT_CHOICE:
+        return "WORD";
+    case GI_OPT_LEVEL:
+        return "LEVEL";
+    case GI_OPT_SIZE:
+        return "SIZE";
+    case GI_OPT_EXTENT:
+        return "WxH";
+    case GI_OPT_RECT:
+        return "WxH[+X+Y]";
+    case GI_OPT_COLOUR:
+        return "COLOUR";
+    case GI_OPT_TEXT:
+        return "TEXT";
+    case GI_OPT_CONTENT:
+        return "TEXT|FILE";
+    case GI_OPT_PATH:
+        return "PATH";
+    case GI_OPT_IMAGE:
+        return "IMAGE";
+    }
+    return NULL;
+}
+
+const char *gi_option_names(const struct gi_option *row, char *buffer, size_t nbytes)
+{
+    char letter[8] = "";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(buffer, nbytes, "%s--%s", letter, row->name);
+    return buffer;
+}
+
+const char *gi_option_argument(const struct gi_option *row, char *buffer, size_t nbytes)
+{
+    const char *metavar = gi_option_metavar(row);
+    snprintf(buffer, nbytes, metavar ? row->bare ? "[=%s]" : " %s" : "%s", metavar ? metavar : "");
+    return buffer;
+}
+
+bool gi_choices_have_help(const struct gi_option *row)
+{
+    if (row->type == GI_OPT_CHOICE)
+        for (const struct gi_choice *c = row->choices; c->name; c++)
+            if (c->help || c->alias_of)
+                return true;
+    return false;
+}
+
+const char *gi_choice_describe(const struct gi_option *row, const struct gi_choice *choice,
+                               char *buffer, size_t nbytes)
+{
+    int n = snprintf(buffer, nbytes, "%s", choice->help ? choice->help : ""), aliases = 0;
+    for (const struct gi_choice *c = row->choices; c->name; c++)
+        if (c->alias_of && strcmp(c->alias_of, choice->name) == 0 && (size_t)n < nbytes)
+            n += snprintf(buffer + n, nbytes - (size_t)n, "%s%s",
+                          aliases++ ? ", "
+                          : n       ? " (also "
+                                    : "(also ",
+                          c->name);
+    if (aliases && (size_t)n < nbytes)
+        snprintf(buffer + n, nbytes - (size_t)n, ")");
+    return buffer;
+}
+
+const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t nbytes)
+{
+    bool says_little = row->type == GI_OPT_FLAG || row->type == GI_OPT_TEXT ||
+                       row->type == GI_OPT_PATH || row->type == GI_OPT_CONTENT ||
+                       row->type == GI_OPT_IMAGE;
+    char want[512] = "";
+    if (!says_little && !gi_choices_have_help(row))
+        gi_option_want(row, want, sizeof want);
+    const char *default_text = row->default_text;
+    if (!default_text && row->example)
+        default_text = "none, must be given";
+    int n = snprintf(buffer, nbytes, "%s%s", row->help,
+                     gi_option_has_json(row) ? "; -j and --json are short for json" : "");
+    const char *const parts[][2] = {{"", want}, {"default ", default_text}, {"also --", row->also}};
+    const char *between = " (";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i][1] && *parts[i][1] && (size_t)n < nbytes) {
+            n += snprintf(buffer + n, nbytes - (size_t)n, "%s%s%s", between, parts[i][0],
+                          parts[i][1]);
+            between = "; ";
+        }
+    if (*between == ';' && (size_t)n < nbytes)
+        snprintf(buffer + n, nbytes - (size_t)n, ")");
+    return buffer;
+}
+
+void gi_help_wrap(FILE *out, const char *text, int indent, int column)
+{
+    bool start = true;
+    while (*text) {
+        int n = (int)strcspn(text, " \n");
+        if (!start && column + 1 + n > WIDTH) {
+            putc('\n', out);
+            column = 0;
+            start = true;
+        }
+        if (start)
+            column += fprintf(out, "%*s", column < indent ? indent - column : 0, "");
+        else if (n)
+            column += fprintf(out, " ");
+        column += fprintf(out, "%.*s", n, text);
+        start = start && n == 0;
+        text += n;
+        text += strspn(text, " \n");
+    }
+    putc('\n', out);
+}
+
+/* Paragraphs; one that starts with a blank is a formula or a table and stays as it is. Within them
+ * a line end is one. */
+static void print_manual(FILE *out, const char *manual)
+{
+    while (*manual) {
+        const char *end = strstr(manual, "\n\n");
+        int n = end ? (int)(end - manual) : (int)strlen(manual);
+        char paragraph[4096], *rest = paragraph;
+        snprintf(paragraph, sizeof paragraph, "%.*s", n, manual);
+        putc('\n', out);
+        if (*paragraph == ' ')
+            fprintf(out, "%s\n", paragraph);
+        else
+            for (const char *line; (line = strsep(&rest, "\n"));)
+                gi_help_wrap(out, line, 0, 0);
+        manual += n;
+        manual += strspn(manual, "\n");
+    }
+}
+
+static void print_option(FILE *out, const struct gi_option *row)
+{
+    char text[1024], names[128];
+    int column = fprintf(out, "  %s%s", gi_option_names(row, names, sizeof names),
+                         gi_option_argument(row, text, sizeof text));
+    if (column > OPTION_INDENT - 2) {
+        putc('\n', out);
+        column = 0;
+    }
+    gi_help_wrap(out, gi_option_describe(row, text, sizeof text), OPTION_INDENT, column);
+    if (!gi_choices_have_help(row))
+        return;
+    for (const struct gi_choice *c = row->choices; c->name; c++) {
+        if (c->alias_of)
+            continue;
+        column = fprintf(out, "%*s%-*s", OPTION_INDENT + 2, "", CHOICE_INDENT - 2, c->name);
+        gi_help_wrap(out, gi_choice_describe(row, c, text, sizeof text),
+                     OPTION_INDENT + CHOICE_INDENT + 2, column);
+    }
+}
+
+static void print_examples(FILE *out, const char *line)
+{
+    fprintf(out, "\n");
+    while (*line) {
+        int n = (int)strcspn(line, "\n");
+        fprintf(out, "  %.*s\n", n, line);
+        line += n + (line[n] == '\n');
+    }
+}
+
+static void print_set(FILE *out, const char *title, const struct gi_option *rows)
+{
+    if (rows->name)
+        fprintf(out, "\n%s:\n", title);
+    for (const struct gi_option *row = rows; row->name; row++)
+        print_option(out, row);
+}
+
+/* The names of what `gpuimg help common`, or where `many` `gpuimg help batch`, explains, in one
+ * sentence. */
+static void print_shared(FILE *out, const struct gi_command *command, bool many)
+{
+    char text[1024];
+    const char *page = many ? "Options for many images (see gpuimg help batch):"
+                            : "Common options (see gpuimg help common):";
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", page), none = n;
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
+        const struct gi_option *row = command->sets[s].rows;
+        bool told = gi_options_are_shared(row) && gi_options_are_of_batches(row) == many;
+        for (; told && row->name && n < sizeof text; row++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s --%s", n > none ? "," : "",
+                                  row->name);
+    }
+    if (n == none)
+        return;
+    putc('\n', out);
+    gi_help_wrap(out, text, 0, 0);
+}
+
+void gi_help_command(FILE *out, const struct gi_command *command)
+{
+    fprintf(out, "Usage: gpuimg %s [OPTION...]%s%s\n\n%s.\n", command->name,
+            *command->operands ? " " : "", command->operands, command->summary);
+    if (command->examples)
+        print_examples(out, command->examples);
+    if (command->manual)
+        print_manual(out, command->manual);
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        if (!gi_options_are_shared(command->sets[s].rows))
+            print_set(out, command->sets[s].title, command->sets[s].rows);
+    char line[1024];
+    for (int i = 0; command->more && command->more(i, line, sizeof line); i++) {
+        int column = i ? fprintf(out, "  %-*.*s", COMMAND_INDENT - 2, (int)strcspn(line, " "), line)
+                       : fprintf(out, "\n%s:\n", line);
+        if (i)
+            gi_help_wrap(out, line + strcspn(line, " "), COMMAND_INDENT, column);
+    }
+    print_shared(out, command, false);
+    print_shared(out, command, true);
+}
+
+void gi_help_topic(FILE *out, const struct gi_command *topic)
+{
+    fprintf(out, "%s.\n", topic->summary);
+    if (topic->examples)
+        print_examples(out, topic->examples);
+    print_manual(out, topic->manual);
+    for (int s = 0; s < GI_OPTION_SETS_MAX && topic->sets[s].rows; s++)
+        print_set(out, topic->sets[s].title, topic->sets[s].rows);
+}
+
+static void print_summary(FILE *out, const struct gi_command *row)
+{
+    int column = fprintf(out, "  %-*s", COMMAND_INDENT - 2, row->name);
+    gi_help_wrap(out, row->summary, COMMAND_INDENT, column);
+}
+
+void gi_help_all(FILE *out)
+{
+    struct gi_command row;
+    fputs("Usage: gpuimg COMMAND [OPTION...] [OPERAND...]\n\n", out);
+    gi_help_wrap(out,
+                 "Filters images, measures them and extracts their regions, on the CPU and, where "
+                 "it pays, on an NVIDIA GPU, with the same bytes out of both.",
+                 0, 0);
+    for (int g = 1; g <= GI_GROUPS; g++) { /* group 0, the tools, comes last */
+        fprintf(out, "\n%s:\n", gi_group_titles[g % GI_GROUPS]);
+        for (int i = 0; gi_command_at(&row, i); i++)
+            if ((int)row.group == g % GI_GROUPS)
+                print_summary(out, &row);
+    }
+    fputs("\nTopics of help:\n", out);
+    for (int i = 0; gi_topic_at(&row, i); i++)
+        print_summary(out, &row);
+    putc('\n', out);
+    gi_help_wrap(out,
+                 "gpuimg help COMMAND and gpuimg help TOPIC explain one; gpuimg help WORD, as in "
+                 "gpuimg help sauvola, finds commands and options by a word of their texts; gpuimg "
+                 "help --all prints everything. An operand - is standard input or output; png:- "
+                 "names the format too, scan.tif[3] the fourth page of a TIFF.",
+                 0, 0);
+}
+
+static void print_everything(void)
+{
+    struct gi_command row;
+    gi_help_all(stdout);
+    for (int i = 0; gi_command_at(&row, i); i++) {
+        printf("\n\n");
+        gi_help_command(stdout, &row);
+    }
+    for (int i = 0; gi_topic_at(&row, i); i++) {
+        printf("\n\n");
+        gi_help_topic(stdout, &row);
+    }
+}
+
+struct help_params {
+    bool all, man;
+};
+
+static const struct gi_option help_options[] = {
+    {.name = "all",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct help_params, all),
+     .help = "Print the help of all commands and topics"},
+    {.name = "man",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct help_params, man),
+     .help = "Print a manual page, the source that man(1) formats"},
+    {0},
+};
+
+/* The operands as one text, separated by blanks; longer ones are cut off. */
+static void join(char *text, size_t nbytes, char **operands, int noperands)
+{
+    size_t n = 0;
+    for (int i = 0; i < noperands && n < nbytes; i++)
+        n += (size_t)snprintf(text + n, nbytes - n, "%s%s", i ? " " : "", operands[i]);
+}
+
+static enum gi_status explain(const char *words, bool man, struct gi_err *err)
+{
+    struct gi_command row;
+    if (gi_topic_find(&row, words)) {
+        (man ? gi_man_topic : gi_help_topic)(stdout, &row);
+        return GI_OK;
+    }
+    if (gi_command_find(&row, words)) {
+        (man ? gi_man_command : gi_help_command)(stdout, &row);
+        return GI_OK;
+    }
+    if (!man && gi_help_search(stdout, words))
+        return GI_OK;
+    const char *nearest = gi_command_nearest(words);
+    return gi_fail(err, GI_E_USAGE, "%s: no such command%s%s%s", words,
+                   nearest ? ", did you mean "
+                   : man   ? ""
+                           : ", and no help has this text",
+                   nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static enum gi_status run_help(const struct gi_command *self, void *const *params, char **operands,
+                               int noperands, struct gi_err *err)
+{
+    (void)self;
+    const struct help_params *p = params[0];
+    char words[256];
+    if (p->all && (p->man || noperands))
+        return gi_fail(err, GI_E_USAGE, "--all: want no %s", p->man ? "--man" : operands[0]);
+    if (p->all)
+        print_everything();
+    else if (noperands == 0)
+        (p->man ? gi_man_all : gi_help_all)(stdout);
+    if (noperands == 0)
+        return GI_OK;
+    join(words, sizeof words, operands, noperands);
+    return explain(words, p->man, err);
+}
+
+const struct gi_command gi_command_help = {
+    .name = "help",
+    .operands = "[COMMAND|TOPIC|WORD...]",
+    .summary = "Explain a command or a topic, or search the help",
+    .manual = "gpuimg help COMMAND prints examples, what the command does, and its options with "
+              "their ranges and defaults; so does gpuimg COMMAND --help. The topics are batch "
+              "(many images, streams and tars), cluster (many machines), common (options that "
+              "most commands share), compatibility (versions of other programs) and limits.\n\n"
+              "Any other words are searched in all commands and options, also in the names that "
+              "other programs use. The best match comes first; case and hyphens do not matter.",
+    .examples = "gpuimg help blur\ngpuimg help batch\ngpuimg help sauvola\n"
+                "gpuimg help non local means\ngpuimg help --all | less\n"
+                "gpuimg help --man blur | man -l -",
+    .max_operands = -1,
+    .sets = {{"Options", help_options, sizeof(struct help_params)}},
+    .run = run_help,
+};

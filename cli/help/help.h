@@ -1,0 +1,46 @@
+/* Help and manual pages, printed from the rows of commands and options.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_HELP_HELP_H
+#define GI_CLI_HELP_HELP_H
+
+#include "cli/command.h"
+
+/* The list of all commands, the help of one, and manual pages (cli/help/help.c, cli/help/man.c). */
+void gi_help_all(FILE *out);
+void gi_help_command(FILE *out, const struct gi_command *command);
+void gi_man_all(FILE *out);
+void gi_man_command(FILE *out, const struct gi_command *command);
+
+/* A page that belongs to no single command, as a row of name, summary, manual, examples (NULL:
+ * none) and options; it cannot run. The manual is valid until the next call. False: past the end,
+ * or no topic has that name (cli/help/topics.c). */
+bool gi_topic_at(struct gi_command *topic, int index);
+bool gi_topic_find(struct gi_command *topic, const char *name);
+void gi_help_topic(FILE *out, const struct gi_command *topic);
+void gi_man_topic(FILE *out, const struct gi_command *topic);
+
+/* Prints the commands, topics and options whose names and texts hold `words`, the best match first;
+ * case and hyphens do not matter. Where no text holds them one behind the other, each word alone
+ * must occur. Returns whether there are any; if not, nothing is printed (cli/help/help_search.c).
+ */
+bool gi_help_search(FILE *out, const char *words);
+
+/* Prints `text` in lines of 80 columns that start at column `indent`; the first one goes on at
+ * `column`. */
+void gi_help_wrap(FILE *out, const char *text, int indent, int column);
+
+/* The name of an option and its argument: "-t, --threshold", " LEVEL"; "[=WHAT]" where the
+ * argument may be left out, "" for a flag. Both return buffer. */
+const char *gi_option_names(const struct gi_option *row, char *buffer, size_t nbytes);
+const char *gi_option_argument(const struct gi_option *row, char *buffer, size_t nbytes);
+/* The argument alone: "LEVEL"; NULL for a flag. */
+const char *gi_option_metavar(const struct gi_option *row);
+/* "Side of the box (odd, 1 to 4001 px; default 3; also --size)". Returns buffer. */
+const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t nbytes);
+/* Whether each choice is worth a line of its own, and what that line says: "the nearest pixel of
+ * the image (also edge, copy)". `choice` is no alias. Returns buffer. */
+bool gi_choices_have_help(const struct gi_option *row);
+const char *gi_choice_describe(const struct gi_option *row, const struct gi_choice *choice,
+                               char *buffer, size_t nbytes);
+
+#endif

@@ -1,0 +1,223 @@
+/* gpuimg help WORD: finds commands, topics and options by the words of their texts.
+ * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
+#include "cli/help/help.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WORDS_MAX = 16,
+    HITS_MAX = 256,
+    NAME_COLUMNS = 19,   /* before the summary of a command */
+    OPTION_COLUMNS = 28, /* before the text of an option */
+    /* How much a match counts by the place where it is; a whole word counts twice. */
+    IN_NAME = 64,
+    IN_SYNONYM = 32, /* another program's name for the command, all of it */
+    IN_SUMMARY = 16,
+    IN_OPTION_NAME = 8,
+    IN_OPTION_HELP = 4,
+    IN_MANUAL = 1, /* also in the examples and the names of operands */
+};
+
+/* The texts to find; each must occur. */
+struct query {
+    char text[256];
+    const char *words[WORDS_MAX];
+    int n;
+};
+
+struct hit {
+    struct gi_command row;
+    bool topic; /* explains the options that commands share */
+    int index;  /* its place in the list of help */
+    int score;  /* 0: no match */
+};
+
+/* Small letters, with a blank in place of a hyphen, an underscore or a line end. */
+static int plain(char c)
+{
+    return c == '-' || c == '_' || c == '\n' ? ' ' : tolower((unsigned char)c);
+}
+
+/* 0: `text` (NULL: none) does not have `word` where one of its words begins; 1: it does; 2: a word
+ * ends there too. */
+static int match(const char *text, const char *word)
+{
+    int best = 0;
+    bool inside = false;
+    for (; text && *text && best < 2; inside = isalnum((unsigned char)*text++)) {
+        size_t n = 0;
+        while (word[n] && text[n] && plain(text[n]) == plain(word[n]))
+            n++;
+        if (!inside && !word[n])
+            best = isalnum((unsigned char)text[n]) ? 1 : 2;
+    }
+    return best;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int score_option(const struct gi_option *row, const char *word)
+{
+    int name = larger(match(row->name, word), match(row->also, word)),
+        help = match(row->help, word);
+    for (const struct gi_choice *c = row->choices; c && c->name; c++) {
+        name = larger(name, match(c->name, word));
+        help = larger(help, match(c->help, word));
+    }
+    return larger(name * IN_OPTION_NAME, help * IN_OPTION_HELP);
+}
+
+static int score_synonyms(const char *name, const char *word)
+{
+    const char *synonym, *means;
+    for (int i = 0; gi_synonym_at(&synonym, &means, i); i++)
+        if (strlen(synonym) == strlen(word) && match(synonym, word) &&
+            strcspn(means, " ") == strlen(name) && strncmp(means, name, strlen(name)) == 0)
+            return 2 * IN_SYNONYM;
+    return 0;
+}
+
+/* The options that the page of `hit` explains: set `s`, or NULL past the last or where another
+ * page does. */
+static const struct gi_option *explained(const struct hit *hit, int s)
+{
+    const struct gi_option *rows = hit->row.sets[s].rows;
+    return rows && (hit->topic || !gi_options_are_shared(rows)) ? rows : NULL;
+}
+
+static int score_word(const struct hit *hit, const char *word)
+{
+    const struct gi_command *row = &hit->row;
+    int best = larger(match(row->name, word) * IN_NAME, match(row->summary, word) * IN_SUMMARY);
+    best = larger(best, score_synonyms(row->name, word));
+    for (int s = 0; s < GI_OPTION_SETS_MAX; s++)
+        for (const struct gi_option *o = explained(hit, s); o && o->name; o++)
+            best = larger(best, score_option(o, word));
+    int text = larger(match(row->manual, word), match(row->examples, word));
+    return larger(best, larger(text, match(row->operands, word)) * IN_MANUAL);
+}
+
+/* The sum over the words of the query; 0 where one of them does not occur. */
+static int score(const struct hit *hit, const struct query *query)
+{
+    int sum = 0;
+    for (int i = 0; i < query->n; i++) {
+        int one = score_word(hit, query->words[i]);
+        if (!one)
+            return 0;
+        sum += one;
+    }
+    return sum;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const struct hit *x = a, *y = b;
+    return y->score != x->score ? y->score - x->score : x->index - y->index;
+}
+
+static bool matches(const struct query *query, const char *name, const char *also, const char *help)
+{
+    for (int i = 0; i < query->n; i++)
+        if (!match(name, query->words[i]) && !match(also, query->words[i]) &&
+            !match(help, query->words[i]))
+            return false;
+    return true;
+}
+
+static void print_line(FILE *out, const char *name, const char *argument, const char *help)
+{
+    int column = fprintf(out, "    %s%s", name, argument);
+    if (column > OPTION_COLUMNS - 2) {
+        putc('\n', out);
+        column = 0;
+    }
+    gi_help_wrap(out, help, OPTION_COLUMNS, column);
+}
+
+/* The option, if it matches, and each of its choices that does. */
+static void print_option(FILE *out, const struct gi_option *row, const struct query *query)
+{
+    char name[128], argument[128];
+    if (matches(query, row->name, row->also, row->help))
+        print_line(out, gi_option_names(row, name, sizeof name),
+                   gi_option_argument(row, argument, sizeof argument), row->help);
+    for (const struct gi_choice *c = row->choices; c && c->name; c++) {
+        if (!matches(query, c->name, NULL, c->help))
+            continue;
+        snprintf(name, sizeof name, "--%s %s", row->name, c->name);
+        print_line(out, name, "", c->help ? c->help : c->alias_of ? c->alias_of : "");
+    }
+}
+
+static void print_hit(FILE *out, const struct hit *hit, const struct query *query)
+{
+    int column = fprintf(out, "  %-*s", NAME_COLUMNS - 2, hit->row.name);
+    gi_help_wrap(out, hit->row.summary, NAME_COLUMNS, column);
+    for (int s = 0; s < GI_OPTION_SETS_MAX; s++)
+        for (const struct gi_option *o = explained(hit, s); o && o->name; o++)
+            print_option(out, o, query);
+}
+
+/* Takes the row where it matches. Returns whether it does. */
+static bool take(struct hit *hit, const struct gi_command *row, bool topic, int index,
+                 const struct query *query)
+{
+    *hit = (struct hit){.row = *row, .topic = topic, .index = index};
+    hit->score = score(hit, query);
+    return hit->score > 0;
+}
+
+/* All commands and topics that match, the best first. Returns how many; at most `most`. */
+static int find(struct hit *hits, int most, const struct query *query)
+{
+    struct gi_command row;
+    int n = 0, ncommands = 0;
+    for (int i = 0; n < most && gi_command_at(&row, i); i++, ncommands++)
+        if (strcmp(row.name, "help") != 0) /* whose examples are queries */
+            n += take(&hits[n], &row, false, i, query);
+    for (int i = 0; n < most && gi_topic_at(&row, i); i++)
+        n += take(&hits[n], &row, true, ncommands + i, query);
+    qsort(hits, (size_t)n, sizeof *hits, by_score);
+    return n;
+}
+
+/* Names, after all others, the pages that have the words only in their texts. */
+static void print_hits(FILE *out, const struct hit *hits, int n, const struct query *query)
+{
+    char text[2048] = "In the text of:";
+    size_t used = strlen(text), none = used;
+    for (int i = 0; i < n; i++)
+        if (hits[i].score > 2 * IN_MANUAL * query->n)
+            print_hit(out, &hits[i], query);
+        else if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %s",
+                                     used > none ? "," : "", hits[i].row.name);
+    if (used > none)
+        gi_help_wrap(out, text, 0, 0);
+}
+
+bool gi_help_search(FILE *out, const char *words)
+{
+    static struct hit hits[HITS_MAX];
+    struct query query = {.words = {query.text}, .n = 1};
+    snprintf(query.text, sizeof query.text, "%s", words);
+    if (!words[strspn(words, " -_\n")])
+        return false;
+    int n = find(hits, HITS_MAX, &query);
+    if (!n) {
+        char *rest = query.text;
+        query.n = 0;
+        for (char *word; query.n < WORDS_MAX && (word = strtok_r(rest, " ", &rest));)
+            query.words[query.n++] = word;
+        n = query.n > 1 ? find(hits, HITS_MAX, &query) : 0;
+    }
+    print_hits(out, hits, n, &query);
+    return n > 0;
+}

@@ -1,0 +1,498 @@
+/* What all batches from files have in common.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inputs/file_batch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/inputs/path_conflicts.h"
+#include "cli/inputs/pair_list.h"
+#include "cli/run/progress.h"
+#include "cli/run/stop.h"
+#include "cli/inputs/tar_inputs.h"
+#include "cli/inputs/tar_pairs.h"
+#include "cli/log.h"
+#include "imgio/imgio.h"
+
+/* The shard is of the sorted list, and so is {index}: tasks that were given the inputs in another
+ * order agree. */
+static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *err)
+{
+    files->n = files->list.n;
+    if (!files->shard.n)
+        return GI_OK;
+    gi_list_sort(&files->list);
+    files->share = gi_list_sorted(&files->list, err);
+    if (!files->share)
+        return GI_E_MEMORY;
+    files->n = 0;
+    for (size_t i = 0; i < files->list.n; i++)
+        if (gi_shard_takes(&files->shard, i))
+            files->share[files->n++] = files->share[i];
+    return GI_OK;
+}
+
+/* The place in the list of the i-th input that is this batch's. */
+static size_t place_of(const struct gi_batch_files *files, size_t i)
+{
+    return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
+}
+
+/* What goes with each input. */
+static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_batch_work *work,
+                                  struct gi_err *err)
+{
+    const struct gi_naming naming = {.template = work->beside, .option = work->beside_option};
+    enum gi_status status = gi_naming_check(&naming, err);
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        char *path = gi_naming_output(&naming, &files->list, i);
+        status = path ? gi_list_add(&files->beside, path, err)
+                      : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        free(path);
+    }
+    return status;
+}
+
+enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch_job *job,
+                             char **operands, int noperands, struct gi_err *err)
+{
+    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    int device_set = gi_command_set(job->command, gi_device_options);
+    const struct gi_device_params *device = job->device       ? job->device
+                                            : device_set >= 0 ? job->params[device_set]
+                                                              : NULL;
+    *files = (struct gi_batch_files){
+        .params = p,
+        .chain = job->chain,
+        .naming = {.folder = p->out_dir, .template = p->out, .suffix = p->suffix}};
+    files->threads = gi_thread_count(device ? device->threads : 0);
+    if (job->work)
+        files->results = job->work->results;
+    if (files->results == GI_BATCH_A_FILE_A_CHANNEL)
+        files->naming.channel = "";
+    files->times = p->report || gi_progress_shows(p->progress);
+    if (p->resume && !p->report)
+        return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
+    enum gi_status status = gi_shard_read(&files->shard, p->shard, err);
+    bool standard = job->takes_stdin && noperands == 1 && strcmp(operands[0], "-") == 0;
+    if (!status && p->tar)
+        status = gi_tar_inputs_list(&files->list, p, operands, noperands, err);
+    else if (!status)
+        status = standard ? gi_list_add(&files->list, "-", err)
+                          : gi_list_operands(&files->list, operands, noperands, p->recursive, err);
+    if (!status && p->files_from)
+        status = gi_list_from(&files->list, p->files_from, p->null, p->recursive, err);
+    if (!status && !files->list.n)
+        status = gi_fail(err, GI_E_USAGE, "no images among the inputs");
+    if (!status)
+        status = take_share(files, err);
+    if (!status && job->work && job->work->beside)
+        status = name_beside(files, job->work, err);
+    if (!status && p->tar)
+        status = gi_tar_inputs_new(&files->tars, files, job, err);
+    return status;
+}
+
+void gi_batch_close(struct gi_batch_files *files)
+{
+    gi_journal_close(&files->journal);
+    gi_tar_inputs_free(&files->tars);
+    gi_tar_pairs_free(&files->tar_pairs);
+    free(files->share);
+    gi_list_free(&files->list);
+    gi_list_free(&files->others);
+    gi_list_free(&files->beside);
+}
+
+enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
+                             const struct gi_item *item, const char *channel, struct gi_err *err)
+{
+    struct gi_naming naming = files->naming;
+    naming.channel = channel;
+    *path = gi_naming_output(&naming, &files->list, item->place);
+    return *path ? gi_naming_folder(&files->naming, &files->list, item->place, *path, err)
+                 : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+}
+
+enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
+                              struct gi_err *err)
+{
+    files->named = true;
+    if (!files->naming.suffix && image_format)
+        files->naming.suffix = image_format;
+    if (!files->params->out_dir && !files->params->out)
+        return gi_fail(err, GI_E_USAGE, "want --out-dir or --out for the results");
+    enum gi_status status = gi_naming_check(&files->naming, err);
+    for (size_t i = 0; i < files->list.n && !status && images; i++) {
+        if (files->list.inputs[i].why)
+            continue;
+        char *output = gi_naming_output(&files->naming, &files->list, i);
+        status = output ? gi_save_check(output, image_format, err)
+                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        free(output);
+    }
+    return status ? status : gi_batch_check(files, err);
+}
+
+/* The option that names a file; NULL for those of images. */
+static const char *option_of(const struct gi_batch_files *files, const struct gi_path *entry,
+                             const char **path)
+{
+    const struct gi_batch_params *p = files->params;
+    switch (entry->kind) {
+    case GI_PATH_REPORT:
+        *path = p->report;
+        return "--report";
+    case GI_PATH_TABLE:
+        *path = p->table;
+        return "--table";
+    case GI_PATH_LIST:
+        *path = p->files_from;
+        return files->unit ? "--pairs" : "--files-from";
+    case GI_PATH_IMAGE:
+        *path = gi_chain_image(files->chain, (int)entry->index);
+        return "the image";
+    default:
+        return NULL;
+    }
+}
+
+/* Claims count on from the list to what goes with its inputs. */
+static const char *input_of(const struct gi_batch_files *files, size_t index)
+{
+    const struct gi_list *more = files->others.n ? &files->others : &files->beside;
+    return index < files->list.n ? files->list.inputs[index].path
+                                 : more->inputs[index - files->list.n].path;
+}
+
+/* One of `a` and `b`, or both, stand at an option. */
+static enum gi_status fail_option(const struct gi_batch_files *files, const struct gi_path *a,
+                                  const struct gi_path *b, struct gi_err *err)
+{
+    const char *path = NULL, *path_b;
+    const char *option = option_of(files, a, &path);
+    const struct gi_path *other = option ? b : a;
+    if (!option)
+        option = option_of(files, b, &path);
+    const char *option_b = option_of(files, other, &path_b);
+    if (option_b)
+        return gi_fail(err, GI_E_USAGE, "%s %s: is the file of %s too, want another one", option,
+                       path, option_b);
+    return gi_fail(err, GI_E_USAGE, "%s %s: is %s %s, want another file", option, path,
+                   other->kind == GI_PATH_OUTPUT ? "the output of" : "the input",
+                   input_of(files, other->index));
+}
+
+static enum gi_status fail_clash(const struct gi_batch_files *files, const struct gi_path *a,
+                                 const struct gi_path *b, struct gi_err *err)
+{
+    if (a->kind != GI_PATH_OUTPUT || (b->kind != GI_PATH_OUTPUT && b->kind != GI_PATH_INPUT))
+        return fail_option(files, a, b, err);
+    char *output = gi_naming_output(&files->naming, &files->list, a->index);
+    const char *one = input_of(files, a->index), *other = input_of(files, b->index);
+    enum gi_status status =
+        b->kind == GI_PATH_INPUT
+            ? gi_fail(err, GI_E_USAGE,
+                      "%s: the output of %s would be written over the input %s, want another "
+                      "--out-dir, --out or --suffix",
+                      output ? output : one, one, other)
+            : gi_fail(err, GI_E_USAGE,
+                      "%s: would be the output of %s and of %s, want --out with {dir}, {tree} or "
+                      "{index}",
+                      output ? output : one, one, other);
+    free(output);
+    return status;
+}
+
+/* Of input i; of one a channel all that may be. */
+static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_paths *paths,
+                                  size_t i, struct gi_err *err)
+{
+    bool many = files->results == GI_BATCH_A_FILE_A_CHANNEL;
+    struct gi_naming naming = files->naming;
+    enum gi_status status = GI_OK;
+    for (int c = 0; c < (many ? GI_NAMING_CHANNELS : 1) && !status; c++) {
+        if (many)
+            naming.channel = gi_naming_channels[c];
+        char *output = gi_naming_output(&naming, &files->list, i);
+        if (!output)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        status = gi_paths_add(paths, GI_PATH_OUTPUT, i, output, err);
+        free(output);
+    }
+    return status;
+}
+
+/* The folder that is the result of each; with `above` all that it stands in, too, as inputs. */
+static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_paths *paths,
+                                  bool above, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        char *output = gi_naming_output(&files->naming, &files->list, i), *inside = NULL;
+        if (files->list.inputs[i].why || (output && strlen(output) >= PATH_MAX)) {
+            free(output);
+            continue;
+        }
+        if (!output || asprintf(&inside, "%s/", output) < 0)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        else
+            status = gi_paths_add_folder(paths, GI_PATH_OUTPUT, i, inside, err);
+        for (char *slash; above && !status && (slash = strrchr(output, '/'));) {
+            slash[1] = '\0';
+            status = gi_paths_add_folder(paths, GI_PATH_INPUT, i, output, err);
+            slash[0] = '\0';
+        }
+        free(output);
+        free(inside);
+    }
+    return status;
+}
+
+/* Refuses the result of one in that of another, which may be written first or not. */
+static enum gi_status check_nested(const struct gi_batch_files *files, struct gi_err *err)
+{
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
+    enum gi_status status = add_folders(files, &paths, true, err);
+    if (!status && gi_paths_conflict(&paths, false, &a, &b) && b.kind == GI_PATH_INPUT)
+        status = gi_fail(err, GI_E_USAGE,
+                         "the folder of %s would be inside that of %s, want another --out",
+                         input_of(files, b.index), input_of(files, a.index));
+    gi_paths_free(&paths);
+    return status;
+}
+
+/* Refuses results that are folders and hold an input, or with `report` that file. The folder of the
+ * inputs may hold the report. */
+static enum gi_status check_inside(const struct gi_batch_files *files, const char *report,
+                                   struct gi_err *err)
+{
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
+    enum gi_status status = add_folders(files, &paths, false, err);
+    if (!status && report)
+        status = gi_paths_add_folder(&paths, GI_PATH_REPORT, 0, report, err);
+    for (size_t i = 0; i < files->list.n + files->beside.n && !status && !report; i++)
+        status = gi_paths_add_folder(&paths, GI_PATH_INPUT, i, input_of(files, i), err);
+    if (!status && gi_paths_conflict(&paths, false, &a, &b))
+        status = fail_clash(files, &a, &b, err);
+    gi_paths_free(&paths);
+    return status;
+}
+
+static enum gi_status check_folders(const struct gi_batch_files *files, struct gi_err *err)
+{
+    const char *report = files->params->report;
+    enum gi_status status = check_nested(files, err);
+    if (!status)
+        status = check_inside(files, NULL, err);
+    return status || !report ? status : check_inside(files, report, err);
+}
+
+enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
+{
+    const struct gi_batch_params *p = files->params;
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
+    enum gi_status status = gi_paths_add(&paths, GI_PATH_REPORT, 0, p->report, err);
+    if (!status)
+        status = gi_paths_add(&paths, GI_PATH_TABLE, 0, p->table, err);
+    if (!status)
+        status = gi_paths_add(&paths, GI_PATH_LIST, 0, p->files_from, err);
+    const char *image;
+    for (int i = 0; !status && (image = gi_chain_image(files->chain, i)); i++)
+        status = gi_paths_add(&paths, GI_PATH_IMAGE, (size_t)i, image, err);
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        if (files->named && !files->list.inputs[i].why)
+            status = add_outputs(files, &paths, i, err);
+        if (!status)
+            status = gi_paths_add(&paths, GI_PATH_INPUT, i, files->list.inputs[i].path, err);
+    }
+    for (size_t i = files->list.n; i < files->list.n + files->others.n + files->beside.n && !status;
+         i++)
+        status = gi_paths_add(&paths, GI_PATH_INPUT, i, input_of(files, i), err);
+    if (!status && files->results == GI_BATCH_A_FOLDER)
+        status = check_folders(files, err);
+    if (!status && gi_paths_conflict(&paths, false, &a, &b))
+        status = fail_clash(files, &a, &b, err);
+    gi_paths_free(&paths);
+    return status;
+}
+
+enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
+{
+    return gi_naming_folders(&files->naming, &files->list, err);
+}
+
+/* The next one that an earlier run has not done. */
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct gi_batch_files *files = self;
+    for (*more = false; files->next < files->n && !*more; files->next++) {
+        size_t i = place_of(files, files->next);
+        const char *input = files->list.inputs[i].path;
+        free(item->output);
+        item->output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
+        if (files->named && !item->output)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        if (files->named && files->journal && gi_journal_has(files->journal, input, item->output))
+            continue;
+        item->other = files->others.n ? files->others.inputs[i].path : NULL;
+        item->beside = files->beside.n ? files->beside.inputs[i].path : NULL;
+        item->place = i;
+        item->in_parts = files->results != GI_BATCH_A_FILE;
+        item->input = strdup(input);
+        if (!item->input)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        gi_item_refuse(item, &files->list.inputs[i]);
+        *more = true;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item *item,
+                             struct gi_err *err)
+{
+    if (files->tars)
+        return gi_tar_inputs_note(files->tars, item, err);
+    if (files->tar_pairs)
+        return gi_tar_pairs_note(files->tar_pairs, files->journal, item, err);
+    return files->journal ? gi_journal_add(files->journal, item, err) : GI_OK;
+}
+
+bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
+                  const char **file)
+{
+    *tar = NULL;
+    *file = item->input;
+    if (item->status)
+        return false;
+    if (files->tar_pairs)
+        return gi_tar_pairs_names(item, tar, file);
+    return !files->tars || gi_tar_inputs_names(item, tar, file, files->tars);
+}
+
+/* Inputs of this batch, sorted. */
+struct wanted {
+    const struct gi_batch_files *files;
+    struct gi_input **sorted;
+};
+
+static int by_path(const void *path, const void *input)
+{
+    return strcmp(path, (*(struct gi_input *const *)input)->path);
+}
+
+static bool is_wanted(void *arg, const char *input, const char *output)
+{
+    const struct wanted *wanted = arg;
+    const struct gi_batch_files *files = wanted->files;
+    struct gi_input **found =
+        bsearch(input, wanted->sorted, files->n, sizeof *wanted->sorted, by_path);
+    size_t index = found ? (size_t)(*found - files->list.inputs) : 0;
+    char *name = found ? gi_naming_output(&files->naming, &files->list, index) : NULL;
+    bool same = name && strcmp(name, output) == 0;
+    free(name);
+    return same;
+}
+
+/* Lines of a report are told apart by their inputs. */
+static enum gi_status check_once(struct gi_input *const *sorted, size_t n, struct gi_err *err)
+{
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(sorted[i - 1]->path, sorted[i]->path) == 0)
+            return gi_fail(err, GI_E_USAGE, "--report: %s is among the inputs twice, want it once",
+                           sorted[i]->path);
+    return GI_OK;
+}
+
+enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
+                                struct gi_err *err)
+{
+    const struct gi_batch_params *p = files->params;
+    struct gi_journal_head head = {.files = files->list.n, .shard = files->shard};
+    if (files->tars)
+        return gi_tar_inputs_journal(files->tars, job, err);
+    if (!p->report)
+        return GI_OK;
+    head.with = gi_chain_hash(job->chain);
+    char *chain =
+        gi_batch_text(job->command, job->text ? job->text : job->command->name, job->params);
+    struct gi_list pairs = {0};
+    const struct gi_list *names = files->others.n ? &pairs : &files->list;
+    enum gi_status status = chain ? gi_pairs_name(&pairs, files, err)
+                                  : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    if (!status)
+        status = gi_list_hash(&head.list, names, err);
+    head.chain = chain;
+    bool share = files->share && names == &files->list;
+    struct wanted wanted = {files, share ? files->share : NULL};
+    struct gi_journal_wants resume = {is_wanted, &wanted};
+    if (!status && !share && !(wanted.sorted = gi_list_sorted(names, err)))
+        status = GI_E_MEMORY;
+    if (!status)
+        status = check_once(wanted.sorted, share ? files->n : names->n, err);
+    if (!status)
+        status =
+            gi_journal_open(&files->journal, p->report, p->resume ? &resume : NULL, &head, err);
+    if (!share)
+        free(wanted.sorted);
+    gi_list_free(&pairs);
+    free(chain);
+    return status;
+}
+
+/* What came of it, as the batch's own status. */
+static enum gi_status conclude(const struct gi_tally *tally, const char *unit, struct gi_err *err)
+{
+    if (!tally->failed)
+        return GI_OK;
+    uint64_t n = tally->n ? tally->n : tally->done + tally->failed;
+    gi_cli_log("%llu of %llu %s failed", (unsigned long long)tally->failed, (unsigned long long)n,
+               unit ? unit : "files");
+    *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
+    return err->status;
+}
+
+/* Inputs that an earlier run has done. */
+static uint64_t count_done(const struct gi_batch_files *files)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; files->params->resume && files->named && i < files->n; i++) {
+        size_t place = place_of(files, i);
+        char *output = gi_naming_output(&files->naming, &files->list, place);
+        n += output && gi_journal_has(files->journal, files->list.inputs[place].path, output);
+        free(output);
+    }
+    return n;
+}
+
+enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
+                           struct gi_err *err)
+{
+    const struct gi_batch_params *p = files->params;
+    if (files->tars)
+        return gi_tar_inputs_go(files->tars, work, threads, err);
+    struct gi_feed feed = {
+        .self = files, .next = next, .n = files->n, .skipped = count_done(files)};
+    struct gi_engine_options options = {
+        .threads = threads, .memory = p->memory, .fail_fast = p->fail_fast};
+    struct gi_engine_watch watch = {.threads = files->threads};
+    if (files->tar_pairs) {
+        feed = (struct gi_feed){.self = files->tar_pairs, .next = gi_tar_pairs_next};
+        watch.unit = files->unit;
+    }
+    struct gi_tally tally;
+    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
+    if (status)
+        return status;
+    gi_stop_listen();
+    struct gi_progress *progress = gi_progress_start(p->progress, gi_progress_of_engine, &watch);
+    status = gi_engine_run(watch.engine, err);
+    gi_progress_end(&progress);
+    gi_engine_tally(watch.engine, &tally);
+    gi_engine_free(&watch.engine);
+    return status ? status : conclude(&tally, files->unit, err);
+}

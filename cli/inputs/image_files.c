@@ -1,0 +1,361 @@
+/* Images from files and into them.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inputs/image_files.h"
+#include "cli/command.h"
+#include "cli/run/device_options.h"
+#include "cli/run/output.h"
+#include "cli/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "imgio/reader.h"
+#include "kernels/parallel.h"
+
+static const struct gi_choice depth_choices[] = {
+    {"same", NULL, "as the input file has it"},
+    {"8", NULL, "whole numbers, 0 to 255"},
+    {"16", NULL, "whole numbers, 0 to 65535"},
+    {"float", NULL, "32-bit float, 0 to 1"},
+    {0},
+};
+
+static const struct gi_choice gray_choices[] = {
+    {"no", NULL, "colour stays"},
+    {"bt709", NULL, "0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709, as everywhere here"},
+    {"bt601", NULL, "0.299 R + 0.587 G + 0.114 B, ITU-R BT.601, as JPEG's gray"},
+    {"mean", NULL, "a third of each"},
+    {0},
+};
+
+static const float gray_weights[][3] = {
+    {0}, {0.2126f, 0.7152f, 0.0722f}, {0.299f, 0.587f, 0.114f}, {1 / 3.0f, 1 / 3.0f, 1 / 3.0f}};
+
+/* In the order of enum gi_strip. */
+static const struct gi_choice strip_choices[] = {
+    {"no", NULL, "everything that the format holds is kept"},
+    {"all", NULL, "ICC profile, EXIF, XMP, texts, colour chunks and resolution"},
+    {"exif", NULL, "EXIF, and XMP, which repeats it"},
+    {"gps", NULL, "location: its tags in EXIF, and XMP and texts that name one"},
+    {0},
+};
+
+#define IO_INPUT                                                                                   \
+    {.name = "allow-partial",                                                                      \
+     .type = GI_OPT_FLAG,                                                                          \
+     .offset = offsetof(struct gi_io_params, allow_partial),                                       \
+     .help = "Accept the readable part of a damaged file, with a warning; missing "                \
+             "samples are 0"},                                                                     \
+        {.name = "depth",                                                                          \
+         .type = GI_OPT_CHOICE,                                                                    \
+         .offset = offsetof(struct gi_io_params, depth),                                           \
+         .default_text = "same",                                                                   \
+         .choices = depth_choices,                                                                 \
+         .help = "Sample type: convert the input to it before anything else"},                     \
+        {.name = "gray",                                                                           \
+         .also = "grey",                                                                           \
+         .type = GI_OPT_CHOICE,                                                                    \
+         .offset = offsetof(struct gi_io_params, gray),                                            \
+         .bare = "bt709",                                                                          \
+         .default_text = "no",                                                                     \
+         .choices = gray_choices,                                                                  \
+         .help = "Convert colour to gray before anything else; --gray alone is "                   \
+                 "--gray=bt709. A profile for colour is dropped"},                                 \
+        {.name = "quiet",                                                                          \
+         .letter = 'q',                                                                            \
+         .type = GI_OPT_FLAG,                                                                      \
+         .offset = offsetof(struct gi_io_params, quiet),                                           \
+         .help = "Print no warnings"},                                                             \
+        {.name = "max-pixels",                                                                     \
+         .type = GI_OPT_SIZE,                                                                      \
+         .offset = offsetof(struct gi_io_params, limits.max_pixels),                               \
+         .default_text = "256Mi",                                                                  \
+         .min = 1,                                                                                 \
+         .max = 4294967294.0,                                                                      \
+         .unit = "pixels",                                                                         \
+         .help =                                                                                   \
+             "Refuse an image of more pixels, unless its file is at least half as long as its "    \
+             "samples, and a result of more pixels, unless the input has as many"},                \
+    {                                                                                              \
+        .name = "max-bytes", .type = GI_OPT_SIZE,                                                  \
+        .offset = offsetof(struct gi_io_params, limits.max_bytes), .default_text = "64Gi",         \
+        .min = 1, .max = 1e15, .unit = "bytes",                                                    \
+        .help =                                                                                    \
+            "Refuse an image or a result of more bytes of samples, and a longer input through a "  \
+            "pipe"                                                                                 \
+    }
+
+const struct gi_option gi_input_options[] = {IO_INPUT, {0}};
+
+const struct gi_option gi_io_options[] = {
+    {.name = "format",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_io_params, format),
+     .metavar = "NAME",
+     .help = "Format of the output, if neither its suffix nor a prefix as in png:- names it; "
+             "see gpuimg list"},
+    {.name = "quality",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_io_params, quality),
+     .default_text = "90",
+     .min = 1,
+     .max = 100,
+     .help = "Quality of JPEG and WebP; from 90 on JPEG's colour keeps its full resolution, "
+             "at 100 WebP is lossless"},
+    GI_COMPRESSION_OPTION(struct gi_io_params),
+    {.name = "background",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_io_params, background),
+     .metavar = "COLOUR",
+     .help = "Composite transparent pixels over this colour (white, #rgb or #rrggbb, for "
+             "example) and drop alpha; without it alpha stays, or is composited over black if "
+             "the format has none"},
+    {.name = "strip",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_io_params, strip),
+     .bare = "all",
+     .default_text = "no",
+     .choices = strip_choices,
+     .help = "Drop metadata of the input; --strip alone is --strip=all"},
+    {.name = "linear",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_io_params, linear),
+     .help = "Work in linear light: samples are decoded by the curves of the file's profile, "
+             "or by sRGB's, before anything else, and encoded again at the end. For "
+             "operations that mix pixels, chains and --gray; sample values in their options "
+             "are then 0 to 1"},
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_io_params, no_clobber),
+     .help = "Never replace a file that exists"},
+    {.name = "durable",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_io_params, durable),
+     .help = "Wait until the output is on the disk before it gets its name (fsync)"},
+    {.name = "strict",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_io_params, strict),
+     .help = "Fail instead of warning if the output format cannot hold everything that the "
+             "input has"},
+    IO_INPUT,
+    {0},
+};
+
+struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored)
+{
+    static const enum gi_type types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
+    struct gi_image shape = *stored;
+    if (io->depth != GI_DEPTH_SAME)
+        shape.type = types[io->depth];
+    if (io->linear)
+        shape.type = GI_F32;
+    if (io->gray && gi_colour_channels(stored) == 3)
+        shape.channels -= 2;
+    return shape;
+}
+
+/* --depth and --gray. The image is freed where that fails. */
+static enum gi_status convert(struct gi_image *image, const struct gi_io_params *io,
+                              struct gi_err *err)
+{
+    struct gi_image want = gi_cli_shape(io, image), made;
+    enum gi_status status = GI_OK;
+    if (image->type != want.type) {
+        status = gi_image_convert(&made, image, want.type, err);
+        gi_image_free(image);
+        *image = made;
+    }
+    if (!status && image->channels != want.channels) {
+        status = gi_image_gray(&made, image, gray_weights[io->gray], err);
+        gi_image_free(image);
+        *image = made;
+    }
+    image->shrunk = want.shrunk;
+    return status;
+}
+
+static enum gi_status read_background(double rgb[3], const char *text, struct gi_err *err)
+{
+    struct gi_colour colour;
+    if (!gi_colour_read(&colour, text) || !colour.named || colour.v[3] != 1)
+        return gi_fail(err, GI_E_USAGE,
+                       "--background %s: want a name such as white, #rgb or #rrggbb", text);
+    memcpy(rgb, colour.v, 3 * sizeof *rgb);
+    return GI_OK;
+}
+
+/* Returns what was already read of `path`, if this is the input that was inspected. */
+static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    bool same =
+        io->ahead && io->ahead->reader && strcmp(gi_reader_name(io->ahead->reader), name) == 0;
+    return same ? io->ahead : NULL;
+}
+
+enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
+                              struct gi_file_info *info, const char *path,
+                              const struct gi_io_params *io, const struct gi_loading *loading,
+                              struct gi_err *err)
+{
+    static const int light_bits[] = {0, 8, 16, 32}; /* by enum gi_depth */
+    struct gi_load_options options = {
+        .limits = io->limits,
+        .allow_partial = io->allow_partial,
+        .listener = loading->listener,
+        .parallel = loading->parallel,
+        .allocator = loading->allocator,
+        .header_only = io->header_only,
+        .labels = io->labels,
+        .ahead = ahead_of(io, path),
+        .linear = io->linear,
+        .light_bits = light_bits[io->depth],
+    };
+    struct gi_err warning = {0};
+    enum gi_status status = loading->bytes
+                                ? gi_load_memory(image, metadata, info, loading->bytes,
+                                                 loading->nbytes, path, &options, &warning, err)
+                                : gi_load(image, metadata, info, path, &options, &warning, err);
+    if (status)
+        return status;
+    if (*warning.text)
+        gi_cli_warn("%s", warning.text);
+    status = io->header_only ? GI_OK : convert(image, io, err);
+    if (status && metadata)
+        gi_metadata_free(metadata);
+    if (!status && metadata && io->gray)
+        gi_metadata_fit(metadata, gi_colour_channels(image));
+    if (!status && metadata)
+        gi_metadata_strip(metadata, (enum gi_strip)io->strip);
+    return status;
+}
+
+enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
+                           struct gi_file_info *info, const char *path,
+                           const struct gi_io_params *io, int threads,
+                           const struct gi_shape_listener *listener, struct gi_err *err)
+{
+    if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+        return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, gi_thread_count(threads), err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
+    struct gi_loading loading = {.parallel = gi_pool_threads(pool) > 1 ? &parallel : NULL,
+                                 .listener = listener};
+    status = gi_cli_load_by(image, metadata, info, path, io, &loading, err);
+    gi_pool_free(&pool);
+    return status;
+}
+
+unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
+                       const struct gi_io_params *io)
+{
+    return info->maxval && io->depth == GI_DEPTH_SAME && !io->linear
+               ? info->maxval
+               : (unsigned)gi_type_full_scale(image->type);
+}
+
+static bool is_stdout(const char *path)
+{
+    return strcmp(gi_output_file(path), "-") == 0;
+}
+
+enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
+                                 struct gi_err *err)
+{
+    double rgb[3];
+    enum gi_status status = io->orientation > 1 ? gi_save_check_orientation(path, io->format, err)
+                                                : gi_save_check(path, io->format, err);
+    if (!status && io->background)
+        status = read_background(rgb, io->background, err);
+    if (status)
+        return status;
+    if (is_stdout(path))
+        return isatty(STDOUT_FILENO)
+                   ? gi_fail(err, GI_E_USAGE,
+                             "%s: standard output is a terminal, want a file or a pipe", path)
+                   : GI_OK;
+    struct stat st;
+    if (!gi_output_has_folder(path))
+        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", gi_output_file(path),
+                       strerror(errno));
+    if (stat(gi_output_file(path), &st) != 0)
+        return GI_OK;
+    if (S_ISDIR(st.st_mode))
+        return gi_fail(err, GI_E_IO, "%s: is a folder, want a file", path);
+    if (io->no_clobber)
+        return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
+    return GI_OK;
+}
+
+enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
+                                const struct gi_file_info *info, struct gi_err *err)
+{
+    bool keep = !io->format && strcmp(input, "-") == 0 && strcmp(output, "-") == 0;
+    if (info && keep) /* the result of a bitmap is usually not a bitmap */
+        io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
+    const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};
+    /* Over its own input it may write, through a temporary file; not so where that holds more, nor
+     * into standard output. */
+    if (info)
+        return info->images == 1 ? GI_OK : gi_output_check_inputs(outputs, inputs, err);
+    struct gi_io_params any = *io;
+    if (keep)
+        any.format = "png";
+    enum gi_status status = gi_cli_check_save(output, &any, err);
+    return status || !is_stdout(output) ? status : gi_output_check_inputs(outputs, inputs, err);
+}
+
+enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
+                              const char *path, const struct gi_io_params *io,
+                              const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
+                              struct gi_err *err)
+{
+    double background[3];
+    enum gi_status status =
+        io->background ? read_background(background, io->background, err) : GI_OK;
+    if (status)
+        return status;
+    struct gi_save_options options = {
+        .background = io->background ? background : NULL,
+        .format = io->format,
+        .quality = io->quality,
+        .compression = io->compression,
+        .no_clobber = io->no_clobber,
+        .durable = io->durable,
+        .strict = io->strict,
+        .bundle = io->bundle,
+        .orientation = io->orientation,
+        .parallel = parallel,
+    };
+    struct gi_err warning = {0};
+    status = bytes ? gi_save_memory(bytes, nbytes, image, metadata, path, &options, &warning, err)
+                   : gi_save(image, metadata, path, &options, &warning, err);
+    if (!status && *warning.text)
+        gi_cli_warn("%s", warning.text);
+    /* It was there before the work began. */
+    if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->bundle, path) &&
+        !gi_output_has_folder(path))
+        status = err->status = GI_E_AGAIN;
+    return status;
+}
+
+enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
+                           const char *path, const struct gi_io_params *io, int threads,
+                           struct gi_err *err)
+{
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, threads, err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
+    status =
+        gi_cli_save_by(image, metadata, path, io, threads > 1 ? &parallel : NULL, NULL, NULL, err);
+    gi_pool_free(&pool);
+    return status;
+}

@@ -1,0 +1,221 @@
+/* The inputs of a batch, by name, in order.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inputs/input_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "cli/hash.h"
+#include "imgio/imgio.h"
+
+/* Takes `path`. `why`: as in struct gi_input. */
+static enum gi_status add(struct gi_list *list, char *path, size_t root, int why,
+                          struct gi_err *err)
+{
+    if (!why && path && strlen(path) >= PATH_MAX)
+        why = ENAMETOOLONG;
+    if (path && list->n == list->room) {
+        size_t room = 2 * list->room + 64;
+        struct gi_input *grown = realloc(list->inputs, room * sizeof *grown);
+        if (grown) {
+            list->inputs = grown;
+            list->room = room;
+        }
+    }
+    if (!path || list->n == list->room) {
+        free(path);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
+    }
+    list->inputs[list->n++] = (struct gi_input){path, root, why};
+    return GI_OK;
+}
+
+/* Whether the name has the suffix of a format that can be read. */
+static bool is_image_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const struct gi_format_info *format;
+    for (int i = 0; dot && (format = gi_format_at(i)); i++)
+        for (const char *s = format->suffixes; format->reads && *s; s += *s == ' ') {
+            size_t n = strcspn(s, " ");
+            if (strlen(dot + 1) == n && strncasecmp(s, dot + 1, n) == 0)
+                return true;
+            s += n;
+        }
+    return false;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool is_folder(const struct dirent *entry, const char *path)
+{
+    struct stat st;
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type == DT_DIR; /* links to folders are not followed: they may lead back */
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A folder that could not be read. If the machine failed, it may hold images that another run would
+ * find. */
+static enum gi_status add_unread(struct gi_list *list, const char *folder, size_t root, int why,
+                                 struct gi_err *err)
+{
+    enum gi_status status = gi_status_of_errno(why);
+    root = root ? root : strlen(folder);
+    return status == GI_E_AGAIN ? gi_fail(err, status, "%s: %s", folder, strerror(why))
+                                : add(list, strdup(folder), root, why, err);
+}
+
+/* What a folder holds, and the folders in it. `root` 0: this is the top of the tree. */
+static enum gi_status add_folder(struct gi_list *list, const char *folder, size_t root,
+                                 struct gi_err *err)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_visible, by_name);
+    if (n < 0)
+        return add_unread(list, folder, root, errno, err);
+    size_t length = strlen(folder);
+    const char *slash = length && folder[length - 1] == '/' ? "" : "/";
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n; i++) {
+        char *path = NULL;
+        if (!status && asprintf(&path, "%s%s%s", folder, slash, entries[i]->d_name) < 0)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        size_t top = root ? root : length + strlen(slash);
+        if (!status && is_folder(entries[i], path))
+            status = add_folder(list, path, top, err);
+        else if (!status && is_image_name(entries[i]->d_name)) {
+            status = add(list, path, top, 0, err);
+            path = NULL;
+        }
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+static enum gi_status add_name(struct gi_list *list, const char *name, bool recursive,
+                               struct gi_err *err)
+{
+    struct stat st;
+    const char *slash = strrchr(name, '/');
+    if (strcmp(name, "-") == 0)
+        return gi_fail(err, GI_E_USAGE, "-: want the names of files with --out-dir or --out");
+    /* A file that is not there is found out when its turn comes. */
+    if (stat(name, &st) || !S_ISDIR(st.st_mode))
+        return add(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, 0, err);
+    if (!recursive)
+        return gi_fail(err, GI_E_USAGE, "%s: is a folder, want --recursive or files", name);
+    return add_folder(list, name, 0, err);
+}
+
+enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int n, bool recursive,
+                                struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = add_name(list, operands[i], recursive, err);
+    return status;
+}
+
+enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
+                            struct gi_err *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "r");
+    if (!file)
+        return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
+                       strerror(errno));
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    ssize_t n;
+    enum gi_status status = GI_OK;
+    while (!status && (n = getdelim(&line, &room, zero ? 0 : '\n', file)) > 0) {
+        number++;
+        if (line[n - 1] == (zero ? 0 : '\n'))
+            line[--n] = '\0';
+        if (strlen(line) < (size_t)n)
+            status = gi_fail(err, GI_E_USAGE, "holds a zero byte, want -0 for names that end so");
+        else if (*line)
+            status = add_name(list, line, recursive, err);
+        if (status)
+            gi_err_prefix(err, "--files-from %s: %s %zu", path, zero ? "name" : "line", number);
+    }
+    if (!status && ferror(file))
+        status =
+            gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path, strerror(errno));
+    free(line);
+    if (!standard)
+        fclose(file);
+    return status;
+}
+
+enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err)
+{
+    return add(list, strdup(path), 0, 0, err);
+}
+
+void gi_list_free(struct gi_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->inputs[i].path);
+    free(list->inputs);
+    *list = (struct gi_list){0};
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct gi_input *x = *(struct gi_input *const *)a, *y = *(struct gi_input *const *)b;
+    return strcmp(x->path, y->path);
+}
+
+static int by_name_of(const void *a, const void *b)
+{
+    return strcmp(((const struct gi_input *)a)->path, ((const struct gi_input *)b)->path);
+}
+
+void gi_list_sort(struct gi_list *list)
+{
+    if (list->n)
+        qsort(list->inputs, list->n, sizeof *list->inputs, by_name_of);
+}
+
+struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err)
+{
+    struct gi_input **sorted = malloc((list->n + 1) * sizeof *sorted);
+    if (!sorted) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
+        return NULL;
+    }
+    for (size_t i = 0; i < list->n; i++)
+        sorted[i] = &list->inputs[i];
+    qsort(sorted, list->n, sizeof *sorted, by_path);
+    return sorted;
+}
+
+enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct gi_err *err)
+{
+    struct gi_input **sorted = gi_list_sorted(list, err);
+    if (!sorted)
+        return GI_E_MEMORY;
+    *hash = GI_HASH_START;
+    for (size_t i = 0; i < list->n; i++)
+        *hash = gi_hash(*hash, sorted[i]->path, strlen(sorted[i]->path) + 1);
+    free(sorted);
+    return GI_OK;
+}

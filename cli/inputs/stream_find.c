@@ -1,0 +1,141 @@
+/* Which inputs are streams.
+ * SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/inputs/stream.h"
+#include "cli/inputs/stream_internal.h"
+
+/* What the output takes. */
+enum target { NOTHING, PNM, Y4M, EITHER };
+
+static enum target target_of(const char *output, const struct gi_io_params *io)
+{
+    static const char *const names[] = {"pbm", "pgm", "ppm", "pnm", "pam"};
+    if (!output)
+        return EITHER;
+    const char *name = gi_save_format(output, io->format);
+    if (!name)
+        return strcmp(output, "-") == 0 && !io->format ? EITHER : NOTHING;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return PNM;
+    return strcmp(name, "y4m") == 0 ? Y4M : NOTHING;
+}
+
+/* For a pipe: takes the first image and finds out whether more follow; anything that is not an
+ * image ends the stream, as it does later. */
+static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct gi_err *err)
+{
+    bool end;
+    enum gi_status status =
+        gi_pnm_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
+    if (!status)
+        status = gi_pnm_is_over(&end, stream->reader, err);
+    *more = !status && (!end || stream->single);
+    return status;
+}
+
+/* Looks into the open input; `output` NULL: for tables. */
+static enum gi_status look(struct gi_stream *stream, const char *input, const char *output,
+                           enum target target, bool file, bool *found, struct gi_err *err)
+{
+    const unsigned char *bytes;
+    size_t nbytes;
+    *found = false;
+    enum gi_status status = gi_reader_peek(stream->reader, &bytes, &nbytes, 10, err);
+    if (status)
+        return status;
+    if (gi_y4m_starts(bytes, nbytes)) {
+        stream->is_video = *found = target != PNM;
+        return GI_OK;
+    }
+    if (target == Y4M)
+        return gi_fail(err, GI_E_USAGE, "%s: is for Y4M video, and %s is none", output,
+                       gi_reader_name(stream->reader));
+    if (output)
+        status = gi_cli_check_way(input, output, &stream->io, NULL, err);
+    if (status || !gi_pnm_starts(bytes, nbytes))
+        return status;
+    if (file && stream->single)
+        *found = true;
+    else if (file)
+        return gi_pnm_has_more(found, stream->reader, err);
+    return *found ? GI_OK : find_in_pipe(stream, found, err);
+}
+
+/* Where the first byte of a file on standard input was, so that it can be read from there again. */
+static void rewind_input(const char *input, off_t start)
+{
+    if (strcmp(input, "-") == 0)
+        lseek(STDIN_FILENO, start, SEEK_SET);
+}
+
+/* What was taken of a pipe goes to gi_load(). */
+static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *io,
+                                struct gi_err *err)
+{
+    struct gi_ahead *ahead = malloc(sizeof *ahead);
+    if (!ahead)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: an input");
+    *ahead = (struct gi_ahead){stream->first, stream->reader};
+    stream->first = (struct gi_buffer){0};
+    stream->reader = NULL;
+    io->ahead = ahead;
+    return GI_OK;
+}
+
+static enum gi_status find(struct gi_stream **out, const char *input, const char *output,
+                           struct gi_io_params *io, bool single, struct gi_err *err)
+{
+    enum target target = target_of(output, io);
+    bool standard = strcmp(input, "-") == 0, found = false;
+    struct stat st;
+    *out = NULL;
+    if (target == NOTHING || (standard && isatty(STDIN_FILENO)))
+        return GI_OK;
+    int failed = standard ? fstat(STDIN_FILENO, &st) : stat(input, &st);
+    if (failed &&
+        gi_status_of_errno(errno) == GI_E_AGAIN) /* else a stream ends at its first image */
+        return gi_fail(err, GI_E_AGAIN, "%s: %s", standard ? "standard input" : input,
+                       strerror(errno));
+    if (failed || S_ISDIR(st.st_mode))
+        return GI_OK; /* the ordinary way says what is wrong */
+    struct gi_stream *stream = *out = calloc(1, sizeof *stream);
+    if (!stream)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
+    stream->io = *io;
+    stream->single = single;
+    stream->input = input;
+    stream->output = output ? output : "-";
+    bool file = S_ISREG(st.st_mode);
+    off_t start = standard && file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+    enum gi_status status = gi_reader_open(&stream->reader, input, err);
+    if (!status)
+        status = look(stream, input, output, target, file, &found, err);
+    if (!status && !found && file)
+        rewind_input(input, start);
+    else if (!status && !found)
+        status = hand_over(stream, io, err);
+    if (!status && found && io->linear)
+        status = gi_fail(err, GI_E_UNSUPPORTED, "--linear: not on a stream of images");
+    if (status || !found)
+        gi_stream_free(out);
+    return status;
+}
+
+enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, const char *output,
+                              struct gi_io_params *io, const struct gi_batch_params *params,
+                              struct gi_err *err)
+{
+    bool reports = params && params->report;
+    enum gi_status status = find(stream, input, output, io, reports, err);
+    return status || !reports || *stream
+               ? status
+               : gi_fail(err, GI_E_USAGE,
+                         "--report: is for many images: want --out-dir, --out or --tar too, or a "
+                         "stream of PNM or Y4M into one");
+}

@@ -1,0 +1,342 @@
+/* Tars read member by member: what is an image, what passes, what is too long to hold.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inputs/tar_feed.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "cli/report/journal.h"
+
+enum {
+    PROBE_NBYTES = 64,
+    COPY_NBYTES = 1 << 20,  /* what is no image and longer is never held whole */
+    LONG_NBYTES = 16 << 20, /* an image that is shorter may be held whatever it holds */
+};
+
+struct gi_tar_feed {
+    struct gi_tar_feed_options options;
+    size_t shard;
+    struct gi_tar_reader *reader; /* of that shard; NULL: not open */
+    struct stat opened;           /* the shard then */
+    struct gi_err fault;          /* of a copy: why the shard can't be read on */
+
+    pthread_mutex_t lock;
+    pthread_cond_t copied;
+    bool copying; /* the reader is the copy's */
+};
+
+const char *gi_tar_feed_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+enum gi_status gi_tar_feed_new(struct gi_tar_feed **out, const struct gi_tar_feed_options *options,
+                               struct gi_err *err)
+{
+    struct gi_tar_feed *feed = *out = calloc(1, sizeof *feed);
+    if (!feed)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: tars");
+    feed->options = *options;
+    pthread_mutex_init(&feed->lock, NULL);
+    pthread_cond_init(&feed->copied, NULL);
+    return GI_OK;
+}
+
+void gi_tar_feed_free(struct gi_tar_feed **feed)
+{
+    if (*feed)
+        gi_tar_reader_close(&(*feed)->reader);
+    free(*feed);
+    *feed = NULL;
+}
+
+static void end_copy(struct gi_tar_feed *feed)
+{
+    pthread_mutex_lock(&feed->lock);
+    feed->copying = false;
+    pthread_cond_signal(&feed->copied);
+    pthread_mutex_unlock(&feed->lock);
+}
+
+/* A copy that was never made is skipped: the reader is the feed's again. */
+static void untag(void *arg)
+{
+    struct gi_tar_tag *tag = arg;
+    if (tag->kind == GI_TAR_COPY)
+        end_copy(tag->feed);
+    gi_tar_entry_free(&tag->entry);
+    free(tag);
+}
+
+static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item,
+                                  enum gi_tar_kind kind, struct gi_err *err)
+{
+    struct gi_tar_tag *tag = calloc(1, sizeof *tag);
+    if (!tag) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: a member of a tar");
+        return NULL;
+    }
+    *tag = (struct gi_tar_tag){.kind = kind, .shard = feed->shard, .feed = feed};
+    item->tag = tag;
+    item->untag = untag;
+    item->pass = kind != GI_TAR_MEMBER;
+    return tag;
+}
+
+/* The item becomes the shard's end; `why` NULL: a good one. */
+static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
+                                const struct gi_err *why, struct gi_err *err)
+{
+    struct gi_tar_tag *tag = new_tag(feed, item, why ? GI_TAR_BROKEN : GI_TAR_END, err);
+    item->mark = !why;
+    if (!tag)
+        return GI_E_MEMORY;
+    tag->nbytes = (uint64_t)feed->opened.st_size;
+    tag->mtime_ns = gi_mtime_ns(&feed->opened);
+    if (why) {
+        item->status = why->status;
+        item->err = *why;
+    }
+    gi_tar_reader_close(&feed->reader);
+    feed->fault = (struct gi_err){0};
+    feed->shard++;
+    return GI_OK;
+}
+
+/* Whether the name has one of the suffixes, which are parted by spaces. */
+static bool has_suffix(const char *name, const char *suffixes)
+{
+    const char *dot = strrchr(name, '.');
+    for (const char *s = suffixes; dot && *s; s += *s == ' ') {
+        size_t n = strcspn(s, " ");
+        if (strlen(dot + 1) == n && strncasecmp(s, dot + 1, n) == 0)
+            return true;
+        s += n;
+    }
+    return false;
+}
+
+/* The format of a member that begins so; NULL: it is no image. Arrays of NumPy are none here: those
+ * that stand beside pictures are labels. TGA has no mark of its own, so its name must say it. */
+static const struct gi_format_info *format_of(const struct gi_buffer *start, const char *name)
+{
+    const struct gi_format_info *format = gi_format_of(start->at, start->nbytes);
+    bool no = format && (strcmp(format->name, "npy") == 0 ||
+                         (strcmp(format->name, "tga") == 0 && !has_suffix(name, "tga")));
+    return no ? NULL : format;
+}
+
+/* An image by its content is one whose head can be read, or that is called so too: a text may begin
+ * as a PNM does. */
+static bool is_image(const struct gi_format_info *format, const char *name, const void *bytes,
+                     size_t nbytes)
+{
+    const struct gi_load_options options = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
+                                            .header_only = true};
+    struct gi_image image;
+    return has_suffix(name, format->suffixes) ||
+           gi_load_memory(&image, NULL, NULL, bytes, nbytes, name, &options, NULL, NULL) == GI_OK;
+}
+
+/* The member's name with the suffix of --suffix. The caller frees it; NULL: out of memory. */
+static char *rename_member(const char *name, const char *suffix)
+{
+    const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+    size_t stem = dot && dot > (slash ? slash + 1 : name) ? (size_t)(dot - name) : strlen(name);
+    char *renamed;
+    suffix += *suffix == '.';
+    return asprintf(&renamed, "%.*s.%s", (int)stem, name, suffix) < 0 ? NULL : renamed;
+}
+
+/* The member is an image, all of it in the buffer. */
+static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
+                                 struct gi_tar_tag *tag, const struct gi_format_info *format,
+                                 struct gi_err *err)
+{
+    const char *name = gi_tar_entry_name(tag->entry), *suffix = feed->options.suffix;
+    item->pass = false;
+    item->output = suffix ? rename_member(name, suffix) : strdup(name);
+    if (!item->output)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    if (suffix)
+        gi_tar_entry_rename(tag->entry, item->output);
+    else if (!feed->options.io->format) /* what comes out of a bitmap is seldom one */
+        item->format = strcmp(format->name, "pbm") == 0 ? "pgm" : format->name;
+    return GI_OK;
+}
+
+/* Whether the image that begins in the buffer has at most `max_pixels` pixels, and samples enough
+ * to account for a file of `nbytes` with text, profiles and plain numbers. */
+static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
+                  const struct gi_buffer *buffer, uint64_t nbytes, uint64_t max_pixels)
+{
+    enum { TIMES = 16 };
+    const struct gi_io_params *io = feed->options.io;
+    const struct gi_load_options options = {.limits = io->limits, .header_only = true};
+    struct gi_image image;
+    return gi_load_memory(&image, NULL, NULL, buffer->at, buffer->nbytes, item->input, &options,
+                          NULL, NULL) == GI_OK &&
+           (uint64_t)image.width * (uint64_t)image.height <= max_pixels &&
+           nbytes / TIMES <= gi_image_nbytes(&image);
+}
+
+/* Whether the member is too long to be held: over --max-bytes, or over both --memory and what an
+ * image of this size can fill. A compressed tar, or one with holes, is no measure of its members.
+ * Reads on to the image's size if it has to know it. */
+static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
+                        uint64_t nbytes, struct gi_err *fault)
+{
+    const struct gi_io_params *io = feed->options.io;
+    uint64_t memory = gi_engine_memory(item->engine);
+    const char *option = nbytes > io->limits.max_bytes ? "--max-bytes" : "--memory";
+    if (nbytes <= io->limits.max_bytes && (nbytes <= memory || nbytes <= LONG_NBYTES))
+        return false;
+    if (nbytes <= io->limits.max_bytes && (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault) ||
+                                           fills(feed, item, buffer, nbytes, UINT64_MAX)))
+        return false;
+    item->status =
+        gi_fail(&item->err, GI_E_LIMIT, "%s: %llu bytes, over the limit of %llu; %s raises it",
+                item->input, (unsigned long long)nbytes,
+                (unsigned long long)(nbytes > io->limits.max_bytes ? io->limits.max_bytes : memory),
+                option);
+    return true;
+}
+
+/* Reads the member's `nbytes` to the buffer. As for a file, --max-pixels limits an image that takes
+ * more than twice the bytes that hold it: what is read is compared with what the tar has given so
+ * far, since its own size of the member may be made up. Returns false, with the item's error, where
+ * it is over that. */
+static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
+                 uint64_t nbytes, struct gi_err *fault)
+{
+    uint64_t limit = feed->options.io->limits.max_pixels, before;
+    if (gi_tar_read(feed->reader, buffer, (size_t)(nbytes < limit ? nbytes : limit), fault))
+        return true;
+    if (nbytes <= limit || fills(feed, item, buffer, nbytes, limit)) {
+        gi_tar_read(feed->reader, buffer, (size_t)nbytes, fault);
+        return true;
+    }
+    do {
+        uint64_t stored = gi_tar_stored_nbytes(feed->reader);
+        if (stored < buffer->nbytes / 2) {
+            item->status = gi_fail(&item->err, GI_E_LIMIT,
+                                   "%s: %llu bytes, over the limit of %llu, from %llu bytes of the "
+                                   "tar; --max-pixels raises it",
+                                   item->input, (unsigned long long)nbytes,
+                                   (unsigned long long)limit, (unsigned long long)stored);
+            return false;
+        }
+        before = buffer->nbytes;
+    } while (!gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault) && buffer->nbytes > before);
+    return true;
+}
+
+/* Reads the member into the item, or leaves it for a copy. Errors of the tar are in `fault`. */
+static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item,
+                                  struct gi_tar_tag *tag, struct gi_err *fault, struct gi_err *err)
+{
+    uint64_t nbytes = gi_tar_entry_nbytes(tag->entry);
+    struct gi_buffer buffer = {0};
+    enum gi_status status = gi_tar_read(feed->reader, &buffer, PROBE_NBYTES, fault);
+    const struct gi_format_info *format = format_of(&buffer, gi_tar_entry_name(tag->entry));
+    bool too_long = !status && format && is_too_long(feed, item, &buffer, nbytes, fault);
+    bool holds = format ? !too_long : nbytes <= COPY_NBYTES;
+    if (!status)
+        status = fault->status;
+    if (!status && holds) {
+        gi_engine_reserve(item, nbytes);
+        too_long = !hold(feed, item, &buffer, nbytes, fault);
+        status = fault->status;
+    }
+    item->bytes = buffer.at;
+    item->nbytes = buffer.nbytes;
+    item->pass = true;
+    if (status || too_long)
+        return GI_OK;
+    if (format && is_image(format, gi_tar_entry_name(tag->entry), buffer.at, buffer.nbytes))
+        return take_image(feed, item, tag, format, err);
+    if (!holds) {
+        tag->kind = GI_TAR_COPY;
+        feed->copying = true;
+    }
+    return GI_OK;
+}
+
+/* The next member of the open shard, or its end. */
+static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item,
+                                  struct gi_err *err)
+{
+    struct gi_err fault = feed->fault;
+    struct gi_tar_entry *entry = NULL;
+    if (!fault.status)
+        gi_tar_next(feed->reader, &entry, &fault);
+    if (!entry)
+        return end_shard(feed, item, fault.status ? &fault : NULL, err);
+    struct gi_tar_tag *tag = new_tag(feed, item, GI_TAR_MEMBER, err);
+    if (!tag) {
+        gi_tar_entry_free(&entry);
+        return GI_E_MEMORY;
+    }
+    tag->entry = entry;
+    if (asprintf(&item->input, "%s: %s", gi_tar_feed_name(feed->options.inputs[feed->shard]),
+                 gi_tar_entry_name(entry)) < 0) {
+        item->input = NULL;
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    }
+    tag->name = strchr(item->input, '\0') - strlen(gi_tar_entry_name(entry));
+    item->pass = true;
+    if (!gi_tar_entry_is_file(entry))
+        return GI_OK;
+    enum gi_status status = take_member(feed, item, tag, &fault, err);
+    if (status || !fault.status)
+        return status;
+    item->untag(tag);
+    item->tag = NULL;
+    return end_shard(feed, item, &fault, err);
+}
+
+static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_err *fault)
+{
+    const char *path = feed->options.inputs[feed->shard];
+    if (strcmp(path, "-") == 0 || stat(path, &feed->opened))
+        feed->opened = (struct stat){0};
+    return gi_tar_reader_open(&feed->reader, path, fault);
+}
+
+enum gi_status gi_tar_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct gi_tar_feed *feed = self;
+    const struct gi_tar_feed_options *o = &feed->options;
+    struct gi_err fault = {0};
+    pthread_mutex_lock(&feed->lock);
+    while (feed->copying)
+        pthread_cond_wait(&feed->copied, &feed->lock);
+    pthread_mutex_unlock(&feed->lock);
+    while (!feed->reader && feed->shard < o->ninputs && o->skip(o->arg, feed->shard))
+        feed->shard++;
+    *more = feed->shard < o->ninputs;
+    if (!*more)
+        return GI_OK;
+    return feed->reader || !open_shard(feed, &fault) ? next_member(feed, item, err)
+                                                     : end_shard(feed, item, &fault, err);
+}
+
+enum gi_status gi_tar_feed_copy(const struct gi_tar_tag *tag, struct gi_tar_writer *writer,
+                                bool *whole, struct gi_err *err)
+{
+    struct gi_tar_feed *feed = tag->feed;
+    struct gi_buffer buffer = {0};
+    enum gi_status status = GI_OK;
+    do {
+        buffer.nbytes = 0;
+        *whole = gi_tar_read(feed->reader, &buffer, COPY_NBYTES, &feed->fault) == GI_OK;
+        if (*whole)
+            status = gi_tar_write(writer, buffer.at, buffer.nbytes, err);
+    } while (!status && *whole && buffer.nbytes);
+    free(buffer.at);
+    return status;
+}

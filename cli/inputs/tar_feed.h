@@ -1,0 +1,56 @@
+/* The members of tars, one after another, as items of a batch.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_INPUTS_TAR_FEED_H
+#define GI_CLI_INPUTS_TAR_FEED_H
+
+#include "cli/run/engine.h"
+#include "cli/inputs/image_files.h"
+#include "imgio/tar/tar.h"
+
+/* The kind of an item, stored in its tag. */
+enum gi_tar_kind {
+    GI_TAR_MEMBER, /* an image to work on, or where item->pass other bytes to write as they are */
+    GI_TAR_COPY,   /* no image and long: gi_tar_feed_copy() brings its bytes when it is delivered */
+    GI_TAR_END,    /* no member: the shard's end */
+    GI_TAR_BROKEN, /* the same, of a shard that can't be read on: item->err says why */
+};
+
+struct gi_tar_feed;
+
+struct gi_tar_tag {
+    enum gi_tar_kind kind;
+    size_t shard;               /* of the feed's inputs, from 0 */
+    struct gi_tar_entry *entry; /* owned here; NULL at ends */
+    const char *name;           /* the member's, before --suffix gave it another; in item->input */
+    uint64_t nbytes;            /* at ends, size and time of the tar when it was opened; 0: */
+    int64_t mtime_ns;           /* unknown */
+    struct gi_tar_feed *feed;
+};
+
+struct gi_tar_feed_options {
+    char *const *inputs; /* paths, "-" is standard input */
+    size_t ninputs;
+    /* Whether a shard is left out. */
+    bool (*skip)(void *arg, size_t shard);
+    void *arg;
+    const struct gi_io_params *io;
+    const char *suffix; /* --suffix: of images, which says their format; NULL: they keep theirs */
+};
+
+/* What messages call the tar at `path`. */
+const char *gi_tar_feed_name(const char *path);
+
+/* What the options point to outlives the feed. Errors: GI_E_MEMORY. */
+enum gi_status gi_tar_feed_new(struct gi_tar_feed **feed, const struct gi_tar_feed_options *options,
+                               struct gi_err *err);
+void gi_tar_feed_free(struct gi_tar_feed **feed);
+
+/* gi_feed.next with `self` a gi_tar_feed. */
+enum gi_status gi_tar_feed_next(void *feed, struct gi_item *item, bool *more, struct gi_err *err);
+
+/* Writes the bytes of a GI_TAR_COPY, which is what the feed waits for. Where the tar breaks off in
+ * them they are not `*whole`, and the next item is a GI_TAR_BROKEN. Errors: the writer's. */
+enum gi_status gi_tar_feed_copy(const struct gi_tar_tag *tag, struct gi_tar_writer *writer,
+                                bool *whole, struct gi_err *err);
+
+#endif

@@ -1,0 +1,131 @@
+/* A batch of tables whose inputs are the images in tars.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inputs/tar_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/inputs/brace.h"
+#include "cli/run/stop.h"
+#include "cli/inputs/tar_feed.h"
+#include "cli/report/tar_report.h"
+#include "cli/inputs/tars.h"
+
+struct gi_tar_inputs {
+    const struct gi_batch_params *params;
+    struct gi_tar_names names; /* no outputs; the inputs' are the list's */
+    struct gi_tar_feed *feed;
+    struct gi_tar_report *report; /* NULL: none */
+    size_t broken;                /* tars that can't be read on */
+};
+
+static enum gi_status add_tars(struct gi_list *list, const char *operand, struct gi_err *err)
+{
+    char **names;
+    size_t n;
+    enum gi_status status = gi_brace_list(&names, &n, operand, err);
+    for (size_t i = 0; i < n && !status; i++)
+        status = gi_list_add(list, names[i], err);
+    gi_brace_free(&names, n);
+    return status;
+}
+
+enum gi_status gi_tar_inputs_list(struct gi_list *list, const struct gi_batch_params *params,
+                                  char **operands, int noperands, struct gi_err *err)
+{
+    const struct gi_batch_params *p = params;
+    if (p->out_dir || p->out || p->files_from || p->recursive || p->null || p->resume)
+        return gi_fail(err, GI_E_USAGE,
+                       "--tar: makes one table of all: want it without --out-dir, --out, "
+                       "--files-from, --recursive, --null and --resume");
+    if (!noperands)
+        return gi_fail(err, GI_E_USAGE, "--tar: want tars, got nothing");
+    enum gi_status status = gi_tar_load(err);
+    for (int i = 0; i < noperands && !status; i++) {
+        if (strcmp(operands[i], "-") == 0 && isatty(STDIN_FILENO))
+            return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want a tar");
+        status = add_tars(list, operands[i], err);
+    }
+    return status;
+}
+
+/* Whether the tar is another task's. */
+static bool is_left_out(void *arg, size_t i)
+{
+    const struct gi_tar_inputs *tars = arg;
+    return !gi_shard_takes(&tars->names.shard, i);
+}
+
+enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **out, const struct gi_batch_files *files,
+                                 const struct gi_batch_job *job, struct gi_err *err)
+{
+    struct gi_tar_inputs *tars = *out = calloc(1, sizeof *tars);
+    char **names = calloc(files->list.n, sizeof *names);
+    if (!tars || !names) {
+        free(names);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: tars");
+    }
+    for (size_t i = 0; i < files->list.n; i++)
+        names[i] = files->list.inputs[i].path;
+    tars->params = files->params;
+    tars->names =
+        (struct gi_tar_names){.inputs = names, .ninputs = files->list.n, .shard = files->shard};
+    struct gi_tar_feed_options options = {.inputs = names,
+                                          .ninputs = files->list.n,
+                                          .skip = is_left_out,
+                                          .arg = tars,
+                                          .io = gi_batch_io(job)};
+    return gi_tar_feed_new(&tars->feed, &options, err);
+}
+
+void gi_tar_inputs_free(struct gi_tar_inputs **out)
+{
+    struct gi_tar_inputs *tars = *out;
+    struct gi_err err = {0};
+    *out = NULL;
+    if (!tars)
+        return;
+    gi_tar_report_close(&tars->report, &err);
+    gi_tar_feed_free(&tars->feed);
+    free(tars->names.inputs);
+    free(tars);
+}
+
+enum gi_status gi_tar_inputs_journal(struct gi_tar_inputs *tars, const struct gi_batch_job *job,
+                                     struct gi_err *err)
+{
+    return gi_tar_report_open(&tars->report, job, &tars->names, err);
+}
+
+enum gi_status gi_tar_inputs_go(struct gi_tar_inputs *tars, const struct gi_work_on *work,
+                                int threads, struct gi_err *err)
+{
+    struct gi_tally tally;
+    struct gi_err fault = {0};
+    enum gi_status status = gi_tar_feed_run(tars->feed, work, tars->params, threads, &tally, err);
+    if (gi_tar_report_close(&tars->report, &fault) && !status)
+        status = (*err = fault).status;
+    return status ? status : gi_tar_conclude(&tally, tars->broken, tars->names.ninputs, err);
+}
+
+enum gi_status gi_tar_inputs_note(struct gi_tar_inputs *tars, const struct gi_item *item,
+                                  struct gi_err *err)
+{
+    const struct gi_tar_tag *tag = item->tag;
+    tars->broken += tag->kind == GI_TAR_BROKEN;
+    if (tag->kind == GI_TAR_END || (tag->kind == GI_TAR_BROKEN && !gi_stop_asked()))
+        return gi_tar_report_end(tars->report, item, false, err);
+    return item->pass && !item->status ? GI_OK : gi_tar_report_member(tars->report, item, err);
+}
+
+bool gi_tar_inputs_names(const struct gi_item *item, const char **tar, const char **file,
+                         const struct gi_tar_inputs *tars)
+{
+    const struct gi_tar_tag *tag = item->tag;
+    if (tag->kind != GI_TAR_MEMBER || item->pass)
+        return false;
+    *tar = tars->names.inputs[tag->shard];
+    *file = tag->name;
+    return true;
+}

@@ -1,0 +1,471 @@
+/* Pairs of members of tars.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inputs/tar_pairs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/inputs/brace.h"
+#include "cli/inputs/pair_list.h"
+#include "cli/run/stop.h"
+#include "cli/inputs/tar_feed.h"
+#include "cli/hash.h"
+#include "imgio/tar/tar.h"
+
+/* A member that waits for the other of its name. */
+struct half {
+    struct gi_item *item;
+    struct half *next;
+};
+
+struct gi_tar_pairs {
+    const struct gi_batch_files *files;
+    const struct gi_io_params *io;
+    size_t at; /* the share's pair of tars that comes next, or is open */
+    bool open;
+    char *paths[2]; /* of that; the lists own them */
+    struct gi_tar_feed *feeds[2];
+    bool ended[2];
+    int turn;                           /* which is read next */
+    struct half *waiting[2], **last[2]; /* in the order of their tar */
+    uint64_t held;                      /* bytes that wait */
+    bool any;                           /* image in one of them */
+    uint64_t *paired;                   /* hashes of the names that met */
+    size_t npaired, room;
+    uint64_t nbytes; /* of the first tar, at its end; 0: not known */
+    int64_t mtime_ns;
+    /* For the tars that are being delivered. */
+    size_t done, failed, differing;
+    enum gi_status status;
+};
+
+/* What an item is; in its tag. */
+struct tag {
+    char *tars[2]; /* the lists own them */
+    char *name;    /* of the member; NULL: the item is the end of the two tars */
+    char *other;   /* item->other */
+    void *bytes;   /* of the second */
+    size_t nbytes;
+};
+
+static void untag(void *arg)
+{
+    struct tag *tag = arg;
+    free(tag->name);
+    free(tag->other);
+    free(tag->bytes);
+    free(tag);
+}
+
+enum gi_status gi_tar_pairs_list(struct gi_batch_files *files, char **operands, struct gi_err *err)
+{
+    char **names[2] = {NULL, NULL};
+    size_t n[2] = {0, 0};
+    enum gi_status status = gi_tar_load(err);
+    for (int i = 0; i < 2 && !status; i++) {
+        if (strcmp(operands[i], "-") == 0 && isatty(STDIN_FILENO))
+            status = gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want a tar");
+        else
+            status = gi_brace_list(&names[i], &n[i], operands[i], err);
+    }
+    if (!status && strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
+        status = gi_fail(err, GI_E_USAGE, "- and -: standard input is one tar, not two");
+    if (!status && n[0] != n[1])
+        status =
+            gi_fail(err, GI_E_USAGE, "--tar: %s stands for %zu tars and %s for %zu: want as many",
+                    operands[0], n[0], operands[1], n[1]);
+    for (size_t i = 0; i < n[0] && !status; i++)
+        status = gi_pair_add(files, names[0][i], names[1][i], err);
+    for (int i = 0; i < 2; i++)
+        gi_brace_free(&names[i], n[i]);
+    return status;
+}
+
+enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, const struct gi_batch_files *files,
+                                const struct gi_io_params *io, struct gi_err *err)
+{
+    *pairs = calloc(1, sizeof **pairs);
+    if (!*pairs)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: tars");
+    (*pairs)->files = files;
+    (*pairs)->io = io;
+    return GI_OK;
+}
+
+/* Takes the half at *place out of those of its side. */
+static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct half **place)
+{
+    struct half *half = *place;
+    struct gi_item *item = half->item;
+    *place = half->next;
+    if (pairs->last[side] == &half->next)
+        pairs->last[side] = place;
+    pairs->held -= item->nbytes;
+    free(half);
+    return item;
+}
+
+/* What was reserved for a half goes on with the item that is delivered next. */
+static void free_half(struct gi_item *half, struct gi_item *item)
+{
+    if (item && half)
+        item->reserved += half->reserved;
+    gi_item_free(&half);
+}
+
+static void close_tars(struct gi_tar_pairs *pairs, struct gi_item *item)
+{
+    for (int side = 0; side < 2; side++) {
+        while (pairs->waiting[side])
+            free_half(take_half(pairs, side, &pairs->waiting[side]), item);
+        gi_tar_feed_free(&pairs->feeds[side]);
+    }
+    free(pairs->paired);
+    pairs->paired = NULL;
+    pairs->npaired = pairs->room = 0;
+    pairs->open = false;
+}
+
+void gi_tar_pairs_free(struct gi_tar_pairs **pairs)
+{
+    if (*pairs)
+        close_tars(*pairs, NULL);
+    free(*pairs);
+    *pairs = NULL;
+}
+
+/* The path of the open pair's tar. */
+static char *tar_of(const struct gi_tar_pairs *pairs, int side)
+{
+    const struct gi_batch_files *files = pairs->files;
+    size_t i = files->share ? (size_t)(files->share[pairs->at] - files->list.inputs) : pairs->at;
+    return (side ? &files->others : &files->list)->inputs[i].path;
+}
+
+static bool skip_none(void *arg, size_t shard)
+{
+    (void)arg;
+    (void)shard;
+    return false;
+}
+
+static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    pairs->open = true;
+    pairs->any = false;
+    pairs->turn = 0;
+    pairs->held = pairs->nbytes = 0;
+    pairs->mtime_ns = 0;
+    for (int side = 0; side < 2 && !status; side++) {
+        const struct gi_tar_feed_options options = {
+            .inputs = &pairs->paths[side], .ninputs = 1, .skip = skip_none, .io = pairs->io};
+        pairs->paths[side] = tar_of(pairs, side);
+        pairs->ended[side] = false;
+        pairs->last[side] = &pairs->waiting[side];
+        status = gi_tar_feed_new(&pairs->feeds[side], &options, err);
+    }
+    return status;
+}
+
+/* ---- items ---- */
+
+/* Names the item after a member, or after the two tars if `name` is NULL. Takes the names for
+ * messages, which are malloc()ed. */
+static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item *item,
+                                const char *name, char *first, char *second, struct gi_err *err)
+{
+    struct tag *tag = calloc(1, sizeof *tag);
+    char *copy = name ? strdup(name) : NULL;
+    item->input = first;
+    if (!tag || !first || !second || (name && !copy)) {
+        free(tag);
+        free(copy);
+        free(second);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a pair");
+    }
+    *tag = (struct tag){.tars = {pairs->paths[0], pairs->paths[1]}, .name = copy, .other = second};
+    item->tag = tag;
+    item->untag = untag;
+    item->other = second;
+    return GI_OK;
+}
+
+/* Returns the member's name as pairs, rows and reports use it: without the leading ./ that tar
+ * writes for a folder. */
+static const char *name_of(const struct gi_item *half)
+{
+    const char *name = ((const struct gi_tar_tag *)half->tag)->name;
+    while (strncmp(name, "./", 2) == 0)
+        name += 1 + strspn(name + 1, "/");
+    return name;
+}
+
+static uint64_t hash_of(const char *name)
+{
+    return gi_hash(GI_HASH_START, name, strlen(name));
+}
+
+static enum gi_status note_paired(struct gi_tar_pairs *pairs, const char *name, struct gi_err *err)
+{
+    if (pairs->npaired == pairs->room) {
+        size_t room = pairs->room ? 2 * pairs->room : 64;
+        uint64_t *more = reallocarray(pairs->paired, room, sizeof *more);
+        if (!more)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: names of pairs");
+        pairs->paired = more;
+        pairs->room = room;
+    }
+    pairs->paired[pairs->npaired++] = hash_of(name);
+    return GI_OK;
+}
+
+static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
+{
+    uint64_t hash = hash_of(name);
+    for (size_t i = 0; i < pairs->npaired; i++)
+        if (pairs->paired[i] == hash)
+            return true;
+    return false;
+}
+
+/* The item becomes the pair; takes both halves. */
+static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
+                              struct gi_item *b, struct gi_err *err)
+{
+    char *first = strdup(a->input), *second = strdup(b->input);
+    enum gi_status status = name_item(pairs, item, name_of(a), first, second, err);
+    if (!status)
+        status = note_paired(pairs, name_of(a), err);
+    if (!status) {
+        struct tag *tag = item->tag;
+        item->bytes = a->bytes;
+        item->nbytes = a->nbytes;
+        tag->bytes = b->bytes;
+        tag->nbytes = b->nbytes;
+        a->bytes = b->bytes = NULL;
+    }
+    free_half(a, item);
+    free_half(b, item);
+    return status;
+}
+
+/* The item fails: the member can't be held, or stayed alone. Takes the half. */
+static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_item *item,
+                                  struct gi_item *half, int side, struct gi_err *err)
+{
+    enum gi_status status =
+        name_item(pairs, item, name_of(half), strdup(half->input), strdup(half->input), err);
+    item->pass = true;
+    item->status = half->status;
+    item->err = half->err;
+    if (!item->status)
+        item->status = gi_fail(&item->err, GI_E_IO,
+                               was_paired(pairs, name_of(half))
+                                   ? "%s: every image of this name in %s has its pair already"
+                                   : "%s: there is no image of this name in %s",
+                               half->input, gi_tar_feed_name(pairs->paths[!side]));
+    free_half(half, item);
+    return status;
+}
+
+/* The item becomes the end of the two tars, a bad one where `why` is not NULL. */
+static enum gi_status end_tars(struct gi_tar_pairs *pairs, struct gi_item *item,
+                               const struct gi_err *why, struct gi_err *err)
+{
+    enum gi_status status =
+        name_item(pairs, item, NULL, strdup(pairs->paths[0]), strdup(pairs->paths[1]), err);
+    item->pass = true;
+    item->mark = !why;
+    item->input_nbytes = pairs->nbytes;
+    item->input_mtime_ns = pairs->mtime_ns;
+    if (why) {
+        item->status = why->status;
+        item->err = *why;
+    }
+    close_tars(pairs, item);
+    pairs->at++;
+    return status;
+}
+
+/* ---- the feed ---- */
+
+static enum gi_status wait_for_other(struct gi_tar_pairs *pairs, struct gi_item *half, int side,
+                                     struct gi_err *err)
+{
+    struct half *entry = malloc(sizeof *entry);
+    if (!entry) {
+        gi_item_free(&half);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a member");
+    }
+    *entry = (struct half){.item = half};
+    *pairs->last[side] = entry;
+    pairs->last[side] = &entry->next;
+    pairs->held += half->nbytes;
+    return GI_OK;
+}
+
+/* The half of the name that waits on that side; NULL: none. */
+static struct gi_item *find(struct gi_tar_pairs *pairs, int side, const char *name)
+{
+    for (struct half **place = &pairs->waiting[side]; *place; place = &(*place)->next)
+        if (strcmp(name_of((*place)->item), name) == 0)
+            return take_half(pairs, side, place);
+    return NULL;
+}
+
+/* An image of one side: *made where the item became something. Takes the half. */
+static enum gi_status take_image(struct gi_tar_pairs *pairs, struct gi_item *item,
+                                 struct gi_item *half, int side, bool *made, struct gi_err *err)
+{
+    *made = pairs->any = true;
+    if (half->status)
+        return leave_alone(pairs, item, half, side, err);
+    struct gi_item *other = find(pairs, !side, name_of(half));
+    if (other)
+        return pair_up(pairs, item, side ? other : half, side ? half : other, err);
+    enum gi_status status = wait_for_other(pairs, half, side, err);
+    uint64_t most = gi_engine_memory(item->engine);
+    *made = !status && pairs->held > most;
+    if (!*made)
+        return status;
+    struct gi_err why;
+    gi_fail(&why, GI_E_LIMIT,
+            "%s and %s: %llu bytes of members wait for others of their names, over the limit of "
+            "%llu; --memory raises it",
+            gi_tar_feed_name(pairs->paths[0]), gi_tar_feed_name(pairs->paths[1]),
+            (unsigned long long)pairs->held, (unsigned long long)most);
+    return end_tars(pairs, item, &why, err);
+}
+
+/* Reads a member of one side. */
+static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item, int side,
+                                bool *made, struct gi_err *err)
+{
+    bool more = false;
+    struct gi_item *half = gi_item_new();
+    if (!half)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a member");
+    half->engine = item->engine;
+    half->index = item->index;
+    enum gi_status status = gi_tar_feed_next(pairs->feeds[side], half, &more, err);
+    const struct gi_tar_tag *tag = half->tag;
+    if (status || !more) {
+        pairs->ended[side] = true;
+        free_half(half, item);
+        return status;
+    }
+    if (tag->kind == GI_TAR_MEMBER && (!half->pass || half->status))
+        return take_image(pairs, item, half, side, made, err);
+    *made = tag->kind == GI_TAR_BROKEN;
+    pairs->ended[side] |= tag->kind == GI_TAR_END;
+    if (tag->kind == GI_TAR_END && side == 0) {
+        pairs->nbytes = tag->nbytes;
+        pairs->mtime_ns = tag->mtime_ns;
+    }
+    if (*made)
+        status = end_tars(pairs, item, &half->err, err);
+    free_half(half, item);
+    return status;
+}
+
+/* Both have come to their ends, and nothing waits. */
+static enum gi_status conclude(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_err none = {0};
+    if (!pairs->any)
+        gi_fail(&none, GI_E_USAGE, "%s and %s: no pairs of images",
+                gi_tar_feed_name(pairs->paths[0]), gi_tar_feed_name(pairs->paths[1]));
+    return end_tars(pairs, item, none.status ? &none : NULL, err);
+}
+
+/* The other side where one has ended. */
+static int next_side(struct gi_tar_pairs *pairs)
+{
+    int side = pairs->ended[pairs->turn] ? !pairs->turn : pairs->turn;
+    pairs->turn = !side;
+    return side;
+}
+
+enum gi_status gi_tar_pairs_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct gi_tar_pairs *pairs = self;
+    enum gi_status status = GI_OK;
+    if (!pairs->open && pairs->at < pairs->files->n)
+        status = open_tars(pairs, err);
+    *more = pairs->open && !status;
+    for (bool made = !*more; !made && !status;) {
+        int alone = pairs->waiting[0] ? 0 : 1;
+        if (!pairs->ended[0] || !pairs->ended[1]) {
+            status = read_half(pairs, item, next_side(pairs), &made, err);
+            continue;
+        }
+        made = true;
+        status = pairs->waiting[alone]
+                     ? leave_alone(pairs, item, take_half(pairs, alone, &pairs->waiting[alone]),
+                                   alone, err)
+                     : conclude(pairs, item, err);
+    }
+    return status;
+}
+
+/* ---- what others see ---- */
+
+const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes)
+{
+    const struct tag *tag = item->tag;
+    *nbytes = tag->nbytes;
+    return tag->bytes;
+}
+
+bool gi_tar_pairs_names(const struct gi_item *item, const char **tar, const char **file)
+{
+    const struct tag *tag = item->tag;
+    *tar = tag->tars[0];
+    *file = tag->name;
+    return tag->name != NULL;
+}
+
+static enum gi_status note_member(struct gi_tar_pairs *pairs, struct gi_journal *journal,
+                                  const struct gi_item *item, struct gi_err *err)
+{
+    const struct tag *tag = item->tag;
+    struct gi_item line = *item;
+    char *names[2] = {NULL, NULL};
+    pairs->done++;
+    pairs->differing += !item->status && *item->err.text;
+    pairs->failed += item->status != GI_OK;
+    if (item->status)
+        pairs->status = item->status;
+    for (int i = 0; i < 2; i++)
+        if (asprintf(&names[i], "%s:%s", tag->tars[i], tag->name) < 0)
+            names[i] = NULL;
+    line.input = names[0];
+    line.other = names[1];
+    enum gi_status status = names[0] && names[1]
+                                ? gi_journal_add_part(journal, &line, "tar", tag->tars[0], err)
+                                : gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
+    free(names[0]);
+    free(names[1]);
+    return status;
+}
+
+enum gi_status gi_tar_pairs_note(struct gi_tar_pairs *pairs, struct gi_journal *journal,
+                                 const struct gi_item *item, struct gi_err *err)
+{
+    struct gi_item line = *item;
+    if (!journal)
+        return GI_OK;
+    if (((const struct tag *)item->tag)->name)
+        return note_member(pairs, journal, item, err);
+    line.pass = false;
+    if (!item->status && pairs->failed)
+        line.status = gi_fail(&line.err, pairs->status, "%zu of %zu pairs failed", pairs->failed,
+                              pairs->done);
+    else if (!item->status && pairs->differing)
+        gi_fail(&line.err, GI_OK, "%zu of %zu pairs differ", pairs->differing, pairs->done);
+    pairs->done = pairs->failed = pairs->differing = 0;
+    return item->status && gi_stop_asked() ? GI_OK : gi_journal_add(journal, &line, err);
+}

@@ -1,0 +1,346 @@
+/* Batches from tars to tars: each shard appears whole, when its last member is written.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inputs/tars.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/run/batch.h"
+#include "cli/inputs/brace.h"
+#include "cli/inputs/path_conflicts.h"
+#include "cli/run/imaging.h"
+#include "cli/run/progress.h"
+#include "cli/inputs/shard.h"
+#include "cli/run/stop.h"
+#include "cli/tables/tables.h"
+#include "cli/inputs/tar_feed.h"
+#include "cli/report/tar_report.h"
+#include "cli/run/output.h"
+#include "cli/process.h"
+#include "cli/log.h"
+
+struct tars {
+    const struct gi_batch_params *params;
+    const char *suffix; /* of members that were images; NULL: they keep theirs */
+    struct gi_io_params io;
+    struct gi_tar_names names;
+    bool arrays; /* come of the images */
+    struct gi_imaging *imaging;
+    struct gi_tar_writer *writer; /* of the shard that is being delivered; NULL: not open */
+    struct gi_tar_report *report; /* NULL: none */
+    size_t broken;                /* shards */
+    bool spoilt; /* the machine failed a member of the shard that is being delivered */
+};
+
+static enum gi_status check_counts(const struct tars *tars, char **operands, struct gi_err *err)
+{
+    if (gi_tars_are_joined(&tars->names) && tars->names.shard.n)
+        return gi_fail(err, GI_E_USAGE,
+                       "--shard: all tasks would write %s: want a tar for each of the %zu inputs",
+                       operands[1], tars->names.ninputs);
+    if (tars->names.noutputs == tars->names.ninputs || tars->names.noutputs == 1)
+        return GI_OK;
+    return gi_fail(err, GI_E_USAGE,
+                   "--tar: %s stands for %zu tars and %s for %zu: want as many, or "
+                   "one that takes all",
+                   operands[0], tars->names.ninputs, operands[1], tars->names.noutputs);
+}
+
+/* No two shards go to one tar, and no tar replaces one that is read: members that are left out
+ * would be lost, and --resume could not tell whether the work was done. */
+static enum gi_status check_collisions(const struct tars *tars, struct gi_err *err)
+{
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
+    enum gi_status status = gi_paths_add(&paths, GI_PATH_REPORT, 0, tars->params->report, err);
+    for (size_t i = 0; i < tars->names.noutputs && !status; i++)
+        status = gi_paths_add(&paths, GI_PATH_OUTPUT, i, tars->names.outputs[i], err);
+    for (size_t i = 0; i < tars->names.ninputs && !status; i++)
+        status = gi_paths_add(&paths, GI_PATH_INPUT, i, tars->names.inputs[i], err);
+    if (!status && gi_paths_conflict(&paths, false, &a, &b)) {
+        const struct gi_tar_names *names = &tars->names;
+        const char *other = b.kind == GI_PATH_INPUT ? names->inputs[b.index] : NULL;
+        if (a.kind == GI_PATH_REPORT || b.kind == GI_PATH_REPORT)
+            status = gi_fail(err, GI_E_USAGE, "--report %s: is %s, want another file",
+                             tars->params->report, other ? "among the tars" : "an output too");
+        else if (other)
+            status = gi_fail(err, GI_E_USAGE,
+                             "--tar: %s would be written over the input %s, want another tar",
+                             names->outputs[a.index], other);
+        else
+            status = gi_fail(err, GI_E_USAGE, "--tar: two tars would both be written to %s",
+                             names->outputs[a.index]);
+    }
+    gi_paths_free(&paths);
+    return status;
+}
+
+static enum gi_status check_output(const struct tars *tars, const char *path, struct gi_err *err)
+{
+    if (!gi_tar_is_name(path))
+        return gi_fail(err, GI_E_USAGE,
+                       "--tar: %s: want - or a name that ends in .tar, .tar.gz, .tar.xz, .tar.bz2 "
+                       "or .tar.zst",
+                       path);
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+        return gi_fail(err, GI_E_USAGE, "-: standard output is a terminal, want a file or a pipe");
+    if (!gi_output_has_folder(path))
+        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
+    if (tars->io.no_clobber && !tars->params->resume && access(path, F_OK) == 0)
+        return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
+    return GI_OK;
+}
+
+/* All that can be wrong with the names. */
+static enum gi_status read_names(struct tars *tars, char **operands, int noperands,
+                                 struct gi_err *err)
+{
+    const struct gi_batch_params *p = tars->params;
+    if (noperands != 2)
+        return gi_fail(err, GI_E_USAGE, "--tar: want INPUT.tar and OUTPUT.tar, got %d names%s",
+                       noperands,
+                       noperands > 2 ? " (brace lists go in quotes: 'x-{0..9}.tar')" : "");
+    if (p->out_dir || p->out || p->files_from || p->recursive || p->null)
+        return gi_fail(err, GI_E_USAGE,
+                       "--tar: goes from tar to tar: want it without --out-dir, --out, "
+                       "--files-from, --recursive and --null");
+    enum gi_status status = gi_shard_read(&tars->names.shard, p->shard, err);
+    if (!status)
+        status = gi_brace_list(&tars->names.inputs, &tars->names.ninputs, operands[0], err);
+    if (!status)
+        status = gi_brace_list(&tars->names.outputs, &tars->names.noutputs, operands[1], err);
+    if (!status)
+        status = check_counts(tars, operands, err);
+    for (size_t i = 0; i < tars->names.noutputs && !status; i++)
+        status = check_output(tars, tars->names.outputs[i], err);
+    for (size_t i = 0; i < tars->names.ninputs && !status; i++)
+        if (strcmp(tars->names.inputs[i], "-") == 0 && isatty(STDIN_FILENO))
+            status = gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want a tar");
+    if (!status)
+        status = check_collisions(tars, err);
+    const char *const to[] = {"-", NULL}, *const from[] = {operands[0], NULL};
+    bool to_stdout = strcmp(operands[1], "-") == 0;
+    if (!status && to_stdout)
+        status = gi_output_check_inputs(to, from, err);
+    if (!status && to_stdout && p->report && strcmp(p->report, "-") == 0)
+        status = gi_fail(err, GI_E_USAGE, "--report -: is where the tar goes, want a file");
+    if (!status && tars->arrays) {
+        status = gi_tables_suffix(&tars->suffix, true, err);
+    } else if (!status && p->suffix) {
+        char name[64];
+        snprintf(name, sizeof name, "x.%s", p->suffix + (*p->suffix == '.'));
+        status = gi_save_check(name, tars->io.format, err);
+    } else if (!status && tars->io.format) {
+        status = gi_save_check("-", tars->io.format, err);
+    }
+    return status;
+}
+
+/* Whether a tar is another task's, or under --resume done: by the report, or where none is asked
+ * for it is there, as tars are whole or not at all. */
+static bool is_left_out(void *arg, size_t i)
+{
+    const struct tars *tars = arg;
+    const char *output = gi_tars_are_joined(&tars->names) ? "-" : tars->names.outputs[i];
+    bool done = tars->params->report
+                    ? gi_tar_report_has(tars->report, i)
+                    : tars->params->resume && strcmp(output, "-") != 0 && access(output, F_OK) == 0;
+    return done || !gi_shard_takes(&tars->names.shard, i);
+}
+
+static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err *err)
+{
+    const char *path = gi_tar_output(&tars->names, shard);
+    if (tars->writer)
+        return GI_OK;
+    enum gi_status status = gi_tar_writer_open(&tars->writer, path, tars->io.no_clobber, err);
+    if (status == GI_E_IO && !gi_output_has_folder(path)) /* it was there before the work began */
+        status = err->status = GI_E_AGAIN;
+    return status;
+}
+
+/* The shard can't be read on, which was said: nothing of it appears. */
+static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, struct gi_err *err)
+{
+    gi_tar_writer_abandon(&tars->writer);
+    tars->broken++;
+    tars->spoilt = false;
+    enum gi_status status =
+        gi_stop_asked() ? GI_OK : gi_tar_report_end(tars->report, item, false, err);
+    return status || !gi_tars_are_joined(&tars->names) ? status : gi_engine_end_by(item, err);
+}
+
+/* A shard that lacks what another try would give it is not written: --resume would leave it so. */
+static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct gi_err *err)
+{
+    const struct gi_tar_tag *tag = item->tag;
+    if (tars->spoilt) {
+        item->status = gi_fail(&item->err, GI_E_AGAIN,
+                               "%s: is not written: the machine failed, not its members: try again",
+                               gi_tar_output(&tars->names, tag->shard));
+        return drop_shard(tars, item, err);
+    }
+    bool open = gi_tars_are_joined(&tars->names) && tag->shard + 1 < tars->names.ninputs;
+    enum gi_status status =
+        open ? GI_OK : gi_tar_writer_commit(&tars->writer, tars->io.durable, err);
+    return status ? status : gi_tar_report_end(tars->report, item, !open, err);
+}
+
+/* A copy of which the tar breaks off is not `*whole`. */
+static enum gi_status write_member(struct tars *tars, const struct gi_item *item, bool *whole,
+                                   struct gi_err *err)
+{
+    const struct gi_tar_tag *tag = item->tag;
+    const void *bytes = item->made ? item->made : item->bytes;
+    size_t nbytes = item->made ? item->made_nbytes : item->nbytes;
+    if (item->made)
+        gi_tar_entry_resize(tag->entry, nbytes);
+    enum gi_status status = gi_tar_write_entry(tars->writer, tag->entry, err);
+    if (!status)
+        status = gi_tar_write(tars->writer, bytes, nbytes, err);
+    if (!status && tag->kind == GI_TAR_COPY)
+        status = gi_tar_feed_copy(tag, tars->writer, whole, err);
+    /* To end a member before its end is to write zeros. */
+    return status || !*whole ? status : gi_tar_write_end(tars->writer, err);
+}
+
+/* A member that failed is left out. */
+static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct tars *tars = self;
+    const struct gi_tar_tag *tag = item->tag;
+    bool whole = true;
+    if (tag->kind == GI_TAR_BROKEN)
+        return drop_shard(tars, item, err);
+    enum gi_status status = open_writer(tars, tag->shard, err);
+    if (!status && tag->kind == GI_TAR_END)
+        return end_shard(tars, item, err);
+    if (item->pass)
+        item->input_nbytes = gi_tar_entry_nbytes(tag->entry);
+    if (item->pass && !item->status)
+        item->output_nbytes = item->input_nbytes;
+    tars->spoilt |= gi_status_is_machine(item->status);
+    if (!status && !item->status)
+        status = write_member(tars, item, &whole, err);
+    return status || !whole ? status : gi_tar_report_member(tars->report, item, err);
+}
+
+/* The array of a member. */
+static enum gi_status analyse(const struct tars *tars, struct gi_item *item, struct gi_err *err)
+{
+    const struct gi_tar_tag *tag = item->tag;
+    struct gi_imaging_table table = {.file = tag->name, .into_memory = true};
+    struct gi_image image = {0};
+    struct gi_file_info info = {0};
+    enum gi_status status = gi_imaging_load(tars->imaging, item, &image, NULL, &info, err);
+    if (!status)
+        status = gi_imaging_analyse(tars->imaging, item, &image, &info, &table, err);
+    gi_image_free(&image);
+    return status;
+}
+
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct tars *tars = self;
+    return tars->arrays ? analyse(tars, item, err) : gi_imaging_memory(tars->imaging, item, err);
+}
+
+enum gi_status gi_tar_conclude(const struct gi_tally *tally, size_t broken, size_t ntars,
+                               struct gi_err *err)
+{
+    uint64_t members = tally->failed - broken;
+    if (!tally->failed)
+        return GI_OK;
+    if (members)
+        gi_cli_log("%llu member%s left out", (unsigned long long)members,
+                   members == 1 ? " was" : "s were");
+    if (broken && ntars > 1 && !gi_stop_asked())
+        gi_cli_log("%zu of %zu tars failed", broken, ntars);
+    *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
+    return err->status;
+}
+
+enum gi_status gi_tar_feed_run(struct gi_tar_feed *members, const struct gi_work_on *work,
+                               const struct gi_batch_params *params, int threads,
+                               struct gi_tally *tally, struct gi_err *err)
+{
+    struct gi_feed feed = {.self = members, .next = gi_tar_feed_next};
+    struct gi_engine_options options = {
+        .threads = threads, .memory = params->memory, .fail_fast = params->fail_fast};
+    struct gi_engine_watch watch = {
+        .threads = threads, .unit = "members", .waits = "input or output"};
+    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
+    if (status)
+        return status;
+    gi_stop_listen();
+    struct gi_progress *progress =
+        gi_progress_start(params->progress, gi_progress_of_engine, &watch);
+    status = gi_engine_run(watch.engine, err);
+    gi_progress_end(&progress);
+    gi_engine_tally(watch.engine, tally);
+    gi_engine_free(&watch.engine);
+    return status;
+}
+
+static enum gi_status run_engine(struct tars *tars, struct gi_tar_feed *members, struct gi_err *err)
+{
+    struct gi_work_on work = {.self = tars, .run = run_item, .deliver = deliver, .ordered = true};
+    struct gi_tally tally;
+    enum gi_status status = gi_tar_feed_run(members, &work, tars->params,
+                                            gi_imaging_threads(tars->imaging), &tally, err);
+    gi_tar_writer_abandon(&tars->writer); /* of a shard whose end did not come */
+    struct gi_err fault = {0};
+    if (gi_tar_report_close(&tars->report, &fault) && !status)
+        status = (*err = fault).status;
+    return status ? status : gi_tar_conclude(&tally, tars->broken, tars->names.ninputs, err);
+}
+
+static enum gi_status run_tars(struct tars *tars, const struct gi_batch_job *job,
+                               struct gi_err *err)
+{
+    struct gi_tar_feed_options options = {.inputs = tars->names.inputs,
+                                          .ninputs = tars->names.ninputs,
+                                          .skip = is_left_out,
+                                          .arg = tars,
+                                          .io = &tars->io,
+                                          .suffix = tars->suffix};
+    struct gi_tar_feed *members = NULL;
+    enum gi_status status = gi_tar_report_open(&tars->report, job, &tars->names, err);
+    if (!status)
+        status = gi_tar_feed_new(&members, &options, err);
+    if (!status)
+        status = run_engine(tars, members, err);
+    gi_tar_feed_free(&members);
+    return status;
+}
+
+enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int noperands,
+                           struct gi_err *err)
+{
+    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    struct tars tars = {.params = p,
+                        .io = *gi_batch_io(job),
+                        .arrays = gi_chain_makes_arrays(job->chain),
+                        .suffix = p->suffix};
+    struct gi_imaging_options options = {
+        .chain = job->chain, .io = &tars.io, .device = job->device};
+    if (!options.device)
+        options.device = job->params[gi_command_set(job->command, gi_device_options)];
+    if (tars.arrays && gi_chain_no_clobber(&job->chain->steps[job->chain->n - 1]))
+        tars.io.no_clobber = true;
+    options.times = tars.params->report || gi_progress_shows(tars.params->progress);
+    enum gi_status status = read_names(&tars, operands, noperands, err);
+    if (!status)
+        status = gi_tar_load(err);
+    if (!status)
+        status = gi_imaging_new(&tars.imaging, &options, err);
+    if (!status)
+        status = run_tars(&tars, job, err);
+    if (gi_cli_tears_down())
+        gi_imaging_free(&tars.imaging);
+    gi_brace_free(&tars.names.inputs, tars.names.ninputs);
+    gi_brace_free(&tars.names.outputs, tars.names.noutputs);
+    return status;
+}

@@ -1,0 +1,237 @@
+/* Y4M through the engine: an item is a plane, a gray image by itself.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/inputs/stream_internal.h"
+#include "cli/run/ready.h"
+#include "cli/run/session.h"
+#include "cli/log.h"
+
+/* In the tag of an item. */
+struct plane {
+    int number;                 /* in its frame */
+    char line[GI_Y4M_LINE_MAX]; /* of plane 0: the line before the frame */
+    struct gi_image image;      /* as read, then the result */
+};
+
+static void untag(void *tag)
+{
+    struct plane *plane = tag;
+    gi_image_free(&plane->image);
+    free(plane);
+}
+
+/* Plans the chain for a plane of that shape: *result is the shape that it makes, *nbytes what it
+ * takes besides the plane. */
+static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
+                                 const struct gi_ready *ready, const struct gi_image *shape,
+                                 const struct gi_limits *limits, struct gi_err *err)
+{
+    struct gi_pipeline *pipeline;
+    int failed = -1;
+    enum gi_status status = gi_pipeline_new_within(&pipeline, limits, ready->steps, ready->chain->n,
+                                                   shape, &failed, err);
+    if (status)
+        return ready->chain->n > 1 && failed >= 0 ? gi_err_prefix(err, "step %d, %s", failed + 1,
+                                                                  ready->steps[failed].filter->name)
+                                                  : status;
+    *result = gi_pipeline_result(pipeline);
+    *nbytes = gi_pipeline_nbytes(pipeline);
+    gi_pipeline_free(&pipeline);
+    if (result->channels != 1 || result->type != shape->type)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "a plane of Y4M has to stay one channel of its depth, and this chain makes "
+                       "another image of it");
+    return GI_OK;
+}
+
+/* The size of the output, whose planes have to fit each other. */
+static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready *ready,
+                                 struct gi_err *err)
+{
+    const struct gi_y4m *video = &stream->video;
+    struct gi_image result;
+    enum gi_status status = GI_OK;
+    stream->made = *video;
+    for (int i = 0; i < video->nplanes && !status; i++) {
+        struct gi_image shape = gi_y4m_plane(video, i);
+        status =
+            plan_plane(&result, &stream->made_nbytes[i], ready, &shape, &stream->io.limits, err);
+        if (!status && i == 0) {
+            stream->made.width = result.width;
+            stream->made.height = result.height;
+        }
+        if (status)
+            break;
+        struct gi_image want = gi_y4m_plane(&stream->made, i);
+        if (result.width != want.width || result.height != want.height)
+            status = gi_fail(err, GI_E_UNSUPPORTED,
+                             "makes %d x %d chroma beside %d x %d luma, and this video has to have "
+                             "%d x %d: want a multiple of the chroma subsampling, or C444",
+                             result.width, result.height, stream->made.width, stream->made.height,
+                             want.width, want.height);
+    }
+    return status;
+}
+
+enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
+{
+    const struct gi_io_params *io = &stream->io;
+    const char *refused = io->depth ? "--depth" : io->gray ? "--gray" : NULL;
+    if (refused)
+        return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
+                       refused);
+    return gi_y4m_read_head(&stream->video, stream->reader, &io->limits, err);
+}
+
+enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
+{
+    struct gi_ready ready;
+    if (!stream->chain)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: is a Y4M video, which goes through operations alone: want one of them",
+                       gi_reader_name(stream->reader));
+    enum gi_status status = gi_video_read_head(stream, err);
+    if (status)
+        return status;
+    struct gi_image luma = gi_y4m_plane(&stream->video, 0);
+    struct gi_file_info info = {.maxval = (1u << stream->video.bits) - 1};
+    status = gi_ready_make(&ready, stream->chain, err);
+    if (!status)
+        status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, &info, &stream->io, err);
+    if (!status)
+        status = plan_video(stream, &ready, err);
+    gi_ready_free(&ready);
+    if (status)
+        return gi_err_prefix(err, "%s", gi_reader_name(stream->reader));
+    if (stream->video.interlaced)
+        gi_cli_warn("%s: is interlaced, and goes frame by frame, both fields as one",
+                    gi_reader_name(stream->reader));
+    return GI_OK;
+}
+
+/* Reads the next plane; *end where there is no frame more. */
+static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
+                                 struct gi_item *item, bool *end, struct gi_err *err)
+{
+    struct gi_image shape = gi_y4m_plane(&stream->video, stream->plane);
+    enum gi_status status = GI_OK;
+    *end = false;
+    if (stream->plane == 0) {
+        status = gi_y4m_read_frame(plane->line, end, stream->reader, err);
+        stream->taken += !status && !*end;
+    }
+    if (status || *end)
+        return status;
+    gi_engine_reserve(item, gi_image_nbytes(&shape) + stream->made_nbytes[stream->plane]);
+    status = gi_image_alloc_from(&plane->image, gi_imaging_allocator(stream->imaging), shape.width,
+                                 shape.height, 1, shape.type, err);
+    if (!status)
+        status = gi_y4m_read_plane(&plane->image, stream->reader, err);
+    plane->number = stream->plane;
+    stream->plane = (stream->plane + 1) % stream->video.nplanes;
+    return status;
+}
+
+enum gi_status gi_video_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    struct gi_err fault = {0};
+    bool end;
+    *more = !stream->ended;
+    if (!*more)
+        return GI_OK;
+    struct plane *plane = calloc(1, sizeof *plane);
+    if (!plane)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a plane");
+    item->tag = plane;
+    item->untag = untag;
+    if (read_plane(stream, plane, item, &end, &fault)) {
+        *more = gi_stream_break(stream, item, &fault);
+        return GI_OK;
+    }
+    *more = !end;
+    return end ? GI_OK : gi_stream_name(stream, item, "frame", err);
+}
+
+enum gi_status gi_video_take_plane(struct gi_stream *stream, struct gi_item *item,
+                                   struct gi_image *image, struct gi_err *err)
+{
+    static const char *const names[GI_Y4M_PLANES] = {"Y", "Cb", "Cr", "alpha"};
+    struct plane *plane = item->tag;
+    char *name = NULL;
+    *image = plane->image;
+    plane->image = (struct gi_image){0};
+    item->input_nbytes = gi_image_nbytes(image);
+    item->shape = *image;
+    item->shape.data = NULL;
+    if (gi_y4m_widen(image, stream->video.bits, err))
+        return gi_err_prefix(err, "%s", item->input);
+    if (stream->video.nplanes == 1)
+        return GI_OK;
+    if (asprintf(&name, "%s %s", item->input, names[plane->number]) < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    free(item->input);
+    item->input = name;
+    return GI_OK;
+}
+
+enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    struct plane *plane = item->tag;
+    struct gi_image made = {0};
+    struct gi_ready ready;
+    item->input_nbytes = gi_image_nbytes(&plane->image);
+    enum gi_status status = gi_y4m_widen(&plane->image, stream->video.bits, err);
+    if (status)
+        return gi_err_prefix(err, "%s", item->input);
+    status = gi_ready_make(&ready, stream->chain, err);
+    if (!status)
+        status = gi_imaging_compute(stream->imaging, item, &made, &plane->image, &ready, err);
+    gi_ready_free(&ready);
+    gi_image_free(&plane->image);
+    plane->image = made;
+    struct gi_image want = gi_y4m_plane(&stream->made, plane->number);
+    if (!status && (made.width != want.width || made.height != want.height))
+        status = gi_fail(err, GI_E_UNSUPPORTED,
+                         "plane %d comes out as %d x %d, and the video is made for %d x %d",
+                         plane->number, made.width, made.height, want.width, want.height);
+    if (status)
+        return gi_err_prefix(err, "%s", item->input);
+    gi_y4m_narrow(&plane->image, stream->video.bits);
+    item->output_nbytes = gi_image_nbytes(&plane->image);
+    return GI_OK;
+}
+
+/* All planes are there. */
+static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
+{
+    enum gi_status status = gi_sink_printf(stream->sink, err, "%s\n", stream->line);
+    for (int i = 0; i < stream->video.nplanes; i++) {
+        if (!status)
+            status = gi_y4m_write_plane(stream->sink, &stream->planes[i], err);
+        gi_image_free(&stream->planes[i]);
+    }
+    return status ? status : gi_sink_flush(stream->sink, err);
+}
+
+/* The frame's planes wait for its last one: of a frame that breaks off nothing is written. */
+enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    struct plane *plane = item->tag;
+    if (item->status) {
+        enum gi_status told = gi_stream_report_plane(stream, item, plane->number, err);
+        return told ? told : gi_engine_end_by(item, err);
+    }
+    if (plane->number == 0)
+        memcpy(stream->line, plane->line, sizeof stream->line);
+    stream->planes[plane->number] = plane->image;
+    plane->image = (struct gi_image){0};
+    enum gi_status status = GI_OK;
+    if (plane->number + 1 == stream->video.nplanes)
+        status = write_frame(stream, err);
+    return status ? status : gi_stream_report_plane(stream, item, plane->number, err);
+}

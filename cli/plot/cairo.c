@@ -1,0 +1,48 @@
+/* libcairo at run time.
+ * SPDX-License-Identifier: MIT */
+#include "cli/plot/cairo.h"
+#include "imgio/library.h"
+
+/* In the order of struct gi_cairo. */
+static const char *const symbols[] = {
+    "cairo_create",
+    "cairo_destroy",
+    "cairo_status",
+    "cairo_status_to_string",
+    "cairo_image_surface_create",
+    "cairo_surface_write_to_png_stream",
+    "cairo_surface_destroy",
+    "cairo_set_source_rgba",
+    "cairo_set_line_width",
+    "cairo_move_to",
+    "cairo_line_to",
+    "cairo_fill",
+    "cairo_stroke",
+    "cairo_paint",
+    "cairo_save",
+    "cairo_restore",
+    "cairo_translate",
+    "cairo_rotate",
+    "cairo_select_font_face",
+    "cairo_set_font_size",
+    "cairo_text_extents",
+    "cairo_show_text",
+};
+static struct gi_cairo functions;
+static const struct gi_library library = {
+    .file = "libcairo.so.2",
+    .name = "cairo",
+    .package = "libcairo2",
+    .symbols = symbols,
+    .nsymbols = sizeof symbols / sizeof *symbols,
+    .functions = &functions,
+};
+_Static_assert(sizeof functions == sizeof symbols, "a symbol for each function of the table");
+
+enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err)
+{
+    if (gi_library_load(&library, err))
+        return gi_err_prefix(err, "a plot as PNG, unlike .svg,");
+    *cairo = functions;
+    return GI_OK;
+}

@@ -1,0 +1,64 @@
+/* libcairo, loaded when a plot is asked for and not before: the program starts and runs without it.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_PLOT_CAIRO_H
+#define GI_CLI_PLOT_CAIRO_H
+
+#include "imgio/status.h"
+
+/* The part of cairo 1's binary interface that is used (its manual, "cairo_t" to "PNG Support"), so
+ * that building does not need its headers, which come with 77 MB of packages. */
+enum {
+    GI_CAIRO_SUCCESS = 0,
+    GI_CAIRO_NO_MEMORY = 1,
+    GI_CAIRO_WRITE_ERROR = 11,
+    GI_CAIRO_RGB24 = 1,
+    GI_CAIRO_SLANT_NORMAL = 0,
+    GI_CAIRO_WEIGHT_NORMAL = 0,
+    GI_CAIRO_WEIGHT_BOLD = 1,
+};
+
+struct gi_cairo_extents {
+    double x_bearing, y_bearing, width, height, x_advance, y_advance;
+};
+
+struct gi_cairo_context; /* cairo_t */
+struct gi_cairo_surface; /* cairo_surface_t */
+
+/* The functions that plots use, under cairo's names without the prefix. An enum of cairo's is an
+ * int. */
+struct gi_cairo {
+    struct gi_cairo_context *(*create)(struct gi_cairo_surface *surface);
+    void (*destroy)(struct gi_cairo_context *cr);
+    int (*status)(struct gi_cairo_context *cr);
+    const char *(*status_to_string)(int status);
+    struct gi_cairo_surface *(*image_surface_create)(int format, int width, int height);
+    int (*surface_write_to_png_stream)(struct gi_cairo_surface *surface,
+                                       int (*write)(void *closure, const unsigned char *bytes,
+                                                    unsigned nbytes),
+                                       void *closure);
+    void (*surface_destroy)(struct gi_cairo_surface *surface);
+    void (*set_source_rgba)(struct gi_cairo_context *cr, double red, double green, double blue,
+                            double alpha);
+    void (*set_line_width)(struct gi_cairo_context *cr, double width);
+    void (*move_to)(struct gi_cairo_context *cr, double x, double y);
+    void (*line_to)(struct gi_cairo_context *cr, double x, double y);
+    void (*fill)(struct gi_cairo_context *cr);
+    void (*stroke)(struct gi_cairo_context *cr);
+    void (*paint)(struct gi_cairo_context *cr);
+    void (*save)(struct gi_cairo_context *cr);
+    void (*restore)(struct gi_cairo_context *cr);
+    void (*translate)(struct gi_cairo_context *cr, double x, double y);
+    void (*rotate)(struct gi_cairo_context *cr, double angle);
+    void (*select_font_face)(struct gi_cairo_context *cr, const char *family, int slant,
+                             int weight);
+    void (*set_font_size)(struct gi_cairo_context *cr, double size);
+    void (*text_extents)(struct gi_cairo_context *cr, const char *text,
+                         struct gi_cairo_extents *extents);
+    void (*show_text)(struct gi_cairo_context *cr, const char *text);
+};
+
+/* Loads the library, which then stays for the life of the process: the fonts that it caches would
+ * leak if it went. Errors: GI_E_UNSUPPORTED where it is not installed. */
+enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* Boxes and numbers drawn on an image. Lines and digits grow with the image, so that they can be
+ * read when it is looked at whole. SPDX-License-Identifier: MIT */
+#include "cli/plot/overlay.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DIGIT_WIDTH = 5, DIGIT_HEIGHT = 7, SIDE_A_STEP = 350 /* px of image to a px of line */ };
+
+/* A digit a row of numbers, five bits a line, the left pixel highest. */
+static const unsigned char digits[10][DIGIT_HEIGHT] = {
+    {14, 17, 19, 21, 25, 17, 14}, {4, 12, 4, 4, 4, 4, 14},  {14, 17, 1, 2, 4, 8, 31},
+    {31, 2, 4, 2, 1, 17, 14},     {2, 6, 10, 18, 31, 2, 2}, {31, 16, 30, 1, 1, 17, 14},
+    {6, 8, 16, 30, 17, 17, 14},   {31, 1, 2, 4, 8, 8, 8},   {14, 17, 17, 14, 17, 17, 14},
+    {14, 17, 17, 15, 1, 2, 12},
+};
+
+/* Neighbouring labels differ in colour; all are bright enough for black digits. 0 to 255. */
+static const unsigned char inks[][3] = {{255, 214, 10}, {64, 224, 255},  {255, 122, 89},
+                                        {140, 240, 90}, {255, 130, 220}, {160, 170, 255}};
+static const unsigned char black[3] = {0, 0, 0};
+
+enum { NINKS = sizeof inks / sizeof *inks };
+
+static void fill(struct gi_image *image, long x0, long y0, long width, long height,
+                 const unsigned char *ink)
+{
+    long x1 = x0 + width < image->width ? x0 + width : image->width;
+    long y1 = y0 + height < image->height ? y0 + height : image->height;
+    for (long y = y0 < 0 ? 0 : y0; y < y1; y++)
+        for (long x = x0 < 0 ? 0 : x0; x < x1; x++) {
+            size_t at = (size_t)x * (size_t)image->channels;
+            for (int c = 0; c < image->channels; c++, at++) {
+                int value = c < 3 ? ink[c] : 255;
+                if (image->type == GI_U8)
+                    ((uint8_t *)gi_row(image, (int)y))[at] = (uint8_t)value;
+                else if (image->type == GI_U16)
+                    ((uint16_t *)gi_row(image, (int)y))[at] = (uint16_t)(value * 257);
+                else
+                    ((float *)gi_row(image, (int)y))[at] = (float)value / 255;
+            }
+        }
+}
+
+/* A frame just outside the region, so that all of it still shows. */
+static void draw_box(struct gi_image *image, const struct gi_region_sums *region, long line,
+                     const unsigned char *ink)
+{
+    long x = (long)region->min_x - line, y = (long)region->min_y - line;
+    long width = (long)region->max_x - x + 1 + line, height = (long)region->max_y - y + 1 + line;
+    /* At the edges of the image the frame steps in. */
+    if (x < 0) {
+        width += x;
+        x = 0;
+    }
+    if (y < 0) {
+        height += y;
+        y = 0;
+    }
+    width = x + width > image->width ? image->width - x : width;
+    height = y + height > image->height ? image->height - y : height;
+    fill(image, x, y, width, line, ink);
+    fill(image, x, y + height - line, width, line, ink);
+    fill(image, x, y, line, height, ink);
+    fill(image, x + width - line, y, line, height, ink);
+}
+
+/* The label on a plate above the box, or in it where there is no room above. */
+static void draw_number(struct gi_image *image, const struct gi_region_sums *region, uint32_t label,
+                        long line, const unsigned char *ink)
+{
+    char words[16];
+    int n = snprintf(words, sizeof words, "%u", label);
+    long scale = line, width = ((DIGIT_WIDTH + 1) * n + 1) * scale;
+    long height = (DIGIT_HEIGHT + 2) * scale;
+    long x = (long)region->min_x - line, y = (long)region->min_y - height;
+    x = x + width > image->width ? image->width - width : x;
+    x = x < 0 ? 0 : x;
+    y = y < 0 ? region->min_y : y;
+    fill(image, x, y, width, height, ink);
+    for (int i = 0; i < n; i++)
+        for (int row = 0; row < DIGIT_HEIGHT; row++)
+            for (int bit = 0; bit < DIGIT_WIDTH; bit++)
+                if (digits[words[i] - '0'][row] >> (DIGIT_WIDTH - 1 - bit) & 1)
+                    fill(image, x + ((DIGIT_WIDTH + 1) * i + 1 + bit) * scale,
+                         y + (row + 1) * scale, scale, scale, black);
+}
+
+/* The image with three colour channels, alpha kept. */
+static enum gi_status copy_as_colour(struct gi_image *dst, const struct gi_image *src,
+                                     struct gi_err *err)
+{
+    bool gray = gi_colour_channels(src) == 1;
+    size_t size = gi_type_nbytes(src->type), channels = (size_t)src->channels + (gray ? 2 : 0);
+    enum gi_status status =
+        gi_image_alloc(dst, src->width, src->height, (int)channels, src->type, err);
+    for (int y = 0; y < src->height && !status; y++) {
+        const char *from = gi_row(src, y);
+        char *to = gi_row(dst, y);
+        for (int x = 0; x < src->width && gray; x++) {
+            for (size_t c = 0; c < 3; c++)
+                memcpy(to + c * size, from, size);
+            memcpy(to + 3 * size, from + size, (channels - 3) * size);
+            from += (size_t)src->channels * size;
+            to += channels * size;
+        }
+        if (!gray)
+            memcpy(to, from, gi_row_nbytes(src));
+    }
+    return status;
+}
+
+enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_extract *extract, struct gi_err *err)
+{
+    enum gi_status status = copy_as_colour(dst, src, err);
+    if (status)
+        return status;
+    int side = src->width < src->height ? src->width : src->height;
+    long line = 1 + side / SIDE_A_STEP;
+    for (uint32_t i = 0; i < extract->n; i++)
+        draw_box(dst, &extract->regions[i], line, inks[i % NINKS]);
+    for (uint32_t i = 0; i < extract->n; i++)
+        draw_number(dst, &extract->regions[i], i + 1, line, inks[i % NINKS]);
+    return GI_OK;
+}

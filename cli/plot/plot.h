@@ -1,0 +1,43 @@
+/* A chart of counts over bins, as PNG or SVG.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_PLOT_PLOT_H
+#define GI_CLI_PLOT_PLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "imgio/status.h"
+
+enum { GI_PLOT_SERIES_MAX = 4 };
+
+struct gi_plot_series {
+    const char *name;        /* in the legend */
+    const uint64_t *counts;  /* nbins */
+    double red, green, blue; /* 0 to 1 */
+};
+
+struct gi_plot {
+    const char *title, *subtitle;
+    const char *x_label, *y_label;
+    double lo, hi; /* ends of the first and last bin */
+    int nbins;
+    bool log; /* the y axis is logarithmic */
+    int nseries;
+    struct gi_plot_series series[GI_PLOT_SERIES_MAX];
+};
+
+/* The smallest of 1, 2, 5 times a power of ten that parts `span`, above 0, in at most n. */
+double gi_tick_step(double span, int n);
+
+/* Whether gi_plot_save() would know the format, by suffix: .png or .svg. Errors: GI_E_USAGE. */
+enum gi_status gi_plot_check(const char *path, struct gi_err *err);
+
+struct gi_bundle;
+
+/* Draws `plot` to `path`, a file of `bundle`. Errors: GI_E_UNSUPPORTED (PNG, and no cairo here),
+ * GI_E_IO, GI_E_MEMORY.
+ */
+enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
+                            struct gi_bundle *bundle, struct gi_err *err);
+
+#endif

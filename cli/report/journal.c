@@ -1,0 +1,493 @@
+/* The report of a batch.
+ * SPDX-License-Identifier: MIT */
+#include "cli/report/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "cli/run/stop.h"
+#include "cli/command.h"
+#include "cli/hash.h"
+#include "cli/json.h"
+#include "cli/log.h"
+#include "imgio/imgio.h"
+
+struct gi_journal {
+    char *path;
+    const struct gi_journal_wants *resume; /* while it is opened */
+    int fd;
+    bool tars; /* of members too */
+    /* What an earlier run finished: hashes of both names; 0: a free place. A hash table of `room`
+     * places, a power of 2, at most half full. */
+    uint64_t *done;
+    size_t n, room;
+};
+
+int64_t gi_mtime_ns(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+/* Over both names. */
+static uint64_t key_of(const char *input, const char *output)
+{
+    uint64_t key = gi_hash(GI_HASH_START, input, strlen(input) + 1);
+    key = gi_hash(key, output, strlen(output) + 1);
+    return key ? key : 1;
+}
+
+static uint64_t *place_of(const struct gi_journal *journal, uint64_t key)
+{
+    size_t i = key & (journal->room - 1);
+    while (journal->done[i] && journal->done[i] != key)
+        i = (i + 1) & (journal->room - 1);
+    return &journal->done[i];
+}
+
+static bool grow(struct gi_journal *journal)
+{
+    struct gi_journal bigger = *journal;
+    bigger.room = journal->room ? 2 * journal->room : 1024;
+    bigger.done = calloc(bigger.room, sizeof *bigger.done);
+    if (!bigger.done)
+        return false;
+    for (size_t i = 0; i < journal->room; i++)
+        if (journal->done[i])
+            *place_of(&bigger, journal->done[i]) = journal->done[i];
+    free(journal->done);
+    *journal = bigger;
+    return true;
+}
+
+/* Whether the file is as the line says of it: size and time. */
+static bool is_as(const char *path, const json_t *line, const char *nbytes, const char *mtime_ns)
+{
+    struct stat st;
+    return stat(path, &st) == 0 &&
+           json_integer_value(json_object_get(line, nbytes)) == (json_int_t)st.st_size &&
+           json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
+}
+
+/* The same of an output, or of all its parts. */
+static bool is_output_as(const char *output, const json_t *line)
+{
+    const json_t *parts = json_object_get(line, "outputs");
+    bool good = parts || is_as(output, line, "output_bytes", "output_mtime_ns");
+    for (size_t i = 0; good && i < json_array_size(parts); i++) {
+        const json_t *part = json_array_get(parts, i);
+        char *path = gi_json_name(part, "output");
+        good = path && is_as(path, part, "output_bytes", "output_mtime_ns");
+        free(path);
+    }
+    return good;
+}
+
+static bool is_beside_as(const json_t *line)
+{
+    char *beside = gi_json_name(line, "beside");
+    bool good = !beside || is_as(beside, line, "beside_bytes", "beside_mtime_ns");
+    free(beside);
+    return good;
+}
+
+/* Whether the line says that an item is done, and it still is. */
+static bool is_done(const json_t *line, const char *input, const char *output)
+{
+    const char *status = json_string_value(json_object_get(line, "status"));
+    return input && output && status && strcmp(status, "done") == 0 &&
+           is_as(input, line, "input_bytes", "input_mtime_ns") && is_beside_as(line) &&
+           is_output_as(output, line);
+}
+
+static enum gi_status fail_memory(struct gi_err *err)
+{
+    return gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
+}
+
+/* Notes what is done. Returns its key; 0: it was noted before. */
+static uint64_t note(struct gi_journal *journal, uint64_t key, struct gi_err *err)
+{
+    if (2 * journal->n >= journal->room && !grow(journal)) {
+        fail_memory(err);
+        return 0;
+    }
+    uint64_t *place = place_of(journal, key), before = *place;
+    journal->n += !before;
+    *place = key;
+    return before ? 0 : key;
+}
+
+/* Returns the key that must be known for the line to be kept, 0 for never: for a line that reports
+ * success its own key, which becomes known here, and for a member that of its tar. */
+static uint64_t key_of_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
+{
+    char *input = gi_json_name(line, "input"), *output = gi_json_name(line, "output");
+    char *tar = gi_json_name(line, "tar");
+    uint64_t key = tar ? key_of(tar, "") : 0;
+    if (!tar && is_done(line, input, output) &&
+        journal->resume->are(journal->resume->arg, input, output)) {
+        key = note(journal, key_of(input, output), err);
+        if (journal->tars)
+            note(journal, key_of(input, ""), err);
+    }
+    free(input);
+    free(output);
+    free(tar);
+    return key;
+}
+
+/* "3/8"; "" where there is no shard. */
+static void print_shard(char text[32], const struct gi_shard *shard)
+{
+    *text = '\0';
+    if (shard->n)
+        snprintf(text, 32, "%" PRIu32 "/%" PRIu32, shard->k, shard->n);
+}
+
+/* "" where there is nothing. */
+static void print_hash(char text[24], uint64_t hash)
+{
+    *text = '\0';
+    if (hash)
+        snprintf(text, 24, "%016" PRIx64, hash);
+}
+
+/* The first line of the earlier report. */
+static enum gi_status check_head(const char *text, const char *path,
+                                 const struct gi_journal_head *head, struct gi_err *err)
+{
+    json_t *line;
+    enum gi_status status = gi_json_read(&line, text, err);
+    if (status)
+        return status;
+    const char *chain = json_string_value(json_object_get(line, "chain"));
+    const char *shard = json_string_value(json_object_get(line, "shard"));
+    const char *with = json_string_value(json_object_get(line, "with"));
+    char want[32], want_with[24];
+    print_shard(want, &head->shard);
+    print_hash(want_with, head->with);
+    if (!chain || !json_object_get(line, "gpuimg"))
+        status = gi_fail(err, GI_E_FORMAT, "--report %s: is no report of gpuimg", path);
+    else if (strcmp(chain, head->chain) != 0)
+        status = gi_fail(err, GI_E_USAGE, "--resume: the report %s is of \"%s\", want \"%s\"", path,
+                         chain, head->chain);
+    else if (strcmp(with ? with : "", want_with) != 0)
+        status = gi_fail(err, GI_E_USAGE,
+                         "--resume: the report %s is of other images, or other files, than are "
+                         "now under the names in \"%s\"",
+                         path, chain);
+    else if (strcmp(shard ? shard : "", want) != 0)
+        status = gi_fail(err, GI_E_USAGE, "--resume: the report %s is of %s%s, want %s%s", path,
+                         shard ? "shard " : "the whole list", shard ? shard : "",
+                         *want ? "shard " : "the whole list", want);
+    json_decref(line);
+    return status;
+}
+
+/* Lines of the earlier report: what must be noted for each to be kept. */
+struct lines {
+    uint64_t *keys;
+    size_t n, room;
+};
+
+/* `whole`: it has its end. One that has none was being written when its run was killed. */
+static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, const char *text,
+                               bool whole, struct gi_err *err)
+{
+    if (lines->n == lines->room) {
+        size_t room = 2 * lines->room + 1024;
+        uint64_t *grown = realloc(lines->keys, room * sizeof *grown);
+        if (!grown)
+            return fail_memory(err);
+        lines->keys = grown;
+        lines->room = room;
+    }
+    json_t *line = NULL;
+    lines->keys[lines->n] = 0;
+    if (whole && !gi_json_read(&line, text, err) && !line)
+        gi_cli_warn("--report %s: line %zu is damaged: its inputs are processed again",
+                    journal->path, lines->n + 2);
+    if (line)
+        lines->keys[lines->n] = key_of_line(journal, line, err);
+    json_decref(line);
+    lines->n++;
+    return err->status;
+}
+
+/* Whether getline(), which returned n, found a line, the end or an error of the file: else it was
+ * memory. */
+static bool is_read(ssize_t n, FILE *old)
+{
+    return n >= 0 || feof(old) || ferror(old);
+}
+
+static enum gi_status read_done(struct gi_journal *journal, struct lines *lines, FILE *old,
+                                const struct gi_journal_head *head, struct gi_err *err)
+{
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t n = getline(&text, &room, old);
+    enum gi_status status = n > 0 ? check_head(text, journal->path, head, err) : GI_OK;
+    while (!status && n > 0 && (n = getline(&text, &room, old)) > 0)
+        status = add_line(journal, lines, text, text[n - 1] == '\n', err);
+    free(text);
+    return status || (!gi_json_starved() && is_read(n, old)) ? status : fail_memory(err);
+}
+
+/* Copies the lines of successes from the earlier report. The line of a tar may follow those of its
+ * members, so the report is read twice. */
+static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink, FILE *old,
+                                const struct gi_journal_head *head, struct gi_err *err)
+{
+    struct lines lines = {0};
+    char *text = NULL;
+    size_t room = 0;
+    enum gi_status status = read_done(journal, &lines, old, head, err);
+    ssize_t n = 0;
+    if (!status && !ferror(old)) {
+        rewind(old);
+        n = getline(&text, &room, old);
+    }
+    for (size_t i = 0; n > 0 && i < lines.n && !status && (n = getline(&text, &room, old)) > 0; i++)
+        if (lines.keys[i] && *place_of(journal, lines.keys[i]))
+            status = gi_sink_write(sink, text, (size_t)n, err);
+    if (!status && !is_read(n, old))
+        status = fail_memory(err);
+    if (!status && ferror(old))
+        status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
+                         strerror(errno));
+    free(text);
+    free(lines.keys);
+    return status;
+}
+
+static char *head_text(const struct gi_journal_head *head)
+{
+    char list[24], shard[32], with[24];
+    print_shard(shard, &head->shard);
+    print_hash(with, head->with);
+    snprintf(list, sizeof list, "%016" PRIx64, head->list);
+    json_t *line = json_object();
+    json_object_set_new(line, "gpuimg", json_string(GI_VERSION));
+    json_object_set_new(line, "chain", gi_json_text(head->chain));
+    if (*with)
+        json_object_set_new(line, "with", json_string(with));
+    json_object_set_new(line, "list", json_string(list));
+    json_object_set_new(line, "files", json_integer((json_int_t)head->files));
+    if (*shard)
+        json_object_set_new(line, "shard", json_string(shard));
+    return gi_json_dump(line, 0);
+}
+
+/* Takes the file at journal->path for this run, as long as `fd` is open; what can't be locked
+ * is let by. */
+static enum gi_status lock(const struct gi_journal *journal, int fd, struct gi_err *err)
+{
+    struct stat own, there;
+    if (fd < 0 || fstat(fd, &own) || !S_ISREG(own.st_mode))
+        return GI_OK;
+    bool busy = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    bool replaced = stat(journal->path, &there) || there.st_ino != own.st_ino;
+    return busy || replaced
+               ? gi_fail(err, GI_E_USAGE,
+                         "--report %s: another run is writing it, want another file", journal->path)
+               : GI_OK;
+}
+
+static void clear_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (folder)
+        gi_sink_clear_dead(folder);
+    free(folder);
+}
+
+static int open_report(const char *path, int how)
+{
+    int fd;
+    do
+        fd = open(path, O_WRONLY | O_CLOEXEC | how);
+    while (fd < 0 && errno == EINTR && !gi_stop_asked());
+    return fd;
+}
+
+/* Writes the header and the earlier successes, replacing the old report. */
+static enum gi_status start(struct gi_journal *journal, const struct gi_journal_head *head,
+                            struct gi_err *err)
+{
+    bool resume = journal->resume;
+    struct gi_sink *sink = NULL;
+    FILE *old = resume ? fopen(journal->path, "r") : NULL;
+    if (resume && !old && errno != ENOENT)
+        return gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
+                       strerror(errno));
+    struct stat st;
+    bool is_new = strcmp(journal->path, "-") != 0 && lstat(journal->path, &st) && errno == ENOENT;
+    char *text = head_text(head);
+    enum gi_status status = text ? gi_sink_open(&sink, journal->path, is_new, err)
+                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    if (!status)
+        status = gi_sink_printf(sink, err, "%s\n", text);
+    if (!status && old)
+        status = copy_done(journal, sink, old, head, err);
+    if (!status)
+        status = gi_sink_commit(&sink, false, err);
+    gi_sink_abandon(&sink);
+    free(text);
+    if (old)
+        fclose(old);
+    return status;
+}
+
+enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
+                               const struct gi_journal_wants *resume,
+                               const struct gi_journal_head *head, struct gi_err *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    struct gi_journal *journal = calloc(1, sizeof *journal);
+    *out = journal;
+    if (!journal || !(journal->path = strdup(path)) || !grow(journal)) {
+        gi_journal_close(out);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    }
+    journal->fd = -1;
+    journal->resume = resume;
+    journal->tars = head->tars;
+    int older = standard ? -1 : open_report(path, O_NONBLOCK | O_NOCTTY);
+    if (older < 0 && !standard && errno == ENXIO) /* a pipe, which would end at the head's end */
+        older = open_report(path, O_NOCTTY);
+    enum gi_status status =
+        standard && resume
+            ? gi_fail(err, GI_E_USAGE, "--resume: want a file as --report, not standard output")
+            : lock(journal, older, err);
+    if (!status && !standard)
+        clear_folder(path);
+    if (!status)
+        status = start(journal, head, err);
+    if (!status) {
+        journal->fd = standard ? STDOUT_FILENO : open_report(path, O_APPEND);
+        status = standard           ? GI_OK
+                 : journal->fd >= 0 ? lock(journal, journal->fd, err)
+                                    : gi_fail(err, gi_status_of_errno(errno), "--report %s: %s",
+                                              path, strerror(errno));
+    }
+    if (older >= 0)
+        close(older);
+    if (status)
+        gi_journal_close(out);
+    return status;
+}
+
+void gi_journal_close(struct gi_journal **out)
+{
+    struct gi_journal *journal = *out;
+    *out = NULL;
+    if (!journal)
+        return;
+    if (journal->fd > STDOUT_FILENO)
+        close(journal->fd);
+    free(journal->done);
+    free(journal->path);
+    free(journal);
+}
+
+bool gi_journal_has(const struct gi_journal *journal, const char *input, const char *output)
+{
+    return *place_of(journal, key_of(input, output)) != 0;
+}
+
+/* The results of an input that has several. */
+static json_t *parts_json(const struct gi_item *item)
+{
+    json_t *parts = json_array();
+    for (size_t i = 0; i < item->nparts; i++) {
+        json_t *part = json_object();
+        gi_json_set_name(part, "output", item->parts[i].path);
+        json_object_set_new(part, "output_bytes", json_integer((json_int_t)item->parts[i].nbytes));
+        json_object_set_new(part, "output_mtime_ns", json_integer(item->parts[i].mtime_ns));
+        json_array_append_new(parts, part);
+    }
+    return parts;
+}
+
+/* `key` NULL: it is no part of anything. */
+static char *item_text(const struct gi_item *item, const char *key, const char *whole)
+{
+    static const char *const types[] = {"u8", "u16", "f32", "u32"};
+    json_t *line = json_object(), *ms = json_object();
+    const char *status = item->status ? "failed" : item->pass ? "passed" : "done";
+    if (item->inputs)
+        json_object_set_new(line, "inputs", json_integer((json_int_t)item->inputs));
+    else
+        gi_json_set_name(line, "input", item->input);
+    if (item->other)
+        gi_json_set_name(line, "other", item->other);
+    else
+        gi_json_set_name(line, "output", item->output);
+    if (key)
+        gi_json_set_name(line, key, whole);
+    json_object_set_new(line, "status", json_string(status));
+    if (item->status)
+        json_object_set_new(line, "error", gi_json_text(item->err.text));
+    if (item->other)
+        json_object_set_new(line, "differs", json_boolean(!item->status && *item->err.text));
+    if (item->shape.width) {
+        json_object_set_new(line, "width", json_integer(item->shape.width));
+        json_object_set_new(line, "height", json_integer(item->shape.height));
+        json_object_set_new(line, "channels", json_integer(item->shape.channels));
+        json_object_set_new(line, "type", json_string(types[item->shape.type]));
+    }
+    json_object_set_new(line, "input_bytes", json_integer((json_int_t)item->input_nbytes));
+    if (!key && !item->inputs)
+        json_object_set_new(line, "input_mtime_ns", json_integer(item->input_mtime_ns));
+    if (item->beside) {
+        gi_json_set_name(line, "beside", item->beside);
+        json_object_set_new(line, "beside_bytes", json_integer((json_int_t)item->beside_nbytes));
+        json_object_set_new(line, "beside_mtime_ns", json_integer(item->beside_mtime_ns));
+    }
+    json_object_set_new(line, "output_bytes", json_integer((json_int_t)item->output_nbytes));
+    if (!key && !item->in_parts)
+        json_object_set_new(line, "output_mtime_ns", json_integer(item->output_mtime_ns));
+    if (item->in_parts && !item->status)
+        json_object_set_new(line, "outputs", parts_json(item));
+    for (int i = 0; i < GI_STAGES; i++)
+        json_object_set_new(ms, gi_stage_names[i], json_real(0.001 * (int)(1000 * item->ms[i])));
+    json_object_set_new(line, "ms", ms);
+    return gi_json_dump(line, JSON_REAL_PRECISION(9));
+}
+
+enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
+                              struct gi_err *err)
+{
+    return gi_journal_add_part(journal, item, NULL, NULL, err);
+}
+
+enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_item *item,
+                                   const char *key, const char *whole, struct gi_err *err)
+{
+    char *text = item_text(item, key, whole), *line = NULL;
+    int n = text ? asprintf(&line, "%s\n", text) : -1;
+    free(text);
+    if (n < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    enum gi_status status = GI_OK;
+    for (char *at = line; n > 0 && !status;) {
+        ssize_t written = write(journal->fd, at, (size_t)n);
+        if (written < 0 && errno != EINTR)
+            status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
+                             strerror(errno));
+        else if (written > 0) {
+            at += written;
+            n -= (int)written;
+        }
+    }
+    free(line);
+    return status;
+}

@@ -1,0 +1,408 @@
+/* Reports of a batch's tasks joined into one: a line an input, the last that says it is done.
+ * SPDX-License-Identifier: MIT */
+#include "cli/report/journal_merge.h"
+#include "cli/inputs/input_list.h"
+#include "cli/inputs/shard.h"
+#include "cli/json.h"
+#include "cli/log.h"
+#include "imgio/imgio.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static enum gi_status out_of_memory(struct gi_err *err)
+{
+    return gi_fail(err, GI_E_MEMORY, "out of memory: reports");
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* The shard that a header names; {0, 0} for the whole list. */
+static bool read_shard(struct gi_shard *shard, const json_t *header)
+{
+    const json_t *value = json_object_get(header, "shard");
+    const char *text = json_string_value(value);
+    *shard = (struct gi_shard){0, 0};
+    if (!value || json_is_null(value))
+        return true;
+    return text && isdigit((unsigned char)*text) && gi_shard_read(shard, text, NULL) == GI_OK;
+}
+
+static enum gi_status check_same(const struct gi_journal_merge *merge, const char *path,
+                                 uint64_t files, const json_t *header, struct gi_err *err)
+{
+    const char *list = text_of(header, "list"), *chain = text_of(header, "chain");
+    const char *version = text_of(header, "gpuimg");
+    if (strcmp(list, merge->list) != 0 || files != merge->files)
+        return gi_fail(err, GI_E_FORMAT,
+                       "%s: is of another list: %s with %" PRIu64
+                       " files, %s is of %s with %" PRIu64,
+                       path, list, files, merge->first, merge->list, merge->files);
+    if (strcmp(chain, merge->chain) != 0)
+        return gi_fail(err, GI_E_FORMAT, "%s: is of another chain: %s, %s is of %s", path, chain,
+                       merge->first, merge->chain);
+    if (strcmp(text_of(header, "with"), merge->with) != 0)
+        return gi_fail(err, GI_E_FORMAT,
+                       "%s: is of other images, or other files, than stood under the names in its "
+                       "chain for %s",
+                       path, merge->first);
+    if (strcmp(version, merge->version) != 0)
+        gi_cli_warn("%s: is of version %s, %s of %s", path, version, merge->first, merge->version);
+    return GI_OK;
+}
+
+/* A task that ran again gives its shard again; so does a task that was given the number of another
+ * one, whose own shard is then missing. */
+static enum gi_status add_shard(struct gi_journal_merge *merge, const char *path,
+                                const struct gi_shard *shard, struct gi_err *err)
+{
+    for (size_t i = 0; i < merge->nshards; i++)
+        if (merge->shards[i].k == shard->k && merge->shards[i].n == shard->n) {
+            gi_cli_warn("%s: is of shard %" PRIu32 "/%" PRIu32 ", as %s is: for each input the "
+                        "last line that says it is done counts",
+                        path, shard->k, shard->n, merge->shards[i].path);
+            return GI_OK;
+        }
+    struct gi_journal_merge_shard *grown =
+        realloc(merge->shards, (merge->nshards + 1) * sizeof *merge->shards);
+    char *copy = strdup(path);
+    if (grown)
+        merge->shards = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return out_of_memory(err);
+    }
+    grown[merge->nshards++] = (struct gi_journal_merge_shard){shard->k, shard->n, copy};
+    return GI_OK;
+}
+
+static enum gi_status add_header(struct gi_journal_merge *merge, const char *path,
+                                 const json_t *header, struct gi_shard *shard, struct gi_err *err)
+{
+    json_int_t files = json_integer_value(json_object_get(header, "files"));
+    if (!*text_of(header, "list") || files < 0 || !read_shard(shard, header))
+        return gi_fail(err, GI_E_FORMAT, "%s: its header lacks list, files or a right shard", path);
+    merge->n_differs |= merge->first && shard->n != merge->n;
+    if (merge->first && check_same(merge, path, (uint64_t)files, header, err))
+        return err->status;
+    if (shard->n && add_shard(merge, path, shard, err))
+        return err->status;
+    if (merge->first)
+        return GI_OK;
+    merge->n = shard->n;
+    merge->first = strdup(path);
+    merge->version = strdup(text_of(header, "gpuimg"));
+    merge->chain = strdup(text_of(header, "chain"));
+    merge->with = strdup(text_of(header, "with"));
+    merge->list = strdup(text_of(header, "list"));
+    merge->files = (uint64_t)files;
+    return merge->first && merge->version && merge->chain && merge->with && merge->list
+               ? GI_OK
+               : out_of_memory(err);
+}
+
+/* What tells the line from others: of a pair both names, with a tab between; of one image of
+ * several inputs its own. NULL: out of memory. */
+static char *name_of(const json_t *item)
+{
+    if (json_object_get(item, "inputs"))
+        return gi_json_name(item, "output");
+    char *input = gi_json_name(item, "input"), *other = gi_json_name(item, "other"), *both = NULL;
+    if (!input || !json_object_get(item, "other"))
+        return input;
+    if (other && asprintf(&both, "%s\t%s", input, other) < 0)
+        both = NULL;
+    free(input);
+    free(other);
+    return both;
+}
+
+static enum gi_status add_item(struct gi_journal_merge *merge, const json_t *item, const char *text,
+                               const struct gi_shard *shard, struct gi_err *err)
+{
+    if (merge->nlines == merge->room) {
+        size_t room = merge->room ? 2 * merge->room : 256;
+        struct gi_journal_merge_line *more = realloc(merge->lines, room * sizeof *more);
+        if (!more)
+            return out_of_memory(err);
+        merge->lines = more;
+        merge->room = room;
+    }
+    const char *status = text_of(item, "status");
+    struct gi_journal_merge_line line = {
+        .input = name_of(item),
+        .text = strdup(text),
+        .order = merge->nlines,
+        .shard = shard->k,
+        .verdict = strcmp(status, "done") == 0      ? GI_JOURNAL_MERGE_DONE
+                   : strcmp(status, "skipped") == 0 ? GI_JOURNAL_MERGE_KEPT
+                                                    : GI_JOURNAL_MERGE_FAILED,
+        .part = json_object_get(item, "tar") || json_object_get(item, "stream") ||
+                json_object_get(item, "inputs"),
+    };
+    merge->lines[merge->nlines++] = line;
+    return line.input && line.text ? GI_OK : out_of_memory(err);
+}
+
+/* A report as it is read. */
+struct reading {
+    const char *path;
+    uint64_t number; /* of the line, from 1 */
+    bool has_header;
+    struct gi_shard shard; /* of the header above */
+};
+
+/* `whole`: the line has its end. */
+static enum gi_status add_line(struct gi_journal_merge *merge, struct reading *r, const char *text,
+                               bool whole, struct gi_err *err)
+{
+    json_t *object;
+    enum gi_status status = gi_json_read(&object, text, err);
+    if (status)
+        return status;
+    bool is_header = json_object_get(object, "gpuimg") != NULL;
+    if (!object && !whole && *text == '{')
+        gi_cli_warn("%s: line %" PRIu64 " is cut short, as of a task that was killed", r->path,
+                    r->number);
+    else if (!object && r->has_header)
+        gi_cli_warn("%s: line %" PRIu64 " is damaged", r->path, r->number);
+    else if (is_header)
+        status = add_header(merge, r->path, object, &r->shard, err);
+    else if (r->has_header && (*text_of(object, "input") || json_object_get(object, "inputs")))
+        status = add_item(merge, object, text, &r->shard, err);
+    else
+        status = gi_fail(err, GI_E_FORMAT, "%s: line %" PRIu64 " is none of a report of --report",
+                         r->path, r->number);
+    r->has_header |= is_header;
+    json_decref(object);
+    return status;
+}
+
+enum gi_status gi_journal_merge_add(struct gi_journal_merge *merge, const char *path,
+                                    struct gi_err *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    struct reading r = {.path = is_stdin ? "standard input" : path};
+    FILE *file = is_stdin ? stdin : fopen(path, "rb");
+    if (!file)
+        return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
+    enum gi_status status = GI_OK;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    while (!status && (n = getline(&line, &room, file)) > 0) {
+        bool whole = line[n - 1] == '\n';
+        r.number++;
+        if (whole)
+            line[--n] = '\0';
+        if (n)
+            status = add_line(merge, &r, line, whole, err);
+    }
+    if (!status && !feof(file))
+        status = gi_fail(err, gi_status_of_errno(errno), "%s: %s", r.path, strerror(errno));
+    if (!status && r.number == 0)
+        gi_cli_warn("%s: is empty, as of a task that was killed", r.path);
+    free(line);
+    if (!is_stdin)
+        fclose(file);
+    return status;
+}
+
+/* By name; of one name the line that counts comes last. */
+static int compare(const void *a, const void *b)
+{
+    const struct gi_journal_merge_line *x = a, *y = b;
+    int names = strcmp(x->input, y->input);
+    if (names)
+        return names;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static void free_line(struct gi_journal_merge_line *line)
+{
+    free(line->input);
+    free(line->text);
+}
+
+enum gi_status gi_journal_merge_join(struct gi_journal_merge *merge, struct gi_err *err)
+{
+    size_t n = 0;
+    if (!merge->first)
+        return gi_fail(err, GI_E_FORMAT, "no report has a header: no task came as far");
+    if (merge->nlines)
+        qsort(merge->lines, merge->nlines, sizeof *merge->lines, compare);
+    for (size_t i = 0; i < merge->nlines; i++) {
+        if (i + 1 < merge->nlines && strcmp(merge->lines[i].input, merge->lines[i + 1].input) == 0)
+            free_line(&merge->lines[i]);
+        else
+            merge->lines[n++] = merge->lines[i];
+    }
+    merge->nlines = n;
+    for (size_t i = 0; i < n; i++)
+        merge->nfiles += !merge->lines[i].part;
+    if (merge->nfiles > merge->files)
+        return gi_fail(err, GI_E_FORMAT, "reports name %zu inputs of a list of %" PRIu64 " files",
+                       merge->nfiles, merge->files);
+    return GI_OK;
+}
+
+uint64_t gi_journal_merge_failed(const struct gi_journal_merge *merge)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < merge->nlines; i++)
+        n += !merge->lines[i].part && merge->lines[i].verdict == GI_JOURNAL_MERGE_FAILED;
+    return n;
+}
+
+uint64_t gi_journal_merge_untold(const struct gi_journal_merge *merge)
+{
+    return merge->files - merge->nfiles;
+}
+
+enum gi_status gi_journal_merge_write(const struct gi_journal_merge *merge, const char *path,
+                                      struct gi_err *err)
+{
+    struct gi_sink *sink = NULL;
+    json_t *header = json_object();
+    json_object_set_new(header, "gpuimg", gi_json_text(merge->version));
+    json_object_set_new(header, "chain", gi_json_text(merge->chain));
+    if (*merge->with)
+        json_object_set_new(header, "with", json_string(merge->with));
+    json_object_set_new(header, "list", gi_json_text(merge->list));
+    json_object_set_new(header, "files", json_integer((json_int_t)merge->files));
+    char *text = gi_json_dump(header, 0);
+    enum gi_status status = text ? gi_sink_open(&sink, path, false, err) : out_of_memory(err);
+    if (!status)
+        status = gi_sink_printf(sink, err, "%s\n", text);
+    free(text);
+    for (size_t i = 0; i < merge->nlines && !status; i++) {
+        status = gi_sink_write(sink, merge->lines[i].text, strlen(merge->lines[i].text), err);
+        if (!status)
+            status = gi_sink_write(sink, "\n", 1, err);
+    }
+    if (status)
+        gi_sink_abandon(&sink);
+    return status ? status : gi_sink_commit(&sink, false, err);
+}
+
+static int compare_shards(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge, FILE *out,
+                                            struct gi_err *err)
+{
+    if (gi_journal_merge_failed(merge) + gi_journal_merge_untold(merge) == 0)
+        return GI_OK;
+    if (!merge->n || merge->n_differs)
+        return gi_fail(err, GI_E_USAGE, "--missing array: want reports of %s",
+                       merge->n_differs ? "one number of shards, these are of several" : "--shard");
+    uint32_t *finished = malloc((merge->nlines + 1) * sizeof *finished);
+    size_t n = 0, at = 0;
+    if (!finished)
+        return out_of_memory(err);
+    for (size_t i = 0; i < merge->nlines; i++)
+        if (!merge->lines[i].part && merge->lines[i].verdict != GI_JOURNAL_MERGE_FAILED)
+            finished[n++] = merge->lines[i].shard;
+    qsort(finished, n, sizeof *finished, compare_shards);
+    uint32_t begin = 0; /* of the row of missing shards that is open; 0: none is */
+    const char *comma = "";
+    for (uint32_t k = 1; k <= merge->n + 1; k++) {
+        uint64_t had = 0;
+        for (; at < n && finished[at] == k; at++)
+            had++;
+        struct gi_shard shard = {k, merge->n};
+        bool is_missing = k <= merge->n && had < gi_shard_size(&shard, merge->files);
+        if (is_missing && !begin)
+            begin = k;
+        if (is_missing || !begin)
+            continue;
+        fprintf(out, "%s%" PRIu32, comma, begin);
+        if (k - 1 > begin)
+            fprintf(out, "-%" PRIu32, k - 1);
+        comma = ",";
+        begin = 0;
+    }
+    fputs("\n", out);
+    free(finished);
+    return GI_OK;
+}
+
+/* The list at `path`: has to be the reports'. */
+static enum gi_status read_list(struct gi_list *list, const struct gi_journal_merge *merge,
+                                const char *path, bool zero, struct gi_err *err)
+{
+    struct stat st;
+    uint64_t hash;
+    char *folder = (char *)path, text[24];
+    bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    enum gi_status status = is_folder ? gi_list_operands(list, &folder, 1, true, err)
+                                      : gi_list_from(list, path, zero, true, err);
+    if (!status)
+        status = gi_list_hash(&hash, list, err);
+    if (status)
+        return status;
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    if (strcmp(text, merge->list) != 0 || list->n != merge->files)
+        return gi_fail(err, GI_E_USAGE,
+                       "--files-from %s: is another list: %s with %zu files, the reports are of %s "
+                       "with %" PRIu64,
+                       path, text, list->n, merge->list, merge->files);
+    return GI_OK;
+}
+
+enum gi_status gi_journal_merge_print_files(const struct gi_journal_merge *merge, FILE *out,
+                                            const char *path, int end, struct gi_err *err)
+{
+    struct gi_list list = {0};
+    struct gi_input **inputs = NULL;
+    size_t at = 0;
+    enum gi_status status = path ? read_list(&list, merge, path, end == 0, err) : GI_OK;
+    if (!status && path && !(inputs = gi_list_sorted(&list, err)))
+        status = GI_E_MEMORY;
+    for (size_t i = 0; i <= merge->nlines && !status; i++) {
+        const struct gi_journal_merge_line *line = i < merge->nlines ? &merge->lines[i] : NULL;
+        if (line && line->part)
+            continue;
+        for (; at < list.n && (!line || strcmp(inputs[at]->path, line->input) < 0); at++)
+            fprintf(out, "%s%c", inputs[at]->path, end);
+        at += at < list.n && line && strcmp(inputs[at]->path, line->input) == 0;
+        if (line && line->verdict == GI_JOURNAL_MERGE_FAILED)
+            fprintf(out, "%s%c", line->input, end);
+    }
+    if (!status && !path && gi_journal_merge_untold(merge))
+        gi_cli_warn("%" PRIu64
+                    " that never ran are in no report: want --files-from for their names",
+                    gi_journal_merge_untold(merge));
+    free(inputs);
+    gi_list_free(&list);
+    return status;
+}
+
+void gi_journal_merge_free(struct gi_journal_merge *merge)
+{
+    for (size_t i = 0; i < merge->nlines; i++)
+        free_line(&merge->lines[i]);
+    free(merge->lines);
+    for (size_t i = 0; i < merge->nshards; i++)
+        free(merge->shards[i].path);
+    free(merge->shards);
+    free(merge->first);
+    free(merge->version);
+    free(merge->chain);
+    free(merge->with);
+    free(merge->list);
+    *merge = (struct gi_journal_merge){0};
+}

@@ -1,0 +1,362 @@
+/* The options of a batch, and all options as text.
+ * SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/run/batch.h"
+#include "cli/run/device_options.h"
+#include "cli/hash.h"
+#include "cli/text.h"
+
+#define WHERE                                                                                      \
+    {.name = "out-dir",                                                                            \
+     .type = GI_OPT_PATH,                                                                          \
+     .offset = offsetof(struct gi_batch_params, out_dir),                                          \
+     .metavar = "DIR",                                                                             \
+     .help = "Take any number of inputs and write each result into this folder under "             \
+             "the input's name; files found in a folder tree keep their place in the "             \
+             "tree"},                                                                              \
+    {                                                                                              \
+        .name = "out", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, out),       \
+        .metavar = "TEMPLATE",                                                                     \
+        .help = "Name of each result, below --out-dir if that is given: {dir} the input's "        \
+                "folder, {tree} its folder below that of --recursive, {stem} its name "            \
+                "without suffix, {ext} the suffix, {name} the whole name, {index} its "            \
+                "place in the list, with --shard in the sorted list"                               \
+    }
+
+#define TABLE                                                                                      \
+    {                                                                                              \
+        .name = "table", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, table),   \
+        .metavar = "FILE",                                                                         \
+        .help = "Take any number of inputs and write one table of all, with a column for "         \
+                "the file: .csv, .jsonl (an object per file) or .npy (a structured array); "       \
+                "- is standard output, as CSV"                                                     \
+    }
+
+#define NULL_NAMES(help_text)                                                                      \
+    {                                                                                              \
+        .name = "null", .letter = '0', .type = GI_OPT_FLAG,                                        \
+        .offset = offsetof(struct gi_batch_params, null), .help = help_text                        \
+    }
+
+#define FROM                                                                                       \
+    {.name = "files-from",                                                                         \
+     .type = GI_OPT_PATH,                                                                          \
+     .offset = offsetof(struct gi_batch_params, files_from),                                       \
+     .metavar = "LIST",                                                                            \
+     .help = "Take inputs from this file too, one per line; - is standard input"},                 \
+        NULL_NAMES("Names in --files-from end with a zero byte, as find -print0 writes them"),     \
+    {                                                                                              \
+        .name = "recursive", .type = GI_OPT_FLAG,                                                  \
+        .offset = offsetof(struct gi_batch_params, recursive),                                     \
+        .help = "Take the image files in input folders and below, by their suffixes"               \
+    }
+
+#define SHARD                                                                                      \
+    {                                                                                              \
+        .name = "shard", .type = GI_OPT_TEXT, .offset = offsetof(struct gi_batch_params, shard),   \
+        .metavar = "K/N",                                                                          \
+        .help = "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. "         \
+                "auto/N takes K from the task number of Slurm, Kubernetes, AWS Batch or "          \
+                "GNU parallel, modulo N; auto takes N from there too"                              \
+    }
+
+#define REPORT                                                                                     \
+    {                                                                                              \
+        .name = "report", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, report), \
+        .metavar = "FILE",                                                                         \
+        .help = "Write a JSON object per line: first the batch, then each file as it is "          \
+                "finished; with --tar each member as TAR:MEMBER, followed by the tar; for "        \
+                "a stream each image or frame, followed by the stream"                             \
+    }
+
+#define RESUME                                                                                     \
+    {                                                                                              \
+        .name = "resume", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, resume), \
+        .help = "Skip inputs that an earlier run finished, by its --report and the size "          \
+                "and time of input and output, and continue that report; with --tar and "          \
+                "without --report skip the tars that exist"                                        \
+    }
+
+#define TAR                                                                                        \
+    {                                                                                              \
+        .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
+        .help = "Inputs are tars, brace lists of tars such as 'x-{000..999}.tar', or -: "          \
+                "one table of their members that are images by content, with a column for "        \
+                "the tar"                                                                          \
+    }
+
+#define RUNNING                                                                                    \
+    {.name = "fail-fast",                                                                          \
+     .type = GI_OPT_FLAG,                                                                          \
+     .offset = offsetof(struct gi_batch_params, fail_fast),                                        \
+     .help = "Stop at the first file that fails; without it the others are processed"},            \
+        {.name = "memory",                                                                         \
+         .type = GI_OPT_SIZE,                                                                      \
+         .offset = offsetof(struct gi_batch_params, memory),                                       \
+         .min = 1,                                                                                 \
+         .max = 1e15,                                                                              \
+         .unit = "bytes",                                                                          \
+         .help = "Memory for the images in progress, their results and tables; a larger image is " \
+                 "processed alone. Without it half of the free memory"},                           \
+    {                                                                                              \
+        .name = "progress", .type = GI_OPT_FLAG,                                                   \
+        .offset = offsetof(struct gi_batch_params, progress),                                      \
+        .help = "Print a line of progress every few seconds even if standard error is no "         \
+                "terminal"                                                                         \
+    }
+
+#define TARS                                                                                       \
+    {                                                                                              \
+        .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
+        .help = "INPUT and OUTPUT are tars: members that are images by content are "               \
+                "processed, the others are copied, in their order and under their names. "         \
+                "Brace lists map as many tars to as many: 'x-{000..999}.tar'"                      \
+    }
+
+#define IMAGES                                                                                     \
+    WHERE,                                                                                         \
+        {.name = "suffix",                                                                         \
+         .type = GI_OPT_TEXT,                                                                      \
+         .offset = offsetof(struct gi_batch_params, suffix),                                       \
+         .metavar = ".EXT",                                                                        \
+         .help = "Suffix of the results, which chooses their format; without it that of "          \
+                 "each input"},                                                                    \
+        FROM, SHARD, REPORT, RESUME, RUNNING, TARS
+
+const struct gi_option gi_batch_options[] = {
+    IMAGES,
+    {0},
+};
+
+const struct gi_option gi_chain_options[] = {
+    IMAGES,
+    TABLE,
+    {0},
+};
+
+const struct gi_option gi_table_options[] = {
+    TABLE,
+    WHERE,
+    {.name = "suffix",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_batch_params, suffix),
+     .metavar = ".EXT",
+     .default_text = ".csv",
+     .help = "Suffix of the tables, .csv or .json"},
+    FROM,
+    SHARD,
+    REPORT,
+    RESUME,
+    RUNNING,
+    TAR,
+    {0},
+};
+
+const struct gi_option gi_array_options[] = {
+    WHERE,
+    {.name = "suffix",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_batch_params, suffix),
+     .metavar = ".EXT",
+     .default_text = ".npy",
+     .help = "Suffix of the arrays, .npy or .pfm"},
+    FROM,
+    SHARD,
+    REPORT,
+    RESUME,
+    RUNNING,
+    TARS,
+    {0},
+};
+
+const struct gi_option gi_layers_options[] = {
+    {.name = "out",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, out),
+     .metavar = "TEMPLATE",
+     .help = "Take any number of inputs, and write the results of each into this folder: "
+             "'out/{stem}'"},
+    FROM,
+    SHARD,
+    REPORT,
+    RESUME,
+    RUNNING,
+    {0},
+};
+
+const struct gi_option gi_table_only_options[] = {
+    TABLE,
+    {0},
+};
+
+const struct gi_option gi_listing_options[] = {
+    TABLE, FROM, SHARD, REPORT, RUNNING, TAR, {0},
+};
+
+const struct gi_option gi_pairs_options[] = {
+    {.name = "pairs",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, files_from),
+     .metavar = "LIST",
+     .help = "Compare the pairs in this file, one per line, with a tab between the names; - "
+             "is standard input"},
+    NULL_NAMES("Names in --pairs end with a zero byte, both of a pair"),
+    {.name = "table",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, table),
+     .metavar = "FILE",
+     .help = "File for the table of many pairs: .csv, .jsonl (an object per pair) or .npy (a "
+             "structured array); without it, or for -, standard output, as CSV"},
+    {.name = "report",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, report),
+     .metavar = "FILE",
+     .help = "Write a JSON object per line: first the batch, then each pair as it is finished"},
+    SHARD,
+    RUNNING,
+    {.name = "tar",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_batch_params, tar),
+     .help = "A and B are tars, brace lists of as many tars such as 'x-{000..999}.tar', or "
+             "one of them is -: their members that are images by content are paired by name, "
+             "with a column for the tar"},
+    {0},
+};
+
+bool gi_options_are_of_batches(const struct gi_option *rows)
+{
+    return rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
+           rows == gi_array_options || rows == gi_layers_options || rows == gi_listing_options ||
+           rows == gi_pairs_options;
+}
+
+static bool writes_images(const struct gi_command *command)
+{
+    return gi_command_set(command, gi_batch_options) >= 0 ||
+           gi_command_set(command, gi_chain_options) >= 0;
+}
+
+bool gi_batch_writes_files(const struct gi_command *command)
+{
+    return writes_images(command) || gi_command_set(command, gi_array_options) >= 0;
+}
+
+bool gi_batch_is_wanted(const struct gi_batch_params *params)
+{
+    return params->tar || params->out_dir || params->out || params->files_from || params->table;
+}
+
+const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,
+                                                 void *const *params)
+{
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        if (gi_options_are_of_batches(command->sets[s].rows))
+            return params[s];
+    return NULL;
+}
+
+const struct gi_io_params *gi_batch_io(const struct gi_batch_job *job)
+{
+    int input = gi_command_set(job->command, gi_input_options);
+    return job->params[input >= 0 ? input : gi_command_set(job->command, gi_io_options)];
+}
+
+static bool is_text(enum gi_option_type type)
+{
+    return type == GI_OPT_TEXT || type == GI_OPT_CONTENT || type == GI_OPT_PATH ||
+           type == GI_OPT_IMAGE;
+}
+
+/* Options that do not change a byte of the result. */
+static bool has_no_say(const struct gi_option *row)
+{
+    static const char *const names[] = {
+        "report",  "files-from", "null",    "recursive",  "memory",    "progress", "quiet",
+        "durable", "no-clobber", "threads", "max-pixels", "max-bytes", "force"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(row->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* One image, or where images come out a stream, which gi_stream_find() tells apart, heeds it. */
+static bool is_for_one(const struct gi_option *row, bool images)
+{
+    return strcmp(row->name, "memory") == 0 || strcmp(row->name, "progress") == 0 ||
+           (strcmp(row->name, "report") == 0 && images);
+}
+
+enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
+                                  struct gi_err *err)
+{
+    const char *given = (const char *)gi_batch_params_of(command, params);
+    bool tables = gi_command_set(command, gi_table_options) >= 0, images = writes_images(command);
+    bool layers = gi_command_set(command, gi_layers_options) >= 0;
+    const struct gi_option *row = tables   ? gi_table_options
+                                  : images ? gi_chain_options
+                                  : layers ? gi_layers_options
+                                           : gi_array_options;
+    if (!given || (!tables && !layers && !gi_batch_writes_files(command)))
+        return GI_OK;
+    struct gi_batch_params defaults = {0};
+    gi_options_default(&defaults, row);
+    for (; row->name; row++)
+        if (!is_for_one(row, images) && !gi_option_same(row, given, &defaults))
+            return gi_fail(err, GI_E_USAGE, "--%s: is for many images: want %s too", row->name,
+                           tables   ? "--table, --out-dir or --out"
+                           : layers ? "--out"
+                                    : "--out-dir, --out or --tar");
+    return GI_OK;
+}
+
+/* An option as on a command line; of what a long file holds how it begins, its length and 64-bit
+ * FNV-1a. */
+static void print_row(FILE *out, const struct gi_option *row, const void *params)
+{
+    enum { LONG = 240, HEAD = 60 };
+    const char *quote = is_text(row->type) ? "'" : "", *text = NULL;
+    fprintf(out, " --%s%s%s", row->name, row->type == GI_OPT_FLAG ? "" : " ", quote);
+    if (row->type == GI_OPT_CONTENT)
+        memcpy(&text, (const char *)params + row->offset, sizeof text);
+    if (text && strlen(text) > LONG) {
+        size_t n = strlen(text);
+        fprintf(out, "%.*s... (%zu bytes, fnv1a %016" PRIx64 ")", HEAD, text, n,
+                gi_hash(GI_HASH_START, text, n));
+    } else {
+        gi_option_print(out, row, params);
+    }
+    fputs(quote, out);
+}
+
+char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params)
+{
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    if (!out)
+        return NULL;
+    bool good = true;
+    fputs(first, out);
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows && good; s++) {
+        const struct gi_option_set *set = &command->sets[s];
+        if (gi_options_are_of_batches(set->rows) || set->rows == gi_device_options)
+            continue;
+        char *defaults = calloc(1, set->params_nbytes);
+        good = defaults != NULL;
+        if (good)
+            gi_options_default(defaults, set->rows);
+        for (const struct gi_option *row = set->rows; good && row->name; row++) {
+            if (has_no_say(row) || gi_option_same(row, params[s], defaults))
+                continue;
+            print_row(out, row, params[s]);
+        }
+        free(defaults);
+    }
+    char *text = gi_text_close(out, &memory);
+    if (good)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,208 @@
+/* Chains: text to words, words to steps.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/chain.h"
+#include "cli/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SET_OUTPUT = 1, SET_TO };
+
+struct to_params {
+    const char *to;
+};
+
+static const struct gi_option to_options[] = {
+    {.name = "to",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct to_params, to),
+     .default_text = "-",
+     .metavar = "FILE",
+     .help = "Where the table goes; - is standard output"},
+    {0},
+};
+
+bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter)
+{
+    const struct gi_reporter *reporter = filter->run ? NULL : gi_reporter_find(filter);
+    if ((!filter->run && !reporter) ||
+        (filter->run && filter->min_sources > 1)) /* by a command of its own */
+        return false;
+    *command = (struct gi_command){
+        .name = filter->name,
+        .operands = "",
+        .summary = filter->summary,
+        .sets = {{"Options", filter->options, filter->params_nbytes}},
+        .filter = filter,
+    };
+    if (reporter) {
+        command->sets[SET_OUTPUT] =
+            (struct gi_option_set){"Output", reporter->options, reporter->output_nbytes};
+        command->sets[SET_TO] =
+            (struct gi_option_set){"In a chain", to_options, sizeof(struct to_params)};
+    }
+    return true;
+}
+
+/* ---- text to words ---- */
+
+/* The words of one step: `argv` points into the chain's. */
+struct words {
+    char **argv;
+    int argc;
+};
+
+static bool add_word(struct words *words, char *word)
+{
+    char **grown = realloc(words->argv, ((size_t)words->argc + 2) * sizeof *grown);
+    if (!grown)
+        return false;
+    words->argv = grown;
+    words->argv[words->argc++] = word;
+    words->argv[words->argc] = NULL;
+    return true;
+}
+
+/* Copies the word at *text to *to and advances both. Returns false for an unterminated quote. */
+static bool copy_word(const char **text, char **to)
+{
+    char quote = 0;
+    const char *from = *text;
+    for (; *from; from++) {
+        if (!quote && strchr(" \t\r\n|", *from))
+            break;
+        if (*from == '\\' && quote != '\'' && from[1])
+            *(*to)++ = *++from;
+        else if (quote ? *from == quote : *from == '\'' || *from == '"')
+            quote = quote ? 0 : *from;
+        else
+            *(*to)++ = *from;
+    }
+    *(*to)++ = '\0';
+    *text = from;
+    return !quote;
+}
+
+/* Past blanks and comments. */
+static const char *skip(const char *text)
+{
+    for (;;) {
+        text += strspn(text, " \t\r\n");
+        if (*text != '#')
+            return text;
+        text += strcspn(text, "\n");
+    }
+}
+
+/* The words up to the next | or the end; `to` is where they are copied to. */
+static enum gi_status read_words(struct words *words, const char **text, char **to,
+                                 struct gi_err *err)
+{
+    for (*text = skip(*text); **text && **text != '|'; *text = skip(*text)) {
+        char *word = *to;
+        const char *start = *text;
+        if (!copy_word(text, to))
+            return gi_fail(err, GI_E_USAGE, "%.40s: a quote is not closed", start);
+        if (!add_word(words, word))
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+    }
+    return GI_OK;
+}
+
+/* ---- words to steps ---- */
+
+static enum gi_status find_operation(const struct gi_filter **filter, const char *name,
+                                     struct gi_err *err)
+{
+    struct gi_command command;
+    *filter = gi_filter_find(name);
+    if (*filter && gi_chain_command(&command, *filter))
+        return GI_OK;
+    if (*filter || gi_command_find(&command, name))
+        return gi_fail(err, GI_E_USAGE, "%s: can't be a step of a chain (gpuimg help run)", name);
+    const char *nearest = gi_command_nearest(name);
+    bool fits = nearest && gi_filter_find(nearest);
+    return gi_fail(err, GI_E_USAGE, "%s: no such operation%s%s%s", name,
+                   fits ? ", did you mean " : "", fits ? nearest : "", fits ? "?" : "");
+}
+
+static enum gi_status make_step(struct gi_chain_step *step, const struct words *words,
+                                struct gi_err *err)
+{
+    if (words->argc == 0)
+        return gi_fail(err, GI_E_USAGE, "is empty, want an operation");
+    enum gi_status status = find_operation(&step->filter, words->argv[0], err);
+    if (status)
+        return status;
+    gi_chain_command(&step->command, step->filter);
+    step->reporter = step->filter->run ? NULL : gi_reporter_find(step->filter);
+    status = gi_args_read(&step->args, &step->command, words->argc, words->argv, err);
+    if (!status && step->args.help)
+        status = gi_fail(err, GI_E_USAGE, "--help: want gpuimg help %s", step->filter->name);
+    if (status || !step->reporter)
+        return status ? gi_err_prefix(err, "%s", step->filter->name) : GI_OK;
+    step->to = ((struct to_params *)step->args.params[SET_TO])->to;
+    return GI_OK;
+}
+
+static enum gi_status add_step(struct gi_chain *chain, const struct words *words,
+                               struct gi_err *err)
+{
+    struct gi_chain_step *grown =
+        realloc(chain->steps, ((size_t)chain->n + 1) * sizeof *chain->steps);
+    if (!grown)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+    chain->steps = grown;
+    grown[chain->n] = (struct gi_chain_step){0};
+    return make_step(&grown[chain->n++], words, err);
+}
+
+enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err)
+{
+    *chain = (struct gi_chain){.words = malloc(2 * strlen(text) + 2)};
+    if (!chain->words)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+    char *to = chain->words;
+    enum gi_status status = GI_OK;
+    bool more = true;
+    for (int step = 1; more && !status; step++) {
+        struct words words = {0};
+        status = step > GI_CHAIN_STEPS_MAX
+                     ? gi_fail(err, GI_E_USAGE, "want at most %d steps", GI_CHAIN_STEPS_MAX)
+                     : read_words(&words, &text, &to, err);
+        if (!status)
+            status = add_step(chain, &words, err);
+        if (status)
+            gi_err_prefix(err, "step %d", step);
+        free(words.argv);
+        more = *text == '|';
+        text += more;
+    }
+    return status;
+}
+
+void gi_chain_free(struct gi_chain *chain)
+{
+    gi_chain_unload(chain);
+    for (int i = 0; i < chain->n; i++)
+        gi_args_free(&chain->steps[i].args);
+    free(chain->steps);
+    free(chain->words);
+    *chain = (struct gi_chain){0};
+}
+
+bool gi_chain_makes_arrays(const struct gi_chain *chain)
+{
+    const struct gi_reporter *last = chain && chain->n ? chain->steps[chain->n - 1].reporter : NULL;
+    return last && last->arrays;
+}
+
+bool gi_chain_no_clobber(const struct gi_chain_step *step)
+{
+    const char *output = step->args.params[GI_SET_STEP_OUTPUT];
+    bool given = false;
+    for (const struct gi_option *row = step->reporter->options; row->name; row++)
+        if (strcmp(row->name, "no-clobber") == 0)
+            memcpy(&given, output + row->offset, sizeof given);
+    return given;
+}

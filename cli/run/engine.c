@@ -1,0 +1,274 @@
+/* Threads that take items, work on them and deliver them.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/engine.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/run/memory_budget.h"
+#include "cli/run/stop.h"
+#include "cli/log.h"
+#include "kernels/parallel.h"
+
+/* Items finished ahead of the one that is delivered next, a thread: enough that a large image does
+ * not hold up the small ones behind it. */
+enum { AHEAD_A_THREAD = 4 };
+
+struct gi_engine {
+    struct gi_engine_options options;
+    struct gi_feed feed;
+    struct gi_work_on work;
+    struct gi_pool *pool;
+
+    pthread_mutex_t feeding;    /* over the feed; taken before the lock */
+    pthread_mutex_t delivering; /* over work.deliver; taken before the lock */
+    pthread_mutex_t lock;       /* over what follows */
+    pthread_cond_t moved;       /* an item was delivered, memory was given back, or `ended` */
+    uint64_t taken, delivered;
+    uint64_t window;         /* taken - delivered is at most this */
+    struct gi_item **parked; /* finished and not delivered: item i at i % window */
+    uint64_t reserved;       /* bytes under way */
+    bool ended;              /* no more items are taken */
+    bool broken;             /* nor delivered */
+    struct gi_err err;       /* why it is broken, where no item says it */
+    struct gi_tally tally;
+};
+
+enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err)
+{
+    bool machine = gi_status_is_machine(item->status);
+    *err = (struct gi_err){.status = machine ? GI_E_AGAIN : item->status};
+    return err->status;
+}
+
+enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_options *options,
+                             const struct gi_feed *feed, const struct gi_work_on *work,
+                             struct gi_err *err)
+{
+    struct gi_engine *engine = calloc(1, sizeof *engine);
+    uint64_t window = (uint64_t)options->threads * (1 + AHEAD_A_THREAD);
+    *out = engine;
+    if (engine)
+        engine->parked = calloc(window, sizeof(struct gi_item *));
+    if (!engine || !engine->parked || gi_pool_new(&engine->pool, options->threads, NULL) != GI_OK) {
+        gi_engine_free(out);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
+    }
+    gi_memory_give_back();
+    engine->options = *options;
+    if (!engine->options.memory)
+        engine->options.memory = gi_memory_share();
+    engine->feed = *feed;
+    engine->work = *work;
+    engine->window = window;
+    engine->tally.n = feed->n;
+    engine->tally.skipped = feed->skipped;
+    pthread_mutex_init(&engine->feeding, NULL);
+    pthread_mutex_init(&engine->delivering, NULL);
+    pthread_mutex_init(&engine->lock, NULL);
+    pthread_cond_init(&engine->moved, NULL);
+    return GI_OK;
+}
+
+void gi_engine_free(struct gi_engine **out)
+{
+    struct gi_engine *engine = *out;
+    *out = NULL;
+    if (!engine)
+        return;
+    for (uint64_t i = 0; engine->parked && i < engine->window; i++)
+        gi_item_free(&engine->parked[i]);
+    free(engine->parked);
+    gi_pool_free(&engine->pool);
+    free(engine);
+}
+
+/* Ends the taking. Under the lock. */
+static void end_locked(struct gi_engine *engine)
+{
+    engine->ended = true;
+    pthread_cond_broadcast(&engine->moved);
+}
+
+/* Ends the delivering too, by an error of its own (NULL: by an item's). Under the lock. */
+static void break_locked(struct gi_engine *engine, const struct gi_err *why)
+{
+    if (why && !engine->broken)
+        engine->err = *why;
+    engine->broken = true;
+    end_locked(engine);
+}
+
+/* Whether one more item may be taken: waits for its place. */
+static bool wait_for_place(struct gi_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    while (!engine->ended && engine->taken - engine->delivered >= engine->window)
+        pthread_cond_wait(&engine->moved, &engine->lock);
+    if (gi_stop_signal())
+        end_locked(engine);
+    bool may = !engine->ended;
+    pthread_mutex_unlock(&engine->lock);
+    return may;
+}
+
+/* The next item; NULL past the last. */
+static struct gi_item *take(struct gi_engine *engine)
+{
+    struct gi_item *item = NULL;
+    struct gi_err err = {0};
+    bool more = false;
+    pthread_mutex_lock(&engine->feeding);
+    if (wait_for_place(engine)) {
+        enum gi_status status = GI_OK;
+        item = gi_item_new();
+        if (item) {
+            item->engine = engine;
+            item->index = engine->taken; /* that only who feeds changes */
+        }
+        status = item ? engine->feed.next(engine->feed.self, item, &more, &err)
+                      : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
+        if (status || !more)
+            gi_item_free(&item);
+        pthread_mutex_lock(&engine->lock);
+        if (item)
+            engine->taken++;
+        else if (status)
+            break_locked(engine, &err);
+        else
+            end_locked(engine);
+        pthread_mutex_unlock(&engine->lock);
+    }
+    pthread_mutex_unlock(&engine->feeding);
+    return item;
+}
+
+uint64_t gi_engine_memory(const struct gi_engine *engine)
+{
+    return engine->options.memory;
+}
+
+void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
+{
+    struct gi_engine *engine = item->engine;
+    pthread_mutex_lock(&engine->lock);
+    /* With ordered delivery the lowest item in progress may go on, because the others wait for it;
+     * without order, the item that already has memory. */
+    while ((engine->work.ordered || !item->reserved) && engine->reserved > item->reserved &&
+           item->index != engine->delivered && engine->reserved + nbytes > engine->options.memory)
+        pthread_cond_wait(&engine->moved, &engine->lock);
+    item->reserved += nbytes;
+    engine->reserved += nbytes;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void count(struct gi_tally *tally, const struct gi_item *item)
+{
+    tally->done += item->status == GI_OK && !item->mark;
+    tally->failed += item->status != GI_OK;
+    tally->machine += gi_status_is_machine(item->status);
+    tally->input_nbytes += item->input_nbytes;
+    tally->output_nbytes += item->output_nbytes;
+    for (int i = 0; i < GI_STAGES; i++)
+        tally->ms[i] += item->ms[i];
+}
+
+static bool is_broken(struct gi_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    bool broken = engine->broken;
+    pthread_mutex_unlock(&engine->lock);
+    return broken;
+}
+
+/* Delivers one item and counts it. With ordered delivery, an item that ends the batch also ends the
+ * delivery, so that the output never depends on how far other threads were. */
+static void deliver_item(struct gi_engine *engine, struct gi_item *item)
+{
+    struct gi_err err = {0};
+    enum gi_status status = engine->work.deliver(engine->work.self, item, &err);
+    bool failed = item->status != GI_OK;
+    bool last = (failed && engine->options.fail_fast) || item->status == GI_E_DEVICE;
+    if (failed && *item->err.text)
+        gi_cli_log("%s", item->err.text);
+    pthread_mutex_lock(&engine->lock);
+    count(&engine->tally, item);
+    if (status || (last && engine->work.ordered))
+        break_locked(engine, status ? &err : NULL);
+    else if (last)
+        end_locked(engine);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* Delivers one item, unless the batch is broken, and frees it. Under `delivering`. */
+static void deliver(struct gi_engine *engine, struct gi_item *item)
+{
+    if (!is_broken(engine))
+        deliver_item(engine, item);
+    pthread_mutex_lock(&engine->lock);
+    engine->reserved -= item->reserved;
+    engine->delivered++;
+    pthread_cond_broadcast(&engine->moved);
+    pthread_mutex_unlock(&engine->lock);
+    gi_item_free(&item);
+}
+
+/* The parked item that is delivered next, taken out; NULL where it is not finished. */
+static struct gi_item *unpark(struct gi_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    struct gi_item **place = &engine->parked[engine->delivered % engine->window], *item = *place;
+    *place = NULL;
+    pthread_mutex_unlock(&engine->lock);
+    return item;
+}
+
+static void finish(struct gi_engine *engine, struct gi_item *item)
+{
+    if (engine->work.ordered) {
+        pthread_mutex_lock(&engine->lock);
+        engine->parked[item->index % engine->window] = item;
+        pthread_mutex_unlock(&engine->lock);
+        item = NULL;
+    }
+    pthread_mutex_lock(&engine->delivering);
+    if (item)
+        deliver(engine, item);
+    else
+        while ((item = unpark(engine)))
+            deliver(engine, item);
+    pthread_mutex_unlock(&engine->delivering);
+}
+
+static void worker(void *arg, int index, void *scratch)
+{
+    struct gi_engine *engine = arg;
+    (void)index;
+    (void)scratch;
+    for (struct gi_item *item; (item = take(engine));) {
+        if (!item->pass && !item->status) {
+            item->status = engine->work.run(engine->work.self, item, &item->err);
+            gi_item_blame(item);
+        }
+        finish(engine, item);
+    }
+}
+
+enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err)
+{
+    enum gi_status status =
+        gi_pool_run(engine->pool, engine->options.threads, worker, engine, 0, err);
+    if (!status && engine->err.status) {
+        *err = engine->err;
+        status = engine->err.status;
+    }
+    return status;
+}
+
+void gi_engine_tally(struct gi_engine *engine, struct gi_tally *tally)
+{
+    pthread_mutex_lock(&engine->lock);
+    *tally = engine->tally;
+    pthread_mutex_unlock(&engine->lock);
+}

@@ -1,0 +1,338 @@
+/* The ordinary work on an item.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/imaging.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/run/device_pool.h"
+#include "cli/run/plans.h"
+#include "cli/process.h"
+#include "cli/run/ready.h"
+#include "cli/run/session.h"
+#include "kernels/parallel.h"
+
+struct gi_imaging {
+    struct gi_imaging_options options;
+    struct gi_device_pool *devices;
+    struct gi_plans *plans;
+    struct gi_pool *pool; /* inside an image; its threads are idle at the batch's end alone */
+    struct gi_parallel parallel;
+};
+
+enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_options *options,
+                              struct gi_err *err)
+{
+    struct gi_imaging *imaging = calloc(1, sizeof *imaging);
+    *out = imaging;
+    if (!imaging)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
+    imaging->options = *options;
+    enum gi_status status =
+        gi_device_pool_new(&imaging->devices, options->device, options->images, err);
+    if (!status)
+        status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);
+    if (!status && options->chain && options->chain->n)
+        status = gi_plans_new(&imaging->plans, options->chain, options->io, err);
+    if (status) {
+        gi_imaging_free(out);
+        return status;
+    }
+    imaging->parallel = gi_pool_lend(imaging->pool);
+    return GI_OK;
+}
+
+void gi_imaging_free(struct gi_imaging **out)
+{
+    struct gi_imaging *imaging = *out;
+    *out = NULL;
+    if (!imaging)
+        return;
+    gi_plans_free(&imaging->plans);
+    gi_pool_free(&imaging->pool);
+    gi_device_pool_free(&imaging->devices);
+    free(imaging);
+}
+
+int gi_imaging_threads(const struct gi_imaging *imaging)
+{
+    return gi_device_pool_threads(imaging->devices);
+}
+
+const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging)
+{
+    return imaging->options.chain;
+}
+
+const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
+{
+    return gi_device_pool_allocator(imaging->devices);
+}
+
+/* What the listener needs to know. */
+struct coming {
+    const struct gi_imaging *imaging;
+    struct gi_item *item;
+    bool told;
+};
+
+/* Bytes that the chain takes for an image of that shape, besides the image: what its steps make,
+ * count and look up, and about as much as the result again while that is encoded. 0 if the chain
+ * can't be planned: the item will fail. */
+static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_image *shape)
+{
+    struct gi_ready ready;
+    struct gi_plans_use use;
+    uint64_t nbytes = 0;
+    if (!imaging->plans)
+        return 0;
+    enum gi_status status = gi_ready_make(&ready, imaging->options.chain, NULL);
+    if (!status && !gi_plans_take(imaging->plans, &use, shape, &ready, NULL)) {
+        struct gi_image result = gi_pipeline_result(use.pipeline);
+        nbytes = gi_pipeline_nbytes(use.pipeline) + gi_image_nbytes(&result);
+        gi_plans_give_back(imaging->plans, &use);
+    }
+    gi_ready_free(&ready);
+    return nbytes;
+}
+
+/* The samples as stored, as converted, and what is made of them. */
+static void on_shape(void *arg, const struct gi_image *stored)
+{
+    struct coming *coming = arg;
+    if (!coming->item->engine || coming->told)
+        return;
+    struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
+    uint64_t made = chain_nbytes(coming->imaging, &shape), least = 2 * gi_image_nbytes(&shape);
+    gi_engine_reserve(coming->item, gi_image_nbytes(stored) + gi_image_nbytes(&shape) +
+                                        (made > least ? made : least));
+    coming->told = true;
+}
+
+static int on_picture(void *arg, const struct gi_image *picture)
+{
+    const struct coming *coming = arg;
+    const struct gi_chain *chain = coming->imaging->options.chain;
+    const struct gi_chain_step *first = chain && chain->n ? &chain->steps[0] : NULL;
+    return first && first->filter->shrink
+               ? first->filter->shrink(first->args.params[GI_SET_STEP_FILTER], picture)
+               : 1;
+}
+
+enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *image, struct gi_metadata *metadata,
+                               struct gi_file_info *info, struct gi_err *err)
+{
+    double start = gi_now_ms();
+    struct coming coming = {.imaging = imaging, .item = item};
+    struct gi_shape_listener listener = {on_shape, &coming, on_picture};
+    struct gi_loading loading = {.bytes = item->bytes,
+                                 .nbytes = item->nbytes,
+                                 .parallel = &imaging->parallel,
+                                 .listener = &listener,
+                                 .allocator = gi_device_pool_allocator(imaging->devices)};
+    gi_item_note_input(item);
+    enum gi_status status =
+        gi_cli_load_by(image, metadata, info, item->input, imaging->options.io, &loading, err);
+    item->ms[GI_STAGE_DECODE] += gi_now_ms() - start;
+    if (!status) {
+        item->shape = *image;
+        item->shape.data = NULL;
+        if (image->shrunk.by) {
+            item->shape.width = image->shrunk.width;
+            item->shape.height = image->shrunk.height;
+        }
+    }
+    return status;
+}
+
+/* Runs the pipeline of `n` steps, with times where they are wanted. */
+static enum gi_status run(struct gi_imaging *imaging, struct gi_item *item,
+                          const struct gi_pipeline *pipeline, struct gi_image *dst,
+                          const struct gi_image *src, const struct gi_side *sides, int n,
+                          struct gi_err *err)
+{
+    if (!imaging->options.times)
+        return gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, NULL, err);
+    double *steps = calloc(2 * (size_t)n, sizeof *steps);
+    struct gi_times times = {.step_ms = steps, .step_nbytes = steps + n};
+    enum gi_status status =
+        steps ? gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, &times, err)
+              : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", n);
+    for (int i = 0; i < n && !status; i++)
+        item->ms[GI_STAGE_KERNELS] += times.step_ms[i];
+    item->ms[GI_STAGE_UPLOAD] += times.upload_ms;
+    item->ms[GI_STAGE_DOWNLOAD] += times.download_ms;
+    free(steps);
+    return status;
+}
+
+enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *item,
+                                  struct gi_image *dst, const struct gi_image *src,
+                                  const struct gi_ready *ready, struct gi_err *err)
+{
+    struct gi_plans_use use;
+    enum gi_status status = gi_plans_take(imaging->plans, &use, src, ready, err);
+    if (status)
+        return status;
+    status = run(imaging, item, use.pipeline, dst, src, ready ? ready->sides : NULL,
+                 imaging->options.chain->n, err);
+    gi_plans_give_back(imaging->plans, &use);
+    return status;
+}
+
+enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *dst, const struct gi_image *src,
+                               const struct gi_filter *filter, const void *params,
+                               const struct gi_image *other, struct gi_err *err)
+{
+    struct gi_step step = {
+        .filter = filter, .params = params, .others = other, .nothers = other != NULL};
+    struct gi_side side = {.others = other};
+    struct gi_pipeline *pipeline = NULL;
+    enum gi_status status =
+        gi_pipeline_new_within(&pipeline, &imaging->options.io->limits, &step, 1, src, NULL, err);
+    if (!status)
+        status = run(imaging, item, pipeline, dst, src, &side, 1, err);
+    gi_pipeline_free(&pipeline);
+    return status;
+}
+
+enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
+                                    const struct gi_image *image,
+                                    const struct gi_metadata *metadata, const char *path,
+                                    struct gi_bundle *bundle, struct gi_err *err)
+{
+    double start = gi_now_ms();
+    struct gi_io_params io = *imaging->options.io;
+    io.bundle = bundle;
+    enum gi_status status =
+        gi_cli_save_by(image, metadata, path, &io, &imaging->parallel, NULL, NULL, err);
+    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    return status ? status : gi_item_add_part(item, path, err);
+}
+
+enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
+                               const struct gi_image *image, const struct gi_metadata *metadata,
+                               bool into_memory, struct gi_err *err)
+{
+    double start = gi_now_ms();
+    struct gi_io_params io = *imaging->options.io;
+    const char *name = item->output ? item->output : item->input;
+    if (item->format)
+        io.format = item->format;
+    enum gi_status status =
+        gi_cli_save_by(image, metadata, name, &io, &imaging->parallel,
+                       into_memory ? &item->made : NULL, &item->made_nbytes, err);
+    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    if (!status)
+        gi_item_note_output(item);
+    return status;
+}
+
+/* The image is loaded; *image becomes the result. */
+static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
+                             struct gi_image *image, const struct gi_file_info *info,
+                             struct gi_err *err)
+{
+    const struct gi_chain *chain = imaging->options.chain;
+    const struct gi_io_params *io = imaging->options.io;
+    struct gi_ready ready;
+    struct gi_image made = {0};
+    unsigned maxval = gi_cli_maxval(image, info, io);
+    int threads = gi_pool_threads(imaging->pool);
+    enum gi_status status = gi_ready_make(&ready, chain, err);
+    if (!status)
+        status = gi_cli_check_levels(ready.steps, chain->n, image, info, io, err);
+    if (!status)
+        status = gi_imaging_compute(imaging, item, &made, image, &ready, err);
+    if (!status)
+        status = gi_ready_report(&ready, item->input, NULL, maxval, threads, NULL, err);
+    gi_ready_free(&ready);
+    gi_image_free(image);
+    if (status) {
+        gi_image_free(&made);
+        return gi_err_prefix(err, "%s", item->input);
+    }
+    *image = made;
+    return GI_OK;
+}
+
+/* The table or array of one image. */
+static enum gi_status report(const struct gi_imaging *imaging, const struct gi_ready *ready,
+                             struct gi_item *item, unsigned maxval,
+                             const struct gi_imaging_table *table, struct gi_err *err)
+{
+    int last = imaging->options.chain->n - 1;
+    const struct gi_chain_step *step = &imaging->options.chain->steps[last];
+    const struct gi_image *image = &ready->inputs[last];
+    struct gi_sink *sink = NULL;
+    double start = gi_now_ms();
+    enum gi_status status = table->into_memory
+                                ? gi_sink_open_memory(&sink, item->input, err)
+                                : gi_sink_open(&sink, item->output, gi_chain_no_clobber(step), err);
+    struct gi_report one = {.params = step->args.params[GI_SET_STEP_FILTER],
+                            .output = step->args.params[GI_SET_STEP_OUTPUT],
+                            .result = ready->sides[last].result,
+                            .image = image,
+                            .maxval = last ? (unsigned)gi_type_full_scale(image->type) : maxval,
+                            .file = table->file,
+                            .to = item->output ? item->output : item->input,
+                            .table = sink,
+                            .json = table->json,
+                            .threads = 1};
+    if (!status)
+        status = step->reporter->write(&one, err);
+    if (!status && table->into_memory)
+        status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+    else if (!status)
+        status = gi_sink_commit(&sink, false, err);
+    gi_sink_abandon(&sink);
+    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    gi_item_note_output(item);
+    return status;
+}
+
+enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *item,
+                                  const struct gi_image *image, const struct gi_file_info *info,
+                                  const struct gi_imaging_table *table, struct gi_err *err)
+{
+    const struct gi_chain *chain = imaging->options.chain;
+    const struct gi_io_params *io = imaging->options.io;
+    struct gi_ready ready;
+    enum gi_status status = gi_ready_make(&ready, chain, err);
+    if (!status)
+        status = gi_cli_check_levels(ready.steps, chain->n, image, info, io, err);
+    if (!status)
+        status = gi_imaging_compute(imaging, item, NULL, image, &ready, err);
+    if (!status)
+        status = report(imaging, &ready, item, gi_cli_maxval(image, info, io), table, err);
+    gi_ready_free(&ready);
+    return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;
+}
+
+static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
+                                struct gi_err *err)
+{
+    struct gi_image image = {0};
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info = {0};
+    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
+    if (!status && imaging->plans)
+        status = filter(imaging, item, &image, &info, err);
+    if (!status)
+        status = gi_imaging_save(imaging, item, &image, &metadata, into_memory, err);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err)
+{
+    return whole_way(imaging, item, false, err);
+}
+
+enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err)
+{
+    return whole_way(imaging, item, true, err);
+}

@@ -1,0 +1,133 @@
+/* How much memory a batch may take.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/memory_budget.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PATH_BYTES = 4096,
+    LARGE_NBYTES = 1 << 20,
+};
+
+/* Where a control group says what. */
+struct words {
+    const char *mount, *limit, *soft_limit, *used, *reclaimable;
+};
+
+static const struct words v2 = {"/sys/fs/cgroup", "memory.max", "memory.high", "memory.current",
+                                "inactive_file"};
+static const struct words v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL,
+                                "memory.usage_in_bytes", "total_inactive_file"};
+
+/* The number behind `word` in a file of lines, 0 where there is none. An empty word: the first. */
+static uint64_t number_in(const char *path, const char *word)
+{
+    char line[256];
+    uint64_t value = 0;
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, word, strlen(word)) == 0 &&
+            sscanf(line + strlen(word), "%" SCNu64, &value) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return value;
+}
+
+static uint64_t number_of(const char *folder, const char *name, const char *word)
+{
+    char path[PATH_BYTES + 64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return number_in(path, word);
+}
+
+/* Returns the minimum of `least` and the memory left in one control group. Cached files that are
+ * not in use count as free; a limit that is not a number is ignored. */
+static uint64_t lower_by(uint64_t least, const char *folder, const struct words *words)
+{
+    uint64_t limit = number_of(folder, words->limit, "");
+    uint64_t soft = words->soft_limit ? number_of(folder, words->soft_limit, "") : 0;
+    if (!limit || (soft && soft < limit))
+        limit = soft;
+    if (!limit)
+        return least;
+    uint64_t used = number_of(folder, words->used, "");
+    uint64_t cached = number_of(folder, "memory.stat", words->reclaimable);
+    used -= cached < used ? cached : used;
+    uint64_t left = limit > used ? limit - used : 1;
+    return !least || left < least ? left : least;
+}
+
+/* The group `name` and all above it. A container may see its own as the top under the name that it
+ * has outside: folders that are not there say nothing. */
+static uint64_t lower_by_groups(uint64_t least, const char *root, const char *name,
+                                const struct words *words)
+{
+    char folder[PATH_BYTES];
+    size_t top = strlen(root) + strlen(words->mount);
+    int n = snprintf(folder, sizeof folder, "%s%s%s", root, words->mount, name);
+    if (n < 0 || (size_t)n >= sizeof folder)
+        return least;
+    for (;;) {
+        least = lower_by(least, folder, words);
+        char *slash = strrchr(folder, '/');
+        if (!folder[top] || !slash)
+            return least;
+        *slash = '\0';
+    }
+}
+
+/* The group's name in a line "4:memory:/a/b" or "0::/a/b" of /proc/self/cgroup; NULL: no line of
+ * memory. The format: cgroups(7). */
+static char *name_in(char *line, const struct words **words)
+{
+    char *controllers = strchr(line, ':'), *rest;
+    char *name = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!name)
+        return NULL;
+    *name++ = '\0';
+    name[strcspn(name, "\n")] = '\0';
+    *words = &v2;
+    for (char *at = strtok_r(controllers + 1, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
+        if (strcmp(at, "memory") == 0)
+            *words = &v1;
+        else if (*words == &v2)
+            *words = NULL;
+    }
+    return *words ? name : NULL;
+}
+
+uint64_t gi_memory_free(const char *root)
+{
+    char path[PATH_BYTES], line[PATH_BYTES];
+    const struct words *words;
+    snprintf(path, sizeof path, "%s/proc/meminfo", root);
+    uint64_t least = 1024 * number_in(path, "MemAvailable:");
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *name = name_in(line, &words);
+        if (name)
+            least = lower_by_groups(least, root, name, words);
+    }
+    if (file)
+        fclose(file);
+    return least;
+}
+
+uint64_t gi_memory_share(void)
+{
+    const uint64_t least = UINT64_C(32) << 20;
+    uint64_t share = gi_memory_free("") / 2;
+    return share > least ? share : least;
+}
+
+void gi_memory_give_back(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES); /* once set it no longer grows automatically */
+#endif
+}

@@ -1,0 +1,147 @@
+/* Images that the options of a chain's steps name: further sources, loaded once.
+ * SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "cli/run/chain.h"
+#include "cli/hash.h"
+#include "cli/run/output.h"
+#include "cli/commands/paste.h"
+
+static const void *params_of(const struct gi_chain_step *step)
+{
+    return step->args.params[GI_SET_STEP_FILTER];
+}
+
+/* Options for the input also apply to a further picture, as far as the two must be alike; other
+ * images, such as maps, are loaded unchanged. */
+static struct gi_io_params how_to_load(const struct gi_option *row, const struct gi_io_params *io)
+{
+    struct gi_io_params how = {0};
+    gi_options_default(&how, gi_input_options);
+    how.limits = io->limits;
+    how.allow_partial = io->allow_partial;
+    how.quiet = io->quiet;
+    how.gray = row->picture ? io->gray : 0;
+    how.linear = row->picture && io->linear;
+    how.labels = row->labels;
+    return how;
+}
+
+static enum gi_status load_image(struct gi_chain_step *step, int i, const struct gi_option *row,
+                                 const struct gi_io_params *io, int threads, struct gi_err *err)
+{
+    struct gi_io_params how = how_to_load(row, io);
+    const void *params = params_of(step);
+    const char *path = gi_option_path(row, params);
+    step->nothers = i + 1;
+    enum gi_status status =
+        gi_cli_load(&step->others[i], NULL, NULL, path, &how, threads, NULL, err);
+    if (!status && step->filter->admit) {
+        status = step->filter->admit(params, i + 1, &step->others[i], err);
+        if (status)
+            gi_err_prefix(err, "%s", path);
+    }
+    return status ? gi_err_prefix(err, "--%s", row->name) : GI_OK;
+}
+
+/* Refuses standard input where it is *taken, and takes it. */
+static enum gi_status check_step(const struct gi_chain_step *step, bool *taken, struct gi_err *err)
+{
+    const struct gi_option *row;
+    for (int i = 0; (row = gi_filter_image(step->filter, params_of(step), i)); i++) {
+        if (strcmp(gi_option_path(row, params_of(step)), "-") != 0)
+            continue;
+        if (*taken || step->filter == &gi_filter_paste)
+            return gi_fail(err, GI_E_USAGE, "--%s -: want a file, standard input is for the input",
+                           row->name);
+        *taken = true;
+    }
+    return GI_OK;
+}
+
+static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_params *io,
+                                int threads, struct gi_err *err)
+{
+    const struct gi_option *row, *last = NULL;
+    bool tables = step->filter == &gi_filter_paste;
+    enum gi_status status = GI_OK;
+    for (int i = 0; !status && (row = gi_filter_image(step->filter, params_of(step), i)); i++) {
+        last = row;
+        if (!tables)
+            status = load_image(step, i, row, io, threads, err);
+    }
+    if (!tables || status)
+        return status;
+    struct gi_io_params how = how_to_load(last, io); /* crops are pictures */
+    return gi_paste_load(step->others, &step->nothers, params_of(step), &how, threads, err);
+}
+
+enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi_io_params *io,
+                             int threads, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < chain->n && !status; i++) {
+            struct gi_chain_step *step = &chain->steps[i];
+            status = turn ? load_step(step, io, threads, err) : check_step(step, &taken, err);
+            if (status && step->command.name) /* of a text of steps */
+                gi_err_prefix(err, "step %d, %s", i + 1, step->filter->name);
+        }
+    return status;
+}
+
+void gi_chain_unload(struct gi_chain *chain)
+{
+    for (int i = 0; i < chain->n; i++) {
+        struct gi_chain_step *step = &chain->steps[i];
+        for (; step->nothers > 0; step->nothers--)
+            gi_image_free(&step->others[step->nothers - 1]);
+    }
+}
+
+static uint64_t mix_image(uint64_t hash, const struct gi_image *image)
+{
+    const int shape[] = {image->width, image->height, image->channels, (int)image->type};
+    hash = gi_hash(hash, shape, sizeof shape);
+    for (int y = 0; y < image->height; y++)
+        hash = gi_hash(hash, gi_row(image, y), gi_row_nbytes(image));
+    return hash;
+}
+
+uint64_t gi_chain_hash(const struct gi_chain *chain)
+{
+    uint64_t hash = GI_HASH_START;
+    for (int s = 0; chain && s < chain->n; s++) {
+        const struct gi_chain_step *step = &chain->steps[s];
+        for (int i = 0; i < step->nothers; i++)
+            hash = mix_image(hash, &step->others[i]);
+        for (int i = 0; i < step->args.ncontents; i++)
+            if (step->args.contents[i])
+                hash = gi_hash(hash, step->args.contents[i], strlen(step->args.contents[i]) + 1);
+    }
+    return hash == GI_HASH_START ? 0 : hash;
+}
+
+const char *gi_chain_image(const struct gi_chain *chain, int i)
+{
+    for (int s = 0; chain && s < chain->n; s++) {
+        const struct gi_chain_step *step = &chain->steps[s];
+        const struct gi_option *row;
+        for (int j = 0; (row = gi_filter_image(step->filter, params_of(step), j)); j++)
+            if (i-- == 0)
+                return gi_option_path(row, params_of(step));
+    }
+    return NULL;
+}
+
+enum gi_status gi_chain_check_outputs(const struct gi_chain *chain, const char *const *outputs,
+                                      struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    const char *path;
+    for (int i = 0; !status && (path = gi_chain_image(chain, i)); i++) {
+        const char *const inputs[] = {path, NULL};
+        status = gi_output_check_inputs(outputs, inputs, err);
+    }
+    return status;
+}

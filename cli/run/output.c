@@ -1,0 +1,235 @@
+/* Outputs of a command, looked at before any work.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/output.h"
+#include "cli/inputs/path_conflicts.h"
+#include "cli/command.h"
+#include "cli/log.h"
+#include "imgio/imgio.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Returns whether the first `n` characters of `word` are one of `names`, which are separated by
+ * spaces. */
+static bool is_one_of(const char *names, const char *word, size_t n)
+{
+    for (const char *s = names; *s; s += *s == ' ') {
+        size_t length = strcspn(s, " ");
+        if (length == n && strncasecmp(s, word, n) == 0)
+            return true;
+        s += length;
+    }
+    return false;
+}
+
+const char *gi_output_file(const char *path)
+{
+    const char *colon = strchr(path, ':');
+    size_t n = colon ? (size_t)(colon - path) : 0;
+    const struct gi_format_info *format;
+    bool known = false;
+    for (int i = 0; colon && !known && (format = gi_format_at(i)); i++)
+        known = is_one_of(format->suffixes, path, n);
+    return known ? colon + 1 : path;
+}
+
+bool gi_output_has_folder(const char *path)
+{
+    const char *file = gi_output_file(path), *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : NULL;
+    bool there = !folder || access(folder, F_OK) == 0;
+    free(folder);
+    return there;
+}
+
+enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0)
+        return GI_OK;
+    bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return gi_fail(err, GI_E_IO, "%s: is a folder, want a file", path);
+    /* To open a pipe and close it again would end its reader. */
+    if (exists && !S_ISREG(st.st_mode))
+        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS)
+                   ? gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno))
+                   : GI_OK;
+    if (exists && no_clobber)
+        return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
+    struct gi_sink *sink;
+    enum gi_status status = gi_sink_open(&sink, path, no_clobber, err);
+    unsigned long links = status ? 0 : gi_sink_other_links(sink);
+    if (links)
+        gi_cli_warn("%s: the older file keeps its %lu other name%s (hard links)", path, links,
+                    links == 1 ? "" : "s");
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+/* Returns the folder that contains the last name of `path`, symbolic links resolved; *name becomes
+ * that name. Owned by the caller; NULL if there is no such folder. */
+static char *folder_of(const char *path, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    *name = slash ? slash + 1 : path;
+    free(folder);
+    return real;
+}
+
+bool gi_output_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    const char *name_a, *name_b;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return strcmp(a, b) == 0;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        /* Two outputs to /dev/null are no conflict. */
+        return x.st_dev == y.st_dev && x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
+    char *folder_a = folder_of(a, &name_a), *folder_b = folder_of(b, &name_b);
+    bool same = folder_a && folder_b && strcmp(folder_a, folder_b) == 0;
+    free(folder_a);
+    free(folder_b);
+    return strcmp(a, b) == 0 || (same && strcmp(name_a, name_b) == 0);
+}
+
+/* The regular file that `path` stands for, "-" by descriptor `standard`; false where there is none.
+ */
+static bool stat_file(struct stat *st, const char *path, int standard)
+{
+    int failed = strcmp(path, "-") == 0 ? fstat(standard, st) : stat(path, st);
+    return !failed && S_ISREG(st->st_mode);
+}
+
+/* The same of an input, which may be one of several images of its file. */
+static bool stat_input(struct stat *st, const char *path)
+{
+    int image;
+    size_t length = gi_path_file(path, &image);
+    char *file = image ? strndup(path, length) : NULL;
+    bool found = stat_file(st, file ? file : path, STDIN_FILENO);
+    free(file);
+    return found;
+}
+
+enum gi_status gi_output_check_inputs(const char *const *outputs, const char *const *inputs,
+                                      struct gi_err *err)
+{
+    struct stat out, in;
+    for (int o = 0; outputs[o]; o++) {
+        if (!stat_file(&out, gi_output_file(outputs[o]), STDOUT_FILENO))
+            continue;
+        for (int i = 0; inputs[i]; i++)
+            if (stat_input(&in, inputs[i]) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+                return gi_fail(err, GI_E_USAGE,
+                               "%s: would be written over the input %s, want another file",
+                               outputs[o], inputs[i]);
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_output_check_plain(const char *option, const char *path, struct gi_err *err)
+{
+    return !path || gi_output_file(path) == path
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE,
+                         "%s %s: takes no prefix of a format, want another name (or ./%s)", option,
+                         path, path);
+}
+
+/* A folder is moved to `path` by a rename within its parent folder. */
+static enum gi_status check_parent(const char *option, const char *path, struct gi_err *err)
+{
+    struct stat inside, outside;
+    char *name = realpath(path, NULL);
+    if (!name && !(name = strdup(path)))
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
+        name[n - 1] = '\0';
+    char *slash = strrchr(name, '/');
+    if (slash)
+        slash[1] = '\0';
+    const char *parent = slash ? name : ".";
+    enum gi_status status = GI_OK;
+    if (faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS))
+        status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
+    else if (stat(path, &inside) == 0 && stat(parent, &outside) == 0 &&
+             (inside.st_dev != outside.st_dev || inside.st_ino == outside.st_ino))
+        status = gi_fail(err, GI_E_IO, "%s %s: is the top of a file system, want a folder in it",
+                         option, path);
+    free(name);
+    return status;
+}
+
+enum gi_status gi_output_check_folder(const char *option, const char *path, const char *what,
+                                      bool (*ours)(const char *name), struct gi_err *err)
+{
+    DIR *folder = opendir(path);
+    if (!folder && errno != ENOENT)
+        return gi_fail(err, gi_status_of_errno(errno), "%s %s: %s", option, path, strerror(errno));
+    enum gi_status status = GI_OK;
+    /* Its own permissions would not matter, but a read-only folder says no, as a file does. */
+    if (folder && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS))
+        status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
+    struct dirent *entry;
+    while (errno = 0, folder && !status && (entry = readdir(folder))) {
+        const char *name = entry->d_name;
+        if (gi_bundle_replaces(dirfd(folder), name, ours))
+            continue;
+        status = ours ? gi_fail(err, GI_E_IO,
+                                "%s %s: holds %s, which is none of the %s, and --force replaces "
+                                "only %s",
+                                option, path, name, what, what)
+                      : gi_fail(err, GI_E_IO,
+                                "%s %s: holds %s: want a new or an empty folder, or --force "
+                                "to replace %s",
+                                option, path, name, what);
+    }
+    if (!status && errno) /* of readdir() */
+        status =
+            gi_fail(err, gi_status_of_errno(errno), "%s %s: %s", option, path, strerror(errno));
+    if (folder)
+        closedir(folder);
+    return status ? status : check_parent(option, path, err);
+}
+
+bool gi_output_is_numbered(const char *name, const char *start)
+{
+    size_t n = strlen(start);
+    if (strncmp(name, start, n) != 0)
+        return false;
+    name += n;
+    n = strspn(name, "0123456789");
+    const char *suffix = name + n + 1;
+    return n && name[n] == '.' && *suffix &&
+           strspn(suffix, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(suffix);
+}
+
+enum gi_status gi_output_check_inside(const char *option, const char *path,
+                                      const char *const *inputs, struct gi_err *err)
+{
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
+    char *inside;
+    if (asprintf(&inside, "%s/", path) < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    enum gi_status status = gi_paths_add_folder(&paths, GI_PATH_OUTPUT, 0, inside, err);
+    for (size_t i = 0; inputs[i] && !status; i++)
+        if (strcmp(inputs[i], "-") != 0)
+            status = gi_paths_add_folder(&paths, GI_PATH_INPUT, i, inputs[i], err);
+    if (!status && gi_paths_conflict(&paths, false, &a, &b))
+        status = gi_fail(err, GI_E_USAGE, "%s %s: the input %s is in it, want another folder",
+                         option, path, inputs[b.index]);
+    gi_paths_free(&paths);
+    free(inside);
+    return status;
+}

@@ -1,0 +1,47 @@
+/* Outputs of a command, looked at before any work.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_RUN_OUTPUT_H
+#define GI_CLI_RUN_OUTPUT_H
+
+#include "cli/command.h"
+
+/* `path` without the prefix of an image format ("png:"). Points into `path`. */
+const char *gi_output_file(const char *path);
+
+/* Checks that a file can be created or replaced at `path`, which has no prefix; "-" always can.
+ * Leaves nothing behind. Errors: GI_E_IO, GI_E_MEMORY. */
+enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err);
+
+/* Whether the folder of `path`, which may have a prefix, exists and can be reached; of "-" always.
+ * errno says why not. */
+bool gi_output_has_folder(const char *path);
+
+/* Whether a result to `a` and one to `b`, without prefixes, would be written over each other:
+ * the same name in the same folder, the same file by two names, or standard output. */
+bool gi_output_same(const char *a, const char *b);
+
+/* Refuses an output that is one of the inputs: the same regular file by device and inode, whatever
+ * the names, links and redirections. Both lists end with NULL and may hold "-"; outputs may have a
+ * prefix ("png:"). The image that a filter edits in place is no output here. Errors: GI_E_USAGE. */
+enum gi_status gi_output_check_inputs(const char *const *outputs, const char *const *inputs,
+                                      struct gi_err *err);
+
+/* Refuses the prefix of an image format on what is no image. `option` as it was given: "--plot".
+ * `path` NULL: it was not. Errors: GI_E_USAGE. */
+enum gi_status gi_output_check_plain(const char *option, const char *path, struct gi_err *err);
+
+/* Checks that a folder of files can be created at `path`, the value of `option` ("--crops"), as
+ * gi_bundle_folder() does: new, in an existing folder, or replacing an empty one or, with `ours`,
+ * one that contains only `what` ("crops"). Errors: GI_E_IO. */
+enum gi_status gi_output_check_folder(const char *option, const char *path, const char *what,
+                                      bool (*ours)(const char *name), struct gi_err *err);
+
+/* Whether a name is `start`, digits, a point and a suffix: "layer-000001.png". */
+bool gi_output_is_numbered(const char *name, const char *start);
+
+/* Refuses to replace a folder, the value of `option`, that contains one of the inputs; these end
+ * with NULL and may include "-". Errors: GI_E_USAGE, GI_E_MEMORY. */
+enum gi_status gi_output_check_inside(const char *option, const char *path,
+                                      const char *const *inputs, struct gi_err *err);
+
+#endif

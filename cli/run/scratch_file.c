@@ -1,0 +1,43 @@
+/* Temporary files that have no name.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/scratch_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *folder(void)
+{
+    const char *named = getenv("TMPDIR");
+    return named && *named ? named : "/var/tmp";
+}
+
+enum gi_status gi_scratch_file_fail(struct gi_err *err)
+{
+    return gi_fail(err, gi_status_of_errno(errno),
+                   "a temporary file in %s: %s (TMPDIR says where it goes)", folder(),
+                   strerror(errno));
+}
+
+enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err)
+{
+    char *path;
+    *fd = -1;
+    if (asprintf(&path, "%s/gpuimg-XXXXXX", folder()) < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    *fd = mkostemp(path, O_CLOEXEC);
+    if (*fd >= 0)
+        unlink(path);
+    enum gi_status status = *fd >= 0 ? GI_OK : gi_scratch_file_fail(err);
+    free(path);
+    if (!status && nbytes && fallocate(*fd, 0, 0, (off_t)nbytes) &&
+        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
+        status = gi_scratch_file_fail(err);
+        close(*fd);
+        *fd = -1;
+    }
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SIGINT and SIGTERM while a batch runs.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/stop.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "imgio/reader.h"
+
+/* A handler can be told nothing, so what it notes is global. Any thread may run it, and all read.
+ */
+static atomic_int asked;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler may take no lock");
+static struct sigaction before[2];
+static const int numbers[2] = {SIGINT, SIGTERM};
+
+static void on_signal(int number)
+{
+    asked = number;
+    for (int i = 0; i < 2; i++)
+        sigaction(numbers[i], &before[i], NULL);
+}
+
+void gi_stop_listen(void)
+{
+    gi_input_heed(gi_stop_asked);
+    /* Without SA_RESTART: who waits for a pipe is woken. */
+    struct sigaction act = {.sa_handler = on_signal};
+    for (int i = 0; i < 2; i++) {
+        sigaction(numbers[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) /* what nohup ignores stays ignored */
+            sigaction(numbers[i], &act, NULL);
+    }
+}
+
+int gi_stop_signal(void)
+{
+    return asked;
+}
+
+bool gi_stop_asked(void)
+{
+    return gi_stop_signal() != 0;
+}

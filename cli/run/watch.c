@@ -1,0 +1,54 @@
+/* The line of progress of one image.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/watch.h"
+
+#include <stdio.h>
+
+#include "cli/run/progress.h"
+
+static const double LONG_S = 2;
+
+static bool tell(void *arg, double seconds, char *line, size_t nbytes)
+{
+    const struct gi_watch *watch = arg;
+    uint64_t npixels = __atomic_load_n(&watch->npixels, __ATOMIC_RELAXED);
+    const char *now = __atomic_load_n(&watch->now, __ATOMIC_RELAXED);
+    char size[48] = "";
+    if (seconds < LONG_S)
+        return false;
+    if (npixels && !watch->total)
+        snprintf(size, sizeof size, " of %.3g megapixels", 1e-6 * (double)npixels);
+    if (watch->total)
+        snprintf(line, nbytes, "%d/%d images, %.0f s, now %s",
+                 __atomic_load_n(&watch->done, __ATOMIC_RELAXED), watch->total, seconds, now);
+    else
+        snprintf(line, nbytes, "1 image%s, %.0f s, now %s", size, seconds, now);
+    return true;
+}
+
+void gi_watch_start(struct gi_watch *watch, bool forced, int total)
+{
+    *watch = (struct gi_watch){.now = "decode", .total = total};
+    watch->progress = gi_progress_start(forced, tell, watch);
+}
+
+void gi_watch_end(struct gi_watch *watch)
+{
+    gi_progress_end(&watch->progress);
+}
+
+void gi_watch_stage(struct gi_watch *watch, const char *stage)
+{
+    __atomic_store_n(&watch->now, stage, __ATOMIC_RELAXED);
+}
+
+void gi_watch_size(struct gi_watch *watch, const struct gi_image *image)
+{
+    __atomic_store_n(&watch->npixels, (uint64_t)image->width * (uint64_t)image->height,
+                     __ATOMIC_RELAXED);
+}
+
+void gi_watch_done(struct gi_watch *watch)
+{
+    __atomic_add_fetch(&watch->done, 1, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,108 @@
+/* Tables of analyses: the format by option or suffix, then text in one piece.
+ * SPDX-License-Identifier: MIT */
+#include "cli/tables/table_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/run/output.h"
+#include "cli/text.h"
+#include "imgio/npy.h"
+
+static const struct gi_choice formats[] = {
+    {"auto", NULL, "by the table's suffix; text on standard output"},
+    {"text", NULL, "a table for people"},
+    {"csv", NULL, "a line per row below a line of names"},
+    {"json", NULL, "one object"},
+    {"npy", NULL, "a structured array of NumPy's"},
+    {0},
+};
+
+const struct gi_option gi_table_file_options[] = {
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_table_file_params, format),
+     .default_text = "auto",
+     .choices = formats,
+     .help = "Format of the table"},
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_table_file_params, no_clobber),
+     .help = "Never replace a file that exists"},
+    {0},
+};
+
+static enum gi_status pick_format(enum gi_table_format *format, const char *path, int asked,
+                                  struct gi_err *err)
+{
+    static const char *const suffixes[] = {
+        [GI_TABLE_TEXT] = ".txt", [GI_TABLE_CSV] = ".csv", [GI_TABLE_JSON] = ".json"};
+    const char *dot = strrchr(path, '.');
+    *format = (enum gi_table_format)asked;
+    if (asked != GI_TABLE_AUTO)
+        return GI_OK;
+    *format = strcmp(path, "-") == 0 ? GI_TABLE_TEXT
+              : gi_npy_is(path)      ? GI_TABLE_NPY
+                                     : GI_TABLE_AUTO;
+    for (int i = GI_TABLE_TEXT; i <= GI_TABLE_JSON && *format == GI_TABLE_AUTO && dot; i++)
+        if (strcasecmp(dot, suffixes[i]) == 0)
+            *format = (enum gi_table_format)i;
+    if (*format == GI_TABLE_AUTO)
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: want a name that ends in .csv, .json, .npy or .txt, or --format", path);
+    return GI_OK;
+}
+
+static enum gi_status write_as(struct gi_sink *sink, const struct gi_report *report,
+                               enum gi_table_format format, gi_table_print_fn *print,
+                               struct gi_err *err)
+{
+    if (format == GI_TABLE_NPY)
+        return print(NULL, sink, format, report, err);
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    enum gi_status status = out ? print(out, NULL, format, report, err) : GI_OK;
+    char *text = gi_text_close(out, &memory);
+    if (!text && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    if (!status)
+        status = gi_sink_write(sink, text, memory.nbytes, err);
+    free(text);
+    return status;
+}
+
+enum gi_status gi_table_file_write(const struct gi_report *report, gi_table_print_fn *print,
+                                   struct gi_err *err)
+{
+    const struct gi_table_file_params *output = report->output;
+    enum gi_table_format format;
+    struct gi_sink *sink = NULL;
+    if (report->table)
+        return write_as(report->table, report, report->json ? GI_TABLE_JSON : GI_TABLE_CSV, print,
+                        err);
+    enum gi_status status = pick_format(&format, report->to, output->format, err);
+    if (!status)
+        status = gi_bundle_open(report->bundle, &sink, report->to, output->no_clobber, err);
+    if (!status)
+        status = write_as(sink, report, format, print, err);
+    if (!status)
+        status = gi_bundle_keep(report->bundle, &sink, false, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+enum gi_status gi_table_file_check(const char *input, const char *to, const void *arg, void *params,
+                                   struct gi_err *err)
+{
+    (void)params;
+    const struct gi_table_file_params *output = arg;
+    const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
+    enum gi_table_format format;
+    enum gi_status status = pick_format(&format, to, output->format, err);
+    if (!status)
+        status = gi_output_check_plain("TABLE", to, err);
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
+    return status ? status : gi_output_check(to, output->no_clobber, err);
+}

@@ -1,0 +1,38 @@
+/* Tables of analyses in a file of their own or on standard output: which format, and how it is
+ * written. SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_TABLES_TABLE_FILE_H
+#define GI_CLI_TABLES_TABLE_FILE_H
+
+#include "cli/commands/reporter.h"
+
+enum gi_table_format {
+    GI_TABLE_AUTO,
+    GI_TABLE_TEXT,
+    GI_TABLE_CSV,
+    GI_TABLE_JSON,
+    GI_TABLE_NPY,
+};
+
+/* The reporter's options where a table is all it has: `output` of struct gi_report. */
+struct gi_table_file_params {
+    int format; /* enum gi_table_format */
+    bool no_clobber;
+};
+
+extern const struct gi_option gi_table_file_options[];
+
+/* gi_reporter.check of such a reporter. */
+enum gi_status gi_table_file_check(const char *input, const char *to, const void *output,
+                                   void *params, struct gi_err *err);
+
+/* Prints text, CSV or JSON to `out`, or for GI_TABLE_NPY writes to `sink`; the other one is NULL.
+ */
+typedef enum gi_status gi_table_print_fn(FILE *out, struct gi_sink *sink,
+                                         enum gi_table_format format,
+                                         const struct gi_report *report, struct gi_err *err);
+
+/* gi_reporter.write of such a reporter, whose table `print` prints. */
+enum gi_status gi_table_file_write(const struct gi_report *report, gi_table_print_fn *print,
+                                   struct gi_err *err);
+
+#endif

@@ -1,0 +1,397 @@
+/* One table of the tables of many files.
+ * SPDX-License-Identifier: MIT */
+#include "cli/tables/table_writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "cli/run/scratch_file.h"
+#include "cli/json.h"
+#include "cli/log.h"
+#include "cli/text.h"
+#include "imgio/npy.h"
+
+/* A column of NumPy's. */
+struct column {
+    const char *name; /* `length` characters */
+    size_t length;
+    bool text;
+    size_t nbytes; /* of the longest text so far */
+};
+
+struct gi_table_writer {
+    struct gi_table_writer_options options;
+    struct gi_sink *sink;
+    bool terminal; /* it is one */
+    char *head;    /* the first line of CSV, without its end; NULL: no file came yet */
+    /* NumPy: rows wait in a file, as neither their number nor how long texts are is known before:
+     * each text by its length and its bytes, each number as a double. */
+    FILE *rows;
+    uint64_t nrows;
+    struct column *columns;
+    size_t ncolumns;
+};
+
+enum gi_status gi_table_writer_format_of(enum gi_table_writer_format *format, const char *path,
+                                         struct gi_err *err)
+{
+    static const char *const suffixes[] = {".csv", ".jsonl", ".npy"};
+    const char *dot = strrchr(path, '.');
+    *format = GI_TABLE_WRITER_CSV;
+    if (strcmp(path, "-") == 0)
+        return GI_OK;
+    for (int i = 0; dot && i < 3; i++)
+        if (strcasecmp(dot, suffixes[i]) == 0) {
+            *format = (enum gi_table_writer_format)i;
+            return GI_OK;
+        }
+    return gi_fail(err, GI_E_USAGE, "--table %s: want a name that ends in .csv, .jsonl or .npy",
+                   path);
+}
+
+static enum gi_status open_rows(struct gi_table_writer *writer, struct gi_err *err)
+{
+    int fd;
+    enum gi_status status = gi_scratch_file_open(&fd, 0, err);
+    if (status)
+        return status;
+    writer->rows = fdopen(fd, "w+");
+    if (writer->rows)
+        return GI_OK;
+    close(fd);
+    return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+}
+
+enum gi_status gi_table_writer_new(struct gi_table_writer **out,
+                                   const struct gi_table_writer_options *options,
+                                   struct gi_err *err)
+{
+    struct gi_table_writer *writer = calloc(1, sizeof *writer);
+    *out = writer;
+    if (!writer)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    writer->options = *options;
+    writer->terminal = strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO);
+    enum gi_status status = gi_sink_open(&writer->sink, options->path, options->no_clobber, err);
+    if (!status && options->format == GI_TABLE_WRITER_NPY)
+        status = open_rows(writer, err);
+    if (status)
+        gi_arithmetic_abandon(out);
+    return status;
+}
+
+static bool is_text(const struct gi_table_writer *writer, const char *name, size_t n)
+{
+    const char *const *text = writer->options.texts;
+    for (; text && *text; text++)
+        if (strlen(*text) == n && strncmp(*text, name, n) == 0)
+            return true;
+    return false;
+}
+
+/* The columns that the first line names, behind those of the names. */
+static enum gi_status read_columns(struct gi_table_writer *writer, struct gi_err *err)
+{
+    const char *head = writer->head ? writer->head : "";
+    const char *const names[] = {writer->options.tar, writer->options.first};
+    size_t n = 3;
+    for (const char *at = head; *at; at++)
+        n += *at == ',';
+    writer->columns = calloc(n, sizeof *writer->columns);
+    if (!writer->columns)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    for (int i = 0; i < 2; i++)
+        if (names[i])
+            writer->columns[writer->ncolumns++] =
+                (struct column){names[i], strlen(names[i]), true, 0};
+    for (const char *at = head; *at; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        writer->columns[writer->ncolumns++] =
+            (struct column){at, length, is_text(writer, at, length), 0};
+        at += length;
+    }
+    return GI_OK;
+}
+
+static enum gi_status npy_head(struct gi_table_writer *writer, struct gi_err *err)
+{
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    if (!out)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    for (size_t i = 0; i < writer->ncolumns; i++) {
+        struct column *column = &writer->columns[i];
+        column->nbytes += !column->nbytes; /* NumPy has no S0 in a structure */
+        fprintf(out, "%s('%.*s', '", i ? ", " : "[", (int)column->length, column->name);
+        if (column->text)
+            fprintf(out, "S%zu')", column->nbytes);
+        else
+            fprintf(out, GI_NPY_ORDER "f8')");
+    }
+    fputc(']', out);
+    char *type = gi_text_close(out, &memory);
+    enum gi_status status = type ? gi_npy_head(writer->sink, type, &writer->nrows, 1, err)
+                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    free(type);
+    return status;
+}
+
+/* One row from the file, texts padded with zeros. */
+static enum gi_status copy_row(struct gi_table_writer *writer, struct gi_err *err)
+{
+    static const char zeros[GI_TABLE_WRITER_TEXT_MAX];
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < writer->ncolumns && !status; i++) {
+        const struct column *column = &writer->columns[i];
+        char field[GI_TABLE_WRITER_TEXT_MAX];
+        uint32_t n = sizeof(double);
+        if (column->text && fread(&n, sizeof n, 1, writer->rows) != 1)
+            return gi_scratch_file_fail(err);
+        if (fread(field, 1, n, writer->rows) != n)
+            return gi_scratch_file_fail(err);
+        status = gi_sink_write(writer->sink, field, n, err);
+        if (!status && column->text)
+            status = gi_sink_write(writer->sink, zeros, column->nbytes - n, err);
+    }
+    return status;
+}
+
+static enum gi_status copy_rows(struct gi_table_writer *writer, struct gi_err *err)
+{
+    if (fflush(writer->rows))
+        return gi_scratch_file_fail(err);
+    enum gi_status status = writer->columns ? GI_OK : read_columns(writer, err);
+    if (!status)
+        status = npy_head(writer, err);
+    rewind(writer->rows);
+    for (uint64_t i = 0; i < writer->nrows && !status; i++)
+        status = copy_row(writer, err);
+    return status;
+}
+
+void gi_arithmetic_abandon(struct gi_table_writer **out)
+{
+    struct gi_table_writer *writer = *out;
+    *out = NULL;
+    if (!writer)
+        return;
+    gi_sink_abandon(&writer->sink);
+    if (writer->rows)
+        fclose(writer->rows);
+    free(writer->columns);
+    free(writer->head);
+    free(writer);
+}
+
+static enum gi_status commit(struct gi_table_writer *writer, struct gi_err *err)
+{
+    enum gi_status status = writer->rows ? copy_rows(writer, err) : GI_OK;
+    return status ? status : gi_sink_commit(&writer->sink, false, err);
+}
+
+enum gi_status gi_table_writer_end(struct gi_table_writer **out, enum gi_status status,
+                                   struct gi_err *err)
+{
+    struct gi_table_writer *writer = *out;
+    struct gi_err fault = {0};
+    bool complete = !status || (!*err->text && status != GI_E_PIPE);
+    if (writer && complete && status == GI_E_AGAIN && gi_sink_is_file(writer->sink))
+        gi_fail(err, status, "%s: is not written: the machine failed, not its inputs: try again",
+                writer->options.path);
+    else if (writer && complete && commit(writer, &fault))
+        status = (*err = fault).status;
+    gi_arithmetic_abandon(out);
+    return status;
+}
+
+enum gi_status gi_table_writer_field(struct gi_sink *sink, const char *text, struct gi_err *err)
+{
+    if (!strpbrk(text, ",\"\n\r"))
+        return gi_sink_write(sink, text, strlen(text), err);
+    enum gi_status status = gi_sink_write(sink, "\"", 1, err);
+    for (; *text && !status; text++)
+        status = gi_sink_printf(sink, err, *text == '"' ? "\"\"" : "%c", *text);
+    return status ? status : gi_sink_write(sink, "\"", 1, err);
+}
+
+/* Of a text that ends at `end`: past its last field's or row's end, which lies outside quotes. */
+static const char *csv_end(const char *at, const char *end, bool row)
+{
+    for (bool quoted = false; at < end; at++) {
+        quoted ^= *at == '"';
+        if (!quoted && (*at == '\n' || (!row && *at == ',')))
+            break;
+    }
+    return at;
+}
+
+static bool put_text(FILE *rows, struct column *column, const char *text, size_t n)
+{
+    uint32_t length = n < GI_TABLE_WRITER_TEXT_MAX ? (uint32_t)n : GI_TABLE_WRITER_TEXT_MAX;
+    if (length > column->nbytes)
+        column->nbytes = length;
+    return fwrite(&length, sizeof length, 1, rows) == 1 && fwrite(text, 1, length, rows) == length;
+}
+
+/* The field [at, end) of CSV without its quotes. */
+static bool put_field(FILE *rows, struct column *column, const char *at, const char *end)
+{
+    char text[GI_TABLE_WRITER_TEXT_MAX];
+    bool quoted = at < end && *at == '"';
+    size_t n = 0;
+    for (at += quoted, end -= quoted; at < end && n < sizeof text; at++) {
+        at += quoted && *at == '"'; /* the first of two */
+        text[n++] = *at;
+    }
+    return put_text(rows, column, text, n);
+}
+
+/* One row for NumPy: the names, then the others; an empty field is NaN. */
+static enum gi_status put_row(struct gi_table_writer *writer,
+                              const struct gi_table_writer_table *table, const char *row,
+                              const char *end, struct gi_err *err)
+{
+    const char *const names[] = {table->tar, table->file};
+    size_t i = 0;
+    bool good = true;
+    for (int k = 0; k < 2; k++)
+        if (names[k])
+            good &= put_text(writer->rows, &writer->columns[i++], names[k], strlen(names[k]));
+    for (; i < writer->ncolumns; i++) {
+        const char *stop = csv_end(row, end, false);
+        char *parsed;
+        double value = writer->columns[i].text ? 0 : strtod(row, &parsed);
+        if (!writer->columns[i].text && parsed == row)
+            value = NAN;
+        good &= writer->columns[i].text ? put_field(writer->rows, &writer->columns[i], row, stop)
+                                        : fwrite(&value, sizeof value, 1, writer->rows) == 1;
+        row = stop + (stop < end);
+    }
+    writer->nrows++;
+    return good ? GI_OK : gi_scratch_file_fail(err);
+}
+
+/* The names of the columns in CSV. */
+static enum gi_status put_head(struct gi_table_writer *writer, struct gi_err *err)
+{
+    const struct gi_table_writer_options *o = &writer->options;
+    return gi_sink_printf(writer->sink, err, "%s%s%s,%s\n", o->tar ? o->tar : "", o->tar ? "," : "",
+                          o->first, writer->head);
+}
+
+/* The first line has to be that of the files before. */
+static enum gi_status check_head(struct gi_table_writer *writer,
+                                 const struct gi_table_writer_table *table, size_t n,
+                                 struct gi_err *err)
+{
+    if (!writer->head) {
+        writer->head = strndup(table->text, n);
+        if (!writer->head)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+        return writer->rows ? read_columns(writer, err) : put_head(writer, err);
+    }
+    if (strlen(writer->head) == n && strncmp(writer->head, table->text, n) == 0)
+        return GI_OK;
+    return gi_fail(err, GI_E_UNSUPPORTED,
+                   "%s: has the columns %.*s, the files before it %s: want --gray, .jsonl, or "
+                   "--out-dir for a table each",
+                   table->file, (int)n, table->text, writer->head);
+}
+
+/* The object's beginning with the tar in front. */
+static enum gi_status put_tar(struct gi_table_writer *writer, const char *tar, struct gi_err *err)
+{
+    json_t *object = json_object();
+    gi_json_set_name(object, writer->options.tar, tar);
+    char *text = gi_json_dump(object, writer->terminal ? JSON_ENSURE_ASCII : 0);
+    if (!text)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    enum gi_status status =
+        gi_sink_printf(writer->sink, err, "%.*s, ", (int)strlen(text) - 1, text);
+    free(text);
+    return status;
+}
+
+static enum gi_status add_json(struct gi_table_writer *writer,
+                               const struct gi_table_writer_table *table, struct gi_err *err)
+{
+    const char *at = table->text, *end = at + table->nbytes;
+    enum gi_status status = GI_OK;
+    while (end > at && end[-1] == '\n')
+        end--;
+    if (table->tar && at < end) {
+        status = put_tar(writer, table->tar, err);
+        at++;
+    }
+    while (at < end && !status) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t n = newline ? (size_t)(newline - at) : (size_t)(end - at);
+        status = gi_sink_write(writer->sink, at, n, err);
+        if (!status && newline) /* of JSON's own layout: strings hold none */
+            status = gi_sink_write(writer->sink, " ", 1, err);
+        at += n + (newline != NULL);
+    }
+    return status ? status : gi_sink_write(writer->sink, "\n", 1, err);
+}
+
+/* `n` bytes of text as a terminal can show them, owned by the caller; NULL: out of memory. */
+static char *make_safe(const char *text, size_t n)
+{
+    struct gi_text_memory memory;
+    char *copy = strndup(text, n);
+    FILE *out = copy ? gi_text_open(&memory) : NULL;
+    if (out)
+        gi_print_safe(out, copy);
+    free(copy);
+    return gi_text_close(out, &memory);
+}
+
+/* A field of CSV, on a terminal as that can show it, and a comma. */
+static enum gi_status put_name(struct gi_table_writer *writer, const char *name, struct gi_err *err)
+{
+    char *safe = writer->terminal ? make_safe(name, strlen(name)) : NULL;
+    if (writer->terminal && !safe)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    enum gi_status status = gi_table_writer_field(writer->sink, safe ? safe : name, err);
+    free(safe);
+    return status ? status : gi_sink_write(writer->sink, ",", 1, err);
+}
+
+/* A row of CSV behind the names. */
+static enum gi_status put_csv(struct gi_table_writer *writer,
+                              const struct gi_table_writer_table *table, const char *row, size_t n,
+                              struct gi_err *err)
+{
+    enum gi_status status = table->tar ? put_name(writer, table->tar, err) : GI_OK;
+    if (!status)
+        status = put_name(writer, table->file, err);
+    char *safe = writer->terminal && !status ? make_safe(row, n) : NULL;
+    if (!status && writer->terminal && !safe)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    if (!status)
+        status = gi_sink_write(writer->sink, safe ? safe : row, safe ? strlen(safe) : n, err);
+    free(safe);
+    return status ? status : gi_sink_write(writer->sink, "\n", 1, err);
+}
+
+enum gi_status gi_table_writer_add(struct gi_table_writer *writer,
+                                   const struct gi_table_writer_table *table, struct gi_err *err)
+{
+    if (writer->options.format == GI_TABLE_WRITER_JSONL)
+        return add_json(writer, table, err);
+    const char *text = table->text, *end = text + table->nbytes;
+    const char *newline = memchr(text, '\n', table->nbytes);
+    size_t n = newline ? (size_t)(newline - text) : table->nbytes;
+    enum gi_status status = check_head(writer, table, n, err);
+    for (const char *at = text + n + 1; at < end && !status; at += n + 1) {
+        n = (size_t)(csv_end(at, end, true) - at);
+        status = writer->rows ? put_row(writer, table, at, at + n, err)
+                              : put_csv(writer, table, at, n, err);
+    }
+    return status;
+}
