@@ -34,7 +34,7 @@ enum gi_status gi_stack_samples_new(struct gi_stack_samples **out, const struct 
 {
     struct gi_stack_samples *samples = *out = calloc(1, sizeof *samples);
     if (!samples)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a pile of images");
+        return gi_fail(err, GI_E_MEMORY, "out of memory: samples of images");
     pthread_mutex_init(&samples->lock, NULL);
     samples->shape = *shape;
     samples->n = n;

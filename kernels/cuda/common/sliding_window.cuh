@@ -1,5 +1,5 @@
 /* Sliding window in registers: N x N neighbourhoods with small N (separable and dense convolution,
- * gradients). One kernel, `march`, for all of them.
+ * gradients). One kernel, sliding_window(), for all of them.
  *
  * Block: one warp. It owns a strip of columns (512 bytes of a row with WORDS = 4) and a band of
  * rows, and moves down the band. Thread l owns WORDS 32-bit words of each row, S samples.
@@ -121,7 +121,7 @@ static constexpr int sliding_warps(enum sliding_kind kind, int n, enum sliding_e
 
 template <enum sliding_kind KIND, typename T, int CHANNELS, int N, int WORDS, enum sliding_end END>
 static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
-    march(const __grid_constant__ struct sliding_args<KIND, N> args)
+    sliding_window(const __grid_constant__ struct sliding_args<KIND, N> args)
 {
     typedef struct sliding_shape<T, CHANNELS, N, WORDS> shape;
     enum { S = shape::S, HALO = shape::HALO, SIDE = shape::SIDE };
@@ -267,12 +267,12 @@ static enum gi_status sliding_launch(struct gi_cuda_queue *cu, struct gi_image *
     constexpr enum sliding_end any = KIND == SLIDING_DENSE && N > 5 ? plain : SLIDING_ANY;
     constexpr enum sliding_end weigh =
         KIND == SLIDING_SEPARABLE && CHANNELS == 4 && sizeof(T) == 1 ? SLIDING_WEIGH : any;
-    void (*kernel)(struct sliding_args<KIND, N>) = march<KIND, T, CHANNELS, N, WORDS, any>;
+    void (*kernel)(struct sliding_args<KIND, N>) = sliding_window<KIND, T, CHANNELS, N, WORDS, any>;
     bool near = KIND != SLIDING_GRADIENT || sizeof(T) > 1 || args->whole;
     if (args->rule.plain && near)
-        kernel = march<KIND, T, CHANNELS, N, WORDS, plain>;
+        kernel = sliding_window<KIND, T, CHANNELS, N, WORDS, plain>;
     else if (args->rule.alpha == GI_ALPHA_WEIGH && epilogue_stores(&args->rule.epilogue))
-        kernel = march<KIND, T, CHANNELS, N, WORDS, weigh>;
+        kernel = sliding_window<KIND, T, CHANNELS, N, WORDS, weigh>;
     int warps_per_unit = 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps_per_unit, kernel, 32, 0));
     int strips = ceil_div(args->row_nbytes, shape::STRIP);
