@@ -60,8 +60,8 @@ CFLAGS ?= $(if $(DEBUG),-O0 -g3,$(if $(COVERAGE),-O0 --coverage,-O2 -g))
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
              -DGI_HAVE_CUDA=$(HAVE_CUDA) $(if $(SANITIZE),$(SAN),$(HARDEN)) $(EXTRA_CFLAGS)
 SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined$(if $(filter fuzz,$(SANITIZE)),$(comma)fuzzer-no-link) -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
-# The hardening options that the compiler accepts; tests/cli/hardening.sh checks the program. FORTIFY needs optimisation, and
-# level 3 a recent libc.
+# The hardening options that the compiler accepts; tests/cli/build/hardening.sh checks the program. FORTIFY needs optimisation,
+# and level 3 a recent libc.
 accepts = $(shell echo '$(hash)include <string.h>' | $(CC) $(CPPFLAGS) -O2 -Werror $1 -S -x c -o /dev/null - 2>/dev/null && echo '$1')
 hash := \#
 FORTIFY = $(or $(call accepts,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)

@@ -1,4 +1,4 @@
-# Tests. Each tests/unit/test_*.c is a cmocka program, and each tests/cli/*.sh and tests/filters/*.py a script that gets the
+# Tests. Each tests/unit/test_*.c is a cmocka program, and each tests/cli/*/*.sh and tests/filters/*.py a script that gets the
 # program as argument; tests/run adds up their results.
 
 TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-skimage python3-pil netpbm pngcheck \
@@ -207,7 +207,7 @@ $(B)/tests/bench/empty: tests/bench/empty.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -o $@ $<
 
-# tests/cli/bench.sh runs the bench of the CPU; the bench of CUDA is only compiled, so that it stays compatible with the kernels.
+# tests/cli/devices/bench.sh runs the bench of the CPU; the bench of CUDA is only compiled, so that it stays compatible with the kernels.
 test: $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png $(filter %/bench_cuda.cu.o,$(BENCH_CUDA_OBJ))
 
 .PHONY: bench-programs

@@ -51,9 +51,9 @@ CHANGES = [
 
 # Tests of a folder's sources that the map does not cover, by patterns of their names.
 RELEVANT = {
-    "imgio": "unit/test_imgio_.*|cli/(outputs|convert|bad_input)",
-    "filters": "unit/test_(filter|options|chains|tables).*|cli/(usage|help|run|lists)|filters/.*",
-    "kernels": "unit/test_(cpu_|pool|queues|filter|ways|bands|extract).*|filters/.*|cli/(selftest|levels)",
+    "imgio": "unit/test_imgio_.*|cli/(outputs|formats)/.*",
+    "filters": "unit/test_(filter|options|chains|tables).*|cli/(options|help)/.*|filters/.*",
+    "kernels": "unit/test_(cpu_|pool|queues|filter|ways|bands|extract).*|filters/.*|cli/(devices/selftest|options/levels)",
     "cli": "unit/test_cli_.*|cli/.*",
 }
 

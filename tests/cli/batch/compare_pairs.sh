@@ -1,0 +1,136 @@
+#!/bin/bash
+# compare of many pairs: from two folders and from lists; tables, reports and exit status.
+# Usage: compare_pairs.sh GPUIMG
+. "$(dirname "$0")/../lib.sh"
+data=$tests/../../testdata
+
+mkdir -p a/sub b/sub
+for f in one two sub/three; do
+    cp "$data/coins.png" "a/$f.png"
+    cp "$data/coins.png" "b/$f.png"
+done
+cp "$data/scene.png" a/sub/colour.png
+gpuimg convert a/sub/colour.png b/sub/colour.png --depth 16
+expect 0 gpuimg compare a b
+check 'one row per pair, in the order of names' test "$(cut -d, -f1-3 out | tr '\n' ' ')" = \
+    'a,b,ok a/one.png,b/one.png,1 a/sub/colour.png,b/sub/colour.png,1 a/sub/three.png,b/sub/three.png,1 a/two.png,b/two.png,1 '
+gpuimg blur a/two.png b/two.png --k 3
+expect 1 gpuimg compare a/ b/ --threads 3
+check 'a pair that differs is named' grep -q '^gpuimg: compare: a/two.png and b/two.png: [0-9]* of 273280 samples differ$' err
+check 'pairs that differ are counted' grep -qx 'gpuimg: compare: 1 of 4 pairs differ' err
+expect 0 gpuimg compare a b --min-ssim 0.5
+expect 1 gpuimg compare a b --min-ssim 0.9999
+check 'the message names the limit that was exceeded' grep -q '^gpuimg: compare: a/two.png and b/two.png: SSIM 0.*: want at least 0.9999$' err
+
+# Names are unchanged if the output is not a terminal.
+mkdir u v
+cp a/one.png u/é.png
+cp a/one.png v/é.png
+expect 0 gpuimg compare u v --json
+check 'a name in UTF-8 is unchanged' grep -q '"u/é.png"' out
+
+# The numbers equal those of single commands, in all three kinds of tables and for any --memory.
+for kind in csv jsonl npy; do expect 1 gpuimg compare a b --table all.$kind --memory 1; done
+for f in one.png sub/colour.png sub/three.png two.png; do gpuimg compare "a/$f" "b/$f" --json; done >alone.jsonl
+cat >tables.py <<'END'
+import csv, json, struct
+alone = [json.loads(line) for line in open("alone.jsonl")]
+lines = [json.loads(line) for line in open("all.jsonl")]
+rows = list(csv.DictReader(open("all.csv")))
+raw = open("all.npy", "rb").read()
+start = 10 + int.from_bytes(raw[8:10], "little")
+described = eval(raw[10:start])["descr"]
+layout = struct.Struct("<" + "".join("d" if t == "<f8" else t[1:] + "s" for _, t in described))
+table = [dict(zip([n for n, _ in described], row)) for row in layout.iter_unpack(raw[start:])]
+for want, line, row, item in zip(alone, lines, rows, table, strict=True):
+    ok = want["differing"] == 0
+    assert line.pop("ok") == ok == (row["ok"] == "1") == item["ok"]
+    assert line == want, (line, want)
+    assert list(row) == list(item)
+    for key in row:
+        if key in ("a", "b"):
+            assert row[key] == want[key] == item[key].rstrip(b"\0").decode()
+        elif key == "psnr" and want[key] is None:
+            assert float(row[key]) == item[key] == float("inf")
+        elif key != "ok":
+            assert abs(float(row[key]) - want[key]) <= 1e-10 * abs(want[key]) and item[key] == float(row[key]), key
+END
+check 'the tables have the numbers of single commands' python3 tables.py
+expect 1 gpuimg compare a b --json
+check 'JSON lines on standard output equal the file' cmp out all.jsonl
+
+# Lists.
+printf 'a/one.png\tb/one.png\n\na/one.png\ta/two.png\n' >pairs.txt
+expect 0 gpuimg compare --pairs pairs.txt
+check 'a list of pairs' test "$(wc -l <out)" = 3
+from_null() { printf '%s\0' a/one.png b/two.png a/two.png a/one.png | gpuimg compare --pairs - -0; }
+expect 1 from_null
+check 'a list of pairs separated by zero bytes' test "$(cut -d, -f1-3 out | tail -n +2)" = $'a/one.png,b/two.png,0\na/two.png,a/one.png,1'
+expect 0 gpuimg compare a/one.png a/two.png --table one.csv
+check 'a table of one pair' test "$(wc -l <one.csv)" = 2
+
+# A report: one line per pair, which both names identify.
+cat >differ.py <<'END'
+import json, sys
+for line in list(open(sys.argv[1]))[1:]:
+    line = json.loads(line)
+    print(line["input"], line["other"], line["status"], line["differs"], line["width"] if "width" in line else "-")
+END
+printf 'a/two.png\tb/two.png\na/two.png\ta/two.png\nnone.png\ta/two.png\n' >some.txt
+expect 2 gpuimg compare --pairs some.txt --table some.csv --report some.jsonl
+check 'the report has one line per pair' test "$(python3 differ.py some.jsonl | tr '\n' ';')" = \
+    'a/two.png b/two.png done True 640;a/two.png a/two.png done False 640;none.png a/two.png failed False -;'
+expect 1 gpuimg report merge some.jsonl
+check 'the report counts pairs' grep -qx 'gpuimg: report: of 3 files 1 failed and 0 never ran' err
+head -n 2 some.jsonl >killed.jsonl
+expect 1 gpuimg report merge killed.jsonl --missing files --files-from some.txt
+check '--missing prints a list of pairs' diff out <(sed -n '2p;3p' some.txt)
+expect 0 gpuimg compare a/one.png a/two.png --report one.jsonl
+check 'a report of one pair' test "$(python3 differ.py one.jsonl)" = 'a/one.png a/two.png done False 640'
+expect_error 2 'compare: --report -: is where the table goes, want a file' compare a b --report -
+expect_error 2 'compare: --report a/two.png: is the input a/two.png, want another file' compare a b --report a/two.png
+echo 'a/two.png	b/two.png' >>some.txt
+expect_error 2 'compare: --report: a/two.png?b/two.png is among the inputs twice, want it once' compare --pairs some.txt --report made.jsonl
+
+# Errors: each is named, the exit status is 2, and the other pairs are compared. Status 2 has priority over 1 for a difference.
+cp a/one.png a/only-a.png
+cp a/one.png b/sub/only-b.png
+gpuimg crop --rect 9x9 a/one.png b/one.png
+head -c 2000 a/sub/three.png >b/sub/three.png
+expect 2 gpuimg compare a b --table part.csv
+check 'an image without a partner in the second folder is named' grep -qx 'gpuimg: compare: b/only-a.png: No such file or directory' err
+check 'an image without a partner in the first folder is named' grep -qx 'gpuimg: compare: a/sub/only-b.png: No such file or directory' err
+check 'a pair of different sizes is named' grep -q '^gpuimg: compare: a/one.png and b/one.png: 640 x 427' err
+check 'a damaged image is named' grep -q '^gpuimg: compare: b/sub/three.png: ' err
+check 'failed pairs are counted' grep -qx 'gpuimg: compare: 4 of 6 pairs failed' err
+check 'the table has the rows of the other pairs' test "$(cut -d, -f1 part.csv | tr '\n' ' ')" = 'a a/sub/colour.png a/two.png '
+expect 2 gpuimg compare a b --fail-fast --threads 1
+check '--fail-fast ends the batch' test "$(wc -l <out)" -lt 2
+
+mkdir empty
+expect_error 2 'compare: no pairs of images' compare empty empty
+expect_error 2 'compare: --pairs bad.txt: No such file or directory' compare --pairs bad.txt
+echo 'a/one.png b/one.png' >bad.txt
+expect_error 2 'compare: --pairs bad.txt: line 1: want two names with a tab between' compare --pairs bad.txt
+printf 'a/one.png\0' >bad.txt
+expect_error 2 'compare: --pairs bad.txt: pair 1: want two names' compare --pairs bad.txt -0
+expect_error 2 'compare: --pairs pairs.txt: want no names beside it' compare --pairs pairs.txt a b
+expect_error 2 'compare: --diff made.png: of many pairs there is a table alone' compare a b --diff made.png
+expect_error 2 'compare: --max-differing x: want*' compare a b --max-differing x
+expect_error 2 'compare: --table made.txt: want a name that ends*' compare a b --table made.txt
+
+# If the reader has exited, the command fails without a message.
+cat >gone.py <<'END'
+import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+done = subprocess.run(sys.argv[1:], stdout=writer, stderr=subprocess.PIPE, text=True)
+print(done.returncode, done.stderr, end="")
+END
+for command in 'compare a/two.png b/two.png --table - --min-ssim 0' 'info --recursive a' 'info --recursive a --table -' \
+    'info --recursive a --json' 'histogram a/one.png a/two.png --table -' 'extract a/one.png a/two.png --table -'; do
+    # shellcheck disable=SC2086
+    expect_stdout "$([[ $command == compare* ]] && echo 2 || echo 1) " python3 gone.py "$GPUIMG" $command
+done
+
+finish

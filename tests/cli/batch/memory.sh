@@ -1,0 +1,81 @@
+#!/bin/bash
+# --memory bounds the memory of many images together, measured by the peak of resident memory. Usage: memory.sh GPUIMG
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+cat >peak.py <<'PY'
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+PY
+
+# holds WHAT STATUS ARGUMENT...: tests that gpuimg ends with the status and takes at most $most KiB.
+most=80000
+holds() {
+    local what=$1 want=$2 got kib
+    shift 2
+    kib=$(python3 peak.py "$GPUIMG" "$@" 2>err)
+    got=$?
+    if ((got == want)); then pass; else fail "$what: exit status $got, want $want" "$(<err)"; fi
+    if ((kib < most)); then pass; else fail "$what: $kib KiB"; fi
+}
+
+if sanitized; then
+    skip "memory of batches: a sanitizer needs memory of its own"
+    finish
+    exit
+fi
+{ printf 'P5\n2000 1500\n255\n'; head -c 3000000 /dev/urandom; } >m00.pgm
+for i in {01..39}; do cp m00.pgm "m$i.pgm"; done
+cat m*.pgm m*.pgm >stream.pgm
+tar cf m.tar m*.pgm
+holds "a stream" 0 flip --h stream.pgm out.pgm --memory 1M --threads 12
+check "the stream is complete" test "$(stat -c %s out.pgm)" = "$(stat -c %s stream.pgm)"
+holds "files" 0 flip --h --out-dir out m*.pgm --memory 1M --threads 12
+holds "a tar" 0 flip --h --tar m.tar out.tar --memory 1M --threads 12
+check "the tar has all members" test "$(tar tf out.tar | wc -l)" = 40
+
+# A member that is larger than --memory and has all bytes of its samples.
+{ printf 'P5\n4200 4200\n255\n'; head -c 17640000 /dev/zero; } >long.pgm
+tar cf long.tar long.pgm
+holds "a long image" 0 flip --h --tar long.tar out.tar --memory 1M
+check "the large image is in the tar" test "$(tar tf out.tar)" = long.pgm
+rm long.*
+
+# A member whose size in the tar is large although its own header declares a small image.
+for f in P5 P2; do
+    printf '%s\n10 10\n255\n' $f >hole.pgm
+    truncate -s 400M hole.pgm
+    tar -S -cf hole.tar m00.pgm hole.pgm m01.pgm
+    holds "a hole, $f" 1 flip --h --tar hole.tar out.tar --memory 1M
+    check "a sparse member is reported: $f" grep -qx 'gpuimg: flip: hole.tar: hole.pgm: 419430400 bytes, over the limit of 1000000; --memory raises it' err
+    check "a sparse member is left out: $f" test "$(tar tf out.tar | tr '\n' ' ')" = 'm00.pgm m01.pgm '
+done
+rm -f hole*
+
+# A result over a limit: the tables of such an image would take 200 to 3000 MB.
+printf 'P5\n10 2000\n255\n' >tall.pgm
+head -c 20000 /dev/urandom >>tall.pgm
+for operation in 'resize --stretch --size 16777216x1' 'resize --stretch --size 1x16777216' 'warp-polar --size 1x200000000'; do
+    for limit in '--max-pixels 1M' '--max-bytes 1M'; do
+        # shellcheck disable=SC2086
+        holds "$operation $limit" 1 $operation tall.pgm out.pgm $limit
+        # shellcheck disable=SC2086
+        holds "$operation $limit, a batch" 1 $operation --out-dir out tall.pgm $limit
+        # shellcheck disable=SC2086
+        holds "$operation $limit, late" 1 run "crop --trim | $operation" tall.pgm out.pgm $limit
+    done
+done
+
+# Tables count, too: 64 MiB of counters per palette, 32 MiB of curves per image of clahe. Beside one image in progress there
+# may be the one that is delivered next.
+for i in {00..11}; do
+    { printf 'P6\n200 200\n255\n'; head -c 120000 /dev/urandom; } >"c$i.ppm"
+    { printf 'P5\n200 200\n65535\n'; head -c 80000 /dev/urandom; } >"g$i.pgm"
+done
+most=160000
+holds palettes 0 palette --table out.csv --memory 40M --threads 12 c*.ppm
+holds clahe 0 clahe --tiles 16x16 --out-dir out --memory 20M --threads 12 g*.pgm
+rm -rf [mcg][0-9]* m.tar tall.pgm out*
+finish

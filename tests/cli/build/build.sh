@@ -1,0 +1,95 @@
+#!/bin/bash
+# Output of the Makefile: the GPUs that it builds for, missing headers and tools; the files that install writes and uninstall
+# removes.
+. "$(dirname "$0")/../lib.sh"
+top=$(readlink -f "$tests/../..")
+# A fake system: all programs of this one except nvcc, nvidia-smi, sudo and apt.
+mkdir bin fake
+for tool in sh env sed awk grep find cat rm mkdir readlink dirname touch printf timeout nproc uname id gcc ar make; do
+    ln -s "$(command -v $tool)" bin/
+done
+fake() { # fake NAME SCRIPT
+    printf '#!/bin/sh\n%s\n' "$2" >"fake/$1"
+    chmod +x "fake/$1"
+}
+mk() { env -i PATH="$work/fake:$work/bin" make -C "$top" --no-print-directory "$@"; }
+says() { # says NAME PATTERN GOAL...: what make would do has a line that the pattern matches
+    local name=$1 pattern=$2
+    shift 2
+    mk -n "$@" >out 2>&1
+    check "$name" grep -qE -- "$pattern" out
+}
+
+says "no nvcc: said" '^building build/cpu: CPU only \(no nvcc found\)$'
+says "CUDA=0: said" '^building build/cpu: CPU only \(CUDA=0\)$' CUDA=0
+fake nvcc '[ "$1" != --list-gpu-code ] || printf "sm_80\nsm_90\n"'
+says "no GPU: all" '^building build/cuda: .* for every GPU'
+says "all: code for the majors, PTX for the rest" '"arch=compute_75,code=\[sm_75,sm_80,sm_90,[^]]*,compute_75\]".*/clahe\.cu$' B="$work/new"
+says "code of its own for 8.0" '"arch=compute_80,code=\[sm_80,sm_90,[^]]*,compute_80\]".*/separable_rows\.cu$' B="$work/new"
+for source in $(grep -lE 'GI_CUDA_ARCH (>=|==|>) (9|1[0-9])' "$top"/kernels/cuda/*/*.cu); do
+    says "$(basename "$source"): code of its own for 9.0" \
+        "\"arch=compute_90,code=\[sm_90,[^]]*,compute_90\]\".*/$(basename "$source")\$" B="$work/new"
+done
+fake nvidia-smi 'exit 9'
+says "nvidia-smi fails: all" '^building build/cuda: .* for every GPU'
+fake nvidia-smi 'echo 9.0; echo 9.0'
+says "the GPU at hand" '^building build/cuda-sm_90: .* for sm_90 \(the GPU here'
+says "its code and PTX" 'nvcc .*-gencode "arch=compute_90,code=\[sm_90,compute_90\]"' B="$work/new"
+says "CUDA_ARCH says otherwise" '^building build/cuda-sm_75-sm_80: ' CUDA_ARCH='sm_75 sm_80'
+says "CUDA_ARCH=all too" '^building build/cuda: ' CUDA_ARCH=all
+fake nvidia-smi 'echo 6.1'
+says "a GPU that nvcc does not know: all" '^building build/cuda: .* for every GPU'
+fake nvidia-smi 'echo "[N/A]"'
+says "a GPU without a name: all" '^building build/cuda: .* for every GPU'
+
+expect 0 mk -s help
+check "make help lists the goals" test "$(grep -cE '^  make (all|deps|test|install|uninstall|debug|bench) ' out)" = 7
+
+# Missing headers are reported in one line, before anything is compiled.
+fake gcc 'echo "x.c:1:10: fatal error: png.h: No such file or directory" >&2; exit 1'
+expect 2 mk CUDA=0 CC="$work/fake/gcc" B="$work/b"
+check "a missing header is named" grep -qx 'gpuimg: png.h is missing: try make deps' err
+expect 2 mk CUDA=0 CC=nogcc B="$work/b"
+check "a missing compiler is named" grep -qx 'gpuimg: nogcc is missing: try make deps' err
+expect 0 mk -s deps CUDA=0
+check "without apt-get deps prints a list of packages" grep -q '^deps: no apt-get here: install what your system calls gcc make' out
+fake dpkg-query 'exit 1'
+fake apt-get 'echo "apt-get $*" >>'"$work/apt"
+fake id 'echo 1000'
+expect 2 mk -s deps CUDA=0
+check "without sudo deps prints the command for root" grep -q '^deps: no sudo here; as root: apt-get install --no-install-recommends gcc make' err
+check "and deps does nothing else" test "$(wc -l <err)" -le 2 -a ! -e apt
+fake id 'echo 0'
+expect 0 mk -s deps CUDA=0
+check "deps installs packages to build and run" grep -q '^apt-get install .* libpng-dev' apt
+check "deps alone does not install packages for tests" test "$(grep -c cmocka apt)" = 0
+rm apt
+mk -s deps unit CUDA=0 B="$work/b" CC=nogcc >out 2>&1
+check "deps with a test goal installs packages for tests" grep -q '^apt-get install .* libcmocka-dev' apt
+
+# If make deps installs the compiler, its options are tested afterwards, so that hardening is not lost.
+ln -s "$(command -v as)" bin/as
+fake apt-get "$(command -v ln) -sf $(command -v gcc) $work/bin/latecc"
+expect 0 mk -j1 deps "$work/b2/cli/log.o" CUDA=0 CC=latecc B="$work/b2"
+check "deps: the first object is hardened too" grep -q -- '-fstack-protector-strong .*log.c' out
+rm -f bin/as bin/latecc
+
+# The build of `make test` is installed and uninstalled.
+if [[ ${MAKELEVEL-} ]] && make -C "$top" -q "${GPUIMG#"$top"/}" >/dev/null 2>&1; then
+    expect 0 make -s -C "$top" install DESTDIR="$work/root" PREFIX=/usr
+    check "install: the program runs" root/usr/bin/gpuimg --version
+    check "install: the program is stripped" test "$(wc -c <root/usr/bin/gpuimg)" -lt "$(wc -c <"$GPUIMG")"
+    sanitized || check "install: the program is below 30 MB" test "$(wc -c <root/usr/bin/gpuimg)" -lt 30000000
+    site=$("${PYTHON:-$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)}" -c 'import sysconfig; print(sysconfig.get_path("purelib", "posix_prefix", {"base": "/usr"}))')
+    check "install: the module for Ray" test -s "root$site/gpuimg_ray.py" -o -s root/usr/lib/python3/dist-packages/gpuimg_ray.py
+    check "install: a manual page per command" test -s root/usr/share/man/man1/gpuimg-blur.1 -a -s root/usr/share/man/man1/gpuimg.1
+    for topic in $(gpuimg list --topics); do
+        check "install: a manual page for the topic $topic" test -s "root/usr/share/man/man1/gpuimg-$topic.1"
+    done
+    expect 0 make -s -C "$top" uninstall DESTDIR="$work/root" PREFIX=/usr
+    check "uninstall: no file is left" test -z "$(find root -type f)"
+else
+    skip "install: it runs only under make test"
+fi
+
+finish

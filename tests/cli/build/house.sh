@@ -1,0 +1,59 @@
+#!/bin/bash
+# The rules of the house that a script can check: which folder includes which, and the length of files and functions.
+# Usage: house.sh GPUIMG (the program is not run)
+passed=0 failed=0
+
+check() { # check WHAT OFFENDERS: passes where there are none
+    if [[ -z $2 ]]; then
+        ((passed++))
+    else
+        ((failed++))
+        printf 'FAILED: %s\n%s\n' "$1" "$2"
+    fi
+}
+
+includes() { # includes FOLDER FORBIDDEN: lines of FOLDER that include what it may not know
+    grep -rnE "^#include \"($2)" "$1" --include='*.[ch]' --include='*.cu' --include='*.cuh'
+}
+
+check "a kernel includes only imgio/image.h and its status.h of other folders" \
+    "$(includes kernels 'filters/|cli/|tests/|imgio/' | grep -vE 'imgio/(image|status)\.h')"
+check "a filter includes only kernels and imgio/image.h of other folders" \
+    "$(includes filters 'cli/|tests/|imgio/' | grep -vE 'imgio/(image|status)\.h')"
+check "imgio includes no other folder" "$(includes imgio 'kernels/|filters/|cli/|tests/')"
+check "a filter uses no device directly" "$(grep -rnE 'cuda_runtime|gi_kernels_c|kernels/(cpu|cuda)/' filters)"
+check "only cli prints or exits" \
+    "$(grep -rnE '\b(printf|puts|perror|exit|abort)\(' imgio kernels filters --include='*.[ch]' --include='*.cu' | grep -vE '^\S+\s*(\*|//|/\*)|gi_sink_printf|_exit')"
+
+long_files=$(find cli imgio kernels filters testdata tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | xargs wc -l | awk '$2 != "total" && $1 > 500 {print $2 ": " $1 " lines, want at most 500"}')
+check "no file over 500 lines" "$long_files"
+
+# A function starts at a line with only "{" in the first column and ends at the next line with "}" there.
+long_functions=$(for f in $(find cli imgio kernels filters -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'); do
+    awk -v f="$f" '/^{/ {start = FNR} /^}/ && start {n = FNR - start - 1; if (n > (f ~ /cu/ ? 80 : 60)) print f ":" start ": " n " lines"; start = 0}' "$f"
+done)
+check "no function over 60 lines, no kernel over 80" "$long_functions"
+
+check "code for certain GPUs asks only GI_CUDA_ARCH" \
+    "$(grep -rn '__CUDA_ARCH__' kernels | grep -v '^kernels/cuda/common/arch.cuh:')"
+
+check "attributes of kernels are set in one place, not per launch" \
+    "$(grep -rnE 'cudaFuncSet(Attribute|CacheConfig)|cudaMemcpyToSymbol|^(static )?__constant__' kernels | grep -v '^kernels/cuda/device/function.cu:')"
+
+check "operations are in folders by family, the machinery at the top of filters/" \
+    "$(grep -lE '^const struct gi_filter gi_filter_' filters/*.c; find filters -mindepth 2 -name '*.c' -exec grep -lE 'gi_execution_|gi_pipeline_' {} +; find filters -mindepth 3 -type f)"
+check "primitives are in folders by family" \
+    "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
+
+check "the top of cli has the parser, the list of commands and what all folders share" \
+    "$(find cli -maxdepth 1 -name '*.[ch]' | grep -vxE 'cli/((main|parse|commands|log|process|subprocess|text|json|content)\.c|(command|commands|log|process|subprocess|text|json|content|hash)\.h)')"
+check "cli has the folders that CONTRIBUTING names" \
+    "$(find cli -mindepth 1 -type d | grep -vxE 'cli/(help|commands|run|inputs|report|tables|plot)')"
+
+check "scripts of tests/cli are in folders by topic" "$(find tests/cli -maxdepth 1 -type f | grep -vx tests/cli/lib.sh)"
+
+check "there are no other entries at the top of the tree" \
+    "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|\.ci|\.clang-format|\.editorconfig|\.gitignore')"
+
+echo "$passed passed, $failed failed, 0 skipped"
+((failed == 0))

@@ -1,0 +1,43 @@
+#!/bin/bash
+# The bench runs on tiny images: the results have every row of rows.json, and rows that need no GPU are measured. Times are
+# not judged.
+. "$(dirname "$0")/../lib.sh"
+bench=$tests/../bench
+build=$(dirname "$GPUIMG")
+python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
+
+if [[ ! -x $build/tests/bench/bench_cpu || ! -x $build/tests/bench/bench_png ]]; then
+    skip "the bench programs are not built (make bench-programs)"
+    finish
+    exit
+fi
+expect 0 "$python" "$bench/bench.py" --build "$build" --quick --json o.json --markdown o.md
+check "the Markdown file equals the printed tables" diff o.md <(head -c "$(wc -c <o.md)" out)
+
+# count FILTER: the number of rows that jq finds in the results or in rows.json.
+count() { jq "[$1] | length" "$2"; }
+check "the JSON names date, machine and programs" jq -e '.about | .date and .cpu and .cores and .programs.gpuimg' o.json
+for table in gpu cpu commands png auto; do
+    jq -r ".$table.rows[].name" "$bench/rows.json" | sort -u >want
+    jq -r ".results[] | select(.table == \"$table\") | .name" o.json | sort -u >got
+    check "the table $table has its rows" diff want got
+done
+check "the table startup has its row" test "$(count '.results[] | select(.table == "startup")' o.json)" = 1
+check "the table growth has its lines" diff <(jq -r '.growth[].name' "$bench/rows.json" | sort -u) \
+    <(jq -r '.results[] | select(.table == "growth") | .name' o.json | sort -u)
+check "every row is measured or has a reason why not" jq -e 'all(.results[]; .us or .s or .ratio or .skipped != "")' o.json
+check "every way of the CPU that accepts a row is timed" diff \
+    <(jq -r '.results[] | select(.table == "ways" and .backend == "cpu" and .request.work == "box") | .ways | keys[]' o.json | sort -u) \
+    <(gpuimg list --ways | awk '$1 == "cpu" && $2 == "box" {print $3}' | sort)
+for table in cpu commands png auto; do
+    check "the table $table is measured" \
+        jq -e "[.results[] | select(.table == \"$table\") | .skipped // empty] == []" o.json
+done
+check "times and lower bounds are positive" \
+    jq -e 'all(.results[] | select(.table == "cpu"); .us > 0 and .floor_us > 0 and .copy_rate > 0 and .fma_rate > 0)' o.json
+check "the inputs include worst cases" test \
+    "$(count '.results[] | select(.table == "cpu" and .request.input == "spiral")' o.json)" -gt 0
+
+expect 1 "$python" "$bench/bench.py" --build "$build" nonsense
+check "an unknown table is named" grep -q 'nonsense: want a table' err
+finish

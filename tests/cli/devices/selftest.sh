@@ -1,0 +1,31 @@
+#!/bin/bash
+# selftest runs every operation and reports which backends took part.
+. "$(dirname "$0")/../lib.sh"
+
+# All operations take minutes, and test_filters runs the same filters on the CPU: selftest runs all of them only if there is a
+# GPU.
+operations="blur gaussian sharpen convolve edges threshold invert resize histogram extract stats"
+some=
+gpuimg devices | grep -q '^cuda:' || some="invert histogram extract stats"
+operations=${some:-$operations}
+expect 0 gpuimg selftest $some
+for operation in $operations; do
+    check "selftest: $operation" grep -qE "^$operation +equal +[1-9][0-9]* cases on .*scalar" out
+done
+check "selftest: a mixed batch" grep -qE '^mixed batch +equal +[1-9][0-9]* runs on .*scalar' out
+if gpuimg devices | grep -q '^cuda:'; then
+    check "selftest: CUDA took part in the mixed batch" grep -q '^mixed batch .* cuda:0' out
+    check "selftest: CUDA took part" test "$(grep -c ' equal .* cuda:0' out)" -ge 8
+else
+    check "selftest reports that CUDA is skipped" grep -q '^CUDA: skipped, .' out
+    skip "selftest on CUDA: $(sed -n 's/^CUDA: skipped, //p' out)"
+fi
+# Options are walked under all five border modes: invert has one flag and no border, blur at least as many options.
+expect 0 gpuimg selftest invert blur --device cpu --quick
+cases() { sed -nE "s/^$1 +equal +([0-9]+) cases .*/\1/p" out; }
+check "selftest: every border mode" test "$(cases blur)" -ge $((5 * $(cases invert) / 2))
+expect 0 gpuimg selftest threshold --device cpu
+check "selftest of one operation" test "$(grep -c ' cases on ' out)" = 1
+check "selftest runs a mixed batch of one operation" grep -qE '^mixed batch +equal +[1-9][0-9]* runs on .*scalar' out
+
+finish

@@ -1,0 +1,108 @@
+#!/bin/bash
+# Files that are missing, damaged or too large give one line of error, exit status 1 and no output.
+. "$(dirname "$0")/../lib.sh"
+pgm in.pgm 64 48
+gpuimg blur in.pgm in.png --k 1
+gpuimg blur in.pgm in.jpg --k 1
+
+expect_error 1 'blur: nothere.png: No such file or directory' blur nothere.png made.png
+expect_error 2 'blur: .: is a folder, want an image; *' blur . made.png
+expect_error 1 'info: .: is a directory, want an image file' info .
+: >empty.png
+expect_error 1 'blur: empty.png: *' blur empty.png made.png
+expect_error 1 'blur: *' blur - made.png # standard input is empty
+echo 'no image' >text.png
+expect_error 1 'blur: text.png: *' blur text.png made.png
+
+for f in in.pgm in.png in.jpg; do
+    head -c $(($(wc -c <$f) / 3)) $f >cut.${f#in.}
+    expect_error 1 "blur: cut.${f#in.}: *" blur cut.${f#in.} made.pgm
+    expect 0 gpuimg blur cut.${f#in.} partial.pgm --allow-partial
+    check "$f cut: a warning" grep -q "^gpuimg: warning: blur: cut.${f#in.}: " err
+    expect 0 gpuimg blur cut.${f#in.} partial.pgm --allow-partial -q
+    check "$f cut: no warning under -q" test ! -s err
+    check "$f cut: partial pixels" test -s partial.pgm
+done
+
+# If a file holds several images, the first is read, with a warning.
+cat in.jpg in.jpg >two.jpg
+{ cat in.jpg; head -c 99 /dev/zero; cat in.jpg; } >padded.jpg
+cat in.pgm in.pgm >two.pgm
+python3 - in.png <<'END'
+import struct, sys, zlib
+png = open(sys.argv[1], "rb").read()
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+for name, frames in (("two.png", 2), ("still.png", 1)):
+    open(name, "wb").write(png[:33] + chunk(b"acTL", struct.pack(">II", frames, 0)) + png[33:])
+END
+for f in two.jpg padded.jpg two.pgm; do # of PNM into PNM all would go (tests/cli/streams/streams.sh)
+    expect 0 gpuimg blur $f got.png --k 1
+    check "$f: a warning names further images" grep -qx "gpuimg: warning: blur: $f: holds more images; only the first is read" err
+    gpuimg blur in.${f#*.} want.png --k 1
+    check "$f: the first image is read" cmp got.png want.png
+done
+expect 0 gpuimg blur two.png got.pgm --k 1
+check "two.png: a warning" grep -qx 'gpuimg: warning: blur: two.png: is an animation of 2 frames; only the first is read' err
+check "two.png: the first image is read" cmp got.pgm in.pgm
+for f in still.png in.jpg in.png in.pgm; do
+    expect 0 gpuimg blur $f got.pgm --k 1
+    check "$f: no warning" test ! -s err
+done
+
+# A wrong checksum: one byte of the pixels is changed.
+size=$(wc -c <in.png)
+cp in.png sum.png
+printf '\xff' | dd of=sum.png bs=1 seek=$((size / 2)) conv=notrunc status=none
+cmp -s in.png sum.png && printf '\x00' | dd of=sum.png bs=1 seek=$((size / 2)) conv=notrunc status=none
+expect_error 1 'blur: sum.png: *' blur sum.png made.png
+
+# Sizes over the limits: the message names the option that raises the limit.
+printf 'P5 100000 100000 255\n' >huge.pgm
+expect_error 1 'blur: huge.pgm: *--max-pixels*' blur huge.pgm made.png
+printf 'P5 60000 60000 255\n' >huge.pgm
+expect_error 1 'blur: huge.pgm: *--max-bytes*' blur huge.pgm made.png --max-pixels 4G --max-bytes 1M
+gpuimg threshold in.pgm flat.png --at 255 # compresses well, so that its size is only claimed
+expect_error 1 'blur: flat.png: *--max-pixels*' blur flat.png made.png --max-pixels 100
+expect 0 gpuimg blur flat.png small.png --max-pixels 3072 --max-bytes 10K
+printf 'P5 99999999999999999999 1 255\n' >absurd.pgm
+expect_error 1 'blur: absurd.pgm: *' blur absurd.pgm made.png
+
+# A file name with a terminal's control sequence.
+expect_error 1 'info: ?\[31m.png: No such file or directory' info $'\e[31m.png'
+
+# Also one with a C1 control character, as a byte or in UTF-8; other letters are unchanged.
+cp in.pgm $'a\x9b2J.pgm'
+cp in.pgm $'b\xc2\x9b2J.pgm'
+cp in.pgm $'c\xd0\x9b\xc3\xa4.pgm'
+gpuimg info $'a\x9b2J.pgm' $'b\xc2\x9b2J.pgm' $'c\xd0\x9b\xc3\xa4.pgm' >out
+gpuimg info $'no\x9b2J.pgm' $'no\xc2\x9b2J.pgm' 2>>out
+check "no C1 control character is printed" test -z "$(sed $'s/\xd0\x9b//' out | grep -a $'\x9b')"
+check "a byte 0x9b is escaped" grep -qF 'a\x9b2J.pgm: ' out
+check "U+009B is escaped" grep -qF 'b\xc2\x9b2J.pgm: ' out
+check "other letters are unchanged" grep -q $'^c\xd0\x9b\xc3\xa4.pgm: ' out
+
+# Several files: each bad one is named, and the good ones are printed.
+expect 1 gpuimg info in.pgm nothere.png in.png text.png
+check "info prints the good files" test "$(wc -l <out)" = 2
+check "info names the bad ones" test "$(grep -c '^gpuimg: info: \(nothere\|text\).png: ' err)" = 2
+
+# Without the device, and with a device that does not exist.
+expect_error 2 'blur: --device gpu: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device gpu
+expect_error 2 'blur: --device cuda:x: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device cuda:x
+expect_error 2 'blur: --device : want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device ''
+GPUIMG_CPU=foo expect_error 2 'blur: GPUIMG_CPU=foo: want one of *scalar' blur in.pgm made.pgm --device cpu
+GPUIMG_CPU='' expect 0 gpuimg blur in.pgm ok.pgm --device cpu
+GPUIMG_DEVICE='' expect 0 gpuimg blur in.pgm ok.pgm
+GPUIMG_DEVICE=foo expect_error 2 'blur: GPUIMG_DEVICE=foo: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm
+if gpuimg devices | grep -q '^cuda:'; then
+    expect_error 1 'blur: --device cuda*' blur in.pgm made.pgm --device cuda:9999
+    skip "no GPU under --device cuda: there is one here"
+else
+    expect_error 1 'blur: --device cuda: *' blur in.pgm made.pgm --device cuda
+    GPUIMG_DEVICE=cuda expect_error 1 'blur: GPUIMG_DEVICE cuda: *' blur in.pgm made.pgm
+    GPUIMG_DEVICE=cuda expect 0 gpuimg blur in.pgm ok.pgm --device cpu
+    expect_error 1 'selftest: --device cuda: *' selftest --device cuda
+fi
+
+finish

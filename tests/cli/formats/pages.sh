@@ -1,0 +1,47 @@
+#!/bin/bash
+# A number in brackets after a TIFF's name selects one of its pages.
+. "$(dirname "$0")/../lib.sh"
+if gpuimg list | grep -q 'tiff .*this build has no'; then
+    skip "pages: this build has no libtiff"
+    finish
+    exit
+fi
+python=${PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
+# Three pages of 4 x 2 gray bytes, made by hand: page n has the value 40 n.
+"$python" - <<'END'
+import struct
+out, n = b"", 3
+for page in range(n):
+    at = 8 + len(out)
+    tags = [(256, 4), (257, 2), (258, 8), (259, 1), (262, 1), (273, at), (277, 1), (278, 2), (279, 8)]
+    following = 0 if page == n - 1 else at + 8 + 2 + 12 * len(tags) + 4 + 8
+    out += bytes([40 * page] * 8) + struct.pack("<H", len(tags))
+    out += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags) + struct.pack("<I", following)
+open("in.tif", "wb").write(struct.pack("<2sHI", b"II", 42, 16) + out)
+END
+for page in 0 1 2; do
+    expect 0 gpuimg convert "in.tif[$page]" page.pgm
+    check "page $page is read" test "$(tail -c 1 page.pgm | od -An -tu1 | tr -d ' ')" = $((40 * page))
+    check "page $page: no warning" test ! -s err
+done
+expect 0 gpuimg convert in.tif first.pgm
+check "without a number the first page is read, with a warning" grep -q 'warning: convert: in.tif: holds more pages; only the first is read' err
+expect_error 1 'convert: in.tif\[3]: holds 3 pages: want \[0] to \[2]' convert 'in.tif[3]' made.pgm
+expect_error 1 'convert: page.pgm\[1]: of a pgm file the first image can be read: want \[0]' convert 'page.pgm[1]' made.pgm
+expect_error 1 'convert: in.tif\[-1]: No such file*' convert 'in.tif[-1]' made.pgm
+expect 0 gpuimg convert 'page.pgm[0]' made.pgm
+rm made.pgm
+cp first.pgm 'odd[2]'
+expect 0 gpuimg convert 'odd[2]' page.pgm
+check "a file whose name ends in brackets is read" cmp page.pgm first.pgm
+expect_stdout 'in.tif[1]: tiff, 4 x 2, gray, 8 bits, 3 images, 374 B' gpuimg info 'in.tif[1]'
+
+# A page can't be an output, because the file has other pages.
+for input in in.tif 'in.tif[1]'; do
+    cp in.tif before.tif
+    expect_error 2 "invert: in.tif: would be written over the input $(printf %q "$input"), want another file" invert -q "$input" in.tif
+    check "the file is unchanged" cmp in.tif before.tif
+done
+expect 0 gpuimg compare 'in.tif[1]' 'in.tif[1]'
+expect_error 2 'compare: in.tif: would be written over*' compare 'in.tif[0]' 'in.tif[1]' --diff in.tif
+finish

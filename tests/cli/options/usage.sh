@@ -1,0 +1,156 @@
+#!/bin/bash
+# The command line: errors and their messages, before any work.
+. "$(dirname "$0")/../lib.sh"
+pgm in.pgm 9 7
+
+# No command, or a wrong one.
+expect 2 gpuimg
+check "no command: help on stderr" grep -q '^Usage: gpuimg COMMAND' err
+check "no command: nothing on stdout" test ! -s out
+expect_error 2 'blurr: no such command, did you mean blur? (try gpuimg help)' blurr
+expect_error 2 'frobnicate: no such command (try gpuimg help)' frobnicate in.pgm made.pgm
+for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur minimum:erode despeckle:'median --threshold'; do
+    expect_error 2 "${guess%%:*}: no such command, did you mean ${guess#*:}? (try gpuimg help)" "${guess%%:*}"
+done
+for word in bar canny e; do # near in letters, not in meaning
+    expect_error 2 "$word: no such command (try gpuimg help)" $word
+done
+expect_error 2 'in.pgm: is a file, want a command before it, as in gpuimg info in.pgm (try gpuimg help)' in.pgm made.pgm
+expect_error 2 'help: gausian: no such command, did you mean gaussian?' help gausian
+expect_stdout "$(sed -n 's/#define GI_VERSION  *"\(.*\)"/gpuimg \1/p' "$tests/../../cli/command.h")" gpuimg --version
+
+# Options.
+expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur --foo in.pgm made.pgm
+expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur in.pgm made.pgm --foo=3
+expect_error 2 'blur: --boarder: no such option, did you mean --border? (try gpuimg help blur)' blur in.pgm made.pgm --boarder wrap
+expect_error 2 'blur: --radius: no such option, did you mean --k (a side: 2 \* radius + 1)? (try gpuimg help blur)' blur in.pgm made.pgm --radius 3
+expect_error 2 'edges: --radius: no such option (try gpuimg help edges)' edges in.pgm made.pgm --radius 3
+mkdir folder
+for guess in -j:threads -r:recursive --outdir:out-dir '-o:out-dir (of one image the output is the last operand)'; do
+    expect_error 2 "blur: ${guess%%:*}: no such option, did you mean --${guess#*:}? (try gpuimg help blur)" blur in.pgm "${guess%%:*}" made.pgm
+done
+expect_error 2 'blur: -Q: no such option (try gpuimg help blur)' blur in.pgm made.pgm -Q
+expect_error 2 'blur: folder: is a folder, want an image; for all in a folder use --recursive and --out-dir' blur folder made.pgm
+expect_error 2 'run: folder: is a folder, want an image; *' run blur folder made.pgm
+mkdir extract
+expect 0 gpuimg run extract in.pgm
+expect_error 2 'blur: folder: is a folder, want the name of a file, or --out-dir folder' blur in.pgm folder
+expect_error 2 'blur: --gpu: no such option, did you mean --device cuda? (try gpuimg help blur)' blur in.pgm made.pgm --gpu
+expect_error 2 'blur: --bold: no such option (try gpuimg help blur)' blur in.pgm made.pgm --bold
+expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -z in.pgm made.pgm
+expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -vz in.pgm made.pgm
+expect_error 2 'blur: --max: could be any of --max-pixels, --max-bytes, --max-device-bytes' blur in.pgm made.pgm --max 3
+expect_error 2 'blur: --k: wants an argument: N' blur in.pgm made.pgm --k
+expect_error 2 'blur: --strict takes no argument (--strict=yes)' blur in.pgm made.pgm --strict=yes
+expect_error 2 'blur: --help takes no argument' blur --help=yes
+expect_error 2 'blur: --k 4: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 4
+expect_error 2 'blur: --k 0: want odd, 1 to 4001 px' blur in.pgm made.pgm --k=0
+expect_error 2 'blur: --k 99999999999999999999: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 99999999999999999999
+expect_error 2 'blur: --k 5x: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 5x
+expect_error 2 'blur: --k : want odd, 1 to 4001 px' blur in.pgm made.pgm --k ''
+expect_error 2 'gaussian: --sigma 999: want 0.1 to 250 px' gaussian in.pgm made.pgm --sigma 999
+expect_error 2 'gaussian: --sigma nan: want 0.1 to 250 px' gaussian in.pgm made.pgm --sigma nan
+expect_error 2 'blur: --border round: want clamp, border, wrap, mirror or reflect101' blur in.pgm made.pgm --border round
+expect_error 2 'blur: --quality 101: want 1 to 100' blur in.pgm made.jpg --quality 101
+expect_error 2 'blur: --max-pixels 3Q: want *' blur in.pgm made.pgm --max-pixels 3Q
+expect_error 2 'threshold: --threshold 101%: want *' threshold in.pgm made.pgm --at 101%
+for words in '--sigma 0.05:want 0.1 to 84 px' '--sigma 85:want 0.1 to 84 px' '--range 0:want more than 0' \
+    '--range otsu:want a sample value or 0% to 100% of full scale' '--k 8:want odd, 1 to 255 px' '--k 257:want odd, 1 to 255 px' '--border round:want clamp, *'; do
+    # shellcheck disable=SC2086 # words
+    expect_error 2 "bilateral: ${words/:/: }" bilateral nothere.pgm made.pgm ${words%%:*}
+done
+for words in '--strength 0:want more than 0' '--strength otsu:want a sample value or 0% to 100% of full scale' '--patch 4:want odd, 1 to 15 px' \
+    '--patch 17:want odd, 1 to 15 px' '--search 0:want odd, 1 to 41 px' '--search 43:want odd, 1 to 41 px'; do
+    # shellcheck disable=SC2086 # words
+    expect_error 2 "nlmeans: ${words/:/: }" nlmeans nothere.pgm made.pgm ${words%%:*}
+done
+expect_error 2 'bilateral: --range 1e999: want *' bilateral nothere.pgm made.pgm --range 1e999
+expect_error 2 'nlmeans: --strength -3: want *' nlmeans nothere.pgm made.pgm --strength=-3
+expect_error 2 'convolve: *' convolve in.pgm made.pgm
+expect_error 2 'convolve: *' convolve in.pgm made.pgm --kernel '1 2; 3'
+expect_error 2 'convolve: --kernel .: is a folder, want a text or a file' convolve in.pgm made.pgm --kernel .
+
+# Text with control sequences of terminals.
+expect_error 2 'blur: --k ?\[31m: want *' blur in.pgm made.pgm --k $'\e[31m'
+expect_error 2 '?\[31m: no such command*' $'\e[31m'
+
+# Operands.
+expect_error 2 'blur: want INPUT OUTPUT, got nothing (usage: gpuimg blur \[OPTION...\] INPUT OUTPUT)' blur
+expect_error 2 'blur: want INPUT OUTPUT, got in.pgm (*' blur in.pgm
+expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT); for many images use --out-dir' blur in.pgm made.pgm more.pgm
+expect_error 2 'blur: operand 2 is empty, want INPUT OUTPUT' blur in.pgm ''
+expect_error 2 'list: x: one operand too many (usage: gpuimg list)' list x
+expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
+expect_error 2 'selftest: blurr: no such operation (try gpuimg list)' selftest blurr
+
+# The format of the output is determined before the input is read.
+expect_error 2 'blur: *' blur nothere.pgm made.xyz
+expect_error 2 'blur: *' blur nothere.pgm made
+expect_error 2 'blur: *' blur nothere.pgm made.pgm --format xyz
+expect_error 2 'blur: *' blur in.pgm - --k 3
+
+# Different names of the same command or option.
+expect 0 gpuimg extract in.pgm --threshold 60 --format json
+cp out want.json
+expect_stdout "$(cat want.json)" gpuimg extract in.pgm --at 60 -j
+expect_stdout "$(cat want.json)" gpuimg extract in.pgm --at 60 --json
+expect_stdout "$(gpuimg histogram in.pgm --format json)" gpuimg histogram in.pgm -j
+expect_stdout "$(gpuimg compare in.pgm in.pgm --format json)" gpuimg compare -j in.pgm in.pgm
+expect_stdout "$(gpuimg list --json)" gpuimg list -j
+expect_error 2 'histogram: --json takes no argument (--json=1)' histogram in.pgm --json=1
+expect_error 2 'blur: --json: no such option*' blur in.pgm made.pgm --json
+expect_error 2 'blur: -j: no such option*' blur in.pgm made.pgm -j
+expect_error 2 'blur: --border-value 1,2,3,4,5: want 1 to 4 sample values separated by commas, *' blur in.pgm made.pgm --border-value 1,2,3,4,5
+
+# All forms of an option give the same bytes.
+expect 0 gpuimg blur in.pgm want.pgm --k 3 --border wrap
+for words in '--k=3 --border=wrap in.pgm got.pgm' '-k3 in.pgm --border tile got.pgm' \
+    'in.pgm got.pgm -k 3 --border periodic' '--k 9 in.pgm --k 3 --border wrap -- got.pgm' \
+    '--bor=wrap --border wrap --k 3 in.pgm got.pgm'; do
+    rm -f got.pgm
+    # shellcheck disable=SC2086
+    case $words in
+    --bor=*) expect 2 gpuimg blur $words ;; # --border and --border-value
+    *)
+        expect 0 gpuimg blur $words
+        check "blur $words equals the plain form" cmp got.pgm want.pgm
+        ;;
+    esac
+done
+expect 0 gpuimg gaussian in.pgm got.pgm --sig 2 --compr 3 --no-c --strict --thr 1
+cp in.pgm ./-dash.pgm
+expect 0 gpuimg blur --k 3 --border wrap -- -dash.pgm -got.pgm
+check "operands after --" cmp -- ./-got.pgm want.pgm
+POSIXLY_CORRECT=1 expect 0 gpuimg blur in.pgm got.pgm --k 3 --border wrap
+check "POSIXLY_CORRECT changes nothing" cmp got.pgm want.pgm
+
+# An option whose value may be the name of a file.
+echo '0 -1 0; -1 5 -1; 0 -1 0' >kernel.txt
+expect 0 gpuimg convolve in.pgm a.pgm --kernel kernel.txt
+expect 0 gpuimg convolve in.pgm b.pgm --kernel '0 -1 0; -1 5 -1; 0 -1 0'
+check "kernel from a file" cmp a.pgm b.pgm
+expect_error 1 'convolve: --kernel nothere.txt: No such file or directory' convolve in.pgm made.pgm --kernel nothere.txt
+expect_error 1 'convolve: --kernel nofolder/k: No such file or directory' convolve in.pgm made.pgm --kernel nofolder/k
+expect 0 gpuimg convolve in.pgm c.pgm --kernel '1e0' # a number, not a name
+for text in '3x3:0,-1,0,-1,5,-1,0,-1,0' ' 3X3: 0 -1 0 -1 # a row and a bit
+5 -1; 0 -1 0'; do
+    [[ $text == *X* ]] && text=${text/X/x}
+    expect 0 gpuimg convolve in.pgm c.pgm --kernel "$text"
+    check "kernel $text" cmp a.pgm c.pgm
+done
+expect 0 gpuimg convolve in.pgm a.pgm -n --kernel '1;2;3;4;5;4;3;2;1'
+expect 0 gpuimg convolve in.pgm b.pgm -n --kernel '1x9:1 2 3 4 5 4 3 2 1'
+check "a kernel of one column" cmp a.pgm b.pgm
+expect 0 gpuimg convolve in.pgm a.pgm -n --kernel '9x1:1 2 3 4 5 4 3 2 1'
+check "a kernel of one row" test "$(cmp -l a.pgm b.pgm | wc -l)" -gt 9
+expect_error 2 'convolve: --kernel: one row of 9 weights: want "3x3: ..." or rows separated by ; for 3 x 3, "9x1: ..." for a row' convolve in.pgm made.pgm --kernel 0,-1,0,-1,5,-1,0,-1,0
+expect_error 2 'convolve: --kernel: one row of 25 weights: want "5x5: ..." *' convolve in.pgm made.pgm --kernel "$(yes 1 | head -25 | tr '\n' ' ')"
+expect_error 2 'convolve: --kernel: 8 weights: want 9 for 3x3' convolve in.pgm made.pgm --kernel '3x3:1 1 1 1 1 1 1 1'
+expect_error 2 'convolve: --kernel: row 1: 0x3:: want *' convolve in.pgm made.pgm --kernel '0x3: 1'
+expect 0 gpuimg convolve in.pgm c.pgm --kernel '1 2 1' # three can't be a square
+printf '1 \0 1' >zero.txt
+expect_error 2 'convolve: --kernel zero.txt: holds a zero byte, want text' convolve in.pgm made.pgm --kernel zero.txt
+truncate -s 70000000 long.txt
+expect_error 1 'convolve: --kernel long.txt: longer than 67108864 bytes' convolve in.pgm made.pgm --kernel long.txt
+
+finish
