@@ -9,7 +9,7 @@
 enum {
     FILE_HEAD = 14,
     OS2_HEAD = 12,
-    OS2_HEAD_2 = 64, /* of any length from 16 on */
+    OS2_HEAD_2 = 64, /* this or any greater length */
     INFO_HEAD = 40,
     V5_HEAD = 124,
     COLOURS_MAX = 256,
@@ -19,17 +19,17 @@ enum compression { RGB, RLE8, RLE4, BITFIELDS, EMBEDDED_JPEG, EMBEDDED_PNG, ALPH
 
 /* A sample in a pixel of 16 or 32 bits. */
 struct field {
-    uint32_t mask; /* contiguous; 0: there is none, and the sample is 0 */
+    uint32_t mask; /* contiguous; 0: the sample is absent and reads as 0 */
     int shift, bits;
 };
 
 struct bitmap {
     struct gi_decode *decode;
-    const unsigned char *head; /* after FILE_HEAD */
+    const unsigned char *head; /* follows FILE_HEAD */
     size_t head_nbytes, pixels_at;
     int64_t width, height;
     bool top_down;
-    unsigned bits; /* a pixel */
+    unsigned bits; /* bits per pixel */
     unsigned compression;
     struct field fields[4]; /* red, green, blue, alpha */
     uint8_t palette[COLOURS_MAX][3];
@@ -119,7 +119,7 @@ static bool set_field(struct field *field, uint32_t mask)
     return (ones & (ones + 1)) == 0;
 }
 
-/* Masks of the samples; *after: where the palette starts. */
+/* Reads the masks of the samples. *after becomes the offset of the palette. */
 static enum gi_status read_fields(struct bitmap *b, size_t *after, struct gi_err *err)
 {
     static const uint32_t usual[2][4] = {{0x7c00, 0x3e0, 0x1f, 0}, {0xff0000, 0xff00, 0xff, 0}};
@@ -155,7 +155,7 @@ static enum gi_status read_palette(struct bitmap *b, size_t at, struct gi_err *e
     size_t end = b->pixels_at < d->nbytes ? b->pixels_at : d->nbytes;
     if (used > 65536 || at > end)
         return fail_header(err, "the number of colours", used);
-    if (b->colours > (end - at) / entry) /* some writers leave the rest out */
+    if (b->colours > (end - at) / entry) /* some writers store a shorter palette */
         b->colours = (unsigned)((end - at) / entry);
     bool gray = b->colours > 0;
     for (unsigned i = 0; i < b->colours; i++) {
@@ -173,7 +173,7 @@ static void read_metadata(const struct bitmap *b)
     struct gi_metadata *metadata = b->decode->metadata;
     if (b->head_nbytes >= 32) {
         double x = (int32_t)get32(b->head + 24), y = (int32_t)get32(b->head + 28);
-        bool sane = x > 0 && y > 0 && x < 1e7 && y < 1e7; /* pixels a metre */
+        bool sane = x > 0 && y > 0 && x < 1e7 && y < 1e7; /* pixels per metre */
         metadata->dpi_x = sane ? x * 0.0254 : 0;
         metadata->dpi_y = sane ? y * 0.0254 : 0;
     }
@@ -204,7 +204,7 @@ static void *row_of(const struct bitmap *b, int64_t y)
     return gi_row(b->decode->image, (int)(b->top_down ? y : b->height - 1 - y));
 }
 
-/* Sets pixel x of the row to a colour; false where the palette has none of that number. */
+/* Sets pixel x of the row to a colour. Returns false if the palette has no such entry. */
 static bool put_index(const struct bitmap *b, uint8_t *row, size_t x, unsigned index)
 {
     if (index >= b->colours)
@@ -258,14 +258,14 @@ static enum gi_status bad_index(const struct bitmap *b, int64_t y, struct gi_err
     return gi_decode_damaged_at(b->decode, err, (int)y, "has a colour past its %u", b->colours);
 }
 
-/* Rows without compression, each padded to a multiple of 4 bytes. */
+/* Reads uncompressed rows, each padded to a multiple of 4 bytes. */
 static enum gi_status read_rows(const struct bitmap *b, struct gi_err *err)
 {
     size_t row_nbytes = ((size_t)b->width * b->bits + 31) / 32 * 4;
     const unsigned char *in = b->decode->bytes + b->pixels_at;
     size_t have = b->decode->nbytes - b->pixels_at;
     for (int64_t y = 0; y < b->height; y++, in += row_nbytes, have -= row_nbytes) {
-        /* The last row's padding is left out by some. */
+        /* Some writers leave out the padding of the last row. */
         if (have < ((size_t)b->width * b->bits + 7) / 8)
             return gi_decode_damaged_at(b->decode, err, (int)y, "ends early");
         if (b->bits == 24)
@@ -280,13 +280,13 @@ static enum gi_status read_rows(const struct bitmap *b, struct gi_err *err)
     return GI_OK;
 }
 
-/* Where a run-length coded raster is being written. */
+/* Position at which a run-length coded raster is being written. */
 struct pen {
     const unsigned char *at, *end;
     int64_t x, y;
 };
 
-/* Puts `n` pixels: of the literal bytes at `literal`, or the one or two colours of `code`. */
+/* Writes `n` pixels: the literal bytes at `literal`, or the one or two colours of `code`. */
 static bool put_run(const struct bitmap *b, struct pen *pen, const unsigned char *literal,
                     unsigned code, unsigned n)
 {
@@ -302,13 +302,13 @@ static bool put_run(const struct bitmap *b, struct pen *pen, const unsigned char
     return true;
 }
 
-/* Pixels that no code sets have no colour: files that leave them out count as damaged. */
+/* Reports pixels that no code sets: they have no colour, so the file counts as damaged. */
 static enum gi_status left_out(const struct bitmap *b, const struct pen *pen, struct gi_err *err)
 {
     return gi_decode_damaged_at(b->decode, err, (int)pen->y, "leaves pixels out");
 }
 
-/* One code of two bytes and what follows it; *done at the end of the bitmap. */
+/* Reads one code of two bytes with its data. *done becomes true at the end of the bitmap. */
 static enum gi_status read_code(const struct bitmap *b, struct pen *pen, bool *done,
                                 struct gi_err *err)
 {
@@ -325,7 +325,7 @@ static enum gi_status read_code(const struct bitmap *b, struct pen *pen, bool *d
         bool all = pen->y == b->height || (pen->y == b->height - 1 && whole);
         return all ? GI_OK : left_out(b, pen, err);
     }
-    if (n == 0 && code == 2) { /* a step to the right and up */
+    if (n == 0 && code == 2) { /* delta: moves right and up */
         if (pen->end - pen->at < 2 || pen->at[0] > b->width - pen->x ||
             pen->at[1] > b->height - pen->y) {
             *done = true;
@@ -340,7 +340,7 @@ static enum gi_status read_code(const struct bitmap *b, struct pen *pen, bool *d
     bool fits = pen->y < b->height && nbytes <= (size_t)(pen->end - pen->at) &&
                 put_run(b, pen, literal, code, n ? n : code);
     *done = !fits;
-    nbytes += nbytes % 2; /* literals are padded to pairs */
+    nbytes += nbytes % 2; /* literals are padded to an even number of bytes */
     pen->at += nbytes < (size_t)(pen->end - pen->at) ? nbytes : (size_t)(pen->end - pen->at);
     return fits ? GI_OK
                 : gi_decode_damaged_at(b->decode, err, (int)pen->y,

@@ -1,4 +1,4 @@
-/* Bytes in memory that grow.
+/* A growable byte buffer.
  * SPDX-License-Identifier: MIT */
 #include "imgio/buffer.h"
 

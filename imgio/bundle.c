@@ -1,5 +1,6 @@
-/* Outputs that belong together: they are written under temporary names, exchanged with the existing
- * files at their targets, and exchanged back if one of these exchanges fails.
+/* A bundle of outputs that appear together or not at all: they are written under temporary names,
+ * exchanged with the existing files at their targets, and exchanged back if one of these exchanges
+ * fails.
  * SPDX-License-Identifier: MIT */
 #include "imgio/sink.h"
 #include "imgio/temporary.h"
@@ -16,10 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file or a folder. */
+/* One output: a file or a folder. */
 struct member {
     struct gi_sink *sink; /* NULL: a folder */
-    char *name, *target;  /* a folder's, as the caller gave it, and where it goes */
+    char *name, *target;  /* a folder's name as the caller gave it, and its resolved target */
     char *temporary;      /* NULL: written directly */
     bool (*ours)(const char *name);
     int lock;   /* the new folder, locked against gi_sink_clear_dead(); -1: none */
@@ -33,7 +34,7 @@ struct gi_bundle {
     struct member *members;
     size_t n;
     bool clears;
-    char *cleared; /* the folder that was cleared last; NULL: none */
+    char *cleared; /* the folder that was cleared last, so that it is cleared once; NULL: none */
 };
 
 enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_err *err)
@@ -45,7 +46,7 @@ enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_e
     return GI_OK;
 }
 
-/* Clears the folder of `target`, unless it is the one cleared last. */
+/* Removes what killed runs left in the folder of `target`, unless it was cleared last. */
 static void clear(struct gi_bundle *bundle, const char *target)
 {
     if (!bundle->clears || !target)
@@ -60,7 +61,7 @@ static void clear(struct gi_bundle *bundle, const char *target)
     bundle->cleared = folder;
 }
 
-/* NULL: out of memory. */
+/* Adds a member. NULL: out of memory. */
 static struct member *add(struct gi_bundle *bundle)
 {
     struct member *grown = realloc(bundle->members, (bundle->n + 1) * sizeof *grown);
@@ -71,8 +72,8 @@ static struct member *add(struct gi_bundle *bundle)
     return &grown[bundle->n++];
 }
 
-/* Returns the folder of the bundle that contains `path`; *file becomes its name there. NULL: none
- * does. */
+/* Returns the folder of the bundle that contains `path`; *file becomes its name there. NULL if
+ * there is none. */
 static const struct member *folder_of(const struct gi_bundle *bundle, const char *path,
                                       const char **file)
 {
@@ -128,7 +129,8 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
     return gi_sink_prepare(member->sink, durable, false, err);
 }
 
-/* Opens a folder with a lock of flock()'s kind `how`. -1 with errno: it can't be opened. */
+/* Opens a folder and locks it by flock() with `how`. Returns -1 with errno if it can't be opened.
+ */
 static int lock_folder(const char *path, int how)
 {
     int fd;
@@ -140,7 +142,8 @@ static int lock_folder(const char *path, int how)
     return fd;
 }
 
-/* One that was taken for a dead one's before it was locked is made again. */
+/* Creates and locks a folder. If another process removed it before the lock, because it looked
+ * abandoned, it is created again. */
 static int make_folder(void *arg, const char *name)
 {
     int *lock = arg;
@@ -159,7 +162,7 @@ static int make_folder(void *arg, const char *name)
     return -1;
 }
 
-/* `path` without slashes at its end. */
+/* Returns `path` without trailing slashes. */
 static char *trimmed(const char *path)
 {
     size_t n = strlen(path);
@@ -197,7 +200,7 @@ bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *n
         return true;
     if (!ours || !ours(name))
         return false;
-    /* Another writer, whose folder took its place, may be emptying it. */
+    /* Another process may be emptying this folder because its own output replaced it. */
     return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
@@ -223,7 +226,7 @@ static const char *target_of(const struct member *m)
     return m->sink ? m->sink->target : m->target;
 }
 
-/* Returns 0 or errno. */
+/* Exchanges one member with its target. Returns 0 or errno. */
 static int move(struct member *m)
 {
     struct gi_sink *sink = m->sink;
@@ -237,8 +240,8 @@ static int move(struct member *m)
 }
 
 /* Between the exchange and the end of the commit, an older output has a temporary name that no lock
- * of its own protects. Shared locks of the targets' folders keep gi_sink_clear_dead() out. What
- * can't be locked stays unlocked. */
+ * of its own protects. Shared locks of the targets' folders keep gi_sink_clear_dead() out. A folder
+ * that can't be locked stays unlocked. */
 static void lock_parents(struct gi_bundle *bundle)
 {
     char *last = NULL;
@@ -278,7 +281,7 @@ static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
     return status;
 }
 
-/* Everything is in place: the temporary names now belong to the older files, which are removed. */
+/* Removes the older files, which have the temporary names once everything is in place. */
 static void drop_older(struct gi_bundle *bundle)
 {
     for (size_t i = 0; i < bundle->n; i++) {
@@ -299,7 +302,7 @@ static void drop_older(struct gi_bundle *bundle)
 enum gi_status gi_bundle_commit(struct gi_bundle **bundle, struct gi_err *err)
 {
     sigset_t all, before;
-    /* A signal between two moves would leave one half here and the other there. */
+    /* A signal between two moves would leave some outputs old and others new. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     lock_parents(*bundle);

@@ -11,9 +11,9 @@ enum {
     ENTRY = 12,    /* tag, type, count, value */
     TAG_ORIENTATION = 0x0112,
     TAG_GPS = 0x8825,
-    TAG_STRIPS = 0x0111, /* of an uncompressed thumbnail, which is one */
+    TAG_STRIPS = 0x0111, /* tag of an uncompressed thumbnail */
     TAG_STRIPS_NBYTES = 0x0117,
-    TAG_THUMBNAIL = 0x0201, /* of a JPEG (Exif 2.3, 4.6.9) */
+    TAG_THUMBNAIL = 0x0201, /* tag of a JPEG thumbnail (Exif 2.3, 4.6.9) */
     TAG_THUMBNAIL_NBYTES = 0x0202,
     TYPE_SHORT = 3,
 };
@@ -36,7 +36,7 @@ static size_t get32(const struct tiff *t, size_t at)
     return t->big_endian ? (size_t)first << 16 | second : (size_t)second << 16 | first;
 }
 
-/* Byte offset of the first directory; 0 where there is none. */
+/* Returns the byte offset of the first directory, or 0 if there is none. */
 static size_t find_directory(struct tiff *t)
 {
     if (t->nbytes < TIFF_HEAD)
@@ -48,7 +48,8 @@ static size_t find_directory(struct tiff *t)
     return directory < TIFF_HEAD || directory > t->nbytes - 2 ? 0 : directory;
 }
 
-/* Byte offset of the first directory's entry of that tag; 0 where there is none. */
+/* Returns the byte offset of the entry with that tag in the first directory, or 0 if there is none.
+ */
 static size_t find_entry(struct tiff *t, unsigned tag)
 {
     size_t directory = find_directory(t);
@@ -61,14 +62,14 @@ static size_t find_entry(struct tiff *t, unsigned tag)
     return 0;
 }
 
-/* Byte offset of the orientation's value; 0 where there is none. */
+/* Returns the byte offset of the orientation's value, or 0 if there is none. */
 static size_t find_orientation(struct tiff *t)
 {
     size_t at = find_entry(t, TAG_ORIENTATION);
     return at && get16(t, at + 2) == TYPE_SHORT ? at + 8 : 0;
 }
 
-/* Zeroes the part of the nbytes at `at` that is inside the block. */
+/* Zeroes those of the nbytes at `at` that are inside the block. */
 static void wipe(struct tiff *t, size_t at, size_t nbytes)
 {
     if (at < TIFF_HEAD || at >= t->nbytes)
@@ -95,10 +96,10 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
         }
         wipe(&t, directory, 2 + n * ENTRY + 4);
     }
-    /* The entries behind it, and the offset of the next directory, move up. */
+    /* Later entries and the offset of the next directory move up by one entry. */
     size_t first = get32(&t, 4), n = get16(&t, first), end = first + 2 + n * ENTRY + 4;
     unsigned char *bytes = exif;
-    if (n == 0) /* the GPS directory was the first one itself */
+    if (n == 0) /* the GPS directory was the first directory */
         return;
     end = end < nbytes ? end : nbytes;
     if (entry + ENTRY < end)
@@ -131,7 +132,7 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes)
     wipe(&t, directory, directory_nbytes);
     if (bytes_at >= link + 4)
         wipe(&t, bytes_at, bytes_n);
-    /* In most files one of them is at the end, and the other directly before it. */
+    /* In most files one of them is at the end and the other directly before it. */
     if (bytes_at >= link + 4 && bytes_at < nbytes && nbytes - bytes_at <= bytes_n)
         nbytes = bytes_at;
     if (directory >= link + 4 && directory < nbytes && nbytes - directory <= directory_nbytes)
@@ -174,7 +175,7 @@ static void put32(unsigned char *p, bool big_endian, size_t v)
  * offset of the first. 0: it is not a TIFF block. */
 static size_t count_entries(struct tiff *t, size_t *at)
 {
-    find_entry(t, 0); /* finds out the byte order */
+    find_entry(t, 0); /* sets the byte order */
     if (t->nbytes < TIFF_HEAD || memcmp(t->bytes, t->big_endian ? "MM\0*" : "II*\0", 4) != 0)
         return 0;
     size_t directory = get32(t, 4);
@@ -185,7 +186,7 @@ static size_t count_entries(struct tiff *t, size_t *at)
     return n < most ? n : most;
 }
 
-/* The directory goes to the end of the block, with one entry more. */
+/* The directory is copied to the end of the block, with one entry more. */
 enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, struct gi_err *err)
 {
     struct tiff t = {.bytes = *exif, .nbytes = *exif ? *nbytes : 0};

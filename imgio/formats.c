@@ -1,4 +1,4 @@
-/* The table of formats, and what loading has in common for all of them.
+/* The table of formats, and the part of loading that is the same for all formats.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SMALL_NBYTES = 16 << 20, ENOUGH = 16 }; /* gi_decode_has_enough() */
+enum { SMALL_NBYTES = 16 << 20, ENOUGH = 16 }; /* for gi_decode_has_enough() */
 
 const struct gi_format *const gi_formats[] = {
     &gi_format_png, &gi_format_jpeg, &gi_format_pgm,  &gi_format_ppm,
@@ -54,8 +54,9 @@ enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, c
     return GI_OK;
 }
 
-/* A 16th of the limit is free, so that blank images of ordinary size pass; beyond it a file needs
- * as many bytes as the densest PNG: deflate makes at most 1032 bytes of one, of 8 pixels each. */
+/* A 16th of the limit is free, so that blank images of ordinary size pass. Beyond it a file needs
+ * at least as many bytes as the densest PNG: deflate makes at most 1032 bytes, of 8 pixels each,
+ * from one byte. */
 enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
                                     struct gi_err *err)
 {
@@ -91,8 +92,8 @@ enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err
     return gi_decode_damaged(decode, err, "%s, in row %d of %d", text, row, height);
 }
 
-/* Makes all samples 0. Whole pages go back to the system, which has zeros for whoever touches them:
- * what a file does not bring takes no memory here. */
+/* Zeroes all samples. Whole pages are given back to the system, which supplies zeros on the first
+ * access: rows that the file lacks take no memory. */
 static void zero(const struct gi_image *image)
 {
     char *start = image->data, *end = start + image->stride * (size_t)image->height;
@@ -120,7 +121,7 @@ int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t he
     return listener->shrink(listener->arg, &picture);
 }
 
-/* The shape becomes that of the picture made smaller. */
+/* Divides the sides of the shape by `by`, rounded up. */
 static void shrink(struct gi_image *shape, int by)
 {
     if (by <= 1)
@@ -161,13 +162,14 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     const struct gi_shape_listener *listener = decode->options->listener;
     if (listener)
         listener->tell(listener->arg, &shape);
-    /* Pinned memory is taken whole at once; a part of an image takes what it touches. */
+    /* Pinned memory is allocated whole at once; plain memory only as it is touched, which suits
+     * partial images. */
     const struct gi_allocator *allocator =
         decode->options->allow_partial ? NULL : decode->options->allocator;
     enum gi_status status = gi_image_alloc_from(decode->image, allocator, shape.width, shape.height,
                                                 channels, type, err);
     decode->image->shrunk = shape.shrunk;
-    /* What a damaged file does not hold is 0. */
+    /* Samples that a damaged file lacks are 0. */
     if (!status && decode->options->allow_partial)
         zero(decode->image);
     return status;
@@ -199,7 +201,7 @@ static enum gi_status fail_unknown(struct gi_err *err)
     return gi_fail(err, GI_E_FORMAT, "is no image of a known format (want %s)", names);
 }
 
-/* Pixels are turned as EXIF says, and EXIF is told so. */
+/* Applies the EXIF orientation to the pixels and resets it in the metadata. */
 static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
 {
     struct gi_metadata *metadata = decode->metadata;
@@ -304,7 +306,7 @@ size_t gi_path_file(const char *path, int *image)
     return at - 1;
 }
 
-/* Opens the file of `path`, and sets options->image where the path says which. */
+/* Opens the file of `path`, and sets options->image if the path names an image of the file. */
 static enum gi_status open_path(struct gi_source *source, struct gi_load_options *options,
                                 const char *path, struct gi_err *err)
 {

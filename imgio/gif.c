@@ -1,6 +1,7 @@
-/* GIF in through giflib: the first frame, laid where it stands on the screen that the file
- * describes ("Graphics Interchange Format", version 89a). What no frame covers is transparent. A
- * palette of grays makes a gray image. Without giflib at build time only the message remains.
+/* Reads GIF through giflib: the first frame, placed on the logical screen that the file describes
+ * ("Graphics Interchange Format", version 89a). Pixels that the frame does not cover are
+ * transparent. A palette of grays makes a gray image. Without giflib at build time only the error
+ * message remains.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -44,8 +45,8 @@ struct reader {
     struct gi_decode *decode;
     GifFileType *file;
     size_t at;       /* next byte of the file */
-    bool ended;      /* giflib wanted more than there is */
-    int transparent; /* the colour that is; NO_TRANSPARENT_COLOR */
+    bool ended;      /* giflib asked for more bytes than the file has */
+    int transparent; /* index of the transparent colour, or NO_TRANSPARENT_COLOR */
     const ColorMapObject *palette;
     GifImageDesc frame;
     int channels;
@@ -61,7 +62,7 @@ static int read_bytes(GifFileType *file, GifByteType *to, int nbytes)
     return (int)n;
 }
 
-/* What giflib's last refusal was about. */
+/* Returns the reason for giflib's last error. */
 static const char *fault(const struct reader *r)
 {
     const char *text = r->file ? gif.GifErrorString(r->file->Error) : NULL;
@@ -75,7 +76,7 @@ static enum gi_status fail(const struct reader *r, struct gi_err *err)
     return gi_fail(err, GI_E_FORMAT, "%s%s", r->ended ? "" : "is damaged: ", fault(r));
 }
 
-/* Looks at an extension's blocks and passes over them. False: damage. */
+/* Reads the blocks of an extension. Returns false if it is damaged. */
 static bool read_extension(struct reader *r)
 {
     int code;
@@ -93,7 +94,8 @@ static bool read_extension(struct reader *r)
     return true;
 }
 
-/* Goes to the next frame. *found: whether there is one. False: damage. */
+/* Goes to the next frame. *found becomes whether there is one. Returns false if the file is
+ * damaged. */
 static bool find_frame(struct reader *r, bool *found)
 {
     GifRecordType type;
@@ -119,7 +121,7 @@ static bool is_gray(const ColorMapObject *palette)
     return true;
 }
 
-/* The head of the file and of its first frame; makes the image. */
+/* Reads the header of the file and of its first frame, and makes the image. */
 static enum gi_status read_head(struct reader *r, struct gi_err *err)
 {
     bool found;
@@ -134,7 +136,7 @@ static enum gi_status read_head(struct reader *r, struct gi_err *err)
     if (!r->palette || frame.Width < 1 || frame.Height < 1)
         return gi_fail(err, GI_E_FORMAT, "is damaged: %s",
                        r->palette ? "its image has no pixels" : "it has no palette");
-    /* As browsers do, the screen grows where a frame reaches beyond it. */
+    /* The screen is enlarged if a frame extends beyond it, as browsers do. */
     int width = frame.Left + frame.Width, height = frame.Top + frame.Height;
     bool covered = width >= r->file->SWidth && height >= r->file->SHeight;
     width = width > r->file->SWidth ? width : r->file->SWidth;
@@ -152,7 +154,7 @@ static enum gi_status read_head(struct reader *r, struct gi_err *err)
                                     GI_U8, err);
 }
 
-/* False where the line has a colour that the palette has not. */
+/* Writes a row. Returns false if an index is outside the palette. */
 static bool put_line(const struct reader *r, int y, const GifPixelType *line)
 {
     int channels = r->channels, colours = channels < 3 ? 1 : 3;
@@ -172,7 +174,8 @@ static bool put_line(const struct reader *r, int y, const GifPixelType *line)
 
 static enum gi_status read_lines(struct reader *r, GifPixelType *line, struct gi_err *err)
 {
-    static const int starts[] = {0, 4, 2, 1, 0}, steps[] = {8, 8, 4, 2, 1}; /* appendix E */
+    /* interlaced rows: appendix E */
+    static const int starts[] = {0, 4, 2, 1, 0}, steps[] = {8, 8, 4, 2, 1};
     int done = 0;
     for (int pass = r->frame.Interlace ? 0 : 4; pass < (r->frame.Interlace ? 4 : 5); pass++)
         for (int y = starts[pass]; y < r->frame.Height; y += steps[pass], done++) {

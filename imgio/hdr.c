@@ -9,14 +9,14 @@
 #include <string.h>
 
 enum {
-    RLE_MIN = 8,     /* pixels of a row that may be coded */
-    RLE_MAX = 32767, /* its length has 15 bits */
-    RUN_MIN = 4,     /* shorter ones are cheaper among their neighbours */
+    RLE_MIN = 8,     /* widths of rows that may be run-length coded */
+    RLE_MAX = 32767, /* the width has 15 bits */
+    RUN_MIN = 4,     /* shorter runs are cheaper as plain bytes */
     RUN_MAX = 127,
     PLAIN_MAX = 128,
 };
 
-/* One pixel: three mantissas of 8 bits under one exponent, cut off as Radiance does. */
+/* Writes one pixel: three mantissas of 8 bits with one exponent, truncated as Radiance does. */
 static void put_rgbe(uint8_t *to, size_t step, const float *rgb)
 {
     float v[3], largest = 0;
@@ -26,13 +26,13 @@ static void put_rgbe(uint8_t *to, size_t step, const float *rgb)
     }
     int exponent = 0;
     float mantissa = frexpf(largest, &exponent);
-    bool dark = largest < 1e-32f; /* less than the least exponent can say */
+    bool dark = largest < 1e-32f; /* below the smallest exponent */
     for (int c = 0; c < 3; c++)
         to[(size_t)c * step] = dark ? 0 : (uint8_t)(v[c] * (mantissa * 256 / largest));
     to[3 * step] = dark ? 0 : (uint8_t)(exponent + 128);
 }
 
-/* Length of the run of equal bytes at `at`. */
+/* Returns the length of the run of equal bytes at `at`. */
 static size_t run_length(const uint8_t *at, const uint8_t *end)
 {
     size_t n = 1;
@@ -41,8 +41,8 @@ static size_t run_length(const uint8_t *at, const uint8_t *end)
     return n;
 }
 
-/* Run-length encodes `n` bytes: a run as 128 + length and the byte, other bytes as their count
- * followed by themselves. Returns the end of the output, at most n + n / PLAIN_MAX + 1 bytes. */
+/* Run-length encodes `n` bytes: a run as 128 + length and the byte, other bytes preceded by their
+ * count. Returns the end of the output, at most n + n / PLAIN_MAX + 1 bytes. */
 static uint8_t *put_runs(uint8_t *to, const uint8_t *at, size_t n)
 {
     const uint8_t *end = at + n;
@@ -82,7 +82,7 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
                        image->height, image->width);
     for (int y = 0; y < image->height && !status; y++) {
         const float *in = gi_row(image, y);
-        /* Coded rows have their components one after another. */
+        /* Coded rows store their components one after another. */
         for (size_t x = 0; x < width; x++)
             put_rgbe(coded ? row + x : row + 4 * x, coded ? width : 1, in + 3 * x);
         const uint8_t head[] = {2, 2, (uint8_t)(width >> 8), (uint8_t)width};
@@ -100,12 +100,12 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
     return status;
 }
 
-/* The bytes and the reading position. */
+/* Input bytes and the reading position. */
 struct cursor {
     const unsigned char *at, *end;
 };
 
-/* Takes a line; its length without the newline. False where there is none. */
+/* Takes a line; *length excludes the newline. Returns false at the end of the input. */
 static bool next_line(struct cursor *in, const char **line, size_t *n)
 {
     const unsigned char *newline = memchr(in->at, '\n', (size_t)(in->end - in->at));
@@ -117,7 +117,7 @@ static bool next_line(struct cursor *in, const char **line, size_t *n)
     return true;
 }
 
-/* A size after "-Y " or "+X "; 0 where it is none. */
+/* Returns the size after "-Y " or "+X ", or 0 if there is none. */
 static uint64_t read_size(const char **at, const char *axis)
 {
     uint64_t v = 0;
@@ -129,7 +129,7 @@ static uint64_t read_size(const char **at, const char *axis)
     return v;
 }
 
-/* The lines up to the sizes, which stand alone after an empty one. */
+/* Reads the header lines, up to the line of sizes that follows an empty line. */
 static enum gi_status read_header(struct cursor *in, uint64_t *width, uint64_t *height,
                                   struct gi_err *err)
 {
@@ -155,8 +155,8 @@ static enum gi_status read_header(struct cursor *in, uint64_t *width, uint64_t *
     return GI_OK;
 }
 
-/* One component of a row: runs of 128 + length and the byte, others as their count and themselves.
- */
+/* Reads one component of a row: runs as 128 + length and the byte, other bytes preceded by their
+ * count. */
 static bool read_runs(struct cursor *in, uint8_t *to, size_t n)
 {
     while (n) {
@@ -206,7 +206,7 @@ static bool read_plain(struct cursor *in, uint8_t *row, size_t width)
     return true;
 }
 
-/* `row` gets four components, each `width` bytes. */
+/* Reads a row into four components of `width` bytes each. */
 static bool read_row(struct cursor *in, uint8_t *row, size_t width)
 {
     const unsigned char *p = in->at;

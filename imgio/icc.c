@@ -1,4 +1,4 @@
-/* ICC profiles through lcms2.
+/* Reads ICC profiles through lcms2: tone curves, and CMYK to sRGB.
  * SPDX-License-Identifier: MIT */
 #include "imgio/icc.h"
 #include "imgio/codecs.h"
@@ -35,12 +35,14 @@ static const struct gi_library library =
     GI_LIBRARY(FUNCTIONS, lcms, "liblcms2.so.2", "lcms2", "liblcms2-2");
 
 enum {
-    HEAD = 128, /* of a profile; then the number of tags, and of each its name, place and length */
+    HEAD = 128, /* header of a profile; then the number of tags, and for each tag its name,
+                   offset and length */
     TAG_ENTRY = 12,
-    BLOCK_MAX = 16 << 20, /* bytes that lcms2 gets at a time: a profile claims any number */
+    BLOCK_MAX = 16 << 20, /* largest block that lcms2 may allocate at once: a damaged profile can
+                             ask for any size */
 };
 
-/* ---- lcms2's memory: `starved`, the context's own, is set where there is none ---- */
+/* ---- lcms2's allocator: sets `starved`, of its context, if memory runs out ---- */
 
 static void *note(cmsContext context, void *memory)
 {
@@ -98,7 +100,7 @@ static double evaluate(const cmsToneCurve *curve, double v)
     return (from + (to - from) * (at - i)) / 65535;
 }
 
-/* False where the curve falls somewhere or does not rise at all. */
+/* Returns false if the curve falls anywhere or does not rise at all. */
 static bool read_curve(double *light, size_t n, const cmsToneCurve *curve)
 {
     for (size_t i = 0; i < n; i++) {
@@ -141,7 +143,7 @@ enum gi_status gi_icc_curves(double *light, size_t n, int colours,
                         "light: want a matrix profile or none");
 }
 
-/* ---- inks ---- */
+/* ---- CMYK inks ---- */
 
 struct gi_inks {
     cmsContext context;
@@ -154,9 +156,8 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Hides the tables of floats, any number of which lcms2 would run one behind the other, for
- * minutes, at each point of a grid. Those of whole numbers have to be there too
- * (ICC.1:2022, 8.3.2). */
+/* Hides the tables of floats: lcms2 would run any number of them one after another, for minutes, at
+ * each grid point. The integer tables must exist too (ICC.1:2022, 8.3.2). */
 static void hide_floats(unsigned char *icc, size_t nbytes)
 {
     size_t room = nbytes < HEAD + 4 ? 0 : (nbytes - HEAD - 4) / TAG_ENTRY;
@@ -181,7 +182,7 @@ static cmsHPROFILE open_inks(cmsContext context, const struct gi_metadata *metad
     return profile;
 }
 
-/* False where there is no transform. */
+/* Returns false if lcms2 can't make a transform. */
 static bool make_transform(struct gi_inks *made, const struct gi_metadata *metadata,
                            enum gi_type type, bool inverted)
 {
@@ -201,7 +202,7 @@ static bool make_transform(struct gi_inks *made, const struct gi_metadata *metad
     return made->transform;
 }
 
-/* NULL: metadata->starved, or the profile is of no use. */
+/* Returns NULL if memory ran out (metadata->starved) or the profile is unusable. */
 static struct gi_inks *make_inks(struct gi_metadata *metadata, enum gi_type type, bool inverted)
 {
     struct gi_inks *made = calloc(1, sizeof *made);

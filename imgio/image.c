@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Large images ask for huge pages: touching memory for the first time costs a fault a page, which
- * at 4 KiB takes longer than filtering it. */
+/* Large images ask for huge pages: the first access to each page costs a page fault, which with
+ * pages of 4 KiB takes longer than filtering the image. */
 void *gi_samples_alloc(size_t nbytes)
 {
     const size_t huge = (size_t)2 << 20;
@@ -16,7 +16,7 @@ void *gi_samples_alloc(size_t nbytes)
     void *samples;
     if (posix_memalign(&samples, large ? huge : GI_ROW_ALIGN, nbytes))
         return NULL;
-    if (large) /* a wish: a refusal changes nothing */
+    if (large) /* only advice: a refusal changes nothing */
         madvise(samples, nbytes / huge * huge, MADV_HUGEPAGE);
     return samples;
 }
@@ -117,8 +117,8 @@ enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src
     return GI_OK;
 }
 
-/* fmaf() where the processor may not have it: a product of a float and a sample is exact in double,
- * and so, of whole samples up to 65535, is its sum with a float. */
+/* Computes fmaf() on processors that may lack it: a product of a float and a sample is exact in
+ * double, and for integer samples up to 65535 so is its sum with a float. */
 static float weigh(float weight, float sample, float sum, bool whole)
 {
     return whole ? (float)((double)weight * (double)sample + (double)sum)

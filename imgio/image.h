@@ -22,13 +22,14 @@ enum gi_type {
     GI_U8,
     GI_U16,
     GI_F32, /* nominal 0 to 1, but any value is kept, NaN and infinity too */
-    GI_U32, /* labels only: read where gi_load_options wants them, never filtered */
+    GI_U32, /* labels only: read if gi_load_options asks for them, never filtered */
 };
 
 enum gi_owner {
     GI_OWNER_NONE, /* a view: another image owns the samples */
     GI_OWNER_HOST, /* gi_image_free() frees them */
-    GI_OWNER_CUDA, /* the CUDA context that made it releases them; `data` is a device address */
+    GI_OWNER_CUDA, /* the CUDA context that made the image releases them; `data` is a device
+                      address */
 };
 
 enum {
@@ -36,20 +37,22 @@ enum {
     GI_ROW_ALIGN = 64, /* bytes: rows that we allocate start at multiples of this */
 };
 
-/* Memory for the samples of host images. `alloc` gives it 64-byte aligned, NULL where it has none;
- * `free` takes what `alloc` gave. Any thread may call both. */
+/* Allocator for the samples of host images. `alloc` returns 64-byte aligned memory, or NULL; `free`
+ * takes a pointer that `alloc` returned. Both may be called by any thread. */
 struct gi_allocator {
     void *self;
     void *(*alloc)(void *self, size_t nbytes);
     void (*free)(void *self, void *samples);
 };
 
-/* What a decoder that was asked to (gi_shape_listener) made smaller than it is. */
+/* How a decoder reduced a picture, if gi_shape_listener asked it to. */
 struct gi_shrunk {
-    int by;            /* pixels of the picture a side that became one; 0: it is this image */
+    int by;            /* pixels of the picture per side of one pixel of the image; 0: not
+                          reduced */
     int width, height; /* pixels of the picture */
-    int left, top;     /* pixels by which the first column and row extend past its edges, in its own
-                          pixels; the last ones extend to where all have the same size */
+    int left, top;     /* pixels of the picture by which the first column and row of the image
+                          extend beyond its edges; the last ones extend until all have the same
+                          size */
 };
 
 struct gi_image {
@@ -61,11 +64,11 @@ struct gi_image {
     enum gi_type type;
     enum gi_owner owner;
     const struct gi_allocator *allocator; /* takes the samples back; outlives the image. NULL:
-                                             plain memory, or not the host's */
+                                             plain memory, or device memory */
     struct gi_shrunk shrunk;
 };
 
-/* Limits on images that are read and made, tested before memory is taken. */
+/* Limits on images that are read or made, checked before memory is allocated. */
 struct gi_limits {
     /* width * height (--max-pixels). A file that is at least half as long as its samples is not
      * limited by it, nor is a result with as many pixels as the input. */
@@ -80,7 +83,7 @@ static inline size_t gi_type_nbytes(enum gi_type type)
     return type == GI_U8 ? 1 : type == GI_U16 ? 2 : 4;
 }
 
-/* The type's name for people. */
+/* The type's name in messages. */
 static inline const char *gi_type_word(enum gi_type type)
 {
     return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
@@ -103,7 +106,7 @@ static inline int gi_colour_channels(const struct gi_image *image)
     return image->channels - gi_has_alpha(image);
 }
 
-/* The luma of red, green and blue (ITU-R BT.709), in their unit. */
+/* The luma of red, green and blue (ITU-R BT.709), in their range. */
 static inline double gi_luma(const double rgb[3])
 {
     return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
@@ -143,57 +146,57 @@ static inline double gi_sample(const void *row, size_t i, enum gi_type type)
                             : (double)((const float *)row)[i];
 }
 
-/* a * b in *product; false where it does not fit in a size_t. The only place sizes multiply. */
+/* Stores a * b in *product. Returns false if it does not fit in a size_t. All products of sizes are
+ * computed here. */
 static inline bool gi_mul_size(size_t *product, size_t a, size_t b)
 {
     return !__builtin_mul_overflow(a, b, product);
 }
 
-/* Checks the shape of an image that is to be made. Members of `limits` that are 0 are no limit.
- * Errors: GI_E_LIMIT, which names the option. */
+/* Checks the shape of an image that is to be made. Members of `limits` that are 0 mean no limit.
+ * Errors: GI_E_LIMIT, whose text names the option. */
 enum gi_status gi_limits_check(const struct gi_limits *limits, const struct gi_image *made,
                                struct gi_err *err);
 
 /* Makes a host image; its samples are not initialised, its rows are 64-byte aligned and padded.
- * `image` need not be initialised. The caller frees it with gi_image_free().
- * Errors: GI_E_MEMORY (too large for a size_t, or the system has not so much). */
+ * `image` need not be initialised. The caller frees it with gi_image_free(). Errors: GI_E_MEMORY
+ * (too large for a size_t, or out of memory). */
 enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
                               enum gi_type type, struct gi_err *err);
 
-/* The same in memory of `allocator`; in plain memory where that is NULL or has none. */
+/* Does the same in memory of `allocator`, or in plain memory if that is NULL or has none left. */
 enum gi_status gi_image_alloc_from(struct gi_image *image, const struct gi_allocator *allocator,
                                    int width, int height, int channels, enum gi_type type,
                                    struct gi_err *err);
 
-/* Plain memory for samples, as these take it: 64-byte aligned, freed by free(). NULL: there is
- * none. */
+/* Allocates plain memory for samples: 64-byte aligned, freed by free(). NULL: out of memory. */
 void *gi_samples_alloc(size_t nbytes);
 
-/* Frees a host image's samples (a view is just forgotten) and sets `data` to NULL. Never call it on
- * a CUDA image. NULL data: nothing happens. */
+/* Frees a host image's samples (a view is only forgotten) and sets `data` to NULL. Never call it on
+ * a CUDA image. NULL data: does nothing. */
 void gi_image_free(struct gi_image *image);
 
 /* The rows y0 <= y < y1 of `image` as a view; both stay valid only as long as `image`. */
 struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1);
 
-/* `dst`, made here in memory like that of `src` and freed by the caller, gets `src` in another
- * type: full scale stays full scale (255 -> 65535 -> 1.0), rounded to nearest (half to even),
- * saturated, NaN becomes 0 in integers. Errors: GI_E_MEMORY. */
+/* Makes `dst`, in memory like that of `src` and freed by the caller: `src` in another type. Full
+ * scale stays full scale (255 -> 65535 -> 1.0), rounded to nearest (half to even), saturated; NaN
+ * becomes 0 in integers. Errors: GI_E_MEMORY. */
 enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
                                 struct gi_err *err);
 
-/* `dst`, made here and freed by the caller, gets the gray of colour image `src`, and its alpha:
- * fmaf(weights[2], b, fmaf(weights[1], g, weights[0] * r)), rounded to nearest (half to even),
- * saturated. Errors: GI_E_MEMORY. */
+/* Makes `dst`, freed by the caller: the gray of colour image `src`, and its alpha: fmaf(weights[2],
+ * b, fmaf(weights[1], g, weights[0] * r)), rounded to nearest (half to even), saturated. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_image_gray(struct gi_image *dst, const struct gi_image *src,
                              const float weights[3], struct gi_err *err);
 
-/* How an image is turned: bits, which make eight ways. The pixel of the result at (y, x) is that of
- * the source at (sy, sx): (x, y) with GI_LAYOUT_TRANSPOSE, else (y, x); then width - 1 - sx for sx
- * with GI_LAYOUT_MIRROR_X, height - 1 - sy for sy with GI_LAYOUT_MIRROR_Y. */
+/* A flip, quarter turn or transposition, as three bits. The pixel of the result at (y, x) is that
+ * of the source at (sy, sx): (x, y) with GI_LAYOUT_TRANSPOSE, else (y, x); then width - 1 - sx for
+ * sx with GI_LAYOUT_MIRROR_X, height - 1 - sy for sy with GI_LAYOUT_MIRROR_Y. */
 enum gi_layout { GI_LAYOUT_MIRROR_X = 1, GI_LAYOUT_MIRROR_Y = 2, GI_LAYOUT_TRANSPOSE = 4 };
 
-/* The turn that shows an image stored with this EXIF orientation, 1 to 8, as it is meant. EXIF
+/* Returns the layout that shows an image stored with this EXIF orientation, 1 to 8, upright. EXIF
  * 2.32, 4.6.4: the value says which sides of the scene the stored row 0 and column 0 are. */
 static inline int gi_orientation_layout(int orientation)
 {
@@ -211,7 +214,7 @@ static inline int gi_orientation_layout(int orientation)
     return turns[orientation];
 }
 
-/* The turn that takes back what `layout` does: transposed, the mirrors change places. */
+/* Returns the layout that undoes `layout`: with a transposition, the mirrors are exchanged. */
 static inline int gi_layout_inverse(int layout)
 {
     bool one = (layout & GI_LAYOUT_MIRROR_X) != 0, other = (layout & GI_LAYOUT_MIRROR_Y) != 0;
@@ -220,12 +223,12 @@ static inline int gi_layout_inverse(int layout)
                : layout;
 }
 
-/* Threads that a caller lends. run() calls job(arg, i, scratch) for i from 0 to njobs - 1, each
- * once, in any order and at the same time, every thread with its own `scratch`, and returns when
- * all are done. Errors: GI_E_MEMORY for the scratch, before any job. */
+/* Threads that a caller lends. run() calls job(arg, i, scratch) once for each i from 0 to njobs -
+ * 1, in any order and concurrently, every thread with its own `scratch`, and returns when all are
+ * done. Errors: GI_E_MEMORY for the scratch, before any job. */
 struct gi_parallel {
     void *self;
-    int threads; /* that run() takes at most, 1 or more */
+    int threads; /* maximum number of threads of run(), 1 or more */
     enum gi_status (*run)(void *self, int njobs, void (*job)(void *arg, int index, void *scratch),
                           void *arg, size_t scratch_nbytes, struct gi_err *err);
 };

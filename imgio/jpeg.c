@@ -1,8 +1,8 @@
-/* JPEG in through libjpeg-turbo: gray, RGB and CMYK, which becomes RGB, by its profile if it has
+/* Reads JPEG through libjpeg-turbo: gray, RGB and CMYK, which becomes RGB, by its profile if it has
  * one.
- *
- * libjpeg reports damage as a warning and goes on; here a warning that means wrong pixels is an
- * error. SPDX-License-Identifier: MIT */
+ * | libjpeg reports damage as a warning and continues; here a warning that means wrong pixels is an
+ * error.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/icc.h"
 #include "imgio/jpeg_strips.h"
@@ -27,7 +27,8 @@ enum {
 
 static const char xmp_more[] = "http://ns.adobe.com/xmp/extension/";
 
-/* libjpeg's two callbacks find their owner by these being first. */
+/* libjpeg's callbacks receive a pointer to `base`, which is the address of the whole struct because
+ * it is its first member. */
 struct errors {
     struct jpeg_error_mgr base;
     jmp_buf jump;
@@ -35,8 +36,8 @@ struct errors {
     struct gi_decode *decode;
     enum gi_status status;
     struct gi_inks *inks; /* NULL: none, or inks without a profile */
-    int scan;             /* being read */
-    uint64_t blocks;      /* visited up to the end of that scan */
+    int scan;             /* number of the scan being read */
+    uint64_t blocks;      /* blocks visited by all scans up to that one */
 };
 
 static void on_error(j_common_ptr cinfo)
@@ -61,14 +62,14 @@ static void on_error(j_common_ptr cinfo)
     longjmp(e->jump, 1);
 }
 
-/* Warnings after which every pixel is still what the encoder meant. */
+/* Returns whether every pixel is still as the encoder intended after a warning with this code. */
 static bool is_harmless(int code)
 {
     return code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
 }
 
-/* Rows that the file has brought so far or may still bring. A photograph of the best quality takes
- * about a byte for 4 samples; others take less. */
+/* Returns an estimate of the rows that the file contains. A photograph of the best quality takes
+ * about one byte per 4 samples; others take less. */
 static int rows_there(const struct gi_decode *decode, const struct jpeg_decompress_struct *cinfo)
 {
     enum { SAMPLES_A_BYTE = 4 };
@@ -82,7 +83,8 @@ static int rows_there(const struct gi_decode *decode, const struct jpeg_decompre
     return cinfo->input_scan_number > 1 || row > (uint64_t)height ? height : (int)row;
 }
 
-/* Bytes between markers, before any pixels: some cameras and editors leave them. */
+/* Returns whether a warning is about bytes between markers before any pixels, which some cameras
+ * and editors leave. */
 static bool is_stray(const struct jpeg_decompress_struct *cinfo)
 {
     return cinfo->err->msg_code == JWRN_EXTRANEOUS_DATA && cinfo->input_scan_number == 0;
@@ -123,7 +125,7 @@ static void errors_init(struct errors *e, struct gi_decode *decode, struct gi_er
     e->blocks = 0;
 }
 
-/* In a damaged file libjpeg may find other scans than its markers show. */
+/* In a damaged file libjpeg may find other scans than the markers announce. */
 static void on_progress(j_common_ptr common)
 {
     struct errors *e = (struct errors *)common->err;
@@ -137,7 +139,8 @@ static void on_progress(j_common_ptr common)
         longjmp(e->jump, 1);
 }
 
-/* A text under its keyword, if the comment begins "Keyword: " as gi_jpeg_encode() writes it. */
+/* Stores a comment as a text, under its keyword if it begins "Keyword: " as gi_jpeg_encode() writes
+ * it. */
 static void read_comment(struct gi_decode *decode, const char *bytes, size_t n)
 {
     size_t head = 0;
@@ -215,8 +218,8 @@ static void choose_colour(j_decompress_ptr cinfo)
                                                           : JCS_RGB;
 }
 
-/* CMYK without a profile: each of red, green, blue is what its ink and the black leave. Adobe's
- * programs store inks inverted (Adobe Technical Note 5116). */
+/* Converts CMYK without a profile: red, green and blue are the light that their ink and black
+ * leave. Adobe's programs store inks inverted (Adobe Technical Note 5116). */
 static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, int width, bool inverted)
 {
     unsigned flip = inverted ? 0 : 255;
@@ -239,8 +242,7 @@ static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t 
     }
 }
 
-/* Stereo and gain map files, and files that were concatenated, have a second image after the first.
- */
+/* Warns of a second image behind the first: stereo, gain map and concatenated files have one. */
 static void warn_of_more(const struct gi_decode *decode, const unsigned char *bytes, size_t nbytes)
 {
     for (; nbytes && *bytes == 0; nbytes--)
@@ -249,7 +251,7 @@ static void warn_of_more(const struct gi_decode *decode, const unsigned char *by
         gi_fail(decode->warning, GI_E_UNSUPPORTED, "holds more images; only the first is read");
 }
 
-/* Everything that may jump. */
+/* The part that libjpeg's errors may leave by longjmp(). */
 static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo, struct errors *e,
                                 struct gi_err *err)
 {
@@ -271,7 +273,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     enum gi_status status = header_only ? GI_OK : gi_jpeg_check_scans(decode, cinfo, channels, err);
     decode->shrink = gi_decode_shrink(decode, cinfo->image_width, cinfo->image_height);
     cinfo->scale_denom = (unsigned)decode->shrink;
-    if (!status) /* arithmetic codes */
+    if (!status) /* arithmetic coding */
         status =
             gi_decode_check_flat(decode, (uint64_t)cinfo->image_width * cinfo->image_height, err);
     if (!status)
@@ -308,7 +310,7 @@ static enum gi_status decode_jpeg(struct gi_decode *decode, struct gi_err *err)
     gi_inks_free(&e.inks);
     if (!status)
         return GI_OK;
-    /* Damage so bad that libjpeg stops still leaves an image, if it came that far. */
+    /* Damage that stops libjpeg still leaves an image if decoding had started. */
     if (status == GI_E_FORMAT && decode->image->data && decode->options->allow_partial &&
         gi_decode_has_enough(decode, (int)cinfo.output_scanline))
         return gi_decode_damaged(decode, err, "%s", fault.text);

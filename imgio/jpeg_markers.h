@@ -1,11 +1,11 @@
-/* JPEG's markers, the second byte of each (ITU-T T.81, table B.1), as far as they are looked for.
+/* JPEG's markers, the second byte of each (ITU-T T.81, table B.1): those that gpuimg looks for.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_JPEG_MARKERS_H
 #define GI_IMGIO_JPEG_MARKERS_H
 
 enum {
     GI_JPEG_TEM = 0x01,
-    GI_JPEG_SOF0 = 0xc0, /* frames that are baseline, */
+    GI_JPEG_SOF0 = 0xc0, /* start of a frame: baseline, */
     GI_JPEG_SOF1 = 0xc1, /* extended */
     GI_JPEG_SOF2 = 0xc2, /* or progressive */
     GI_JPEG_DHT = 0xc4,
@@ -17,8 +17,8 @@ enum {
     GI_JPEG_DRI = 0xdd,
 };
 
-/* From a frame's marker to its height, 2 bytes, the upper one first (B.2.2: marker, length,
- * precision, height). */
+/* Bytes from a frame's marker to its height, which has 2 bytes, the upper one first (B.2.2: marker,
+ * length, precision, height). */
 enum { GI_JPEG_SOF_HEIGHT = 5 };
 
 #endif

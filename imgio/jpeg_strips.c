@@ -1,11 +1,9 @@
 /* Parallel decoding of JPEGs with restart markers. The entropy coder starts anew at a restart
  * marker (ITU-T T.81, E.1.4, E.2.4). If one is at the end of a row of MCUs, the rest can be decoded
- * like a file of its own: a strip is decoded from the tables of the file, a frame of its own height
- * and its part of the scan.
- *
- * A strip continues into the row of MCUs below it, so that excess bytes before the marker are
- * noticed and subsampled colour is interpolated across the boundary; for the latter it also begins
- * in the rows above.
+ * like a separate file: a strip is decoded from the tables of the file, a frame header with the
+ * strip's height, and its part of the scan. A strip continues into the row of MCUs below it, so
+ * that excess bytes before the marker are noticed and subsampled colour is interpolated across the
+ * boundary; for the latter it also begins in the rows above.
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_strips.h"
 
@@ -21,33 +19,35 @@
 
 enum {
     STRIPS_A_THREAD = 4,
-    MCU_ROWS_LEAST = 16,            /* of a strip: one or two more are decoded and dropped */
-    STRIP_NBYTES_LEAST = 256 << 10, /* of samples, before they are made smaller */
+    MCU_ROWS_LEAST = 16,            /* minimum rows of a strip, besides one or two that are
+                                       decoded and dropped */
+    STRIP_NBYTES_LEAST = 256 << 10, /* minimum samples of a strip, before they are reduced */
 };
 
-/* Rows are those of MCUs; a group ends at the least row that has a marker at its end. */
+/* The parsed file. Rows are rows of MCUs; a group is the smallest number of them that ends at a
+ * restart marker. */
 struct reader {
     const struct gi_decode *decode;
     const struct jpeg_decompress_struct *file;
-    unsigned char *head; /* SOI, tables, frame, restart interval, start of the scan */
+    unsigned char *head; /* SOI, tables, frame header, restart interval and start of the scan */
     size_t head_nbytes, height_at;
     unsigned mcu_height;    /* pixels of the file */
     unsigned rows, across;  /* MCUs of the image */
     unsigned group_rows;    /* the last group may have fewer */
-    unsigned group_markers; /* in each group except the last, including the marker at its end */
+    unsigned group_markers; /* in each group except the last, with the marker at its end */
     unsigned ngroups;
-    const unsigned char **groups; /* where each begins; ngroups + 1 of them, the last is EOI's */
-    bool above;                   /* a strip needs the group above its own */
+    const unsigned char **groups; /* start of each group; ngroups + 1 of them, the last is EOI's */
+    bool above;                   /* a strip needs the group above its own to interpolate colour */
     unsigned strip_groups, nstrips;
     atomic_bool failed;
 };
 
-/* libjpeg's callbacks find their owner by `base` being first. */
+/* Decoder of one strip. libjpeg's callbacks receive a pointer to `base`, the first member. */
 struct strip {
     struct jpeg_error_mgr base;
     jmp_buf jump;
     struct jpeg_decompress_struct jpeg;
-    unsigned char *bytes, *dropped; /* a row */
+    unsigned char *bytes, *dropped; /* pointers to a row each */
 };
 
 static void on_error(j_common_ptr cinfo)
@@ -76,7 +76,7 @@ static unsigned ceil_div(unsigned a, unsigned b)
     return a / b + (a % b != 0);
 }
 
-/* Whether the file is of the kind, and its rows and groups. */
+/* Returns whether the file has this structure, and fills in its rows and groups. */
 static bool measure(struct reader *r)
 {
     const struct jpeg_decompress_struct *file = r->file;
@@ -96,7 +96,7 @@ static bool measure(struct reader *r)
     return true;
 }
 
-/* Cuts the image; false where that does not pay. */
+/* Divides the image into strips. Returns false if that is not worth it. */
 static bool choose_strips(struct reader *r)
 {
     unsigned parts = (unsigned)r->decode->options->parallel->threads * STRIPS_A_THREAD;
@@ -114,7 +114,7 @@ static bool choose_strips(struct reader *r)
     return r->nstrips > 1;
 }
 
-/* Copies what a strip needs of the file's head, marker by marker. */
+/* Copies the parts of the file's head that a strip needs, marker by marker. */
 static bool make_head(struct reader *r, const unsigned char *scan)
 {
     const unsigned char *at = r->decode->bytes + 2, *keep;
@@ -143,7 +143,7 @@ static bool make_head(struct reader *r, const unsigned char *scan)
     return at == scan && r->height_at;
 }
 
-/* Finds all markers of the scan; false where they are not those that it should have. */
+/* Finds all restart markers of the scan. Returns false if they are not in the expected order. */
 static bool find_groups(struct reader *r, const unsigned char *at, const unsigned char *end)
 {
     uint64_t mcus = (uint64_t)r->rows * r->across, markers = 0;
@@ -169,7 +169,8 @@ static bool find_groups(struct reader *r, const unsigned char *at, const unsigne
     return false;
 }
 
-/* The strip as a file: its markers count from RST0 on. Groups `from` to `to` - 1. */
+/* Writes groups `from` to `to` - 1 as a file of their own, with markers counted from RST0. Returns
+ * its length. */
 static size_t put_file(const struct reader *r, unsigned char *out, unsigned from, unsigned to)
 {
     unsigned top = from * r->group_rows * r->mcu_height;
@@ -198,8 +199,8 @@ static void read_row(j_decompress_ptr jpeg, unsigned char *row)
     jpeg_read_scanlines(jpeg, &target, 1);
 }
 
-/* Everything that may jump. Rows of the image from y0 to y1 - 1, which the strip has below `skip`
- * others. */
+/* Decodes rows y0 to y1 - 1 of the image, which the strip has below `skip` other rows. libjpeg's
+ * errors may leave it by longjmp(). */
 static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes, unsigned skip,
                          int y0, int y1)
 {
@@ -221,8 +222,8 @@ static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes,
         read_row(jpeg, s->dropped);
     else
         jpeg_finish_decompress(jpeg);
-    /* A single decoder reports excess bytes before a marker that it has already read later, or
-     * never. */
+    /* A single decoder notices excess bytes before a marker later, or never, if it has already read
+     * that marker. */
     return !jpeg->marker->discarded_bytes;
 }
 
@@ -258,7 +259,7 @@ const unsigned char *gi_jpeg_read_strips(const struct gi_decode *decode,
     const struct gi_parallel *parallel = decode->options->parallel;
     struct reader r = {.decode = decode, .file = cinfo};
     const unsigned char *scan = cinfo->src->next_input_byte;
-    /* Where the file ends in its head libjpeg reads an end of its own making. */
+    /* If the file ends within its head, libjpeg reads an end marker that it inserted itself. */
     if (scan + cinfo->src->bytes_in_buffer != decode->bytes + decode->nbytes)
         return NULL;
     if (!parallel || parallel->threads < 2 || !measure(&r) || !choose_strips(&r))

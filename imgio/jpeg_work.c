@@ -1,5 +1,5 @@
-/* The price of a JPEG's scans. A progressive file of 65 kB may hold 882 of them, each a pass over
- * the coefficients of the whole image, and is legal.
+/* Limits the work that the scans of a JPEG cause. A valid progressive file of 65 kB may contain 882
+ * scans, each a pass over the coefficients of the whole image.
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_work.h"
 
@@ -8,10 +8,11 @@
 #include "imgio/jpeg_markers.h"
 
 enum {
-    /* A visit takes about 50 ns once the coefficients outgrow the cache, so that the default limit
-     * on pixels, 2^28, allows 0.4 s of visits to an image of any size... */
+    /* A visit of a block takes about 50 ns once the coefficients outgrow the cache, so that the
+     * default limit on pixels, 2^28, allows 0.4 s of visits to an image of any size... */
     PIXELS_A_VISIT = 32,
-    /* ... beside what encoders ask for: libjpeg's own progression visits luma 6 times. */
+    /* ... in addition to what encoders use: libjpeg's own progression visits luma blocks 6
+    times. */
     VISITS_A_BLOCK = 8,
     VISITS_A_BYTE = 8,
 };
@@ -52,7 +53,8 @@ enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
                    (unsigned long long)blocks, (unsigned long long)budget);
 }
 
-/* What the scan whose header of `nbytes` starts at `head` visits (ITU T.81, B.2.3). */
+/* Returns the number of blocks that a scan visits; its header of `nbytes` starts at `head` (ITU
+ * T.81, B.2.3). */
 static uint64_t header_blocks(const unsigned char *head, size_t nbytes,
                               const struct jpeg_decompress_struct *cinfo)
 {
@@ -64,7 +66,7 @@ static uint64_t header_blocks(const unsigned char *head, size_t nbytes,
     return blocks;
 }
 
-/* What all scans of the file visit, by their headers. */
+/* Returns the number of blocks that all scans of the file visit, from their headers. */
 static uint64_t file_blocks(const struct gi_decode *decode,
                             const struct jpeg_decompress_struct *cinfo)
 {
@@ -77,7 +79,7 @@ static uint64_t file_blocks(const struct gi_decode *decode,
             continue;
         }
         at += 2;
-        /* No length follows these, nor a byte 0xff of a scan's data. */
+        /* These markers have no length, and neither has a byte 0xff in a scan's data. */
         if (marker <= GI_JPEG_TEM || (marker >= GI_JPEG_RST0 && marker <= GI_JPEG_SOI))
             continue;
         size_t nbytes = (size_t)(at[0] << 8 | at[1]);

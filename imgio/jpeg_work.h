@@ -1,4 +1,4 @@
-/* How much memory and work a JPEG of several scans may ask for.
+/* Limits on the memory and work of JPEGs with several scans.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_JPEG_WORK_H
 #define GI_IMGIO_JPEG_WORK_H
@@ -9,12 +9,12 @@
 
 #include "imgio/format.h"
 
-/* Blocks that the scan being read visits: every block of its components, though it may say nothing
- * of them. */
+/* Returns the number of blocks that the current scan visits: every block of its components, even if
+ * the scan codes nothing for it. */
 uint64_t gi_jpeg_scan_blocks(const struct jpeg_decompress_struct *cinfo);
 
-/* Whether `blocks`, visited in all scans together, are more than the image, its file and the limit
- * on pixels allow. Errors: GI_E_LIMIT. */
+/* Checks that `blocks`, visited in all scans together, are no more than the image, its file and the
+ * limit on pixels allow. Errors: GI_E_LIMIT. */
 enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
                                     const struct jpeg_decompress_struct *cinfo, uint64_t blocks,
                                     struct gi_err *err);

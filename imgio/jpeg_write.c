@@ -1,7 +1,8 @@
-/* JPEG out through libjpeg-turbo, in strips that several threads encode. Each strip is a JPEG of
+/* Writes JPEG through libjpeg-turbo, in strips that several threads encode. Each strip is a JPEG of
  * its own; their entropy-coded parts are joined by restart markers (ITU-T T.81, B.2.1: a marker
- * after every `restart_interval` MCUs, at which the coder starts anew), so the file shows the
- * pixels that one encoder would have written. SPDX-License-Identifier: MIT */
+ * after every `restart_interval` MCUs, at which the coder starts anew), so the decoded pixels equal
+ * those of a single encoder.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_write.h"
 
 #include <setjmp.h>
@@ -22,7 +23,7 @@ enum {
     INTERVAL_MAX = 65535, /* MCUs between two restart markers */
     SOI_NBYTES = 2,
     EOI_NBYTES = 2,
-    OUT_NBYTES = 1 << 16, /* of a strip at first */
+    OUT_NBYTES = 1 << 16, /* initial capacity of a strip's output */
 };
 
 /* Keywords of PNG (third edition, 11.3.3.1). */
@@ -37,10 +38,10 @@ struct writer {
     int quality;
     bool full_colour;
     int strip_rows, nstrips;
-    unsigned interval; /* MCUs of a strip; 0: one strip alone */
+    unsigned interval; /* MCUs of a strip; 0: the image is one strip */
 };
 
-/* libjpeg's callback finds its owner by `base` being first. */
+/* Encoder of one strip. libjpeg's callback receives a pointer to `base`, the first member. */
 struct encoder {
     struct jpeg_error_mgr base;
     struct jpeg_compress_struct jpeg;
@@ -49,7 +50,7 @@ struct encoder {
     enum gi_status status;
     struct jpeg_destination_mgr out;
     unsigned char *bytes;
-    size_t room, nbytes; /* nbytes: once it is finished */
+    size_t room, nbytes; /* nbytes: set once the strip is finished */
 };
 
 static void on_error(j_common_ptr jpeg)
@@ -64,8 +65,8 @@ static void on_error(j_common_ptr jpeg)
     longjmp(e->jump, 1);
 }
 
-/* libjpeg's way out, into memory. Its own jpeg_mem_dest() loses the buffer where memory runs out.
- */
+/* libjpeg's output manager, writing to memory. Its own jpeg_mem_dest() loses the buffer if memory
+ * runs out. */
 static void grow_output(struct encoder *e, size_t room)
 {
     unsigned char *bytes = realloc(e->bytes, room);
@@ -139,7 +140,7 @@ static void write_metadata(j_compress_ptr jpeg, const struct gi_metadata *metada
         write_text(jpeg, &metadata->texts[i]);
 }
 
-/* Rows y0..y1-1 as a JPEG of their own, into e->bytes. */
+/* Encodes rows y0 to y1 - 1 as a JPEG of their own, into e->bytes. */
 static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, int y1)
 {
     j_compress_ptr jpeg = &e->jpeg;
@@ -193,8 +194,9 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
     return GI_OK;
 }
 
-/* The length of a strip's head, up to its entropy-coded part; gives its frame the height of the
- * whole image. The bytes are libjpeg's own: markers with a length each, SOS the last. */
+/* Returns the length of a strip's head, up to its entropy-coded part, and sets the height in its
+ * frame header to that of the whole image. The bytes are libjpeg's own: markers with lengths, SOS
+ * the last. */
 static size_t take_head(unsigned char *bytes, int height)
 {
     size_t at = SOI_NBYTES;
@@ -215,7 +217,7 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
     const struct writer *w = self;
     unsigned char *bytes = strip->bytes, *end = bytes + strip->nbytes;
     size_t head = take_head(bytes, w->image->height);
-    if (number > 0) { /* the marker takes the place of the head's last bytes */
+    if (number > 0) { /* the marker overwrites the last bytes of the head */
         bytes += head - 2;
         bytes[0] = 0xff;
         bytes[1] = (unsigned char)(GI_JPEG_RST0 + (number - 1) % 8);
@@ -225,11 +227,11 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
     return gi_sink_write(w->sink, bytes, (size_t)(end - bytes), err);
 }
 
-/* Cuts the image into strips of whole MCUs. */
+/* Divides the image into strips of whole MCUs. */
 static void choose_strips(struct writer *w)
 {
     const struct gi_image *image = w->image;
-    int side = image->channels == 3 && !w->full_colour ? 2 * DCTSIZE : DCTSIZE; /* of an MCU */
+    int side = image->channels == 3 && !w->full_colour ? 2 * DCTSIZE : DCTSIZE; /* rows of an MCU */
     int across = 1 + (image->width - 1) / side;
     int rows = gi_piece_rows(gi_row_nbytes(image), image->height) / side;
     rows = rows < 1 ? 1 : rows > INTERVAL_MAX / across ? INTERVAL_MAX / across : rows;

@@ -1,16 +1,18 @@
-/* JPEG out.
+/* Writes JPEG.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_JPEG_WRITE_H
 #define GI_IMGIO_JPEG_WRITE_H
 
 #include "imgio/imgio.h"
 
-#define GI_XMP_HEAD "http://ns.adobe.com/xap/1.0/" /* and a zero: of an APP1 segment with XMP */
+#define GI_XMP_HEAD                                                                                \
+    "http://ns.adobe.com/xap/1.0/" /* followed by a zero: begins an APP1 segment                   \
+                                      with XMP */
 enum {
     GI_JPEG_METADATA_MAX = 65500
-}; /* bytes of EXIF, XMP or a text in a segment, with its head */
+}; /* maximum bytes of EXIF, XMP or a text in one segment, with its header */
 
-/* Keywords that a comment may begin with, as "Author: "; all others are written so too. */
+/* Keywords that gi_jpeg_encode() writes before a comment, as "Author: ", and that are read back. */
 extern const char *const gi_jpeg_keywords[];
 
 /* As the `encode` of a format: gray and RGB of 8 bits, with options->quality and options->parallel.

@@ -1,4 +1,4 @@
-/* Libraries at run time.
+/* Loads shared libraries at run time (dlopen).
  * SPDX-License-Identifier: MIT */
 #include "imgio/library.h"
 
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* functions are filled under it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while the functions are filled */
 
 static enum gi_status load(const struct gi_library *library, struct gi_err *err)
 {

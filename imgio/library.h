@@ -1,5 +1,6 @@
-/* Libraries that are loaded when they are needed and not before: the program starts without them
- * and runs where they are not installed. SPDX-License-Identifier: MIT */
+/* Shared libraries that are loaded when they are first needed, so that the program starts without
+ * them and runs if they are not installed.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_LIBRARY_H
 #define GI_IMGIO_LIBRARY_H
 
@@ -8,12 +9,12 @@
 #include "imgio/status.h"
 
 struct gi_library {
-    const char *file;    /* as the loader knows it: "libtiff.so.6" */
-    const char *name;    /* as people do: "libtiff" */
-    const char *package; /* of Debian and Ubuntu */
+    const char *file;    /* name for dlopen(): "libtiff.so.6" */
+    const char *name;    /* name in messages: "libtiff" */
+    const char *package; /* package in Debian and Ubuntu */
     const char *const *symbols;
     size_t nsymbols;
-    void *functions; /* as many pointers to functions, filled by gi_library_load() */
+    void *functions; /* array of pointers to functions, filled by gi_library_load() */
 };
 
 /* A table of functions, each a member under its own name and of the type that its header gives it,
@@ -32,8 +33,8 @@ struct gi_library {
         .nsymbols = sizeof(table) / sizeof(void *), .functions = &(table),                         \
     }
 
-/* Loads the library, once, for the life of the process. Any thread may call it.
- * Errors: GI_E_UNSUPPORTED where it is not installed or lacks a function. */
+/* Loads the library once for the life of the process. Any thread may call it. Errors:
+ * GI_E_UNSUPPORTED if it is not installed or lacks a function. */
 enum gi_status gi_library_load(const struct gi_library *library, struct gi_err *err);
 
 #endif

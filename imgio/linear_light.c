@@ -1,4 +1,4 @@
-/* Light and samples.
+/* Decodes samples to linear light and encodes linear light to samples, by tables.
  * SPDX-License-Identifier: MIT */
 #include "imgio/linear_light.h"
 #include "imgio/icc.h"
@@ -8,22 +8,23 @@
 #include <string.h>
 
 enum {
-    LEAST_EXPONENT = -20, /* light below 2^-20 is looked for from sample 0 on */
-    CELL_BITS = 12,       /* of a float that a cell leaves out */
+    LEAST_EXPONENT = -20, /* linear light below 2^-20 is searched from sample 0 on */
+    CELL_BITS = 12,       /* low bits of a float that are dropped from the index of its cell */
     CELLS = -LEAST_EXPONENT << (23 - CELL_BITS),
-    ROWS = 16, /* of a job */
+    ROWS = 16, /* rows per job */
 };
 
-/* One channel. */
+/* The transfer curve of one channel. */
 struct curve {
-    float *light;    /* of each sample */
-    float *least;    /* light from which on a sample is the nearest: half-way to the one before */
-    uint16_t *start; /* of each cell of light: the sample of its darkest */
+    float *light;    /* of each sample; linear */
+    float *least;    /* the smallest linear light to which this sample is the nearest: halfway to
+                        the sample before */
+    uint16_t *start; /* of each cell: the sample nearest to its darkest value */
 };
 
 struct gi_linear_light {
     int colours;
-    enum gi_type type; /* of the samples; GI_F32 has curves as GI_U16 has */
+    enum gi_type type; /* type of the samples; GI_F32 uses the curves of GI_U16 */
     struct curve curves[3];
 };
 
@@ -35,14 +36,14 @@ void gi_linear_light_free(struct gi_linear_light **light)
     *light = NULL;
 }
 
-/* sRGB (IEC 61966-2-1, 5.2). */
+/* The sRGB transfer function (IEC 61966-2-1, 5.2). */
 static double srgb(double v)
 {
     return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
 }
 
-/* The exponent that PNG's colour chunks name: 0 for sRGB, -1 where the transfer is none of these.
- */
+/* Returns the exponent that PNG's colour chunks give: 0 for sRGB, -1 for any other transfer
+ * function. */
 static double png_exponent(const struct gi_metadata *metadata)
 {
     const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
@@ -65,7 +66,7 @@ static double png_exponent(const struct gi_metadata *metadata)
     return exponent;
 }
 
-/* Light of sample i / (n - 1), for each colour. */
+/* Fills light[i] of sample i / (n - 1), for each colour channel. */
 static enum gi_status fill_tables(double *light, size_t n, int colours,
                                   const struct gi_metadata *metadata, struct gi_err *err)
 {
@@ -169,7 +170,7 @@ static void decode_row(const struct work *w, int y)
     }
 }
 
-/* NaN is dark. */
+/* Returns the sample nearest to v. NaN counts as 0. */
 static unsigned nearest(const struct curve *curve, unsigned most, float v)
 {
     if (!(v > 0))
@@ -182,7 +183,8 @@ static unsigned nearest(const struct curve *curve, unsigned most, float v)
     return code;
 }
 
-/* The sample of `v`, 0 to 1, on the line between two of 16 bits. */
+/* Returns the float sample for linear light `v`, 0 to 1, interpolated between two 16-bit samples.
+ */
 static float between(const struct curve *curve, float v)
 {
     unsigned most = 65535, code = nearest(curve, most, v);
@@ -237,7 +239,7 @@ static enum gi_status run(struct work *work, const struct gi_parallel *parallel,
     return GI_OK;
 }
 
-/* Types by options->light_bits. */
+/* Returns the type that options->light_bits asks for. */
 static enum gi_type type_after(const struct gi_load_options *options, enum gi_type stored)
 {
     int bits = options->light_bits;

@@ -1,4 +1,4 @@
-/* Profiles, EXIF, XMP and texts beside the samples.
+/* Metadata besides the samples: profiles, EXIF, XMP and texts.
  * SPDX-License-Identifier: MIT */
 #include "imgio/metadata.h"
 #include "imgio/codecs.h"
@@ -50,7 +50,8 @@ static bool xmp_names_place(const struct gi_metadata *metadata)
                              holds_one_of(metadata->xmp, metadata->xmp_nbytes, words));
 }
 
-/* A text of whatever kind; other raw profiles (IPTC, Photoshop's) may hold anything. */
+/* Returns whether a text may name a place: raw profiles other than EXIF (IPTC, Photoshop's) may
+ * contain anything. */
 static bool text_names_place(const struct gi_text *text)
 {
     static const char *const words[] = {"GPS", "Location", NULL};
@@ -80,7 +81,7 @@ void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
     if (what == GI_STRIP_ALL) {
         metadata->light = NULL;
         gi_metadata_free(metadata);
-        metadata->light = light; /* which is how to read the samples */
+        metadata->light = light; /* needed to interpret the samples */
     } else if (what == GI_STRIP_GPS) {
         forget_place(metadata);
     }
@@ -107,8 +108,8 @@ static void keep_xmp(struct gi_metadata *metadata, const void *bytes, size_t n)
     gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, bytes, n);
 }
 
-/* Bytes of the character that starts at `p`, of which `n` are there; 0 where it is no UTF-8 (RFC
- * 3629, section 4; surrogates are let pass). */
+/* Returns the length in bytes of the UTF-8 character at `p`, of which `n` bytes are available; 0 if
+ * it is not UTF-8 (RFC 3629, section 4; surrogates are accepted). */
 static size_t character(const unsigned char *p, size_t n)
 {
     size_t length = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : 4;
@@ -148,8 +149,8 @@ enum gi_status gi_latin1(char **latin, size_t *n, const char *text, struct gi_er
     return GI_OK;
 }
 
-/* Appends `n` bytes and an end to `to`, in UTF-8, which takes twice their number at most. Returns
- * where the next goes. */
+/* Appends `n` bytes to `to` in UTF-8, at most 2 n bytes, and a zero. Returns the position after the
+ * zero. */
 static char *put_text(char *to, const void *bytes, size_t n)
 {
     const unsigned char *p = bytes, *end = memchr(p, 0, n);
@@ -164,8 +165,8 @@ static char *put_text(char *to, const void *bytes, size_t n)
     return to + 1;
 }
 
-/* "\nexif\n    1234\n4578696600..." to its bytes, owned by the caller; NULL where it is none, or
- * memory is out. */
+/* Decodes "\nexif\n    1234\n4578696600..." to bytes, owned by the caller; NULL if it has another
+ * form or memory ran out. */
 static unsigned char *read_raw_profile(struct gi_metadata *metadata, const char *text, size_t n,
                                        size_t *nbytes)
 {
@@ -188,7 +189,7 @@ static unsigned char *read_raw_profile(struct gi_metadata *metadata, const char 
     return bytes;
 }
 
-/* EXIF and XMP that ImageMagick wrote as texts, before PNG had a chunk for the one. */
+/* Keeps EXIF and XMP that ImageMagick wrote as texts, before PNG had a chunk for EXIF. */
 static bool adopt_raw_profile(struct gi_metadata *metadata, const char *kind, const char *text,
                               size_t n)
 {
@@ -256,7 +257,7 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     return true;
 }
 
-/* Cuts the elements of that name out of the packet. */
+/* Removes the elements of that name from the packet. */
 static void cut_elements(struct gi_metadata *metadata, const char *start, const char *end)
 {
     char *xmp = metadata->xmp, *from, *to;
@@ -271,7 +272,7 @@ static void cut_elements(struct gi_metadata *metadata, const char *start, const 
     }
 }
 
-/* tiff:Orientation, as attribute or element. */
+/* Removes tiff:Orientation, as attribute or element. */
 static void reset_xmp_orientation(struct gi_metadata *metadata)
 {
     static const char name[] = "tiff:Orientation";
@@ -295,7 +296,7 @@ void gi_metadata_settle(struct gi_metadata *metadata)
         reset_xmp_orientation(metadata);
 }
 
-/* Each chunk: name, 4 bytes; length, a byte; then the bytes. */
+/* Each chunk is stored as name (4 bytes), length (1 byte) and data. */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
 {
     static const unsigned char gamma[] = {0, 0, 0xb1, 0x8f}, cicp[] = {1, 13, 0, 1};

@@ -1,7 +1,7 @@
-/* .npy: magic, length of the head, a Python dictionary padded to 64 bytes, then the array (NumPy
- * enhancement proposal 1). Images are arrays of (height, width) or (height, width, 1 to 4) of
- * unsigned bytes and 16 bits and float32, for labels of unsigned 32 bits, in either order of bytes
- * and of axes.
+/* Reads and writes .npy: magic, length of the header, a Python dictionary padded to 64 bytes, then
+ * the array (NumPy enhancement proposal 1). Images are arrays of (height, width) or (height, width,
+ * 1 to 4) of unsigned 8 and 16 bits and float32, for labels of unsigned 32 bits, in either order of
+ * bytes and of axes.
  * SPDX-License-Identifier: MIT */
 #include "imgio/npy.h"
 
@@ -38,14 +38,14 @@ enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_
 }
 
 struct array {
-    size_t at;               /* of the first sample */
+    size_t at;               /* offset of the first sample */
     uint64_t axes[AXES_MAX]; /* height, width, channels */
     int naxes;
     bool fortran, swapped;
     enum gi_type type;
 };
 
-/* What follows "'key':" in the dictionary; NULL where there is none. */
+/* Returns the text after "'key':" in the dictionary; NULL if there is no such key. */
 static const char *find_value(const char *words, const char *key)
 {
     const char *at = strstr(words, key);
@@ -164,7 +164,7 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
         return status;
     size_t have = (decode->nbytes - a.at) / gi_row_nbytes(decode->image);
     int rows = decode->image->height;
-    if (have < (size_t)rows) { /* in Fortran order what is missing is missing in every row */
+    if (have < (size_t)rows) { /* in Fortran order a truncated file lacks the ends of all rows */
         rows = a.fortran ? 0 : (int)have;
         status = gi_decode_damaged_at(decode, err, rows, "ends early");
     }

@@ -1,18 +1,18 @@
-/* NumPy's .npy files: the head, and images in and out.
+/* NumPy's .npy files: the header, and images in and out.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_NPY_H
 #define GI_IMGIO_NPY_H
 
 #include "imgio/imgio.h"
 
-/* Little- or big-endian, as this machine stores what follows. */
+/* The byte order of this machine, in which the samples are written. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define GI_NPY_ORDER ">"
 #else
 #define GI_NPY_ORDER "<"
 #endif
 
-/* Whether a file's name ends in .npy. */
+/* Returns whether a file's name ends in .npy. */
 bool gi_npy_is(const char *path);
 
 /* Writes the header of an array of ndim (1 to 3) axes in C order; `type` is a Python literal such

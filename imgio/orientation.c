@@ -1,4 +1,4 @@
-/* Turning and mirroring by EXIF orientation.
+/* Applies an EXIF orientation: flips, quarter turns and transpositions.
  * SPDX-License-Identifier: MIT */
 #include "imgio/exif.h"
 
@@ -54,7 +54,7 @@ enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, str
                             swap ? image->width : image->height, image->channels, image->type, err);
     if (status)
         return status;
-    /* In tiles, so that the columns read by a transposition stay in the cache. */
+    /* Works in tiles, so that the columns that a transposition reads stay in the cache. */
     for (int y = 0; y < turned.height; y += TILE)
         for (int x = 0; x < turned.width; x += TILE)
             turn_tile(&turned, image, layout, x, y);

@@ -1,6 +1,7 @@
 /* Portable float map: "PF" or "Pf", size, scale, then rows from bottom to top. The sign of the
- * scale is the byte order (negative: little-endian); its size is a unit that we neither use nor
- * keep. SPDX-License-Identifier: MIT */
+ * scale gives the byte order (negative: little-endian); its magnitude is a unit that is neither
+ * used nor kept.
+ * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
 #endif
@@ -19,7 +20,7 @@ static bool is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Copies the next word of the header, and takes the one white space after it. */
+/* Copies the next word of the header, and skips the one white space after it. */
 static bool read_token(char *token, const unsigned char **at, const unsigned char *end)
 {
     size_t n = 0;
@@ -103,7 +104,7 @@ static enum gi_status encode_pfm(struct gi_sink *sink, const struct gi_image *im
 {
     (void)metadata;
     (void)options;
-    /* In the machine's own byte order, which the sign of the scale tells. */
+    /* The sign of the scale tells the byte order. */
     bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     enum gi_status status =
         gi_sink_printf(sink, err, "P%c\n%d %d\n%s\n", image->channels == 3 ? 'F' : 'f',

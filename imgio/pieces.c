@@ -1,4 +1,5 @@
-/* Whoever finds the next piece made writes it, so no thread only writes.
+/* Makes pieces of a file in parallel and writes them in order. The thread that completes the next
+ * piece in order also writes it, so no thread only writes.
  * SPDX-License-Identifier: MIT */
 #include "imgio/pieces.h"
 
@@ -9,20 +10,20 @@ enum {
     PIECES_OF_IMAGE = 8,
     LEAST_NBYTES = 1 << 17,
     MOST_NBYTES = 1 << 20,
-    /* Pieces made or being made for each thread: what one may run ahead of the slowest. */
+    /* Pieces per thread in the ring buffer: how much a thread may run ahead of the slowest. */
     PIECES_PER_THREAD = 3,
 };
 
 struct work {
     const struct gi_pieces *pieces;
-    pthread_mutex_t lock;    /* over all that follows */
-    pthread_cond_t moved;    /* `written` or `status` changed */
-    int taken;               /* pieces that a thread is making or has made */
-    int written;             /* pieces in the file */
-    bool writing;            /* a thread is writing piece number `written` */
-    struct gi_piece *window; /* piece i is in window[i % room] until it is written */
+    pthread_mutex_t lock;  /* protects all members below */
+    pthread_cond_t moved;  /* `written` or `status` changed */
+    int taken;             /* number of pieces that threads have begun */
+    int written;           /* number of pieces written */
+    bool writing;          /* a thread is writing piece number `written` */
+    struct gi_piece *ring; /* ring buffer: piece i is in ring[i % room] until it is written */
     int room;
-    enum gi_status status; /* the first failure's, with its error */
+    enum gi_status status; /* of the first failure, with its error */
     struct gi_err fault;
 };
 
@@ -34,14 +35,14 @@ static void note(struct work *w, enum gi_status status, const struct gi_err *fau
     }
 }
 
-/* Writes what is made and next in order, unless another thread is at it: that one will find it.
- * Called with the lock held, which is given up while writing. */
+/* Writes all finished pieces that are next in order, unless another thread is writing: that thread
+ * will find them. Called with the lock held, which is released while writing. */
 static void write_made(struct work *w)
 {
-    while (!w->writing && !w->status && w->window[w->written % w->room].bytes) {
-        struct gi_piece piece = w->window[w->written % w->room];
+    while (!w->writing && !w->status && w->ring[w->written % w->room].bytes) {
+        struct gi_piece piece = w->ring[w->written % w->room];
         struct gi_err fault = {0};
-        w->window[w->written % w->room].bytes = NULL;
+        w->ring[w->written % w->room].bytes = NULL;
         w->writing = true;
         int number = w->written;
         pthread_mutex_unlock(&w->lock);
@@ -55,8 +56,8 @@ static void write_made(struct work *w)
     }
 }
 
-/* Makes the next piece, whatever the job's number: pieces are begun in order, so the one that all
- * others may wait for is always in work. */
+/* Makes the next piece, whichever job this is: pieces are begun in order, so the piece that all
+ * others wait for is always being made. */
 static void piece_job(void *arg, int index, void *scratch)
 {
     (void)index;
@@ -71,7 +72,7 @@ static void piece_job(void *arg, int index, void *scratch)
         struct gi_err fault = {0};
         enum gi_status status = w->pieces->make(w->pieces->self, &piece, number, scratch, &fault);
         pthread_mutex_lock(&w->lock);
-        w->window[number % w->room] = piece;
+        w->ring[number % w->room] = piece;
         if (status) {
             note(w, status, &fault);
             pthread_cond_broadcast(&w->moved);
@@ -103,8 +104,8 @@ enum gi_status gi_pieces_run(const struct gi_pieces *pieces, const struct gi_par
     struct work w = {.pieces = pieces};
     int ahead = PIECES_PER_THREAD * (parallel ? parallel->threads : 1);
     w.room = ahead < pieces->n ? ahead : pieces->n;
-    w.window = calloc((size_t)w.room, sizeof *w.window);
-    if (!w.window)
+    w.ring = calloc((size_t)w.room, sizeof *w.ring);
+    if (!w.ring)
         return gi_fail(err, GI_E_MEMORY, "out of memory for writing");
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.moved, NULL);
@@ -112,8 +113,8 @@ enum gi_status gi_pieces_run(const struct gi_pieces *pieces, const struct gi_par
     if (!status && (status = w.status) && err)
         *err = w.fault;
     for (int i = 0; i < w.room; i++)
-        free(w.window[i].bytes);
-    free(w.window);
+        free(w.ring[i].bytes);
+    free(w.ring);
     pthread_cond_destroy(&w.moved);
     pthread_mutex_destroy(&w.lock);
     return status;

@@ -1,5 +1,5 @@
-/* PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, after netpbm's manual pages pbm(5) to pam(5). If
- * a file holds several images this reads the first; pnm_stream.c reads all.
+/* Reads PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, after netpbm's manual pages pbm(5) to
+ * pam(5). If a file holds several images this reads the first; pnm_stream.c reads all.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* v of 0..maxval as 0..full, rounded to nearest; more than maxval is cut. */
+/* Scales v from 0..maxval to 0..full, rounded to nearest; values above maxval are clamped. */
 static unsigned scale(unsigned v, unsigned maxval, unsigned full)
 {
-    return v >= maxval ? full : (v * full + maxval / 2) / maxval; /* below 65536^2 */
+    return v >= maxval ? full : (v * full + maxval / 2) / maxval; /* the product is below 65536^2 */
 }
 
-/* Samples of one row from the raster into an image row. Returns the largest value seen, which is
- * not computed (0) where every value is allowed. */
+/* Converts one row of the raster to an image row. Returns the largest value seen, which is not
+ * computed (0) if every value is allowed. */
 static unsigned unpack_row(void *row, const unsigned char *raster, size_t samples,
                            const struct gi_pnm_header *head, const uint8_t *table)
 {
@@ -54,7 +54,7 @@ static enum gi_status over_maxval(struct gi_decode *decode, unsigned value,
                              value, head->maxval);
 }
 
-/* Rows of a raw raster, unpacked in pieces by several threads. */
+/* A raw raster, whose rows several threads convert in pieces. */
 struct raw {
     const struct gi_image *image;
     const struct gi_pnm_header *head;
@@ -63,9 +63,9 @@ struct raw {
     int rows, piece_rows;
     uint8_t table[256];
     struct excess {
-        unsigned value; /* the largest of row y, where that is over the maximum; else 0 */
+        unsigned value; /* the largest sample of row y if it exceeds the maximum; else 0 */
         int y;
-    } * excess; /* of each piece, its first */
+    } * excess; /* the first of each piece */
 };
 
 static void unpack_piece(void *arg, int index, void *scratch)
@@ -137,9 +137,9 @@ static bool read_plain(struct gi_pnm_cursor *in, const struct gi_pnm_header *hea
     return true;
 }
 
-/* A file that is cut inside its last number ends without white space, as some whole ones do. Where
- * another digit would go past the maximum, or the number starts with 0, there can't have been one.
- */
+/* Warns that the last number may be truncated, because no white space follows it, as in some
+ * complete files. It can't be truncated if another digit would exceed the maximum, or if it starts
+ * with 0. */
 static void warn_of_cut(const struct gi_decode *decode, const struct gi_pnm_cursor *in,
                         const struct gi_pnm_header *head)
 {
@@ -183,7 +183,8 @@ static enum gi_status read_plain_raster(struct gi_decode *decode, struct gi_pnm_
     return GI_OK;
 }
 
-/* A plain sample takes two characters (P1: one), so a short file can't claim a huge raster. */
+/* Checks the length of a plain raster: a sample takes two characters (P1: one), so a short file
+ * can't claim a huge raster. */
 static enum gi_status check_plain_length(struct gi_decode *decode, const struct gi_pnm_cursor *in,
                                          const struct gi_pnm_header *head, struct gi_err *err)
 {
@@ -205,7 +206,7 @@ static int bits_of(unsigned maxval)
     return bits;
 }
 
-/* netpbm's files are streams that may go on with the next image. */
+/* Warns of further images: netpbm's files are streams that may contain several. */
 static void warn_of_more(const struct gi_decode *decode, struct gi_pnm_cursor in)
 {
     gi_pnm_skip_space(&in);
@@ -308,7 +309,7 @@ const struct gi_format gi_format_pnm = {
     .info = {.name = "pnm",
              .suffixes = "pnm",
              .summary = "PGM or PPM, by the image's channels",
-             .reads = true, /* by the rows above, whose content it has */
+             .reads = true, /* read by the rows above, which recognise the content */
              .writes = true,
              .u8 = true,
              .u16 = true},

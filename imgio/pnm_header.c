@@ -1,4 +1,4 @@
-/* The heads of PBM, PGM, PPM and PAM.
+/* Reads the headers of PBM, PGM, PPM and PAM.
  * SPDX-License-Identifier: MIT */
 #include "imgio/pnm_header.h"
 #include "imgio/image.h"
@@ -66,7 +66,7 @@ static enum gi_status read_pnm_header(struct gi_pnm_cursor *in, struct gi_pnm_he
     if (!bits && !gi_pnm_read_number(in, &head->maxval))
         return fail_header(err, "the largest sample value, 1 to 65535");
     head->channels = head->magic == '3' || head->magic == '6' ? 3 : 1;
-    /* One white space ends the header; a raw raster may start with bytes that look like more. */
+    /* One white space ends the header; the bytes of a raw raster may look like more of them. */
     if (in->at == in->end || !gi_pnm_is_space(*in->at))
         return fail_header(err, "white space before the raster");
     in->at++;

@@ -1,4 +1,4 @@
-/* The heads of PBM, PGM, PPM and PAM, as netpbm's manual pages pbm(5) to pam(5) say.
+/* The headers of PBM, PGM, PPM and PAM, after netpbm's manual pages pbm(5) to pam(5).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PNM_HEADER_H
 #define GI_IMGIO_PNM_HEADER_H
@@ -8,7 +8,7 @@
 
 #include "imgio/status.h"
 
-/* The bytes and the reading position. */
+/* Input bytes and the reading position. */
 struct gi_pnm_cursor {
     const unsigned char *at, *end;
 };
@@ -20,26 +20,27 @@ struct gi_pnm_header {
 
 bool gi_pnm_is_space(int c);
 
-/* Whether an image starts here: P, a digit from 1 to 7, and white space or a comment. */
+/* Returns whether an image starts here: P, a digit from 1 to 7, and white space or a comment. */
 bool gi_pnm_starts(const unsigned char *bytes, size_t nbytes);
 
-/* Plain: samples as decimal numbers. */
+/* Returns whether the samples are decimal numbers. */
 static inline bool gi_pnm_is_plain(const struct gi_pnm_header *head)
 {
     return head->magic <= '3';
 }
 
-/* Bytes of a row of a raw raster. */
+/* Returns the bytes of a row of a raw raster. */
 size_t gi_pnm_row_nbytes(const struct gi_pnm_header *head);
 
 /* Skips white space and comments, which run from '#' to the end of a line. */
 void gi_pnm_skip_space(struct gi_pnm_cursor *in);
 
-/* A decimal number up to INT_MAX. False where there is none, or a larger one. */
+/* Reads a decimal number up to INT_MAX. Returns false if there is none, or a larger one. */
 bool gi_pnm_read_number(struct gi_pnm_cursor *in, unsigned *value);
 
-/* Reads the head of an image that starts here, up to its raster. At `in->end` after an error more
- * bytes might have helped. Errors: GI_E_FORMAT, GI_E_UNSUPPORTED (more than 4 channels). */
+/* Reads the header of an image that starts here, up to its raster. If in->at equals in->end after
+ * an error, more bytes might have helped. Errors: GI_E_FORMAT, GI_E_UNSUPPORTED (more than 4
+ * channels). */
 enum gi_status gi_pnm_read_header(struct gi_pnm_cursor *in, struct gi_pnm_header *head,
                                   struct gi_err *err);
 

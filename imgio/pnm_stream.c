@@ -1,10 +1,12 @@
-/* Where an image of a stream ends: its head tells for raw rasters, plain ones are counted.
+/* Finds where each image of a PNM stream ends: the header gives the size of a raw raster, and the
+ * numbers of a plain raster are counted.
  * SPDX-License-Identifier: MIT */
 #include "imgio/pnm_stream.h"
 #include "imgio/pnm_header.h"
 
 enum {
-    STEP_NBYTES = 32 << 20, /* a raster's size is trusted in steps of this many bytes */
+    STEP_NBYTES = 32 << 20, /* memory for a raster is allocated in steps of this size, because
+                               the header may be wrong */
     GLANCE_NBYTES = 16 << 10,
 };
 
@@ -34,7 +36,7 @@ enum gi_status gi_pnm_is_over(bool *over, struct gi_reader *reader, struct gi_er
     return status;
 }
 
-/* Takes the head into `buffer`. */
+/* Takes the header into `buffer`. */
 static enum gi_status take_head(struct gi_pnm_header *head, struct gi_buffer *buffer,
                                 struct gi_reader *reader, struct gi_err *err)
 {
@@ -81,14 +83,14 @@ static enum gi_status take_raw(struct gi_buffer *buffer, struct gi_reader *reade
     return status;
 }
 
-/* How far a plain raster is read. */
+/* Progress within a plain raster. */
 struct count {
-    uint64_t left; /* samples */
+    uint64_t left; /* samples still to be read */
     bool in_number, in_comment, bits;
 };
 
-/* Bytes up to the end of the last sample, its white space included; `nbytes` where it is not among
- * them. */
+/* Returns the number of bytes up to the end of the last sample, with the white space after it;
+ * `nbytes` if the last sample is not among them. */
 static size_t count_samples(struct count *count, const unsigned char *bytes, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i++) {
@@ -195,7 +197,7 @@ enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_e
     uint64_t raster;
     if (gi_pnm_read_header(&in, &head, NULL) ||
         __builtin_mul_overflow((uint64_t)head.height, gi_pnm_row_nbytes(&head), &raster))
-        return GI_OK; /* decoding it says what is wrong */
+        return GI_OK; /* decoding the image reports the fault */
     uint64_t at = (uint64_t)(in.at - bytes);
     if (gi_pnm_is_plain(&head))
         status = pass_plain(&at, reader, (uint64_t)head.width * head.height * head.channels,

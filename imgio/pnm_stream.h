@@ -1,4 +1,4 @@
-/* Streams of PBM, PGM, PPM and PAM: images one behind the other, as netpbm's manual has them.
+/* Streams of PBM, PGM, PPM and PAM: images one after another, as netpbm's manual describes them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PNM_STREAM_H
 #define GI_IMGIO_PNM_STREAM_H
@@ -8,15 +8,14 @@
 #include "imgio/reader.h"
 
 /* Reads the next image, header and raster as gi_load_memory() expects them, into `buffer`; *end
- * instead at the end of the stream: after an image only white space may follow. A truncated image
- * gives the bytes that exist, and decoding them reports it. An image beyond `limits` is not read.
- * Errors: GI_E_IO, GI_E_FORMAT (a damaged header; bytes that are not an image), GI_E_LIMIT,
+ * instead at the end of the stream: only white space may follow an image. A truncated image gives
+ * the bytes that exist, and decoding them reports it. An image beyond `limits` is not read. Errors:
+ * GI_E_IO, GI_E_FORMAT (a damaged header; bytes that are not an image), GI_E_LIMIT,
  * GI_E_UNSUPPORTED, GI_E_MEMORY; all except GI_E_MEMORY's start with the input's name. */
 enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader *reader,
                            const struct gi_limits *limits, struct gi_err *err);
 
-/* Takes the white space that comes next; *over where there is nothing behind it. Errors: GI_E_IO.
- */
+/* Skips white space. *over becomes true if nothing follows it. Errors: GI_E_IO. */
 enum gi_status gi_pnm_is_over(bool *over, struct gi_reader *reader, struct gi_err *err);
 
 /* For files: finds out whether anything except white space, image or not, follows the next image.

@@ -1,5 +1,6 @@
-/* Raw PBM, PGM, PPM and PAM. Rows go to the sink as they are; 16 bits are turned to big-endian by
- * pieces. SPDX-License-Identifier: MIT */
+/* Writes raw PBM, PGM, PPM and PAM. Rows go to the sink unchanged; 16 bits are converted to
+ * big-endian in pieces.
+ * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
 #endif
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 4096 /* samples */ };
+enum { PIECE = 4096 /* samples per piece */ };
 
 static enum gi_status write_row16(struct gi_sink *sink, const uint16_t *row, size_t samples,
                                   struct gi_err *err)
@@ -32,7 +33,7 @@ static enum gi_status write_raster(struct gi_sink *sink, const struct gi_image *
                                    struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    /* Rows without a gap between them are one piece, which the sink needn't copy. */
+    /* Rows without padding are written as one piece, which the sink needn't copy. */
     if (image->type == GI_U8 && image->stride == gi_row_nbytes(image))
         return gi_sink_write(sink, image->data, image->stride * (size_t)image->height, err);
     for (int y = 0; y < image->height && !status; y++)
@@ -54,8 +55,8 @@ enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
     return status ? status : write_raster(sink, image, err);
 }
 
-/* Eight samples a byte, the leftmost highest, ink where the image is black; false where a sample is
- * neither black nor white. */
+/* Packs eight samples per byte, the leftmost in the highest bit; 1 is black. Returns false if a
+ * sample is neither black nor white. */
 static bool pack_row(unsigned char *bits, const unsigned char *row, int width)
 {
     memset(bits, 0, ((size_t)width + 7) / 8);

@@ -1,4 +1,4 @@
-/* Reading from front to end. Long reads go straight to where the bytes belong.
+/* Reads an input from front to end. Long reads go directly to the caller's memory.
  * SPDX-License-Identifier: MIT */
 #include "imgio/reader.h"
 
@@ -10,16 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What Linux gives everybody (/proc/sys/fs/pipe-max-size): a pipe of 64 KiB wakes both its ends 16
- * times as often. */
+/* The limit without privileges on Linux (/proc/sys/fs/pipe-max-size). A pipe of 64 KiB would wake
+ * both its ends 16 times as often. */
 enum { PIPE_NBYTES = 1 << 20 };
 
 struct gi_reader {
     char *name;
     int fd;
     bool ended;
-    size_t from, to;          /* range of buffer that is visible */
-    unsigned long long taken; /* from the descriptor */
+    size_t from, to;          /* visible range of buffer */
+    unsigned long long taken; /* bytes read from the descriptor */
     unsigned char buffer[GI_READER_AHEAD];
 };
 
@@ -55,7 +55,7 @@ int gi_input_open(const char *path)
 {
     struct stat st;
     int fd;
-    /* Opening a pipe waits for its other end, where the callback cannot be called. */
+    /* Opening a pipe waits for its other end, and the callback cannot be called meanwhile. */
     bool pipe = stops && !stat(path, &st) && S_ISFIFO(st.st_mode);
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
@@ -123,7 +123,7 @@ unsigned long long gi_reader_at(const struct gi_reader *reader)
     return reader->taken - (reader->to - reader->from);
 }
 
-/* One read() of 1 to `nbytes` bytes; *got is 0 at the end. */
+/* Calls read() once for 1 to `nbytes` bytes; *got is 0 at the end. */
 static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                            struct gi_err *err)
 {
@@ -136,7 +136,7 @@ static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, si
             n = read(reader->fd, to, nbytes);
         while (n < 0 && errno == EINTR);
     *got = n > 0 ? (size_t)n : 0;
-    reader->ended = n == 0; /* a terminal would give more after its end */
+    reader->ended = n == 0; /* a terminal could give more after its end */
     reader->taken += *got;
     return n < 0 ? fail(reader, errno, err) : GI_OK;
 }
@@ -170,10 +170,10 @@ enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t
                                 uint64_t ahead, size_t *got, struct gi_err *err)
 {
     off_t at = lseek(reader->fd, 0, SEEK_CUR);
-    uint64_t before = reader->to - reader->from; /* taken from the descriptor alone */
+    uint64_t before = reader->to - reader->from; /* bytes taken from the descriptor alone */
     ssize_t n = -1;
     *got = 0;
-    if (at >= 0 && ahead > INT64_MAX / 2) /* no file is so long */
+    if (at >= 0 && ahead > INT64_MAX / 2) /* beyond the length of any file */
         return GI_OK;
     if (at >= 0)
         do

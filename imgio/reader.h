@@ -12,37 +12,38 @@
 
 struct gi_reader;
 
-/* Sets a callback that is called now and then while a function waits for a pipe, for its other end
- * or for bytes, and that returns whether to stop; then reading fails, a reader's with an error
- * without text. Must be called before threads read. NULL (initially): never stops. */
+/* Sets a callback that is called repeatedly while a function waits for a pipe, for its other end or
+ * for bytes. If it returns true, the wait ends and reading fails; a reader's error then has no
+ * text. Must be called before threads read. NULL (initially): never stops. */
 void gi_input_heed(bool (*stops)(void));
-/* Waits until there is something to read from `fd`, or the end; false where it is to stop. */
+/* Waits until `fd` has bytes or is at its end. Returns false if the callback stopped it. */
 bool gi_input_wait(int fd);
-/* open() for reading; -1 with errno, EINTR where it is to stop. */
+/* Opens a file for reading, as open() does. Returns -1 with errno, which is EINTR if the callback
+ * stopped it. */
 int gi_input_open(const char *path);
 
-/* Opens `path`; "-" is standard input, which stays open when the reader is closed. A pipe gets as
- * much room as the system gives without asking. Errors: GI_E_IO (also a directory), GI_E_MEMORY;
- * texts start with the path, here and below. */
+/* Opens `path`; "-" is standard input, which stays open when the reader is closed. A pipe's buffer
+ * is enlarged as gi_pipe_widen() does. Errors: GI_E_IO (also a directory), GI_E_MEMORY; texts start
+ * with the path, here and below. */
 enum gi_status gi_reader_open(struct gi_reader **reader, const char *path, struct gi_err *err);
-/* Nulls; NULL: nothing happens. */
+/* Closes and nulls; NULL: does nothing. */
 void gi_reader_close(struct gi_reader **reader);
 
-/* "standard input", or the path. */
+/* Returns "standard input", or the path. */
 const char *gi_reader_name(const struct gi_reader *reader);
 
-/* Bytes that were taken, those before the file's position when it was opened not counted. */
+/* Returns the number of bytes taken since the input was opened. */
 unsigned long long gi_reader_at(const struct gi_reader *reader);
 
 enum { GI_READER_AHEAD = 256 << 10 };
 
-/* Makes what comes next visible without taking it: *nbytes at *bytes, `least` or more (1 to
- * GI_READER_AHEAD), fewer only before the end. Waits for no more than `least`. Valid until the next
+/* Makes the next bytes visible without taking them: *nbytes at *bytes, `least` or more (1 to
+ * GI_READER_AHEAD), fewer only before the end. Waits for `least` bytes only. Valid until the next
  * call. Errors: GI_E_IO. */
 enum gi_status gi_reader_peek(struct gi_reader *reader, const unsigned char **bytes, size_t *nbytes,
                               size_t least, struct gi_err *err);
 
-/* Takes `nbytes` of those that are visible. */
+/* Takes `nbytes` of the visible bytes. */
 void gi_reader_skip(struct gi_reader *reader, size_t nbytes);
 
 /* For files: copies up to `nbytes` bytes at offset `ahead` from the current position to `to`

@@ -1,4 +1,5 @@
-/* Writing images: choice of the format, what it cannot hold, and the conversions that it needs.
+/* Writes images: chooses the format, lists the properties that the format cannot hold, and converts
+ * the samples to a type and channels that it can hold.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
@@ -17,7 +18,8 @@ void *gi_memory_copy(const void *bytes, size_t nbytes)
     return copy ? memcpy(copy, bytes, nbytes) : NULL;
 }
 
-/* The row one of whose suffixes is the first `n` characters of `word`, in whatever case. */
+/* Returns the row that has the first `n` characters of `word` as a suffix, in upper or lower case.
+ */
 static const struct gi_format *find(const char *word, size_t n)
 {
     for (int i = 0; gi_formats[i]; i++)
@@ -55,7 +57,7 @@ static enum gi_status fail_usage(struct gi_err *err, const char *format, const c
                    path, names);
 }
 
-/* Finds the format's row; *path becomes the rest after a prefix. */
+/* Finds the format's row; *path becomes the part after a prefix. */
 static enum gi_status choose(const struct gi_format **chosen, const char **path, const char *format,
                              struct gi_err *err)
 {
@@ -104,7 +106,7 @@ enum gi_status gi_save_check_orientation(const char *path, const char *format, s
     return status;
 }
 
-/* The type nearest to `type` that the format holds. */
+/* Returns the type nearest to `type` that the format holds. */
 static enum gi_type nearest_type(const struct gi_format *format, enum gi_type type)
 {
     const struct gi_format_info *info = &format->info;
@@ -114,7 +116,7 @@ static enum gi_type nearest_type(const struct gi_format *format, enum gi_type ty
     for (int wider = (int)type; wider <= GI_F32; wider++)
         if (holds[wider])
             return (enum gi_type)wider;
-    return GI_U8; /* the only one there is */
+    return GI_U8; /* the only type left */
 }
 
 static const char *type_words(enum gi_type type)
@@ -122,7 +124,8 @@ static const char *type_words(enum gi_type type)
     return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
 }
 
-/* Colour model that a profile is for: "RGB", "GRAY"... (ICC.1:2022, 7.2.6: bytes 16 to 19). */
+/* Returns whether the profile is for the image's colour model: "RGB", "GRAY"... (ICC.1:2022, 7.2.6:
+ * bytes 16 to 19). */
 static bool profile_fits(const struct gi_metadata *metadata, int colour_channels)
 {
     const char *want = colour_channels == 1 ? "GRAY" : "RGB ";
@@ -143,7 +146,8 @@ static int metadata_losses(const char **losses, const struct gi_format *format,
                            const struct gi_metadata *metadata)
 {
     int n = 0;
-    size_t most = format->metadata_max ? format->metadata_max - 300 : SIZE_MAX; /* and its head */
+    /* with its header */
+    size_t most = format->metadata_max ? format->metadata_max - 300 : SIZE_MAX;
     bool long_text = false;
     if (!metadata)
         return 0;
@@ -162,7 +166,8 @@ static int metadata_losses(const char **losses, const struct gi_format *format,
     return n;
 }
 
-/* Lists what `format` cannot hold of `image` and `metadata`, as "a, b"; "" for nothing. */
+/* Lists the properties of `image` and `metadata` that `format` cannot hold, as "a, b"; "" for none.
+ */
 static void list_losses(char *words, size_t size, const struct gi_format *format,
                         const struct gi_image *image, const struct gi_metadata *metadata,
                         const struct gi_save_options *options)
@@ -209,8 +214,8 @@ static double behind(const struct gi_save_options *options, int colours, int c)
     return colours == 1 ? gi_luma(rgb) : rgb[c];
 }
 
-/* `dst`, made here, is `src` laid over the background, without alpha (unless `keep_alpha`), and
- * gray repeated as red, green and blue where `to_rgb`. */
+/* Makes `dst`: `src` composited over the background, without alpha (unless `keep_alpha`), and with
+ * gray repeated as red, green and blue if `to_rgb`. */
 static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, bool keep_alpha,
                               bool to_rgb, const struct gi_save_options *options,
                               struct gi_err *err)
@@ -239,7 +244,7 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
     return GI_OK;
 }
 
-/* As convert_and_encode(), with another orientation than upright. */
+/* Does the same as convert_and_encode() for an orientation other than upright. */
 static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_format *format,
                                       const struct gi_image *image,
                                       const struct gi_metadata *metadata,
@@ -265,7 +270,7 @@ static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_form
     return status;
 }
 
-/* Converts `image` to what the format holds, then encodes. */
+/* Converts `image` to samples that the format holds, then encodes it. */
 static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_format *format,
                                          const struct gi_image *image,
                                          const struct gi_metadata *metadata,
@@ -300,7 +305,7 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     return status;
 }
 
-/* Replacing a file parts it from its other names. */
+/* Warns that the replaced file had other names (hard links), which keep the older content. */
 static void warn_of_links(const struct gi_sink *sink, const char *path, struct gi_err *warning)
 {
     unsigned long links = gi_sink_other_links(sink);
@@ -334,8 +339,8 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
     return status;
 }
 
-/* Finds the format and what it cannot hold: an error under --strict, otherwise in `warning`. `name`
- * is for messages; *path loses its prefix. */
+/* Finds the format and the losses: an error under --strict, otherwise in `warning`. `name` is for
+ * messages; *path loses its prefix. */
 static enum gi_status prepare(const struct gi_format **format, const char **path, const char *name,
                               const struct gi_image *image, const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *warning,
@@ -365,7 +370,7 @@ static enum gi_status prepare(const struct gi_format **format, const char **path
     return GI_OK;
 }
 
-/* Where the samples are light, *image becomes what is written, which the caller frees in `made`. */
+/* Encodes linear light: *image becomes the encoded samples, which the caller frees in `made`. */
 static enum gi_status leave_linear_light(struct gi_image *made, const struct gi_image **image,
                                          const struct gi_metadata *metadata,
                                          const struct gi_save_options *options, struct gi_err *err)

@@ -1,5 +1,5 @@
-/* Output that is whole or not there: an unnamed file (O_TMPFILE) where the system has them, else a
- * temporary beside the target, linked or renamed into place at the end.
+/* Output that is complete or absent: it is written to an unnamed file (O_TMPFILE) if the system has
+ * them, else to a temporary file beside the target, and at the end linked or renamed to its name.
  * SPDX-License-Identifier: MIT */
 #include "imgio/reader.h"
 #include "imgio/sink.h"
@@ -34,7 +34,7 @@ static enum gi_status place_fail(struct gi_sink *sink, int why, struct gi_err *e
     return gi_fail(err, gi_sink_status_of(why), "%s: %s", sink->name, strerror(why));
 }
 
-/* Nulls; `remove_it`: also from the disk. */
+/* Frees and nulls the name; `remove_it`: also removes the file. */
 static void forget_temporary(struct gi_sink *sink, bool remove_it)
 {
     if (!sink->temporary)
@@ -44,8 +44,8 @@ static void forget_temporary(struct gi_sink *sink, bool remove_it)
     gi_temporary_forget(&sink->temporary);
 }
 
-/* Locked, so that gi_sink_clear_dead() of another process leaves it alone. That may have come
- * between: then the name is gone, and as good as taken. */
+/* Creates and locks the temporary file, so that gi_sink_clear_dead() of another process leaves it
+ * alone. If that removed the file before it was locked, the name counts as taken. */
 static int make_open(void *arg, const char *name)
 {
     struct gi_sink *sink = arg;
@@ -53,7 +53,8 @@ static int make_open(void *arg, const char *name)
     sink->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (sink->fd < 0)
         return -1;
-    flock(sink->fd, LOCK_EX); /* a file system without locks has nobody who clears by them */
+    flock(sink->fd, LOCK_EX); /* without locks in the file system, no process clears by them
+                                 either */
     if (fstat(sink->fd, &st) || st.st_nlink > 0)
         return 0;
     close(sink->fd);
@@ -62,7 +63,7 @@ static int make_open(void *arg, const char *name)
     return -1;
 }
 
-/* Links the open file under `name`. */
+/* Links the open file to `name`. */
 static int make_link(void *arg, const char *name)
 {
     const struct gi_sink *sink = arg;
@@ -90,7 +91,7 @@ static int name_temporary(struct gi_sink *sink, gi_make_fn *make)
     return sink->temporary ? 0 : errno;
 }
 
-/* Opens the file that is to come to stand at `path`. Returns 0 or errno. */
+/* Opens the file that will appear at `path`. Returns 0 or errno. */
 static int open_target(struct gi_sink *sink, const char *path)
 {
     struct stat st;
@@ -103,7 +104,7 @@ static int open_target(struct gi_sink *sink, const char *path)
     }
     if (exists && sink->no_clobber)
         return EEXIST;
-    /* The folder alone would allow the replacement, but a read-only file says no. */
+    /* The folder's permissions would allow the replacement, but a read-only file is respected. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return errno;
     sink->mode = exists ? (int)(st.st_mode & 07777) : -1;
@@ -121,8 +122,8 @@ static int open_target(struct gi_sink *sink, const char *path)
     return sink->fd >= 0 ? 0 : name_temporary(sink, make_open);
 }
 
-/* A sink that is open nowhere. NULL with `err`: out of memory. The buffer is left as it comes: it
- * costs what is touched of it. */
+/* Makes a sink without an open file. NULL with `err`: out of memory. The buffer is not initialised,
+ * so it takes only the memory that is used. */
 static struct gi_sink *new_sink(const char *name, struct gi_err *err)
 {
     struct gi_sink *sink = malloc(sizeof *sink);
@@ -190,7 +191,7 @@ static enum gi_status gather(struct gi_sink *sink, const unsigned char *bytes, s
 {
     if (nbytes > sink->room - sink->nbytes) {
         size_t room = sink->nbytes + nbytes;
-        room += sink->nbytes ? room / 2 : 0; /* the first piece may be all */
+        room += sink->nbytes ? room / 2 : 0; /* the first piece may be the only one */
         unsigned char *grown = realloc(sink->bytes, room);
         if (!grown)
             return sink_fail(sink, ENOMEM, err);
@@ -271,8 +272,8 @@ static int close_fd(struct gi_sink *sink)
     return fd >= 0 && close(fd) && errno != EINTR ? errno : 0;
 }
 
-/* Owner and permissions of the older file. Who may not give files away keeps the new one. Returns 0
- * or errno. */
+/* Copies owner and permissions of the older file. A process that may not change the owner keeps the
+ * new one. Returns 0 or errno. */
 static int keep_rights(struct gi_sink *sink)
 {
     struct stat st;
@@ -286,29 +287,29 @@ static int keep_rights(struct gi_sink *sink)
     return fchmod(sink->fd, (mode_t)sink->mode) ? errno : 0;
 }
 
-/* The file is written and named, but for the move to its target. Only alone a new file may come to
- * stand there by its link at once. Returns 0 or errno. */
+/* Finishes the file, except for the move to its target. A file that is committed `alone` and
+ * replaces nothing is linked to its target at once. Returns 0 or errno. */
 static int prepare(struct gi_sink *sink, bool durable, bool alone)
 {
     int why = sink->target ? keep_rights(sink) : 0;
     if (why)
         return why;
-    /* A pipe or a terminal can't be synced and says EINVAL. */
+    /* A pipe or a terminal can't be synced and gives EINVAL. */
     if (durable && fsync(sink->fd) && errno != EINVAL && errno != EROFS)
         return errno;
     if (sink->target && !sink->temporary) {
-        /* A link never replaces an older file. */
+        /* A link can't replace an older file. */
         if (alone && (sink->mode < 0 || sink->no_clobber)) {
-            sink->stands = make_link(sink, sink->target) == 0;
-            if (!sink->stands && (errno != EEXIST || sink->no_clobber))
+            sink->in_place = make_link(sink, sink->target) == 0;
+            if (!sink->in_place && (errno != EEXIST || sink->no_clobber))
                 return errno;
         }
-        why = sink->stands ? 0 : name_temporary(sink, make_link);
+        why = sink->in_place ? 0 : name_temporary(sink, make_link);
     }
-    if (sink->temporary) /* closing may fail; the lock stays until the file has its name */
+    if (sink->temporary) /* closing may fail; the lock is kept until the file has its name */
         sink->lock = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
     why = why ? why : close_fd(sink);
-    if (why && sink->stands)
+    if (why && sink->in_place)
         unlink(sink->target);
     return why;
 }

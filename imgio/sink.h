@@ -1,4 +1,4 @@
-/* A file being written, as who puts several in place at once sees it.
+/* Internals of an output file, for code that commits several files together (bundle.c).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_SINK_H
 #define GI_IMGIO_SINK_H
@@ -10,35 +10,36 @@
 enum { GI_SINK_NBYTES = 1 << 20 };
 
 struct gi_sink {
-    char *name;   /* as the caller gave it, for messages */
-    char *target; /* what comes to stand there, symbolic links resolved; NULL: written directly */
-    char *temporary; /* NULL while the file has no name, and once it stands at its target */
+    char *name;      /* as given by the caller, for messages */
+    char *target;    /* final path, with symbolic links resolved; NULL: written directly */
+    char *temporary; /* name of the temporary file; NULL while it has none, and once it is in
+                        place */
     int fd;
-    int lock;    /* of the temporary, once `fd` is closed; -1: none */
-    int mode;    /* permissions of the older file, kept; -1: there is none */
-    uid_t owner; /* of the older file, kept where the system allows it */
+    int lock;    /* descriptor that holds the lock of the temporary file once `fd` is closed; -1:
+                    none */
+    int mode;    /* permissions of the older file, to be copied; -1: there is none */
+    uid_t owner; /* of the older file, copied if the system allows it */
     gid_t group;
-    nlink_t links;                     /* names of the older file */
+    nlink_t links;                     /* number of names of the older file */
     bool standard, no_clobber, failed; /* standard: `fd` is standard output, and stays open */
-    bool stands;                       /* at its target already */
-    bool in_memory; /* what is written is gathered in `bytes`; there is no file */
+    bool in_place;                     /* the file is at its target already */
+    bool in_memory;                    /* the bytes are collected in `bytes`; there is no file */
     unsigned char *bytes;
     size_t nbytes, room;
     size_t used;
     unsigned char buffer[GI_SINK_NBYTES];
 };
 
-/* The status of errno `why` when an open file can't be put in its place: as gi_status_of_errno(),
- * but GI_E_AGAIN for ENOENT, because its folder existed and is gone (unmounted, removed). */
+/* Returns the status for errno `why` of a failed move to the target: as gi_status_of_errno(), but
+ * GI_E_AGAIN for ENOENT, because the folder existed and is gone (unmounted, removed). */
 enum gi_status gi_sink_status_of(int why);
 
-/* gi_sink_open() of `path`, which messages call `name`. */
+/* Opens a sink as gi_sink_open() does; messages call `path` `name`. */
 enum gi_status gi_sink_open_as(struct gi_sink **sink, const char *name, const char *path,
                                bool no_clobber, struct gi_err *err);
 
-/* Writes what is left and closes; the file then stands under sink->temporary, unless it is written
- * directly or, where it comes `alone`, stands at its target already. Errors: as gi_sink_commit().
- */
+/* Writes the buffered bytes and closes the file. It then has the name sink->temporary, unless it is
+ * written directly or, if `alone`, is at its target already. Errors: as gi_sink_commit(). */
 enum gi_status gi_sink_prepare(struct gi_sink *sink, bool durable, bool alone, struct gi_err *err);
 
 #endif

@@ -1,6 +1,5 @@
-/* Input files: large regular files are memory-mapped, all others are read into a buffer.
- *
- * Mapping avoids a second copy of a file of gigabytes. The price is SIGBUS if the file is truncated
+/* Opens input files: large regular files are memory-mapped, all others are read into a buffer.
+ * Mapping avoids a second copy of files of gigabytes. The price is SIGBUS if the file is truncated
  * meanwhile; a signal handler then maps zeros, and closing the source reports it.
  * SPDX-License-Identifier: MIT */
 #include "imgio/source.h"
@@ -18,12 +17,12 @@
 #include <unistd.h>
 
 enum {
-    MAP_FROM_NBYTES = 1 << 20, /* below, read() is as quick and cannot fault */
-    READ_NBYTES = 1 << 16,     /* first buffer of a pipe; doubles */
-    GUARDS = 64,               /* mappings at one time; further files are read instead */
+    MAP_FROM_NBYTES = 1 << 20, /* smaller files are read(), which is as fast and cannot fault */
+    READ_NBYTES = 1 << 16,     /* first buffer for a pipe; doubles */
+    GUARDS = 64,               /* maximum number of mappings at one time; further files are read */
 };
 
-/* One guarded mapping. A signal handler can be told nothing, so these are global. */
+/* A guarded mapping. These are global because a signal handler has no argument for them. */
 struct guard {
     atomic_uintptr_t base; /* 0: free */
     atomic_size_t nbytes;
@@ -33,8 +32,8 @@ static struct guard guards[GUARDS];
 static struct sigaction action_before;
 static pthread_once_t guard_once = PTHREAD_ONCE_INIT;
 
-/* Zeros from the faulting page to the end of its mapping; a fault elsewhere is handed to whoever
- * was there before by faulting again. */
+/* Maps zeros from the faulting page to the end of its mapping. After a fault elsewhere the handler
+ * that was installed before is restored, and the instruction faults again. */
 static void on_sigbus(int signal, siginfo_t *info, void *ucontext)
 {
     (void)ucontext;
@@ -69,8 +68,8 @@ static int guard_take(void *base, size_t nbytes)
     pthread_once(&guard_once, install_handler);
     for (int i = 0; i < GUARDS; i++) {
         uintptr_t unused = 0;
-        /* The length is stored after the slot is ours; until then the handler sees an empty range.
-         */
+        /* The length is stored after the slot is taken; until then the handler sees an empty
+        range. */
         if (atomic_compare_exchange_strong(&guards[i].base, &unused, (uintptr_t)base)) {
             atomic_store(&guards[i].faulted, false);
             atomic_store(&guards[i].nbytes, nbytes);
@@ -102,11 +101,11 @@ static enum gi_status too_long(const struct gi_limits *limits, struct gi_err *er
                    (unsigned long long)limits->max_bytes);
 }
 
-/* Reads to the end of `fd`; `expected` is the size that the system names, 0 where it can't. */
+/* Reads to the end of `fd`; `expected` is the size that the system reports, 0 if unknown. */
 static enum gi_status read_all(struct gi_source *source, int fd, size_t expected,
                                const struct gi_limits *limits, struct gi_err *err)
 {
-    /* One byte more than expected, so that the end shows without growing. */
+    /* One byte more than expected, so that the end is noticed without growing. */
     size_t capacity = expected ? expected + 1 : READ_NBYTES, used = 0;
     unsigned char *buffer = malloc(capacity);
     while (buffer) {

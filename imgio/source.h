@@ -11,18 +11,18 @@ struct gi_source {
     int guard;                  /* slot of the mapping's guard; -1: `bytes` is a buffer */
 };
 
-/* Reads the file at `path`, "-" is standard input. A buffer is bounded by limits->max_bytes.
+/* Reads the file at `path`; "-" is standard input. A buffer is limited by limits->max_bytes.
  * Errors, without the path: GI_E_IO (also a directory), GI_E_FORMAT (empty), GI_E_LIMIT,
- * GI_E_MEMORY; nothing to close then. */
+ * GI_E_MEMORY; nothing needs to be closed then. */
 enum gi_status gi_source_open(struct gi_source *source, const char *path,
                               const struct gi_limits *limits, struct gi_err *err);
 
-/* The same for the rest of an input; both parts of `ahead` are taken, also if this fails. */
+/* Reads the rest of an input; both parts of `ahead` are taken, also if this fails. */
 enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahead,
                                   const struct gi_limits *limits, struct gi_err *err);
 
-/* Releases the bytes. GI_E_IO: the file shrank while it was read, and the bytes past its new end
- * were seen as zeros. */
+/* Releases the bytes. GI_E_IO: the file was truncated while it was read, and the bytes past its new
+ * end were read as zeros. */
 enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* One message an error.
+/* Error messages: one per failure.
  * SPDX-License-Identifier: MIT */
 #include "imgio/status.h"
 

@@ -1,4 +1,4 @@
-/* What a function that can fail returns, and the one message it leaves behind.
+/* The status that functions return, and the message that comes with an error.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_STATUS_H
 #define GI_IMGIO_STATUS_H
@@ -11,43 +11,45 @@ extern "C" {
 
 enum gi_status {
     GI_OK = 0,
-    GI_E_USAGE,         /* the caller's words: unknown option, value out of range (exit 2) */
-    GI_E_IO,            /* the system refused: open, read, write, rename */
-    GI_E_FORMAT,        /* the bytes are no image we know, or are damaged */
-    GI_E_UNSUPPORTED,   /* a valid file or request that this program does not handle */
+    GI_E_USAGE,         /* invalid options or arguments: unknown option, value out of range (exit
+                           2) */
+    GI_E_IO,            /* the system refused to open, read, write or rename a file */
+    GI_E_FORMAT,        /* the bytes are not an image of a known format, or are damaged */
+    GI_E_UNSUPPORTED,   /* a valid file or request that this program does not support */
     GI_E_LIMIT,         /* valid, but over a limit that an option raises (named in the message) */
     GI_E_MEMORY,        /* host memory ran out */
-    GI_E_DEVICE_MEMORY, /* device memory ran out: `auto` may fall back, `cuda` may cut bands */
+    GI_E_DEVICE_MEMORY, /* device memory ran out: `auto` may fall back, `cuda` may process bands */
     GI_E_DEVICE, /* no such device, no driver, or an error that the device does not recover from */
     GI_E_LAUNCH, /* one CUDA call failed and the device works on: `auto` may fall back */
-    GI_E_DIFFERENT, /* a comparison asked for on the command line did not hold */
-    GI_E_AGAIN,     /* the system failed, not the file: disk full, I/O error; the same may work
-                       later (exit 75) */
-    GI_E_PIPE,      /* whoever read our output went away (EPIPE): exit 1, say nothing */
+    GI_E_DIFFERENT, /* a comparison that the command line asked for failed */
+    GI_E_AGAIN,     /* the system failed, not the file: disk full, I/O error; a later run may
+                       succeed (exit 75) */
+    GI_E_PIPE,      /* the reader of our output is gone (EPIPE): exit 1 without a message */
 };
 
-/* Filled once, by whoever finds the fault; "" while all is well. `text` is one line without the
- * program's name and without a newline: place, what was given, what is wanted. */
+/* An error: filled once, where the fault is found; "" if there is none. `text` is one line without
+ * the program's name and without a newline: where it happened, the given value, the accepted ones.
+ */
 struct gi_err {
     enum gi_status status;
     char text[768];
 };
 
 /* Sets `err` (NULL: nothing is recorded) to `status` and the printf text; returns `status`. Control
- * characters in the text are replaced by '?', so that a file name can't write to the terminal. */
+ * characters in the text are replaced by '?', so that a file name can't control the terminal. */
 enum gi_status gi_fail(struct gi_err *err, enum gi_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Whether the machine failed and not the input, so that the same may work later. */
+/* Returns whether the machine failed rather than the input, so that a later run may succeed. */
 bool gi_status_is_machine(enum gi_status status);
 
-/* What `why`, an errno of reading or writing, comes to: GI_E_PIPE, GI_E_AGAIN where the system
+/* Returns the status for `why`, the errno of a read or write: GI_E_PIPE, GI_E_AGAIN if the system
  * failed rather than the file, else GI_E_IO. */
 enum gi_status gi_status_of_errno(int why);
 
-/* Puts the printf text and ": " in front of an error that is already there. Returns its status; if
- * `err` is NULL nothing knows that, and it returns GI_OK: callers that may have no `err` return the
- * status that they have. */
+/* Puts the printf text and ": " in front of an existing error. Returns its status. If `err` is NULL
+ * the status is unknown and GI_OK is returned: callers that may have no `err` return the status
+ * that they have. */
 enum gi_status gi_err_prefix(struct gi_err *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

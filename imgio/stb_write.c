@@ -1,4 +1,4 @@
-/* BMP and TGA out, through stb_image_write.
+/* Writes BMP and TGA through stb_image_write.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -16,7 +16,7 @@
 #include <stb/stb_image_write.h>
 #pragma GCC diagnostic pop
 
-/* stb_image_write counts in int. */
+/* stb_image_write uses int for sizes. */
 enum { SAMPLES_MAX = INT_MAX / 4, TGA_SIDE_MAX = 65535 };
 
 struct target {
@@ -32,7 +32,8 @@ static void write_piece(void *context, void *bytes, int nbytes)
         t->status = gi_sink_write(t->sink, bytes, (size_t)nbytes, t->err);
 }
 
-/* A copy of the samples without gaps between rows, to be freed by the caller. NULL: no memory. */
+/* Returns a copy of the samples without padding between rows, to be freed by the caller. NULL: out
+ * of memory. */
 static void *pack(const struct gi_image *image)
 {
     size_t row_nbytes = gi_row_nbytes(image);

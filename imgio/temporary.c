@@ -1,4 +1,4 @@
-/* Temporary names, and what replaces what.
+/* Temporary names, and the exchange of temporary files with their targets.
  * SPDX-License-Identifier: MIT */
 #include "imgio/temporary.h"
 #include "imgio/imgio.h"
@@ -17,15 +17,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Before 16 hexadecimal digits. */
+/* Followed by 16 hexadecimal digits. */
 static const char prefix[] = ".gpuimg-";
 
 enum {
     NAME_TRIES = 100,
-    NAMES = 64, /* that a signal handler knows of; more than that are not cleaned */
+    NAMES = 64, /* maximum number of names that a signal handler removes */
 };
 
-/* A signal handler can be told nothing, so the names that it must remove are global. */
+/* The names that a signal handler must remove are global because it has no argument for them. */
 static _Atomic(const char *) names[NAMES];
 
 static void replace_name(const char *from, const char *to)
@@ -37,8 +37,8 @@ static void replace_name(const char *from, const char *to)
     }
 }
 
-/* The files of the folder at `fd`, once over. Returns how many were removed. opendir() would take
- * memory, which a signal handler must not. */
+/* Removes the files of the folder at `fd` in one pass. Returns how many were removed. opendir() is
+ * not used because a signal handler must not allocate memory. */
 static int remove_files(int fd)
 {
     _Alignas(struct dirent64) char entries[4096];
@@ -54,7 +54,7 @@ static int remove_files(int fd)
 
 void gi_temporary_empty(int fd)
 {
-    /* Over again: files may hide while others go. */
+    /* Repeats the pass: directory reads may skip files while others are removed. */
     do
         lseek(fd, 0, SEEK_SET);
     while (remove_files(fd) > 0);
@@ -96,7 +96,8 @@ char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg)
             errno = ENOMEM;
             return NULL;
         }
-        replace_name(NULL, name); /* before it exists, so that no signal falls between */
+        replace_name(NULL, name); /* registered before the file exists, so that a signal at any
+                                     time finds it */
         if (make(arg, name) == 0)
             return name;
         int why = errno;
@@ -116,7 +117,7 @@ void gi_temporary_forget(char **name)
     *name = NULL;
 }
 
-/* Returns 0 or errno. */
+/* Renames without replacing. Returns 0 or errno. */
 static int move_new(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -189,7 +190,7 @@ void gi_path_sync(const char *path)
     char *folder = gi_path_folder(path);
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
-        fsync(fd); /* some file systems refuse it for folders; the file itself is safe */
+        fsync(fd); /* some file systems refuse it for folders; the file itself is synced */
         close(fd);
     }
     free(folder);
@@ -202,9 +203,10 @@ static bool is_temporary(const char *name)
            strspn(name + n, "0123456789abcdef") == 16;
 }
 
-/* A process locks the file that it writes, and the folder that it writes into; the locks end with
- * the process. While it puts several outputs in place (gi_bundle_commit()), it locks their folder,
- * because the older outputs have temporary names then. */
+/* Finds abandoned files by locks: a process locks the file that it writes, and the folder that it
+ * writes into, and the locks end with the process. While it commits several outputs
+ * (gi_bundle_commit()), it locks their folder, because the older outputs have temporary names then.
+ */
 void gi_sink_clear_dead(const char *folder)
 {
     DIR *open_folder = opendir(folder);

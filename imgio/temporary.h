@@ -1,17 +1,18 @@
-/* Names that files and folders have before their own, which a signal handler can remove.
+/* Temporary names of files and folders, which a signal handler can remove.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_TEMPORARY_H
 #define GI_IMGIO_TEMPORARY_H
 
 #include <stdbool.h>
 
-/* Makes something under `name`: 0, or -1 with errno, EEXIST where the name is taken. */
+/* Makes a file or folder called `name`. Returns 0, or -1 with errno, EEXIST if the name is taken.
+ */
 typedef int gi_make_fn(void *arg, const char *name);
 
-/* Makes something under a fresh name beside `target`. Returns the name, owned by the caller, for
- * gi_temporary_forget(); NULL with errno. */
+/* Makes a file or folder under a new name beside `target`. Returns the name, owned by the caller,
+ * for gi_temporary_forget(); NULL with errno. */
 char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg);
-/* The name is no temporary any more. Frees and nulls. */
+/* Unregisters the name, which is then no longer temporary. Frees and nulls it. */
 void gi_temporary_forget(char **name);
 
 /* Moves to the target and replaces it unless `no_clobber`. Returns 0 or errno. */
@@ -20,7 +21,7 @@ int gi_temporary_move(const char *temporary, const char *target, bool no_clobber
  * the system cannot exchange names, a file is replaced irreversibly. */
 int gi_temporary_exchange(const char *temporary, const char *target, bool no_clobber,
                           bool *exchanged);
-/* Back. */
+/* Undoes the exchange. */
 void gi_temporary_undo(const char *temporary, const char *target, bool exchanged);
 
 /* Removes the files of the open folder `fd`. Safe in a signal handler. */
@@ -28,13 +29,13 @@ void gi_temporary_empty(int fd);
 /* Removes a file, or a folder of files. Safe in a signal handler. */
 void gi_temporary_remove(const char *name);
 
-/* The file that `path` stands for, every symbolic link followed, also where the last one points to
- * nothing yet. Owned by the caller; NULL with errno. */
+/* Returns the file that `path` refers to, with all symbolic links followed, even if the last one
+ * points to nothing yet. Owned by the caller; NULL with errno. */
 char *gi_path_resolve(const char *path);
-/* The folder of `path`, with a slash at its end; "." if there is none in it. Owned by the caller;
- * NULL: out of memory. */
+/* Returns the folder of `path`, with a slash at its end; "." if the path has none. Owned by the
+ * caller; NULL: out of memory. */
 char *gi_path_folder(const char *path);
-/* Waits until the name is on the disk, as far as the file system can. */
+/* Syncs the directory entry to the disk, if the file system can. */
 void gi_path_sync(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
-/* Truevision TGA in: colour, gray and palette, run lengths, all four origins ("Truevision TGA File
- * Format Specification", version 2.0). There is no magic; the header is believed where all of it
- * makes sense. A palette of grays makes a gray image.
+/* Reads Truevision TGA: colour, gray and palette, run lengths, all four origins ("Truevision TGA
+ * File Format Specification", version 2.0). The format has no magic number, so a header is accepted
+ * if all its fields are plausible. A palette of grays makes a gray image.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -12,7 +12,7 @@ enum {
     KIND_PALETTE = 1,
     KIND_COLOUR = 2,
     KIND_GRAY = 3,
-    RUN_LENGTHS = 8, /* added to these */
+    RUN_LENGTHS = 8, /* added to the kinds above */
     RIGHT_TO_LEFT = 1 << 4,
     TOP_DOWN = 1 << 5,
     INTERLEAVED = 3 << 6,
@@ -22,10 +22,10 @@ struct targa {
     int kind;
     bool runs, right_to_left, top_down;
     unsigned width, height;
-    unsigned bits, alpha_bits;            /* of a pixel */
+    unsigned bits, alpha_bits;            /* per pixel */
     unsigned first, colours, colour_bits; /* of the palette */
     size_t palette_at, colour_nbytes, pixels_at;
-    size_t pixel_nbytes; /* in the file */
+    size_t pixel_nbytes; /* as stored in the file */
     int channels;
 };
 
@@ -34,7 +34,7 @@ static unsigned get16(const unsigned char *p)
     return p[0] | (unsigned)p[1] << 8;
 }
 
-/* False where the bytes are no header. */
+/* Reads and checks the header. Returns false if the bytes are not one. */
 static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes)
 {
     if (nbytes < HEAD)
@@ -66,8 +66,8 @@ static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes
            t->height && t->alpha_bits <= 8;
 }
 
-/* A colour of `bits` bits as `channels` samples: 5, 5 and 5 bits and perhaps one of alpha, or
- * bytes; blue first. */
+/* Converts a colour of `bits` bits to `channels` samples: 5 bits per colour and perhaps one of
+ * alpha, or bytes; blue first. */
 static void put_colour(uint8_t *to, int channels, const unsigned char *in, unsigned bits)
 {
     uint8_t rgba[4];
@@ -88,7 +88,7 @@ static void put_colour(uint8_t *to, int channels, const unsigned char *in, unsig
         to[0] = rgba[0];
 }
 
-/* Whether all colours are gray, and none has alpha. */
+/* Returns whether all colours are gray and opaque. */
 static bool is_gray_palette(const struct targa *t, const unsigned char *bytes)
 {
     for (unsigned i = 0; i < t->colours; i++) {
@@ -100,7 +100,7 @@ static bool is_gray_palette(const struct targa *t, const unsigned char *bytes)
     return t->colour_bits != 32;
 }
 
-/* Puts one pixel of the file; false where the palette has no such colour. */
+/* Writes one pixel of the file. Returns false if the palette has no such colour. */
 static bool put_pixel(const struct targa *t, const struct gi_decode *decode, uint8_t *to,
                       const unsigned char *in)
 {
@@ -118,14 +118,14 @@ static bool put_pixel(const struct targa *t, const struct gi_decode *decode, uin
     return true;
 }
 
-/* Where the pixels are read. */
+/* Reading position within the pixels. */
 struct tape {
     const unsigned char *at, *end;
-    unsigned left; /* of a packet */
+    unsigned left; /* pixels left in the packet */
     bool repeats;
 };
 
-/* The next pixel; NULL where the file ends. */
+/* Returns the next pixel; NULL at the end of the file. */
 static const unsigned char *next_pixel(const struct targa *t, struct tape *tape)
 {
     size_t have = (size_t)(tape->end - tape->at);
@@ -163,8 +163,8 @@ static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decod
     return GI_OK;
 }
 
-/* False where the extension area, which the file's last bytes lead to, says that alpha holds
- * nothing of use. */
+/* Returns false if the extension area, to which the file's last bytes point, says that alpha is
+ * meaningless. */
 static bool alpha_counts(const struct gi_decode *decode)
 {
     enum { FOOTER = 26, SIGNATURE = 8, ATTRIBUTES = 494, USEFUL_ALPHA = 3 };
@@ -185,8 +185,8 @@ static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
         return gi_fail(err, GI_E_FORMAT, "has a damaged header");
     if (t.pixels_at > decode->nbytes)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its palette");
-    /* The bits of alpha that the header names are those of a pixel, or of a colour of the palette;
-     * 32 bits without them have a byte that says nothing. */
+    /* The header's alpha bits are those of a pixel, or of a colour of the palette. 32 bits without
+     * alpha bits have an unused byte. */
     unsigned bits = t.kind == KIND_PALETTE ? t.colour_bits : t.bits;
     bool alpha = t.kind == KIND_GRAY ? bits == 16
                                      : (bits == 32 && (t.alpha_bits || t.kind == KIND_PALETTE)) ||

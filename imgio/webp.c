@@ -1,5 +1,6 @@
-/* WebP in and out through libwebp: lossy, and lossless at quality 100; alpha, ICC profile, EXIF and
- * XMP; the first frame of an animation. Without libwebp at build time only the message remains.
+/* Reads and writes WebP through libwebp: lossy, and lossless at quality 100; alpha, ICC profile,
+ * EXIF and XMP; the first frame of an animation. Without libwebp at build time only the error
+ * message remains.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/metadata.h"
@@ -75,8 +76,8 @@ static void put32(unsigned char *p, uint32_t v)
         p[i] = (unsigned char)(v >> (8 * i));
 }
 
-/* The first chunk of that name among those from byte `at` on: its bytes, and their number in *n.
- * NULL where there is none. */
+/* Returns the data of the first chunk of that name from byte `at` on, with its length in *n; NULL
+ * if there is none. */
 static const unsigned char *find_next_chunk(const unsigned char *bytes, size_t nbytes, size_t at,
                                             const char *name, size_t *n)
 {
@@ -105,7 +106,7 @@ static void read_metadata(struct gi_decode *decode)
     if (chunk)
         gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, chunk, n);
     chunk = find_chunk(decode->bytes, decode->nbytes, "EXIF", &n);
-    if (chunk && n > 6 && memcmp(chunk, "Exif\0", 6) == 0) { /* as JPEG has it: some writers do */
+    if (chunk && n > 6 && memcmp(chunk, "Exif\0", 6) == 0) { /* some writers add JPEG's header */
         chunk += 6;
         n -= 6;
     }
@@ -116,7 +117,7 @@ static void read_metadata(struct gi_decode *decode)
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, chunk, n);
 }
 
-/* An image of the file and its place on the canvas. */
+/* An image of the file and its position on the canvas. */
 struct frame {
     const unsigned char *bytes;
     size_t nbytes;
@@ -152,7 +153,7 @@ static enum gi_status find_frame(struct frame *frame, const struct gi_decode *de
     return sane ? GI_OK : gi_fail(err, GI_E_FORMAT, "is damaged: its first frame");
 }
 
-/* Decodes as far as the bytes go. *rows: decoded rows of the frame. */
+/* Decodes as many rows as the bytes contain; *rows becomes their number. */
 static VP8StatusCode decode_rows(struct gi_decode *decode, const struct frame *frame, int *rows)
 {
     const struct gi_image *image = decode->image;
@@ -223,7 +224,7 @@ static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
                                  features.has_alpha || !covered ? 4 : 3, GI_U8, err);
     if (status || decode->options->header_only)
         return status;
-    for (int y = 0; y < height && !covered; y++) /* transparent, as in browsers */
+    for (int y = 0; y < height && !covered; y++) /* transparent outside the frame, as in browsers */
         memset(gi_row(decode->image, y), 0, gi_row_nbytes(decode->image));
     return read_frame(decode, &frame, err);
 }
@@ -245,7 +246,7 @@ static size_t chunk_nbytes(size_t n)
     return CHUNK_HEAD + n + n % 2;
 }
 
-/* What libwebp made, with a profile, EXIF and XMP around its chunks. */
+/* Writes libwebp's output with chunks for profile, EXIF and XMP. */
 static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image *image,
                                      const struct gi_metadata *metadata, const uint8_t *made,
                                      size_t nbytes, struct gi_err *err)
@@ -285,8 +286,8 @@ static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image
     return status;
 }
 
-/* Whether what was made without loss holds the image. libwebp 1.2.4 says so, and leaves out the
- * pixels, where memory runs out for the smallest of its tables. */
+/* Returns whether the lossless output contains the pixels. libwebp 1.2.4 reports success but leaves
+ * out the pixels if memory runs out for the smallest of its tables. */
 static bool holds(const WebPMemoryWriter *made, const struct gi_image *image)
 {
     struct gi_image back;
@@ -302,7 +303,7 @@ static bool holds(const WebPMemoryWriter *made, const struct gi_image *image)
     return same;
 }
 
-/* Fills `writer`, whose memory the caller clears. */
+/* Compresses into `writer`, whose memory the caller frees. */
 static bool compress(WebPMemoryWriter *writer, const struct gi_image *image, int quality)
 {
     WebPConfig config;
@@ -315,7 +316,7 @@ static bool compress(WebPMemoryWriter *writer, const struct gi_image *image, int
     config.lossless = quality == 100;
     if (config.lossless)
         config.quality = 75; /* effort */
-    config.exact = 1;        /* keep colour where alpha is 0 */
+    config.exact = 1;        /* keep the colour of transparent pixels */
     picture.use_argb = config.lossless;
     picture.width = image->width;
     picture.height = image->height;

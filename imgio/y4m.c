@@ -1,4 +1,4 @@
-/* YUV4MPEG2: lines and planes. Planes go straight from the input into images.
+/* Reads and writes YUV4MPEG2: header lines and planes. Planes are read directly into images.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -20,7 +20,7 @@ bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes)
            (bytes[sizeof magic - 1] == ' ' || bytes[sizeof magic - 1] == '\n');
 }
 
-/* Takes a line without its end. `*end`: there was no byte more. */
+/* Takes a line without its newline. *end becomes true if there were no more bytes. */
 static enum gi_status take_line(char *line, bool *end, struct gi_reader *reader, struct gi_err *err)
 {
     const unsigned char *bytes, *stop = NULL;
@@ -47,7 +47,7 @@ static enum gi_status take_line(char *line, bool *end, struct gi_reader *reader,
     return GI_OK;
 }
 
-/* "420p10", "420jpeg", "mono16", "444alpha": which samples. */
+/* Reads the sample format: "420p10", "420jpeg", "mono16", "444alpha". */
 static bool read_kind(struct gi_y4m *video, const char *text)
 {
     static const struct {
@@ -88,7 +88,7 @@ static bool read_size(int *value, const char *text)
     return *value >= 1 && (!*stop || *stop == ' ');
 }
 
-/* One parameter of the header, n characters. */
+/* Reads one parameter of the header, n characters long. */
 static enum gi_status read_word(struct gi_y4m *video, const char *word, size_t n,
                                 struct gi_err *err)
 {
@@ -142,7 +142,7 @@ static enum gi_status check_limits(const struct gi_y4m *video, const struct gi_l
     return GI_OK;
 }
 
-/* The header from its line of n characters. Errors have no name yet. */
+/* Reads the header from its line of n characters. Errors do not begin with a name yet. */
 static enum gi_status read_header(struct gi_y4m *video, const char *line, size_t n,
                                   struct gi_err *err)
 {
@@ -194,7 +194,7 @@ enum gi_status gi_y4m_read_plane(const struct gi_image *image, struct gi_reader 
                                  struct gi_err *err)
 {
     size_t row = gi_row_nbytes(image), got = 0;
-    bool whole = image->stride == row; /* one piece */
+    bool whole = image->stride == row; /* rows without padding: one read */
     size_t piece = whole ? row * (size_t)image->height : row;
     enum gi_status status = GI_OK;
     for (int y = 0; y < (whole ? 1 : image->height) && !status; y++) {
@@ -206,7 +206,7 @@ enum gi_status gi_y4m_read_plane(const struct gi_image *image, struct gi_reader 
     return status;
 }
 
-/* The largest sample of a row, in host order from here on. */
+/* Converts a row to host order. Returns its largest sample. */
 static unsigned order_row(uint16_t *row, size_t n)
 {
     uint16_t largest = 0;
@@ -281,7 +281,7 @@ enum gi_status gi_y4m_write_plane(struct gi_sink *sink, const struct gi_image *i
     return status;
 }
 
-/* A video read as an image has the shape of its luma. */
+/* A video that is read as an image has the shape of its luma. */
 static enum gi_status decode_y4m(struct gi_decode *decode, struct gi_err *err)
 {
     const unsigned char *end = memchr(decode->bytes, '\n', decode->nbytes);

@@ -11,46 +11,49 @@
 
 enum {
     GI_Y4M_PLANES = 4,     /* luma, two of chroma, alpha */
-    GI_Y4M_LINE_MAX = 1024 /* characters of a line, its end and a 0 included */
+    GI_Y4M_LINE_MAX = 1024 /* characters of a line, with its newline and the zero */
 };
 
 struct gi_y4m {
-    int width, height;          /* of luma and alpha */
+    int width, height;          /* pixels of luma and alpha */
     int nplanes;                /* 1, 3 or 4 */
-    int shift_x, shift_y;       /* chroma has a sample for 2^shift of luma, the last ones cut */
-    int bits;                   /* a sample, 8 to 16 */
-    bool interlaced;            /* by its header */
-    char line[GI_Y4M_LINE_MAX]; /* the header, without its end */
+    int shift_x, shift_y;       /* a chroma sample covers 2^shift samples of luma; the last ones
+                                   fewer */
+    int bits;                   /* per sample, 8 to 16 */
+    bool interlaced;            /* according to the header */
+    char line[GI_Y4M_LINE_MAX]; /* the header line without its newline */
 };
 
-/* Whether a video starts here. */
+/* Returns whether a video starts here. */
 bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes);
 
-/* Takes the header. Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED (another kind of samples),
+/* Reads the header. Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED (another sample format),
  * GI_E_LIMIT; texts start with the input's name, here and below. */
 enum gi_status gi_y4m_read_head(struct gi_y4m *video, struct gi_reader *reader,
                                 const struct gi_limits *limits, struct gi_err *err);
 
-/* The shape of a plane, from 0, of a video of this kind and size: one channel, GI_U8 or GI_U16. */
+/* Returns the shape of a plane, from 0, of a video of this size and format: one channel, GI_U8 or
+ * GI_U16. */
 struct gi_image gi_y4m_plane(const struct gi_y4m *video, int plane);
 
-/* Takes the line before a frame into line[GI_Y4M_LINE_MAX], without its end: "FRAME", perhaps with
- * parameters. *end instead where the video is over. Errors: GI_E_IO, GI_E_FORMAT. */
+/* Takes the line before a frame into line[GI_Y4M_LINE_MAX], without its newline: "FRAME", perhaps
+ * with parameters. *end becomes true instead at the end of the video. Errors: GI_E_IO, GI_E_FORMAT.
+ */
 enum gi_status gi_y4m_read_frame(char *line, bool *end, struct gi_reader *reader,
                                  struct gi_err *err);
 
-/* Takes a plane into `image`, which has its shape. Samples of more than 8 bits are the file's:
- * gi_y4m_widen() is next. Errors: GI_E_IO, GI_E_FORMAT (breaks off). */
+/* Reads a plane into `image`, which has its shape. Samples of more than 8 bits are as in the file:
+ * call gi_y4m_widen() next. Errors: GI_E_IO, GI_E_FORMAT (truncated). */
 enum gi_status gi_y4m_read_plane(const struct gi_image *image, struct gi_reader *reader,
                                  struct gi_err *err);
 
-/* The file's samples to those of an image, 0 to 65535, and back, rounded to nearest; what was read
- * comes back as it was. Nothing happens at 8 bits. Errors, without a name: GI_E_FORMAT for a
- * sample of more than `bits`. */
+/* Scales the file's samples to those of an image, 0 to 65535, or back, rounded to nearest; samples
+ * that were read are written unchanged. Does nothing for 8 bits. Errors, without a name:
+ * GI_E_FORMAT for a sample of more than `bits`. */
 enum gi_status gi_y4m_widen(const struct gi_image *image, int bits, struct gi_err *err);
 void gi_y4m_narrow(const struct gi_image *image, int bits);
 
-/* Writes the header of a video of that size, all else as in video->line; a line before a frame; a
+/* Write the header of a video of that size, all else as in video->line; the line before a frame; a
  * plane of the file's samples. Errors: the sink's. */
 enum gi_status gi_y4m_write_head(struct gi_sink *sink, const struct gi_y4m *video,
                                  struct gi_err *err);

@@ -1,5 +1,6 @@
-/* Finds the last block of a DEFLATE stream (RFC 1951) by following its symbols without producing
- * their bytes. libdeflate has no flush, and marks the last block of each stream that it makes.
+/* Finds the last block of a DEFLATE stream (RFC 1951) by decoding its symbols without producing
+ * their bytes. It is needed because libdeflate has no flush, and marks the last block of each
+ * stream.
  * SPDX-License-Identifier: MIT */
 #include "imgio/png/deflate_join.h"
 
@@ -9,12 +10,13 @@
 #include <string.h>
 
 enum {
-    CODE_BITS = 15, /* longest code */
+    CODE_BITS = 15, /* length of the longest code */
     LITERALS = 288,
     DISTANCES = 32,
-    LENGTHS = 19, /* codes of the code lengths */
+    LENGTHS = 19, /* number of codes for code lengths */
     END_OF_BLOCK = 256,
-    /* A table entry: bits of the code and its extra bits, and what follows. 0: no such code. */
+    /* A table entry: bits of the code and its extra bits, and the symbol's kind. 0: no such
+    code. */
     ENTRY_BITS = 0x1f,
     ENTRY_MATCH = 0x20,
     ENTRY_END = 0x40,
@@ -26,10 +28,10 @@ struct stream {
     size_t at; /* next byte to take into `bits` */
     uint64_t bits;
     unsigned nbits;
-    bool failed; /* read past the end, or not a stream */
+    bool failed; /* read past the end, or not a DEFLATE stream */
 };
 
-/* One code: entries by the next `width` bits of the stream. */
+/* A Huffman code: entries indexed by the next `width` bits of the stream. */
 struct code {
     unsigned width;
     uint8_t entries[1 << CODE_BITS];
@@ -53,7 +55,7 @@ static inline void refill(struct stream *in)
         return;
     }
     while (in->nbits <= 56) {
-        /* Zeros follow the end; position() tells whether they were used. */
+        /* Zeros are read past the end; position() tells whether they were used. */
         uint64_t byte = in->at < in->nbytes ? in->bytes[in->at] : 0;
         in->bits |= byte << in->nbits;
         in->nbits += 8;
@@ -75,7 +77,7 @@ static unsigned take(struct stream *in, unsigned n)
     return value;
 }
 
-/* Bits of the stream that are used. */
+/* Returns the number of bits of the stream that were used. */
 static uint64_t position(const struct stream *in)
 {
     return (uint64_t)in->at * 8 - in->nbits;
@@ -103,8 +105,8 @@ static unsigned plain_entry(unsigned symbol, unsigned length)
     return length;
 }
 
-/* Next code value of a canonical code whose bits are kept reversed: RFC 1951 sends codes from their
- * highest bit, everything else from the lowest. */
+/* Returns the next code value of a canonical code whose bits are kept reversed: RFC 1951 sends
+ * codes from their highest bit, everything else from the lowest. */
 static unsigned next_reversed(unsigned code, unsigned length)
 {
     unsigned bit = 1u << (length - 1);
@@ -115,7 +117,7 @@ static unsigned next_reversed(unsigned code, unsigned length)
     return code | bit;
 }
 
-/* Fills the table; `symbols` (may be NULL) gets the symbol of each entry. */
+/* Fills the table. `symbols` (may be NULL) gets the symbol of each entry. */
 static void make_code(struct code *code, uint8_t *symbols, const uint8_t *lengths, unsigned n,
                       unsigned (*entry)(unsigned symbol, unsigned length))
 {
@@ -149,7 +151,7 @@ static void make_code(struct code *code, uint8_t *symbols, const uint8_t *length
     }
 }
 
-/* RFC 1951, 3.2.7. */
+/* Reads the codes of a block with dynamic Huffman codes (RFC 1951, 3.2.7). */
 static void read_dynamic_codes(struct walker *w)
 {
     static const uint8_t order[LENGTHS] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
@@ -194,12 +196,12 @@ static void set_fixed_codes(struct walker *w)
 
 static void walk_symbols(struct walker *w)
 {
-    struct stream in = w->in; /* a copy, which can stay in registers */
+    struct stream in = w->in; /* a local copy, which the compiler can keep in registers */
     unsigned literal_mask = (1u << w->literals.width) - 1;
     unsigned distance_mask = (1u << w->distances.width) - 1;
     unsigned entry;
     do {
-        if (in.nbits < 20 + 28) /* a length and a distance with all their extra bits */
+        if (in.nbits < 20 + 28) /* bits of a length and a distance with all their extra bits */
             refill(&in);
         entry = w->literals.entries[in.bits & literal_mask];
         drop(&in, entry & ENTRY_BITS);
@@ -223,7 +225,7 @@ static void walk_stored(struct stream *in)
     in->bits = in->nbits = 0;
 }
 
-/* Follows the stream to its end; returns the bit position of its last block's head. */
+/* Decodes the stream to its end. Returns the bit position of its last block's header. */
 static uint64_t walk(struct walker *w)
 {
     uint64_t head;
@@ -255,8 +257,8 @@ size_t gi_deflate_open(unsigned char *bytes, size_t nbytes)
     if (w.in.failed || (end + 7) / 8 != nbytes)
         return 0;
     bytes[head / 8] &= (unsigned char)~(1u << head % 8);
-    /* The stored block: three zero bits, zeros to the byte's end, length 0 and its complement. The
-     * last byte's unused bits are zero already. */
+    /* The stored block: three zero bits, zeros to the end of the byte, length 0 and its complement.
+     * The unused bits of the last byte are zero already. */
     size_t at = (size_t)((end + 3 + 7) / 8);
     if (at > nbytes)
         bytes[nbytes] = 0;

@@ -1,5 +1,6 @@
-/* A pixel of a PNG in vectors: its bytes in eight lanes of 16 bits, 0 to 255, where there is SSE2
- * or NEON. SPDX-License-Identifier: MIT */
+/* Vector operations on one pixel of a PNG (SSE2 or NEON, if the processor has them): its bytes, 0
+ * to 255, are in eight lanes of 16 bits.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PNG_LANES_H
 #define GI_IMGIO_PNG_LANES_H
 
@@ -7,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* lanes_load takes eight bytes; lanes_store writes 4 or 8, as many as hold a pixel of `bpp`, and
- * takes values below 256. lanes_modulo is of 256; lanes_mean is cut off; lanes_pick gives `yes`
- * where a is b. */
+/* lanes_load reads eight bytes; lanes_store writes 4 or 8, enough for a pixel of `bpp` bytes, and
+ * needs values below 256. lanes_modulo is modulo 256; lanes_mean rounds down; lanes_pick returns
+ * `yes` in lanes where a equals b. */
 
 #ifdef __SSE2__
 

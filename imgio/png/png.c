@@ -1,6 +1,6 @@
-/* PNG in: libpng reads everything up to the pixels, and these too, row by row straight into the
- * image, unless the quick way can. What libpng only warns of (a misplaced chunk, a strange profile)
- * leaves the pixels whole and is passed over.
+/* Reads PNG through libpng. The pixels of ordinary files are read by png_quick.c, all others row by
+ * row straight into the image. Faults that libpng only warns of (a misplaced chunk, a strange
+ * profile) leave the pixels intact and are ignored.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/png/png_quick.h"
@@ -21,11 +21,11 @@ struct reader {
     png_structp png;
     png_infop info;
     size_t at;              /* next byte of the file */
-    bool ended;             /* libpng wanted more than there is */
+    bool ended;             /* libpng asked for more bytes than the file has */
     enum gi_status refused; /* the error of gi_decode_alloc(), whose text is already set */
-    struct gi_err fault;    /* libpng's */
-    bool starved;           /* an allocation of its failed */
-    int pass, row;          /* being read */
+    struct gi_err fault;    /* libpng's error */
+    bool starved;           /* an allocation by libpng failed */
+    int pass, row;          /* position of the row being read */
 };
 
 static void on_error(png_structp png, png_const_charp message)
@@ -59,8 +59,8 @@ static void skip_unused_chunks(png_structp png)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
 }
 
-/* Everything becomes 8 or 16 bits of gray, gray and alpha, RGB or RGBA in host order. Returns the
- * channels. */
+/* Makes libpng convert everything to 8 or 16 bits of gray, gray and alpha, RGB or RGBA in host
+ * order. Returns the number of channels. */
 static int set_transforms(struct reader *r)
 {
     png_byte colour = png_get_color_type(r->png, r->info),
@@ -114,12 +114,13 @@ static uint32_t get_be32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Finds an eXIf chunk behind the pixels by the lengths of the chunks from the first IDAT on. */
+/* Finds an eXIf chunk after the pixels, by following the lengths of the chunks from the first IDAT
+ * on. */
 static void find_late_exif(const struct reader *r)
 {
     struct gi_metadata *metadata = r->decode->metadata;
     const unsigned char *bytes = r->decode->bytes;
-    size_t at = r->at - 8, end = r->decode->nbytes; /* libpng has read the chunk's head */
+    size_t at = r->at - 8, end = r->decode->nbytes; /* libpng has read the header of the chunk */
     while (!metadata->exif && end - at >= 12) {
         size_t nbytes = get_be32(bytes + at);
         if (nbytes > end - at - 12)
@@ -140,7 +141,8 @@ static bool is_ordinary(struct reader *r)
            png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE;
 }
 
-/* Everything that may jump; false where it did, or where memory was refused. */
+/* The part that libpng's errors may leave by longjmp(). Returns false after one, or if memory was
+ * refused. */
 static bool read_png(struct reader *r, struct gi_err *err)
 {
     struct gi_decode *decode = r->decode;
@@ -157,7 +159,8 @@ static bool read_png(struct reader *r, struct gi_err *err)
     describe(r);
     int channels = set_transforms(r);
     enum gi_type type = png_get_bit_depth(r->png, r->info) == 16 ? GI_U16 : GI_U8;
-    /* Before libpng takes memory for its rows, which is when the info is updated. */
+    /* Checks the limits before libpng allocates its rows, which it does when the info is
+    updated. */
     r->refused = gi_decode_alloc(decode, png_get_image_width(r->png, r->info),
                                  png_get_image_height(r->png, r->info), channels, type, err);
     if (r->refused)
@@ -186,8 +189,8 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Animations say how many frames they have before the pixels of the first (PNG, third edition,
- * 11.3.6.1). */
+/* Warns of an animation, whose number of frames precedes the pixels of the first (PNG, third
+ * edition, 11.3.6.1). */
 static void warn_of_frames(const struct gi_decode *decode)
 {
     const unsigned char *bytes = decode->bytes;
@@ -247,7 +250,7 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     if (r.row == decode->image->height)
         return gi_decode_damaged(decode, err, "is damaged after its pixels: %s", r.fault.text);
     const char *damaged = r.ended ? "" : "is damaged: ";
-    if (r.pass) /* of an interlaced file: the first has brought a bit of every part */
+    if (r.pass) /* an interlaced file: the first pass has brought pixels of every part */
         return gi_decode_damaged(decode, err, "%s%s, in pass %d of 7", damaged, r.fault.text,
                                  r.pass + 1);
     return gi_decode_damaged_at(decode, err, r.row, "%s%s", damaged, r.fault.text);

@@ -59,7 +59,8 @@ static void filter_paeth(uint8_t *restrict out, const uint8_t *restrict row,
     }
 }
 
-/* Sum of the bytes' absolute values, each taken as a signed number: min(v, 256 - v). */
+/* Returns the sum of absolute values of the bytes, each taken as a signed number: min(v, 256 - v).
+ */
 static uint64_t cost(const uint8_t *bytes, size_t n)
 {
     uint64_t sum = 0;
@@ -105,7 +106,7 @@ void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, s
                        size_t bpp, uint8_t *scratch)
 {
     uint64_t least = UINT64_MAX;
-    /* Paeth first: on photographs it wins most rows, and then nothing is copied after it. */
+    /* Tries Paeth first: it wins most rows of photographs, and the row then needs no copy. */
     for (int kind = PAETH; kind >= NONE; kind--) {
         filter(kind, scratch, row, above, nbytes, bpp);
         uint64_t sum = cost(scratch, nbytes);

@@ -1,6 +1,7 @@
-/* Reads the pixels of ordinary PNG files by libdeflate, in one go: twice as fast as libpng with
- * zlib. Whatever is not in perfect order is left to libpng, so nothing is accepted here that it
- * refuses. SPDX-License-Identifier: MIT */
+/* Reads the pixels of ordinary PNG files by libdeflate, in one call: twice as fast as libpng with
+ * zlib. Files with anything unusual are left to libpng, so nothing is accepted here that libpng
+ * refuses.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_quick.h"
 
 #include <endian.h>
@@ -10,8 +11,10 @@
 
 enum {
     CHUNK_FRAME = 12,         /* length, type, checksum */
-    RAW_NBYTES_MAX = 1 << 28, /* filtered pixels are held whole; above, libpng goes row by row */
-    DEFLATE_RATIO_MAX = 1032, /* no stream says more in a byte (RFC 1951: 258 bytes in two bits) */
+    RAW_NBYTES_MAX = 1 << 28, /* limit on filtered pixels in memory; larger images are read row
+                                 by row by libpng */
+    DEFLATE_RATIO_MAX = 1032, /* maximum bytes that one byte of a stream yields (RFC 1951: 258
+                                 bytes in two bits) */
 };
 
 static uint32_t get32(const unsigned char *p)
@@ -19,7 +22,8 @@ static uint32_t get32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* One chunk at `at`: its data's length where it is whole and its checksum right. */
+/* Returns whether the chunk at `at` is complete and its checksum right. *length becomes the length
+ * of its data. */
 static bool check_chunk(const unsigned char *bytes, size_t nbytes, size_t at, size_t *length)
 {
     if (nbytes - at < CHUNK_FRAME)
@@ -70,7 +74,7 @@ static const unsigned char *gather(void **made, size_t *stream_nbytes, const uns
     return *made;
 }
 
-/* PNG's big-endian samples in host order. */
+/* Converts PNG's big-endian samples to host order. */
 static void order_samples(struct gi_image *image)
 {
     for (int y = 0; y < image->height; y++) {
@@ -84,7 +88,7 @@ static bool inflate_into(struct gi_image *image, const unsigned char *stream, si
 {
     size_t n = gi_row_nbytes(image), raw_nbytes = (n + 1) * (size_t)image->height, used;
     struct gi_image raw;
-    /* A file that can't fill its image isn't worth the memory. */
+    /* Files that are too short to fill their image are refused before memory is allocated. */
     if (raw_nbytes / DEFLATE_RATIO_MAX > stream_nbytes ||
         gi_image_alloc_from(&raw, image->allocator, (int)raw_nbytes, 1, 1, GI_U8, NULL))
         return false;

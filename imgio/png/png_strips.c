@@ -1,5 +1,6 @@
-/* PNG's pixels out: rows filtered and deflated by strips, each strip one or more IDAT chunks of one
- * stream. SPDX-License-Identifier: MIT */
+/* Writes PNG's pixels: rows are filtered and deflated in strips by several threads, each strip one
+ * or more IDAT chunks of one stream.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_strips.h"
 
 #include <libdeflate.h>
@@ -14,26 +15,26 @@
 enum {
     CHUNK_NBYTES = 1 << 30, /* a chunk's length has 31 bits */
     ZLIB_HEAD_NBYTES = 2,
-    ZLIB_TAIL_NBYTES = 4, /* Adler-32 */
+    ZLIB_TAIL_NBYTES = 4, /* checksum (Adler-32) */
 };
 
-/* Everything that the writing of one image's pixels needs. */
+/* State shared by the strips of one image. */
 struct writer {
     struct gi_sink *sink;
     const struct gi_image *image;
     int compression;
     int strip_rows, nstrips;
     size_t row_nbytes, pixel_nbytes;
-    size_t raw_room; /* filtered bytes of a strip at most */
-    uint32_t adler;  /* of the filtered rows written */
+    size_t raw_room; /* maximum filtered bytes of a strip */
+    uint32_t adler;  /* of the filtered rows written so far */
 };
 
-/* A thread's scratch. */
+/* Scratch memory of a thread. */
 struct buffers {
-    uint8_t *raw;     /* a strip's filtered rows, each behind its filter byte */
-    uint8_t *rows[2]; /* 16 bits: big-endian row, and the one above it */
+    uint8_t *raw;     /* a strip's filtered rows, each after its filter byte */
+    uint8_t *rows[2]; /* 16 bits: the big-endian row, and the row above it */
     uint8_t *filter;
-    uint8_t *zeros; /* the row above the first row */
+    uint8_t *zeros; /* in place of the row above the first row */
 };
 
 static size_t scratch_nbytes(const struct writer *w)
@@ -53,7 +54,8 @@ static struct buffers divide_scratch(const struct writer *w, uint8_t *scratch)
     return b;
 }
 
-/* The bytes of row y as PNG wants them: 8 bits in place, 16 bits turned in one of b->rows. */
+/* Returns the bytes of row y in PNG's byte order: 8 bits in place, 16 bits converted in one of
+ * b->rows. */
 static const uint8_t *png_row(const struct writer *w, const struct buffers *b, int y)
 {
     const void *row = gi_row(w->image, y);
@@ -68,8 +70,8 @@ static const uint8_t *png_row(const struct writer *w, const struct buffers *b, i
     return out;
 }
 
-/* Fills b->raw with rows y0..y1-1. The row above the first comes along even at a strip's start:
- * filters look across strips, only the compressor doesn't. */
+/* Fills b->raw with rows y0 to y1 - 1. Filters use the row above, also at the start of a strip;
+ * only the compressor starts anew. */
 static void filter_strip(const struct writer *w, const struct buffers *b, int y0, int y1)
 {
     const uint8_t *above = y0 ? png_row(w, b, y0 - 1) : b->zeros;
@@ -86,7 +88,7 @@ static void filter_strip(const struct writer *w, const struct buffers *b, int y0
     }
 }
 
-/* The row behind a strip's last. */
+/* Returns the row after the last row of a strip. */
 static int strip_end(const struct writer *w, int number)
 {
     return number == w->nstrips - 1 ? w->image->height : (number + 1) * w->strip_rows;
@@ -119,8 +121,7 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
         free(bytes);
         return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
     }
-    if (head) /* RFC 1950: deflate with a window of 32 KiB; the level is a hint that no decoder
-                 needs */
+    if (head) /* RFC 1950: deflate with a window of 32 KiB; the compression level is only a hint */
         memcpy(bytes, "\x78\x01", ZLIB_HEAD_NBYTES);
     strip->bytes = bytes;
     strip->nbytes = head + n;

@@ -1,11 +1,11 @@
-/* The pixels of a PNG being written, and the chunk that contains them.
+/* Writes the pixels of a PNG, and single chunks.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PNG_STRIPS_H
 #define GI_IMGIO_PNG_STRIPS_H
 
 #include "imgio/imgio.h"
 
-/* Writes one chunk: length, `type`, bytes, checksum. `bytes` may be NULL where nbytes is 0. */
+/* Writes one chunk: length, `type`, data, checksum. `bytes` may be NULL if nbytes is 0. */
 enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const void *bytes,
                                   size_t nbytes, struct gi_err *err);
 

@@ -1,6 +1,6 @@
-/* Text chunks of a PNG, including XMP, and its colour chunks (PNG, third edition, 11.3.2 and
- * 11.3.3). They are read here and not by libpng, because they may follow the pixels, which libpng
- * does not always see.
+/* Reads and writes text chunks of PNG, including XMP, and its colour chunks (PNG, third edition,
+ * 11.3.2 and 11.3.3). They are read here rather than by libpng because they may follow the pixels,
+ * which libpng does not always read.
  * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_text.h"
 
@@ -11,10 +11,10 @@
 #include "imgio/png/png_strips.h"
 
 enum {
-    HEAD = 8, /* of a chunk: length, type; 4 bytes of checksum follow it */
+    HEAD = 8, /* of a chunk: length and type; 4 bytes of checksum follow the data */
     KEYWORD_MAX = 79,
-    LONG_TEXT = 1024, /* bytes from which a text is compressed */
-    COLOUR_MAX = 32,  /* bytes of the longest of these chunks */
+    LONG_TEXT = 1024, /* texts of this length or longer are compressed */
+    COLOUR_MAX = 32,  /* maximum bytes of a colour chunk */
 };
 static const char colour_chunks[][5] = {"cICP", "mDCV", "cLLI", "sRGB", "gAMA", "cHRM"};
 static const char xmp_keyword[] = "XML:com.adobe.xmp";
@@ -24,8 +24,8 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* `packed` inflated, owned by the caller; NULL where it is damaged or more than is kept, or memory
- * is out. */
+/* Returns `packed` inflated, owned by the caller; NULL if it is damaged, larger than the limit, or
+ * memory ran out. */
 static unsigned char *inflate(struct gi_metadata *metadata, const unsigned char *packed, size_t n,
                               size_t *nbytes)
 {
@@ -51,14 +51,15 @@ static unsigned char *inflate(struct gi_metadata *metadata, const unsigned char 
     return NULL;
 }
 
-/* Past the end of the string at `at`; NULL where it does not end. */
+/* Returns the position after the string at `at`; NULL if it has no end. */
 static const unsigned char *past(const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *zero = at ? memchr(at, 0, (size_t)(end - at)) : NULL;
     return zero ? zero + 1 : NULL;
 }
 
-/* The text of a chunk of `n` bytes, if it is whole. False: no more are kept. */
+/* Reads the text of a chunk of `n` bytes, if it is complete. Returns false if no more texts are
+ * kept. */
 static bool read_text(struct gi_decode *decode, const char *type, const unsigned char *bytes,
                       size_t n)
 {
@@ -68,7 +69,7 @@ static bool read_text(struct gi_decode *decode, const char *type, const unsigned
     if (!at || at == bytes + 1 || at - bytes > KEYWORD_MAX + 1 || (*type != 't' && at == end))
         return true;
     if (*type == 'z') {
-        at++; /* the method, deflate */
+        at++; /* compression method: deflate */
     } else if (*type == 'i') {
         packed = *at++;
         language = at < end ? (const char *)++at : NULL;
@@ -88,7 +89,7 @@ static bool read_text(struct gi_decode *decode, const char *type, const unsigned
     return kept;
 }
 
-/* Each of them once. */
+/* Keeps the first chunk of each type. */
 static void read_colour(struct gi_metadata *metadata, const char *type, const unsigned char *bytes,
                         size_t n)
 {
@@ -141,7 +142,7 @@ void gi_png_read_texts(struct gi_decode *decode)
     }
 }
 
-/* A chunk of `type`: the head of `n` bytes, then `text`, deflated where that is asked for. */
+/* Writes a chunk of `type`: the header of `n` bytes, then `text`, deflated if `packed`. */
 static enum gi_status write_text(struct gi_sink *sink, const char *type, const void *head, size_t n,
                                  const void *text, size_t length, bool packed, struct gi_err *err)
 {
@@ -164,7 +165,7 @@ static enum gi_status write_text(struct gi_sink *sink, const char *type, const v
     return status;
 }
 
-/* tEXt and zTXt hold Latin-1; iTXt holds everything. */
+/* Writes one text: tEXt and zTXt hold Latin-1, iTXt holds everything. */
 static enum gi_status write_one(struct gi_sink *sink, const struct gi_text *text,
                                 struct gi_err *err)
 {

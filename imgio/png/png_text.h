@@ -1,4 +1,4 @@
-/* Texts of a PNG and its chunks about colour.
+/* Text chunks and colour chunks of a PNG.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PNG_TEXT_H
 #define GI_IMGIO_PNG_TEXT_H
@@ -9,7 +9,7 @@
  * checksum are skipped. */
 void gi_png_read_texts(struct gi_decode *decode);
 
-/* Writes them; colour before everything else but IHDR. Errors: as the sink's, GI_E_MEMORY. */
+/* Writes the chunks; colour before everything except IHDR. Errors: as the sink's, GI_E_MEMORY. */
 enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadata *metadata,
                                    struct gi_err *err);
 enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,

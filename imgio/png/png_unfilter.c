@@ -1,6 +1,7 @@
-/* PNG's row filters undone (PNG 1.2, section 6). Sub, Average and Paeth need the pixel to the left,
- * so they go pixel by pixel, all bytes of a pixel at once where there are vectors; and Paeth, the
- * longest wait from pixel to pixel, two rows at once. SPDX-License-Identifier: MIT */
+/* Undoes PNG's row filters (PNG 1.2, section 6). Sub, Average and Paeth need the pixel to the left,
+ * so they work pixel by pixel, with all bytes of a pixel in a vector. Paeth, whose dependency
+ * between pixels is longest, works on two rows at once.
+ * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
 #endif
@@ -33,7 +34,7 @@ static void undo_up(uint8_t *restrict dst, const uint8_t *restrict src,
         dst[i] = (uint8_t)(src[i] + above[i]);
 }
 
-/* From byte `i` to the end; the first pixel has zeros to its left. */
+/* Undoes the filter from byte `i` to the end; the first pixel has zeros to its left. */
 static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t i, size_t n,
                        size_t bpp, int kind)
 {
@@ -47,7 +48,7 @@ static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, s
 }
 
 #ifdef GI_PNG_LANES
-/* Eight bytes are loaded for each pixel, of which `bpp` are used; excess bytes that are stored are
+/* Eight bytes are loaded per pixel, of which `bpp` are used; excess bytes that are stored are
  * overwritten by the next pixel. Functions with a parameter bpp are inlined with a constant. */
 static inline GI_PNG_LANES guess_paeth(GI_PNG_LANES left, GI_PNG_LANES up, GI_PNG_LANES corner)
 {
@@ -77,8 +78,8 @@ undo_pixels(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t n, si
     undo_bytes(dst, src, above, i, n, bpp, kind);
 }
 
-/* Two rows of Paeth, `low` under `high`. The lower one follows a pixel behind, so that neither
- * waits for the other, and finds what is above it in registers. */
+/* Undoes Paeth in two rows, `low` under `high`. The lower row is one pixel behind, so that the two
+ * chains of dependencies overlap and the pixels above it are in registers. */
 static inline __attribute__((always_inline)) void
 undo_paeth_pair(uint8_t *high, uint8_t *low, const uint8_t *src_high, const uint8_t *src_low,
                 const uint8_t *above, size_t n, size_t bpp)
@@ -121,7 +122,8 @@ UNDO_BY_PIXELS(4)
 UNDO_BY_PIXELS(6)
 UNDO_BY_PIXELS(8)
 
-/* Both rows' filter is Paeth; false where this size of pixel has no such way. */
+/* Undoes two rows with the Paeth filter. Returns false for sizes of pixels that this is not made
+ * for. */
 static bool undo_pair(uint8_t *dst, size_t stride, const uint8_t *src, const uint8_t *above,
                       size_t n, size_t bpp)
 {

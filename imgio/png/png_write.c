@@ -1,4 +1,4 @@
-/* PNG out: the chunks around the pixels, which png_strips.c makes.
+/* Writes PNG: the chunks around the pixels, which png_strips.c writes.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/png/png_strips.h"
@@ -34,7 +34,8 @@ enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const 
 static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *image,
                                  struct gi_err *err)
 {
-    static const uint8_t colour_types[] = {0, 0, 4, 2, 6}; /* by channels; PNG 1.2, 4.1.1 */
+    static const uint8_t colour_types[] = {0, 0, 4, 2, 6}; /* by number of channels; PNG 1.2,
+                                                              4.1.1 */
     uint8_t ihdr[13] = {0};
     put32(ihdr, (uint32_t)image->width);
     put32(ihdr + 4, (uint32_t)image->height);
@@ -47,7 +48,7 @@ static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *im
 static enum gi_status write_icc(struct gi_sink *sink, const struct gi_metadata *metadata,
                                 struct gi_err *err)
 {
-    static const uint8_t head[] = "ICC profile\0"; /* name, its end, method 0 */
+    static const uint8_t head[] = "ICC profile\0"; /* name with its zero, compression method 0 */
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
     size_t room = sizeof head + libdeflate_zlib_compress_bound(compressor, metadata->icc_nbytes);
     uint8_t *bytes = compressor ? malloc(room) : NULL;
@@ -77,7 +78,7 @@ static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metad
         uint8_t phys[9];
         put32(phys, (uint32_t)lrint(per_metre_x));
         put32(phys + 4, (uint32_t)lrint(per_metre_y));
-        phys[8] = 1; /* metres */
+        phys[8] = 1; /* unit: metre */
         status = gi_png_write_chunk(sink, "pHYs", phys, sizeof phys, err);
     }
     if (!status && metadata->exif)

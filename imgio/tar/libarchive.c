@@ -1,4 +1,4 @@
-/* libarchive at run time.
+/* Loads libarchive at run time.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tar/libarchive.h"
 #include "imgio/tar/tar.h"
@@ -11,7 +11,7 @@ static const struct gi_library library =
     GI_LIBRARY(GI_LIBARCHIVE, gi_libarchive, "libarchive.so.13", "libarchive", "libarchive13");
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static locale_t utf8; /* as long as the process */
+static locale_t utf8; /* kept for the life of the process */
 
 static void make_locale(void)
 {

@@ -1,6 +1,6 @@
-/* libarchive's functions, under their names. With all that it needs it would quadruple the start of
- * every command, so it is loaded when a tar is asked for (gi_tar_load()). SPDX-License-Identifier:
- * MIT */
+/* libarchive's functions, under their own names. They are loaded when a tar is first needed
+ * (gi_tar_load()), because linking them would quadruple the start time of every command.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_TAR_LIBARCHIVE_H
 #define GI_IMGIO_TAR_LIBARCHIVE_H
 
@@ -49,8 +49,8 @@
 GI_LIBRARY_TABLE(gi_libarchive, GI_LIBARCHIVE);
 extern struct gi_libarchive gi_libarchive;
 
-/* From here to gi_tar_leave(), which takes what this returned, the thread's names are UTF-8, and
- * bytes that are not go through as they are. */
+/* Makes the thread's names UTF-8, until gi_tar_leave(), which takes the returned value. Bytes that
+ * are not UTF-8 pass unchanged. */
 locale_t gi_tar_enter(void);
 void gi_tar_leave(locale_t before);
 

@@ -1,9 +1,8 @@
-/* Tars: members out of one, one after another, and into one. By libarchive: ustar, pax and GNU's,
- * plain or compressed, are read; pax is written, which is ustar where a member asks for no more.
- *
- * A member keeps its name, kind, mode, owner, times, links, ACLs and extended attributes. Records
- * of pax that libarchive does not know (comments and the like) are lost. SPDX-License-Identifier:
- * MIT */
+/* Reads and writes tars member by member, through libarchive. Read are ustar, pax and GNU tar,
+ * plain or compressed; written is pax, which is plain ustar for members that need no more.
+ * | A member keeps its name, kind, mode, owner, times, links, ACLs and extended attributes. Records
+ * of pax that libarchive does not know (comments and the like) are lost.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_TAR_TAR_H
 #define GI_IMGIO_TAR_TAR_H
 
@@ -12,22 +11,22 @@
 
 #include "imgio/buffer.h"
 
-/* Loads libarchive: before anything else here. Errors: GI_E_UNSUPPORTED where it is not installed.
- */
+/* Loads libarchive. Must be called before all other functions here. Errors: GI_E_UNSUPPORTED if it
+ * is not installed. */
 enum gi_status gi_tar_load(struct gi_err *err);
 
-/* What a tar says of a member. */
+/* The metadata of a member. */
 struct gi_tar_entry;
 void gi_tar_entry_free(struct gi_tar_entry **entry);
-/* Its name, "" where it has none; valid until it is set or freed. */
+/* Returns the member's name, "" if it has none; valid until it is set or freed. */
 const char *gi_tar_entry_name(const struct gi_tar_entry *entry);
 bool gi_tar_entry_is_file(const struct gi_tar_entry *entry);
 uint64_t gi_tar_entry_nbytes(const struct gi_tar_entry *entry);
 void gi_tar_entry_rename(struct gi_tar_entry *entry, const char *name);
 void gi_tar_entry_resize(struct gi_tar_entry *entry, uint64_t nbytes);
 
-/* Opens the tar at `path`, "-" is standard input; texts of errors start with it. Waits for no more
- * than it needs to give a member. Errors: GI_E_IO, GI_E_FORMAT (no tar), GI_E_MEMORY. */
+/* Opens the tar at `path`, "-" is standard input; texts of errors start with it. It reads no more
+ * than it needs to return a member. Errors: GI_E_IO, GI_E_FORMAT (no tar), GI_E_MEMORY. */
 struct gi_tar_reader;
 enum gi_status gi_tar_reader_open(struct gi_tar_reader **reader, const char *path,
                                   struct gi_err *err);
@@ -42,10 +41,10 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **e
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
                            struct gi_err *err);
 
-/* Bytes of the tar as it is stored, compressed or not, that have been read so far. */
+/* Returns the bytes of the tar as it is stored, compressed or not, that have been read so far. */
 uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader);
 
-/* Whether a tar could be written there, by the suffix: .tar, or one of a compression that
+/* Returns whether a tar can be written there, from the suffix: .tar, or that of a compression that
  * gi_tar_writer_open() knows; "-" always. */
 bool gi_tar_is_name(const char *path);
 
@@ -55,18 +54,18 @@ bool gi_tar_is_name(const char *path);
 struct gi_tar_writer;
 enum gi_status gi_tar_writer_open(struct gi_tar_writer **writer, const char *path, bool no_clobber,
                                   struct gi_err *err);
-/* A member begins; its bytes follow, as many as it says. Errors: the sink's, GI_E_UNSUPPORTED for
- * what pax can't say. */
+/* Begins a member; its bytes follow, as many as the entry says. Errors: the sink's,
+ * GI_E_UNSUPPORTED for entries that pax can't represent. */
 enum gi_status gi_tar_write_entry(struct gi_tar_writer *writer, const struct gi_tar_entry *entry,
                                   struct gi_err *err);
 enum gi_status gi_tar_write(struct gi_tar_writer *writer, const void *bytes, size_t nbytes,
                             struct gi_err *err);
-/* The member's end; all of it is handed on to who reads at the other end of a pipe. */
+/* Ends the member and flushes it, so that the reader of a pipe receives all of it. */
 enum gi_status gi_tar_write_end(struct gi_tar_writer *writer, struct gi_err *err);
-/* The tar's end; takes and nulls. On an error nothing appears and an older file stays. */
+/* Ends the tar; takes and nulls. On an error nothing appears and an older file stays. */
 enum gi_status gi_tar_writer_commit(struct gi_tar_writer **writer, bool durable,
                                     struct gi_err *err);
-/* Forgets everything; takes and nulls. NULL: nothing happens. */
+/* Discards the tar; takes and nulls. NULL: does nothing. */
 void gi_tar_writer_abandon(struct gi_tar_writer **writer);
 
 #endif

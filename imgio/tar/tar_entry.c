@@ -1,4 +1,4 @@
-/* What a tar says of its members.
+/* Reads and changes the metadata of a tar's member.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tar/tar_entry.h"
 #include "imgio/tar/tar.h"

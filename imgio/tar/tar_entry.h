@@ -1,4 +1,4 @@
-/* An entry inside.
+/* Internals of a tar entry.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_TAR_TAR_ENTRY_H
 #define GI_IMGIO_TAR_TAR_ENTRY_H
@@ -9,7 +9,7 @@ struct gi_tar_entry {
     struct archive_entry *entry; /* owned here */
 };
 
-/* A copy of `from`. Errors: GI_E_MEMORY. */
+/* Makes a copy of `from`. Errors: GI_E_MEMORY. */
 enum gi_status gi_tar_entry_new(struct gi_tar_entry **entry, struct archive_entry *from,
                                 struct gi_err *err);
 

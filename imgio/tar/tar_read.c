@@ -1,4 +1,4 @@
-/* Members out of a tar.
+/* Reads the members of a tar.
  * SPDX-License-Identifier: MIT */
 #include "imgio/reader.h"
 #include "imgio/tar/libarchive.h"
@@ -13,13 +13,14 @@ enum { BLOCK = 512 };
 struct gi_tar_reader {
     struct archive *archive;
     struct gi_reader *from;
-    struct gi_err fault; /* of `from` */
-    size_t lent;         /* bytes that libarchive looks at */
-    bool ended;          /* it asked for more than there is */
-    size_t zeros;        /* bytes at the end of what it got: a block of them is a tar's end */
+    struct gi_err fault; /* of the input */
+    size_t lent;         /* bytes that libarchive was given last */
+    bool ended;          /* libarchive asked for more than the input has */
+    size_t zeros;        /* zero bytes at the end of the data given so far: a block of them ends
+                            a tar */
 };
 
-/* Zero bytes at the end of all that was given. */
+/* Returns the number of zero bytes at the end of all data given so far. */
 static size_t count_zeros(size_t before, const unsigned char *bytes, size_t nbytes)
 {
     size_t n = 0;
@@ -46,7 +47,7 @@ static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
     return (la_ssize_t)nbytes;
 }
 
-/* What libarchive says, or the input. */
+/* Reports libarchive's error, or the input's if that failed. */
 static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
 {
     const char *why = gi_libarchive.archive_error_string(reader->archive);
@@ -94,7 +95,7 @@ void gi_tar_reader_close(struct gi_tar_reader **out)
     free(reader);
 }
 
-/* A plain tar that ends without its mark was cut between two members. */
+/* Reports a plain tar without an end mark: it was truncated between two members. */
 static enum gi_status at_end(struct gi_tar_reader *reader, struct gi_err *err)
 {
     bool plain = gi_libarchive.archive_filter_code(reader->archive, 0) == ARCHIVE_FILTER_NONE;
@@ -132,7 +133,8 @@ enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffe
 {
     enum {
         STEP_NBYTES = 1 << 20
-    }; /* a member's stated size is trusted in steps of this many bytes */
+    }; /* memory for a member is allocated in steps of this size, because its stated size may be
+          wrong */
     enum gi_status status = GI_OK;
     la_ssize_t got = 1;
     while (nbytes && got && !status) {

@@ -1,4 +1,4 @@
-/* Members into a tar.
+/* Writes the members of a tar.
  * SPDX-License-Identifier: MIT */
 #include "imgio/imgio.h"
 #include "imgio/tar/libarchive.h"
@@ -12,19 +12,19 @@
 struct gi_tar_writer {
     struct archive *archive;
     struct gi_sink *sink;
-    struct gi_err fault; /* the sink's */
+    struct gi_err fault; /* of the sink */
     bool abandoned;
 };
 
 static const char gzip[] = "gzip";
 
 static const struct suffix {
-    const char *text, *packing; /* by libarchive's name; NULL: plain */
+    const char *text, *packing; /* name of the filter in libarchive; NULL: uncompressed */
 } suffixes[] = {{".tar", NULL},        {".tar.gz", gzip},    {".tgz", gzip},
                 {".tar.bz2", "bzip2"}, {".tbz2", "bzip2"},   {".tar.xz", "xz"},
                 {".txz", "xz"},        {".tar.zst", "zstd"}, {".tzst", "zstd"}};
 
-/* What the path ends in; NULL: in none of them. */
+/* Returns the suffix that the path ends in; NULL if it is none of them. */
 static const struct suffix *find(const char *path)
 {
     size_t length = strlen(path);
@@ -41,8 +41,9 @@ bool gi_tar_is_name(const char *path)
     return strcmp(path, "-") == 0 || find(path);
 }
 
-/* libarchive forgets its memory where it sees a write fail before it is closed, so it sees that
- * then alone; until then what follows a failed write goes nowhere. */
+/* Receives libarchive's output. A failed write is reported to libarchive only when it is closed,
+ * because libarchive leaks memory if it sees the failure before; output after a failure is dropped.
+ */
 static la_ssize_t take(struct archive *archive, void *self, const void *bytes, size_t nbytes)
 {
     struct gi_tar_writer *writer = self;
@@ -55,7 +56,7 @@ static la_ssize_t take(struct archive *archive, void *self, const void *bytes, s
     return -1;
 }
 
-/* Compression and format. The same members give the same bytes: gzip's head has no time. */
+/* Sets compression and format. The same members give the same bytes: gzip's header has no time. */
 static bool set_up(struct gi_tar_writer *writer, const char *packing)
 {
     struct archive *a = writer->archive;
@@ -70,7 +71,7 @@ static bool set_up(struct gi_tar_writer *writer, const char *packing)
            gi_libarchive.archive_write_open(a, writer, NULL, take, NULL) == ARCHIVE_OK;
 }
 
-/* How a call went: `good` is libarchive's word. */
+/* Returns the status of a call; `good` is libarchive's result. */
 static enum gi_status check(struct gi_tar_writer *writer, bool good, const char *name,
                             struct gi_err *err)
 {

@@ -1,5 +1,6 @@
-/* The chain of a TIFF's directories, one a page (TIFF 6.0, section 2; BigTIFF by its design at
- * libtiff.org). Walked on our side: libtiff's way takes the square of their number.
+/* Follows the chain of a TIFF's directories, one per page (TIFF 6.0, section 2; BigTIFF after its
+ * design at libtiff.org). This is not left to libtiff because its time grows with the square of
+ * their number.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -11,7 +12,7 @@ struct chain {
     bool big_endian, big;
 };
 
-/* The number of `n` bytes at `at`, which are there. */
+/* Reads a number of `n` bytes at `at`, which must be within the file. */
 static uint64_t get(const struct chain *c, uint64_t at, unsigned n)
 {
     uint64_t v = 0;
@@ -20,7 +21,7 @@ static uint64_t get(const struct chain *c, uint64_t at, unsigned n)
     return v;
 }
 
-/* Where the directory behind the one at `at` stands; 0 where there is none. */
+/* Returns the offset of the directory after the one at `at`; 0 if there is none. */
 static uint64_t next(const struct chain *c, uint64_t at)
 {
     unsigned count = c->big ? 8 : 2, entry = c->big ? 20 : 12, offset = c->big ? 8 : 4;
@@ -40,7 +41,7 @@ int gi_tiff_find_page(uint64_t *offset, const unsigned char *bytes, size_t nbyte
     int n = 0, marked = 0;
     *offset = 0;
     for (; at && n < PAGES_MAX; at = next(&c, at), n++) {
-        if (at == mark) { /* a circle, which R. P. Brent's method finds */
+        if (at == mark) { /* a cycle, found by R. P. Brent's algorithm */
             *offset = 0;
             return 0;
         }

@@ -1,4 +1,4 @@
-/* Samples of a TIFF to the image's: strips and tiles, planes, any depth.
+/* Converts samples of a TIFF to the image's: strips and tiles, planes, any depth.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff_reader.h"
 
@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum {
-    PIECE_MIN = 16 << 20, /* piece_nbytes() */
+    PIECE_MIN = 16 << 20, /* smallest limit of piece_nbytes() */
     PIECE_A_BYTE = 32,
 };
 
-/* Sample i of a line of whole numbers, as the file has it. */
+/* Returns sample i of a line of integers, as stored in the file. */
 static uint32_t raw_sample(const unsigned char *line, size_t i, unsigned bits)
 {
     if (bits == 8)
@@ -23,7 +23,7 @@ static uint32_t raw_sample(const unsigned char *line, size_t i, unsigned bits)
         return v;
     }
     size_t at = i * bits;
-    const unsigned char *p = line + at / 8; /* a line has two bytes more than it needs */
+    const unsigned char *p = line + at / 8; /* the line has two bytes more than its samples need */
     uint32_t v = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
     return v >> (24 - at % 8 - bits) & ((1u << bits) - 1);
 }
@@ -40,7 +40,7 @@ static float float_sample(const unsigned char *line, size_t i, unsigned bits)
     return (float)wide;
 }
 
-/* The number that a sample stands for. */
+/* Returns the value of a sample. */
 static float value_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i)
 {
     int16_t narrow;
@@ -59,7 +59,7 @@ static float value_sample(const struct gi_tiff_reader *r, const unsigned char *l
     return r->format == SAMPLEFORMAT_INT ? (float)wide : (float)whole;
 }
 
-/* As the image has it: full scale is full scale. */
+/* Scales an integer sample to the image's range: full scale stays full scale. */
 static uint32_t scaled_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i)
 {
     uint32_t full = r->type == GI_U8 ? 255 : 65535, most = (1u << r->bits) - 1;
@@ -77,8 +77,8 @@ static void put(void *row, enum gi_type type, size_t at, uint32_t v)
         ((uint16_t *)row)[at] = (uint16_t)v;
 }
 
-/* Converts a pixel of inks, of the image's depth: each of red, green and blue is what its ink and
- * the black leave. */
+/* Converts a CMYK pixel in the image's depth: red, green and blue are the light that their ink and
+ * black leave. */
 static void put_inks(const struct gi_tiff_reader *r, void *row, size_t x, const uint32_t inks[4])
 {
     uint64_t full = r->type == GI_U8 ? 255 : 65535, black = full - inks[3];
@@ -95,8 +95,8 @@ static void put_sample(const struct gi_tiff_reader *r, void *row, size_t at,
         put(row, r->type, at, scaled_sample(r, line, i));
 }
 
-/* Puts `n` pixels from `x` on of row `y`; `line` has their samples from `first` on, `each` a pixel.
- */
+/* Stores `n` pixels from x on in row y; `line` contains their samples from `first` on, `each`
+ * samples per pixel. */
 static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uint32_t n, int first,
                      int each, const unsigned char *line)
 {
@@ -131,8 +131,8 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
     }
 }
 
-/* Puts the pixels of a strip or tile whose rows have `width` pixels, `row_nbytes` apart unless they
- * are YCbCr; `first`: as in put_line(). */
+/* Stores the pixels of a strip or tile whose rows have `width` pixels, `row_nbytes` apart unless
+ * they are YCbCr; `first`: as in put_line(). */
 static void put_piece(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                       uint32_t width, size_t row_nbytes, int first, const unsigned char *piece)
 {
@@ -143,7 +143,8 @@ static void put_piece(const struct gi_tiff_reader *r, const struct gi_tiff_place
         put_line(r, place->y + i, place->x, place->n, first, each, piece + i * row_nbytes);
 }
 
-/* Makes r->stored, of zeros that take memory as samples come. The caller frees its data. */
+/* Makes r->stored, filled with zeros that take no memory until samples are stored. The caller frees
+ * its data. */
 static enum gi_status store_inks(struct gi_tiff_reader *r, struct gi_err *err)
 {
     r->stored = (struct gi_image){
@@ -153,7 +154,7 @@ static enum gi_status store_inks(struct gi_tiff_reader *r, struct gi_err *err)
     return r->stored.data ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory");
 }
 
-/* Converts the inks that came in planes. */
+/* Converts CMYK inks that are stored in planes. */
 static void put_stored(const struct gi_tiff_reader *r)
 {
     for (int y = 0; y < r->stored.height; y++) {
@@ -171,7 +172,7 @@ static void put_stored(const struct gi_tiff_reader *r)
     }
 }
 
-/* Rows of every strip except the last, at least 1. */
+/* Returns the rows of every strip except the last, at least 1. */
 static uint32_t strip_rows(const struct gi_tiff_reader *r)
 {
     uint32_t rows = 0;
@@ -179,14 +180,14 @@ static uint32_t strip_rows(const struct gi_tiff_reader *r)
     return rows && rows < r->height ? rows : r->height;
 }
 
-/* A read that failed, or of which libtiff complained. */
+/* Reports a read that failed or caused an error of libtiff. */
 static enum gi_status damaged(struct gi_tiff_reader *r, uint32_t y, struct gi_err *err)
 {
     return gi_decode_damaged_at(r->decode, err, (int)y, "is damaged: %s",
                                 *r->fault.text ? r->fault.text : "its pixels end early");
 }
 
-/* *whole: whether there was no damage. */
+/* Reads strips; *whole becomes whether there was no damage. */
 static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line, bool *whole,
                                   struct gi_err *err)
 {
@@ -250,9 +251,8 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
     return GI_OK;
 }
 
-/* Bytes of the piece that is read at once, which libtiff clears where it finds damage: a line, a
- * strip or a tile. 0: the piece is out of all proportion to the file, or smaller than its pixels.
- */
+/* Returns the bytes of the piece that is read at once (a line, a strip or a tile), which libtiff
+ * clears if it is damaged. 0: the piece is too large for the file, or smaller than its pixels. */
 static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
 {
     bool tiled = gi_tiff.TIFFIsTiled(r->file);
@@ -288,7 +288,8 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
     uint64_t nbytes = piece_nbytes(r);
     if (!nbytes)
         return gi_fail(err, GI_E_FORMAT, "is damaged: the size of its tiles or rows");
-    unsigned char *piece = calloc(1, (size_t)nbytes + 4); /* raw_sample() looks 2 bytes ahead */
+    unsigned char *piece = calloc(1, (size_t)nbytes + 4); /* raw_sample() reads up to 2 bytes
+                                                             beyond a sample */
     if (!piece)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     bool whole = true;

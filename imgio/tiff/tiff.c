@@ -1,7 +1,7 @@
-/* TIFF in through libtiff: gray, RGB, palette and CMYK of 1 to 16 bits, YCbCr of 8 bits, signed
+/* Reads TIFF through libtiff: gray, RGB, palette and CMYK of 1 to 16 bits, YCbCr of 8 bits, signed
  * integers, integers of 32 bits and floats, in strips or tiles, planar or not, with any compression
  * that libtiff has.
- * Without libtiff at build time only the message remains. SPDX-License-Identifier: MIT */
+ * SPDX-License-Identifier: MIT */
 #include "imgio/metadata.h"
 #include "imgio/tiff/tiff_reader.h"
 
@@ -38,8 +38,8 @@ static int on_error(TIFF *file, void *self, const char *module, const char *form
     return on_message(self, format, args);
 }
 
-/* Whether a warning of libtiff's decoders only says that the file is in an old style, which they
- * read: LZW with the bits in the other order (before TIFF 5.0), and JPEG as in TIFF 6.0. */
+/* Returns whether a warning of libtiff's decoders only says that the file is in an old style, which
+ * they read: LZW with the bits in the other order (before TIFF 5.0), and JPEG as in TIFF 6.0. */
 static bool is_about_style(const char *module, const char *format)
 {
     return strncmp(format, "Old-style LZW codes", 19) == 0 ||
@@ -47,8 +47,8 @@ static bool is_about_style(const char *module, const char *format)
                        strcmp(module, "OJPEGSubsamplingCorrect") == 0));
 }
 
-/* In the header strange tags are passed over, as in every TIFF reader, but not those that point out
- * of the file. */
+/* In the header, unknown tags are ignored, as in every TIFF reader, but not tags that point out of
+ * the file. */
 static int on_warning(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
     struct gi_tiff_reader *r = self;
@@ -90,7 +90,7 @@ static toff_t file_size(thandle_t self)
 static int map_bytes(thandle_t self, void **base, toff_t *nbytes)
 {
     const struct gi_tiff_reader *r = self;
-    *base = (void *)r->decode->bytes; /* libtiff only reads there */
+    *base = (void *)r->decode->bytes; /* libtiff only reads this memory */
     *nbytes = r->decode->nbytes;
     return 1;
 }
@@ -100,14 +100,14 @@ static enum gi_status unsupported(struct gi_err *err, const char *what, unsigned
     return gi_fail(err, GI_E_UNSUPPORTED, "is a TIFF with %s %u, which can't be read", what, value);
 }
 
-/* Which channel each sample goes to, and what alpha means. */
+/* Assigns samples to channels, and finds out the meaning of alpha. */
 static void map_samples(struct gi_tiff_reader *r, int colours)
 {
     uint16_t n = 0, *kinds = NULL;
     bool alpha = false;
     if (r->samples > colours && !r->cmyk && !r->indexed) {
         gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_EXTRASAMPLES, &n, &kinds);
-        /* Many writers leave the kind of a sole extra sample open. */
+        /* Many writers leave the kind of a single extra sample unspecified. */
         alpha = n == 0 || kinds[0] != EXTRASAMPLE_UNSPECIFIED || r->samples == colours + 1;
         r->premultiplied = n && kinds[0] == EXTRASAMPLE_ASSOCALPHA;
     }
@@ -116,8 +116,8 @@ static void map_samples(struct gi_tiff_reader *r, int colours)
     r->channels = (colours == 1 ? 1 : 3) + alpha;
 }
 
-/* A palette's entries have 16 bits: 257 or 256 times those of a byte, and of some writers the byte
- * itself. True where all are gray. */
+/* Reads the palette. Its entries have 16 bits: 257 or 256 times the byte, or the byte itself from
+ * some writers. Returns whether all are gray. */
 static bool read_palette(struct gi_tiff_reader *r)
 {
     bool gray = true, narrow = true;
@@ -187,8 +187,8 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
     return GI_OK;
 }
 
-/* Texts, and the keywords that they have in PNG. What ImageJ and OME write tells how the pages of
- * the file belong together, and would be wrong of one of them alone. */
+/* Reads texts under the keywords that they have in PNG. Descriptions by ImageJ and OME are skipped:
+ * they tell how the pages of the file belong together, which is wrong for a single page. */
 static void read_texts(struct gi_tiff_reader *r)
 {
     for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
@@ -231,7 +231,7 @@ static void read_metadata(struct gi_tiff_reader *r)
                                                                          : "";
 }
 
-/* The type of the image: integers of 1 to 16 bits without a sign fill the range of theirs, all
+/* Chooses the type of the image: unsigned integers of 1 to 16 bits are scaled to full range, all
  * others become floats of the same value. */
 static enum gi_status read_type(struct gi_tiff_reader *r, struct gi_err *err)
 {
@@ -299,8 +299,8 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
     return gi_tiff_read_pixels(r, err);
 }
 
-/* Opens the file; of its pages the first is read already, unless `rest` is to come. NULL: r.fault
- * says why. */
+/* Opens the file. Its first page is read by that, unless `rest` is set and later pages follow.
+ * NULL: r.fault has the reason. */
 static TIFF *open_file(struct gi_tiff_reader *r, bool rest)
 {
     TIFFOpenOptions *options = gi_tiff.TIFFOpenOptionsAlloc();

@@ -1,7 +1,7 @@
-/* TIFF out: strips, or of large images tiles (TIFF 6.0, section 15), each deflated after a
- * predictor, 8 and 16 bits and float (TIFF 6.0 and its Technical Notes 2 and 3); BigTIFF where
- * offsets of 32 bits would not do. The directory stands before the strips and names their lengths,
- * so these are in memory until all are made. Below, a tile is a strip too.
+/* Writes TIFF: strips, or tiles for large images (TIFF 6.0, section 15), each deflated after a
+ * predictor, 8 and 16 bits and float (TIFF 6.0 and its Technical Notes 2 and 3); BigTIFF if 32-bit
+ * offsets are too small. The directory precedes the strips and contains their lengths, so all
+ * strips are in memory before the first is written. Below, tiles are called strips too.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -14,7 +14,7 @@
 
 enum {
     ENTRIES_MAX = 28,
-    DEFLATE = 8, /* values of the tags */
+    DEFLATE = 8, /* values of tags */
     PREDICT_HORIZONTAL = 2,
     PREDICT_FLOAT = 3,
     ALPHA_UNASSOCIATED = 2,
@@ -26,7 +26,7 @@ enum {
     RESOLUTION_UNIT = 10000, /* denominator of a resolution */
     TAG_DESCRIPTION = 270,
     TAG_DATE = 306,
-    TILE = 512, /* pixels a side; a multiple of 16 */
+    TILE = 512, /* pixels per side; a multiple of 16 */
 };
 static const uint64_t big_from_nbytes = UINT64_C(4000000000);
 
@@ -43,12 +43,13 @@ struct writer {
     size_t row_nbytes; /* of a strip */
     int strip_width, strip_rows, across, nstrips, level;
     bool tiles;
-    uint64_t *strip_nbytes; /* of each */
-    unsigned char *strips;  /* all of them */
+    uint64_t *strip_nbytes; /* of each strip */
+    unsigned char *strips;  /* the compressed strips */
     size_t used, capacity;
 };
 
-/* `n` samples of a row, each less the one a pixel before (TIFF 6.0, section 14). */
+/* Applies the horizontal predictor to `n` samples of a row: each minus the sample one pixel before
+ * (TIFF 6.0, section 14). */
 static void predict_whole(void *to, const void *row, size_t n, const struct gi_image *image)
 {
     size_t step = (size_t)image->channels;
@@ -61,8 +62,9 @@ static void predict_whole(void *to, const void *row, size_t n, const struct gi_i
             ((uint16_t *)to)[i] = (uint16_t)(in16[i] - (i < step ? 0 : in16[i - step]));
 }
 
-/* All first bytes of `n` samples, the one of sign and exponent, then all second ones; each less the
- * one a pixel before (Technical Note 3). Samples from `have` on are 0. */
+/* Applies the floating-point predictor to `n` samples: separates them into planes, from the byte
+ * with sign and exponent down, and stores each byte minus the byte one pixel before (Technical Note
+ * 3). Samples from `have` on are 0. */
 static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
                           const struct gi_image *image)
 {
@@ -79,8 +81,8 @@ static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
         to[i] = (uint8_t)(to[i] - to[i - step]);
 }
 
-/* The samples of a strip after the predictor, into `to`, which is zeroed where a tile has none.
- * Returns their bytes. */
+/* Writes the samples of a strip after the predictor to `to`; parts of a tile outside the image are
+ * 0. Returns the number of bytes. */
 static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
 {
     const struct gi_image *image = w->image;
@@ -137,15 +139,16 @@ static enum gi_status keep_strip(void *self, const struct gi_piece *strip, int n
     return GI_OK;
 }
 
-/* The directory while it is laid out: entries, and behind them what is too long for an entry. */
+/* The directory being laid out: its entries, followed by the values that are too long for an entry.
+ */
 struct directory {
     unsigned char *bytes;
     bool big;
-    int n;             /* entries so far */
-    size_t spare, end; /* next place for a long value; and all there is */
+    int n;             /* number of entries so far */
+    size_t spare, end; /* offset of the next long value; total length */
 };
 
-/* In the machine's own byte order, which the file's first bytes tell. */
+/* Writes a number in the machine's own byte order, which the file's first bytes state. */
 static void put_number(unsigned char *to, enum field_type type, uint64_t v)
 {
     uint16_t v16 = (uint16_t)v;
@@ -163,7 +166,7 @@ static size_t type_nbytes(enum field_type type)
     return type == ASCII || type == BYTES ? 1 : type == SHORT ? 2 : type == LONG ? 4 : 8;
 }
 
-/* Adds an entry of `count` values and returns where these go. */
+/* Adds an entry of `count` values and returns the address for the values. */
 static unsigned char *add(struct directory *d, unsigned tag, enum field_type type, uint64_t count)
 {
     size_t head = d->big ? 16 : 8, entry = d->big ? 20 : 12, inside = d->big ? 8 : 4;
@@ -196,7 +199,7 @@ static void add_resolution(struct directory *d, unsigned tag, double dpi)
     put_number(to + 4, LONG, RESOLUTION_UNIT);
 }
 
-/* The tag of a text; NULL where it has none, or another form than the tag wants. */
+/* Returns the tag for a text; NULL if it has none, or not the form that the tag requires. */
 static const struct gi_tiff_text *tag_of(const struct gi_text *text)
 {
     const struct gi_tiff_text *own = gi_tiff_texts;
@@ -206,8 +209,8 @@ static const struct gi_tiff_text *tag_of(const struct gi_text *text)
     return own->tag && (own->tag != TAG_DATE || date) ? own : NULL;
 }
 
-/* The text of a tag, without a zero at its end: that of its keyword. The description is joined by
- * all texts that have no tag. Returns its bytes; `to` NULL: these alone. */
+/* Collects the text of a tag, without a zero at its end: the text with its keyword. The description
+ * also gets all texts without a tag. Returns the number of bytes; `to` NULL: only counts. */
 static size_t put_text(unsigned char *to, const struct gi_metadata *metadata,
                        const struct gi_tiff_text *tag)
 {
@@ -229,7 +232,7 @@ static size_t put_text(unsigned char *to, const struct gi_metadata *metadata,
     return nbytes;
 }
 
-/* Adds the texts of the tags from `from` to `to`. */
+/* Adds the texts for the tags from `from` to `to`. */
 static void add_texts(struct directory *d, const struct gi_metadata *metadata, unsigned from,
                       unsigned to)
 {
@@ -240,7 +243,7 @@ static void add_texts(struct directory *d, const struct gi_metadata *metadata, u
     }
 }
 
-/* Everything before the strips, in order of the tags. */
+/* Lays out everything before the strips, in order of the tags. */
 static void lay_out(struct directory *d, const struct writer *w, const struct gi_metadata *metadata)
 {
     const struct gi_image *image = w->image;
@@ -303,7 +306,7 @@ static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
                                  8 * (size_t)metadata->ntexts
                            : 0;
     struct directory d = {.spare = 32 + ENTRIES_MAX * 20};
-    d.end = d.spare + 16 * (size_t)w->nstrips + more + 256; /* and values of a few bytes */
+    d.end = d.spare + 16 * (size_t)w->nstrips + more + 256; /* 256: the values of a few bytes */
     d.end = (d.end + 7) / 8 * 8;
     d.big = w->tiles || d.end + w->used > big_from_nbytes;
     d.bytes = calloc(1, d.end);
@@ -315,7 +318,7 @@ static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
     return status ? status : gi_sink_write(sink, w->strips, w->used, err);
 }
 
-/* Cuts the image: strips are rows of it, for threads; tiles let readers take a part. */
+/* Divides the image: strips are ranges of rows for threads; tiles let readers read a part. */
 static void choose_strips(struct writer *w)
 {
     const struct gi_image *image = w->image;

@@ -1,12 +1,12 @@
-/* Associated alpha made straight.
+/* Converts associated (premultiplied) alpha to straight alpha.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
 static uint32_t divide(uint32_t v, uint32_t alpha, uint32_t full)
 {
-    if (v >= alpha) /* more than there can be is cut; where nothing shows the colour stays */
+    if (v >= alpha) /* colour above alpha is clamped; colour of transparent pixels stays */
         return alpha ? full : v;
-    return (v * full + alpha / 2) / alpha; /* below 65536^2 */
+    return (v * full + alpha / 2) / alpha; /* the product is below 65536^2 */
 }
 
 static void unmultiply_row(void *row, const struct gi_image *image)

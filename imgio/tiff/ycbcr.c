@@ -15,7 +15,7 @@ static bool subsamples(uint32_t n)
 enum gi_status gi_tiff_ycbcr_start(struct gi_tiff_reader *r, struct gi_err *err)
 {
     struct gi_tiff_ycbcr *how = &r->ycbcr;
-    float *luma, *range; /* range: black and white of Y, Cb and Cr */
+    float *luma, *range; /* reference range: black and white of Y, Cb and Cr */
     uint16_t h, v;
     if (r->bits != 8 || r->samples != 3 || r->planar != PLANARCONFIG_CONTIG)
         return gi_fail(
