@@ -23,7 +23,8 @@ struct gi_option_set {
     size_t params_nbytes;
 };
 
-/* A command is one row. Filters of image to image get theirs made from the filter's row. */
+/* A command is one row. Operations of image to image share one, gi_command_filter. */
+struct gi_reporter;
 struct gi_command {
     const char *name;
     enum gi_group group;
@@ -37,12 +38,13 @@ struct gi_command {
      * last; line 0 is its heading. Returns `line`. NULL: nothing more. */
     const char *(*more)(int i, char *line, size_t nbytes);
     int min_operands, max_operands; /* max -1: any number */
-    /* Ends with rows == NULL, or full. With a filter the first one may be left empty, and `summary`
-     * and `manual` too: gi_command_at() fills them from the filter's row. */
+    /* Ends with rows == NULL, or full. With a filter the first one may be left empty, and `name`,
+     * `summary`, `manual` and `examples` too: gi_command_at() fills them from the filter's row. */
     struct gi_option_set sets[GI_OPTION_SETS_MAX];
     int trouble; /* exit status where a file or the operation failed; 0: GI_EXIT_FAILED */
     const struct gi_filter *filter; /* NULL: none. One of the sets holds its options; its check() is
                                        called before `run` */
+    const struct gi_reporter *reporter; /* of an analysis, for its steps in chains; else NULL */
     /* Runs; `params[i]` belongs to sets[i]. Prints its own data to stdout; on failure fills `err`
      * and returns the status, which becomes the exit status. An error whose text is "" was already
      * said (gi_cli_log). */
@@ -50,7 +52,7 @@ struct gi_command {
                           int noperands, struct gi_err *err);
 };
 
-/* Every command, filters included, in the order of the help; false past the end. */
+/* Every command, operations included, in the order of the help; false past the end. */
 bool gi_command_at(struct gi_command *command, int index);
 bool gi_command_find(struct gi_command *command, const char *name);
 

@@ -1,21 +1,15 @@
-/* The list of commands: filters of image to image first, then those with a file of their own.
- * SPDX-License-Identifier: MIT */
+/* Lookups in the list of commands, which main() gives, so that help, parser and chains know no
+ * command. SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
-#include "cli/command.h"
-#include "cli/inputs/image_files.h"
 
 #include <string.h>
 
-static const struct gi_command *const commands[] = {
-    &gi_command_channels, &gi_command_split,      &gi_command_merge,    &gi_command_montage,
-    &gi_command_orient,   &gi_command_run,        &gi_command_convert,  &gi_command_stack,
-    &gi_command_stats,    &gi_command_histogram,  &gi_command_integral, &gi_command_cumulative,
-    &gi_command_palette,  &gi_command_extract,    &gi_command_compare,  &gi_command_info,
-    &gi_command_report,   &gi_command_devices,    &gi_command_list,     &gi_command_selftest,
-    &gi_command_bench,    &gi_command_completion, &gi_command_help,
-};
+static const struct gi_command *const *commands;
 
-enum { NCOMMANDS = sizeof commands / sizeof *commands };
+void gi_commands_use(const struct gi_command *const *rows)
+{
+    commands = rows;
+}
 
 const char *const gi_group_titles[GI_GROUPS] = {
     [GI_GROUP_TOOLS] = "Batches and tools",
@@ -29,8 +23,8 @@ const char *const gi_group_titles[GI_GROUPS] = {
     [GI_GROUP_REGIONS] = "Regions",
 };
 
-/* The row of an analysis leaves its first set empty, and summary and manual where the filter's
- * serve, and the group: a constant cannot refer to what another file defines. */
+/* Takes from the operation what the row leaves empty, because a constant cannot refer to what
+ * another file defines: the first set, the group, and the texts where the operation's serve. */
 static void take_from_filter(struct gi_command *command)
 {
     const struct gi_filter *filter = command->filter;
@@ -39,39 +33,52 @@ static void take_from_filter(struct gi_command *command)
     if (!command->sets[0].rows)
         command->sets[0] =
             (struct gi_option_set){"Options", filter->options, filter->params_nbytes};
+    if (!command->name)
+        command->name = filter->name;
     if (!command->group)
         command->group = filter->group;
     if (!command->summary)
         command->summary = filter->summary;
     if (!command->manual)
         command->manual = filter->manual;
+    if (!command->examples)
+        command->examples = filter->examples;
 }
 
-/* Whether a filter of image to image has a command in the list above. */
-static bool has_own(const struct gi_filter *filter)
+/* The row of a command for `filter` alone; NULL: it has none. */
+static const struct gi_command *row_of(const struct gi_filter *filter)
 {
-    for (int i = 0; i < NCOMMANDS; i++)
+    for (int i = 1; commands[i]; i++)
         if (commands[i]->filter == filter)
-            return true;
-    return false;
+            return commands[i];
+    return NULL;
+}
+
+const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
+{
+    const struct gi_command *row = row_of(filter);
+    return row ? row->reporter : NULL;
 }
 
 bool gi_command_at(struct gi_command *command, int index)
 {
-    int nfilters = 0;
     for (int i = 0; gi_filters[i]; i++) {
-        if (!gi_filters[i]->run || has_own(gi_filters[i]))
+        if (!gi_filters[i]->run || row_of(gi_filters[i]))
             continue;
-        if (nfilters++ == index) {
-            *command = gi_filter_command(gi_filters[i]);
+        if (index-- == 0) {
+            *command = *commands[0];
+            command->filter = gi_filters[i];
+            take_from_filter(command);
             return true;
         }
     }
-    if (index < 0 || index - nfilters >= NCOMMANDS)
-        return false;
-    *command = *commands[index - nfilters];
-    take_from_filter(command);
-    return true;
+    for (int i = 1; commands[i]; i++)
+        if (index-- == 0) {
+            *command = *commands[i];
+            take_from_filter(command);
+            return true;
+        }
+    return false;
 }
 
 bool gi_command_find(struct gi_command *command, const char *name)
@@ -82,12 +89,31 @@ bool gi_command_find(struct gi_command *command, const char *name)
     return false;
 }
 
-bool gi_command_is_operation(const struct gi_command *command)
+int gi_command_set(const struct gi_command *command, const struct gi_option *rows)
 {
-    bool reads = gi_command_set(command, gi_io_options) >= 0 ||
-                 gi_command_set(command, gi_input_options) >= 0;
-    return reads && command->run != gi_command_info.run && command->run != gi_command_convert.run &&
-           command->run != gi_command_stack.run;
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        if (command->sets[s].rows == rows)
+            return s;
+    return -1;
+}
+
+bool gi_option_has_json(const struct gi_option *row)
+{
+    if (strcmp(row->name, "format") != 0)
+        return false;
+    for (const struct gi_choice *c = row->choices; c && c->name; c++)
+        if (strcmp(c->name, "json") == 0)
+            return true;
+    return false;
+}
+
+const struct gi_option *gi_option_json(const struct gi_command *command)
+{
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
+            if (gi_option_has_json(row))
+                return row;
+    return NULL;
 }
 
 enum gi_status gi_operations_check(char **names, int n, struct gi_err *err)

@@ -1,22 +1,21 @@
-/* The rows of commands that have a file of their own.
+/* The list of commands, and operations by name.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_COMMANDS_H
 #define GI_CLI_COMMANDS_H
 
 #include "cli/command.h"
 
-extern const struct gi_command gi_command_run, gi_command_histogram, gi_command_extract,
-    gi_command_compare, gi_command_info, gi_command_devices, gi_command_list, gi_command_selftest,
-    gi_command_bench, gi_command_completion, gi_command_help, gi_command_stack, gi_command_convert,
-    gi_command_report, gi_command_channels, gi_command_montage, gi_command_orient, gi_command_stats,
-    gi_command_palette, gi_command_integral, gi_command_cumulative, gi_command_split,
-    gi_command_merge;
+/* The rows of all commands, up to a NULL (cli/commands/rows.c). The first has no name: it is the
+ * command of every operation of image to image that has no row here. */
+extern const struct gi_command *const gi_command_rows[];
+extern const struct gi_command gi_command_filter;
+/* The rows that gi_command_at(), gi_command_find() and gi_reporter_find() look into. Called once,
+ * first of all; `rows` outlives all calls. */
+void gi_commands_use(const struct gi_command *const *rows);
 
-/* The command of a filter of image to image: gpuimg FILTER [OPTION...] INPUT OUTPUT. */
-struct gi_command gi_filter_command(const struct gi_filter *filter);
-
-/* Whether the command computes on images: what `list` calls an operation. */
-bool gi_command_is_operation(const struct gi_command *command);
+/* The reporter of an analysis, from the row of its command; NULL: none. */
+struct gi_reporter;
+const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);
 
 /* Operands that name operations to take part. Errors: GI_E_USAGE for one that there is not. */
 enum gi_status gi_operations_check(char **names, int n, struct gi_err *err);

@@ -114,6 +114,7 @@ int main(int argc, char **argv)
     open_standard_files();
     set_signals();
     gi_json_start();
+    gi_commands_use(gi_command_rows);
     if (argc < 2) {
         gi_help_all(stderr);
         return GI_EXIT_USAGE;

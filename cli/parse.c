@@ -1,11 +1,11 @@
 /* argv to parameter structs: the tables of getopt_long are made from the option rows.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/content.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
-#include "cli/help/help.h"
+#include "cli/help/option_text.h"
 
 #include <ctype.h>
 #include <getopt.h>
@@ -249,40 +249,6 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
             return gi_fail(err, GI_E_USAGE, "operand %d is empty, want %s", i + 1,
                            command->operands);
     return GI_OK;
-}
-
-bool gi_option_has_json(const struct gi_option *row)
-{
-    if (strcmp(row->name, "format") != 0)
-        return false;
-    for (const struct gi_choice *c = row->choices; c && c->name; c++)
-        if (strcmp(c->name, "json") == 0)
-            return true;
-    return false;
-}
-
-const struct gi_option *gi_option_json(const struct gi_command *command)
-{
-    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
-        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
-            if (gi_option_has_json(row))
-                return row;
-    return NULL;
-}
-
-bool gi_options_are_shared(const struct gi_option *rows)
-{
-    return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options ||
-           rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
-           rows == gi_array_options || rows == gi_layers_options;
-}
-
-int gi_command_set(const struct gi_command *command, const struct gi_option *rows)
-{
-    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
-        if (command->sets[s].rows == rows)
-            return s;
-    return -1;
 }
 
 enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *command, int argc,

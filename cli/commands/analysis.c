@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
+#include "cli/tables/tables.h"
 #include "cli/command.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
@@ -12,18 +13,6 @@
 #include "cli/commands/reporter.h"
 #include "cli/run/session.h"
 #include "cli/log.h"
-
-static const struct gi_reporter *const reporters[] = {
-    &gi_stats_reporter,      &gi_histogram_reporter, &gi_integral_reporter,
-    &gi_cumulative_reporter, &gi_palette_reporter,   &gi_extract_reporter};
-
-const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
-{
-    for (size_t i = 0; i < sizeof reporters / sizeof *reporters; i++)
-        if (reporters[i]->filter == filter)
-            return reporters[i];
-    return NULL;
-}
 
 void gi_report_print_head(FILE *out, const char *file, const struct gi_image *image,
                           unsigned maxval)
@@ -113,7 +102,7 @@ static enum gi_status run_one(const struct gi_chain *chain, void *const *params,
 enum gi_status gi_analysis_run(const struct gi_command *command, void *const *params,
                                char **operands, int noperands, struct gi_err *err)
 {
-    const struct gi_reporter *reporter = gi_reporter_find(command->filter);
+    const struct gi_reporter *reporter = command->reporter;
     const struct gi_batch_params *batch = gi_batch_params_of(command, params);
     const struct gi_device_params *device = params[GI_SET_DEVICE];
     bool many = batch && gi_batch_is_wanted(batch);

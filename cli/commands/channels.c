@@ -379,12 +379,11 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
                               noperands, err);
     if (verb)
         return run_verb(verb, params, operands, noperands, err);
-    struct gi_command plain = gi_filter_command(&gi_filter_channels);
     if (!order_of(params[SET_FILTER]))
         return gi_fail(err, GI_E_USAGE, "want split, join or alpha in front, or --order LETTERS");
     if (noperands != 2 && !many)
         return gi_fail(err, GI_E_USAGE, "want INPUT OUTPUT with --order");
-    return plain.run(&plain, params, operands, noperands, err);
+    return gi_command_filter.run(self, params, operands, noperands, err);
 }
 
 const struct gi_command gi_command_channels = {

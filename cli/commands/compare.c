@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"

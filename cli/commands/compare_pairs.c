@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/run/imaging.h"
 #include "cli/inputs/pair_list.h"
 #include "cli/tables/text_batch.h"

@@ -1,7 +1,7 @@
 /* gpuimg extract: the regions of an image as a table, label image, mask, overlay, crops and points.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/extract.h"
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
@@ -231,7 +231,7 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
     return status;
 }
 
-const struct gi_reporter gi_extract_reporter = {
+static const struct gi_reporter reporter = {
     .filter = &gi_filter_extract,
     .options = output_options,
     .output_nbytes = sizeof(struct gi_extract_output),
@@ -256,5 +256,6 @@ const struct gi_command gi_command_extract = {
              {"Running", gi_device_options, sizeof(struct gi_device_params)},
              {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
     .filter = &gi_filter_extract,
+    .reporter = &reporter,
     .run = gi_analysis_run,
 };

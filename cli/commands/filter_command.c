@@ -109,22 +109,13 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
     return status;
 }
 
-struct gi_command gi_filter_command(const struct gi_filter *filter)
-{
-    return (struct gi_command){
-        .name = filter->name,
-        .group = filter->group,
-        .operands = "INPUT OUTPUT",
-        .summary = filter->summary,
-        .manual = filter->manual,
-        .examples = filter->examples,
-        .min_operands = 2,
-        .max_operands = 2,
-        .sets = {{"Options", filter->options, filter->params_nbytes},
-                 {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
-                 {"Running", gi_device_options, sizeof(struct gi_device_params)},
-                 {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
-        .filter = filter,
-        .run = run_filter,
-    };
-}
+const struct gi_command gi_command_filter = {
+    .operands = "INPUT OUTPUT",
+    .min_operands = 2,
+    .max_operands = 2,
+    .sets = {{0}, /* the operation's */
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
+    .run = run_filter,
+};

@@ -1,7 +1,7 @@
 /* gpuimg histogram: counts and statistics as text, CSV, JSON or a chart.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/histogram.h"
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
@@ -307,7 +307,7 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
     return status ? status : gi_output_check(to, output->no_clobber, err);
 }
 
-const struct gi_reporter gi_histogram_reporter = {
+static const struct gi_reporter reporter = {
     .filter = &gi_filter_histogram,
     .options = output_options,
     .output_nbytes = sizeof(struct output_params),
@@ -330,5 +330,6 @@ const struct gi_command gi_command_histogram = {
              {"Running", gi_device_options, sizeof(struct gi_device_params)},
              {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
     .filter = &gi_filter_histogram,
+    .reporter = &reporter,
     .run = gi_analysis_run,
 };

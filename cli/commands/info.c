@@ -1,6 +1,6 @@
 /* gpuimg info: what files hold.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/tables/text_batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"

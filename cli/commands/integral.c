@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
@@ -114,8 +114,8 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
         .check = check, .write = save, .arrays = true                                              \
     }
 
-const struct gi_reporter gi_integral_reporter = REPORTER(&gi_filter_integral),
-                         gi_cumulative_reporter = REPORTER(&gi_filter_cumulative);
+static const struct gi_reporter integral = REPORTER(&gi_filter_integral),
+                                cumulative = REPORTER(&gi_filter_cumulative);
 
 #define SETS                                                                                       \
     {                                                                                              \
@@ -139,6 +139,7 @@ const struct gi_command gi_command_integral = {
     .max_operands = 2,
     .sets = SETS,
     .filter = &gi_filter_integral,
+    .reporter = &integral,
     .run = gi_analysis_run,
 };
 
@@ -153,5 +154,6 @@ const struct gi_command gi_command_cumulative = {
     .max_operands = 2,
     .sets = SETS,
     .filter = &gi_filter_cumulative,
+    .reporter = &cumulative,
     .run = gi_analysis_run,
 };

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/inputs/image_files.h"
 #include "cli/help/help.h"
+#include "cli/help/option_text.h"
 #include "cli/json.h"
 #include "imgio/imgio.h"
 #include "kernels/ways.h"
@@ -133,6 +135,17 @@ static json_t *format_json(int index)
     return object;
 }
 
+/* Whether the command computes on images. */
+static bool is_operation(const struct gi_command *command)
+{
+    static const char *const others[] = {"info", "convert", "stack"};
+    bool reads = gi_command_set(command, gi_io_options) >= 0 ||
+                 gi_command_set(command, gi_input_options) >= 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        reads = reads && strcmp(command->name, others[i]) != 0;
+    return reads;
+}
+
 static enum gi_status list_json(struct gi_err *err)
 {
     json_t *all = json_object(), *operations = json_array(), *commands = json_array(),
@@ -140,7 +153,7 @@ static enum gi_status list_json(struct gi_err *err)
     struct gi_command command;
     for (int i = 0; gi_command_at(&command, i); i++) {
         json_array_append_new(commands, gi_json_text(command.name));
-        if (gi_command_is_operation(&command))
+        if (is_operation(&command))
             json_array_append_new(operations, operation_json(&command));
     }
     for (int i = 0; gi_format_at(i); i++)
@@ -158,7 +171,7 @@ static void list_text(void)
     struct gi_command command;
     printf("Operations:\n");
     for (int i = 0; gi_command_at(&command, i); i++)
-        if (gi_command_is_operation(&command))
+        if (is_operation(&command))
             printf("  %-17s%s\n", command.name, command.summary);
     printf("\nFormats:\n");
     const struct gi_format_info *f;
@@ -183,7 +196,7 @@ static void list_markdown(void)
     struct gi_command command;
     printf("| operation | | options |\n|---|---|---|\n");
     for (int i = 0; gi_command_at(&command, i); i++) {
-        if (!gi_command_is_operation(&command))
+        if (!is_operation(&command))
             continue;
         printf("| `%s` | %s |", command.name, command.summary);
         for (int j = 0; j < GI_OPTION_SETS_MAX && command.sets[j].rows; j++)

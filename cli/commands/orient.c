@@ -1,6 +1,6 @@
 /* gpuimg orient: upright, or as an EXIF orientation says.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
@@ -29,15 +29,15 @@ static const struct gi_option tag_options[] = {
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
-    struct gi_command plain = gi_filter_command(&gi_filter_orient);
+    struct gi_command plain = *self;
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     void *own[GI_OPTION_SETS_MAX];
-    (void)self;
     io.orientation = ((const struct tag_params *)params[SET_TAG])->tag;
     for (int i = 0; i < GI_OPTION_SETS_MAX; i++)
         own[i] = params[i];
     own[SET_IO] = &io;
-    return plain.run(&plain, own, operands, noperands, err);
+    plain.sets[SET_TAG] = (struct gi_option_set){0};
+    return gi_command_filter.run(&plain, own, operands, noperands, err);
 }
 
 const struct gi_command gi_command_orient = {

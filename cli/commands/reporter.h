@@ -39,12 +39,6 @@ struct gi_reporter {
     bool arrays; /* it writes .npy or .pfm, which no table of many images can hold; else tables */
 };
 
-extern const struct gi_reporter gi_stats_reporter, gi_histogram_reporter, gi_palette_reporter,
-    gi_extract_reporter, gi_integral_reporter, gi_cumulative_reporter;
-
-/* The reporter of a filter; NULL: none. */
-const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);
-
 /* What begins the text and the JSON of an analysis: the file, the image's shape and, where `maxval`
  * is not its type's full scale, both. Without a newline; an object for the caller to go on with. */
 void gi_report_print_head(FILE *out, const char *file, const struct gi_image *image,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/run/batch.h"
+#include "cli/tables/tables.h"
 #include "cli/inputs/stream.h"
 #include "cli/run/chain.h"
 #include "cli/command.h"

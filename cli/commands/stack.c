@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/run/engine.h"
 #include "cli/run/imaging.h"
 #include "cli/report/n_to_one.h"

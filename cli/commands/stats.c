@@ -1,6 +1,6 @@
 /* gpuimg stats: statistics of the channels as text, CSV, JSON or .npy.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
@@ -407,7 +407,7 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
     return gi_table_file_write(report, print, err);
 }
 
-const struct gi_reporter gi_stats_reporter = {
+static const struct gi_reporter reporter = {
     .filter = &gi_filter_stats,
     .options = gi_table_file_options,
     .output_nbytes = sizeof(struct gi_table_file_params),
@@ -432,5 +432,6 @@ const struct gi_command gi_command_stats = {
              {"Running", gi_device_options, sizeof(struct gi_device_params)},
              {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
     .filter = &gi_filter_stats,
+    .reporter = &reporter,
     .run = gi_analysis_run,
 };

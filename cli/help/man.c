@@ -1,8 +1,9 @@
 /* Manual pages for man(7), printed from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/help/help.h"
+#include "cli/help/option_text.h"
 #include "imgio/imgio.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef GI_CLI_INPUTS_FILE_BATCH_H
 #define GI_CLI_INPUTS_FILE_BATCH_H
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/run/engine.h"
 #include "cli/report/journal.h"
 #include "cli/inputs/names.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/run/progress.h"
 #include "cli/run/stop.h"
 #include "cli/inputs/stream.h"

@@ -3,7 +3,7 @@
 #ifndef GI_CLI_INPUTS_STREAM_H
 #define GI_CLI_INPUTS_STREAM_H
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/inputs/image_files.h"
 
 struct gi_stream;

@@ -7,14 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/inputs/brace.h"
 #include "cli/inputs/path_conflicts.h"
 #include "cli/run/imaging.h"
 #include "cli/run/progress.h"
 #include "cli/inputs/shard.h"
 #include "cli/run/stop.h"
-#include "cli/tables/tables.h"
 #include "cli/inputs/tar_feed.h"
 #include "cli/report/tar_report.h"
 #include "cli/run/output.h"

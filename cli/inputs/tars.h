@@ -3,7 +3,7 @@
 #ifndef GI_CLI_INPUTS_TARS_H
 #define GI_CLI_INPUTS_TARS_H
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/run/engine.h"
 
 /* gi_batch_run() on the images of tars; operands are INPUT and OUTPUT: paths, brace lists or "-".

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/run/stop.h"
@@ -28,11 +29,6 @@ struct gi_journal {
     uint64_t *done;
     size_t n, room;
 };
-
-int64_t gi_mtime_ns(const struct stat *st)
-{
-    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
-}
 
 /* Over both names. */
 static uint64_t key_of(const char *input, const char *output)

@@ -3,8 +3,6 @@
 #ifndef GI_CLI_REPORT_JOURNAL_H
 #define GI_CLI_REPORT_JOURNAL_H
 
-#include <sys/stat.h>
-
 #include "cli/run/item.h"
 #include "cli/inputs/shard.h"
 
@@ -47,8 +45,5 @@ enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *
  * whether it is there. */
 enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_item *item,
                                    const char *key, const char *whole, struct gi_err *err);
-
-/* When the file was last written, nanoseconds since 1970. */
-int64_t gi_mtime_ns(const struct stat *st);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/inputs/path_conflicts.h"
 #include "cli/run/stop.h"
 #include "cli/run/output.h"

@@ -4,7 +4,7 @@
 #ifndef GI_CLI_REPORT_TAR_REPORT_H
 #define GI_CLI_REPORT_TAR_REPORT_H
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/run/item.h"
 #include "cli/inputs/shard.h"
 

@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "cli/run/batch.h"
+#include "cli/run/batch_options.h"
 #include "cli/run/device_options.h"
+#include "cli/inputs/image_files.h"
 #include "cli/hash.h"
 #include "cli/text.h"
 
@@ -233,6 +235,13 @@ bool gi_options_are_of_batches(const struct gi_option *rows)
            rows == gi_pairs_options;
 }
 
+bool gi_options_are_shared(const struct gi_option *rows)
+{
+    return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options ||
+           rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
+           rows == gi_array_options || rows == gi_layers_options;
+}
+
 static bool writes_images(const struct gi_command *command)
 {
     return gi_command_set(command, gi_batch_options) >= 0 ||
@@ -262,6 +271,22 @@ const struct gi_io_params *gi_batch_io(const struct gi_batch_job *job)
 {
     int input = gi_command_set(job->command, gi_input_options);
     return job->params[input >= 0 ? input : gi_command_set(job->command, gi_io_options)];
+}
+
+bool gi_tables_have_suffix(const char *suffix, bool arrays)
+{
+    return strcasecmp(suffix, arrays ? "npy" : "csv") == 0 ||
+           strcasecmp(suffix, arrays ? "pfm" : "json") == 0;
+}
+
+enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err)
+{
+    if (!*suffix)
+        *suffix = arrays ? ".npy" : ".csv";
+    if (!gi_tables_have_suffix(*suffix + (**suffix == '.'), arrays))
+        return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are %s", *suffix,
+                       arrays ? "arrays, want .npy or .pfm" : "tables, want .csv or .json");
+    return GI_OK;
 }
 
 static bool is_text(enum gi_option_type type)

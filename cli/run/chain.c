@@ -1,7 +1,7 @@
 /* Chains: text to words, words to steps.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +34,7 @@ bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter
         .summary = filter->summary,
         .sets = {{"Options", filter->options, filter->params_nbytes}},
         .filter = filter,
+        .reporter = reporter,
     };
     if (reporter) {
         command->sets[SET_OUTPUT] =
@@ -135,7 +136,7 @@ static enum gi_status make_step(struct gi_chain_step *step, const struct words *
     if (status)
         return status;
     gi_chain_command(&step->command, step->filter);
-    step->reporter = step->filter->run ? NULL : gi_reporter_find(step->filter);
+    step->reporter = step->command.reporter;
     status = gi_args_read(&step->args, &step->command, words->argc, words->argv, err);
     if (!status && step->args.help)
         status = gi_fail(err, GI_E_USAGE, "--help: want gpuimg help %s", step->filter->name);

@@ -5,9 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "cli/report/journal.h"
 #include "cli/inputs/input_list.h"
 #include "cli/run/output.h"
 
@@ -56,6 +54,11 @@ void gi_item_blame(struct gi_item *item)
     if (start && !gi_output_has_folder(start))
         item->status = item->err.status = GI_E_AGAIN;
     free(start);
+}
+
+int64_t gi_mtime_ns(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
 void gi_item_note_input(struct gi_item *item)

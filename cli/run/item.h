@@ -4,6 +4,7 @@
 #define GI_CLI_RUN_ITEM_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "imgio/imgio.h"
 
@@ -89,5 +90,8 @@ enum gi_status gi_item_add_part(struct gi_item *item, const char *path, struct g
  * and of the output, or of its parts. */
 void gi_item_note_input(struct gi_item *item);
 void gi_item_note_output(struct gi_item *item);
+
+/* When the file was last written, nanoseconds since 1970. */
+int64_t gi_mtime_ns(const struct stat *st);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/run/batch.h"
 #include "cli/tables/table_writer.h"
 #include "cli/inputs/file_batch.h"
 #include "cli/run/imaging.h"
@@ -92,23 +91,6 @@ static bool writes_arrays(const struct tables *tables)
     return gi_chain_makes_arrays(tables->chain);
 }
 
-/* Whether what is written can go by this suffix, which stands without its dot. */
-static bool is_suffix(const char *suffix, bool arrays)
-{
-    return strcasecmp(suffix, arrays ? "npy" : "csv") == 0 ||
-           strcasecmp(suffix, arrays ? "pfm" : "json") == 0;
-}
-
-enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err)
-{
-    if (!*suffix)
-        *suffix = arrays ? ".npy" : ".csv";
-    if (!is_suffix(*suffix + (**suffix == '.'), arrays))
-        return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are %s", *suffix,
-                       arrays ? "arrays, want .npy or .pfm" : "tables, want .csv or .json");
-    return GI_OK;
-}
-
 /* --out may say suffixes of its own. */
 static enum gi_status check_outputs(const struct gi_batch_files *files, bool arrays,
                                     struct gi_err *err)
@@ -121,7 +103,7 @@ static enum gi_status check_outputs(const struct gi_batch_files *files, bool arr
         const char *dot = output ? strrchr(output, '.') : NULL;
         if (!output)
             status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        else if (!dot || !is_suffix(dot + 1, arrays))
+        else if (!dot || !gi_tables_have_suffix(dot + 1, arrays))
             status = gi_fail(err, GI_E_USAGE, "%s: want a name that ends in %s", output,
                              arrays ? ".npy or .pfm" : ".csv or .json");
         free(output);

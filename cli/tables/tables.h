@@ -1,14 +1,12 @@
-/* What a chain that ends in an analysis makes of many images.
+/* A chain that ends in an analysis, of many images: one table of all, or a table or array each.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_TABLES_H
 #define GI_CLI_TABLES_TABLES_H
 
-#include "imgio/status.h"
+#include "cli/run/batch_options.h"
 
-#include <stdbool.h>
-
-/* A table each is called .csv, or an array .npy, unless *suffix (--suffix) says otherwise. Errors:
- * GI_E_USAGE where it is one of no table, or no array. */
-enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err);
+/* Runs it on the images that the operands name. Errors: as gi_batch_run(). */
+enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
+                               struct gi_err *err);
 
 #endif

@@ -3,10 +3,12 @@
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 
+#include "cli/commands.h"
 #include "cli/run/chain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
+    gi_commands_use(gi_command_rows);
     struct gi_chain chain;
     struct gi_err err = {0};
     char *text = nbytes ? small_text(bytes + 1, nbytes - 1) : NULL;

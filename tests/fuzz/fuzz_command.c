@@ -27,6 +27,7 @@ static void run(const struct gi_command *command, int argc, char **argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
+    gi_commands_use(gi_command_rows);
     char *text = small_text(bytes, nbytes), *argv[WORDS_MAX + 1] = {NULL}, *rest = text;
     struct gi_command command;
     int argc = 0;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 
 /* Returns the option with this number, counted over all sets; *set is its set. */
 static const struct gi_option *option_at(const struct gi_command *command, int index, int *set)
@@ -34,6 +34,7 @@ static bool is_within(const void *params, const struct gi_option *row)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
+    gi_commands_use(gi_command_rows);
     struct gi_command command;
     struct gi_err err = {0};
     int set;

@@ -8,7 +8,7 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/json.h"
 
 enum { FILES = 64, WORDS = 32 };
@@ -235,6 +235,7 @@ static void write_inputs(void)
 
 int main(void)
 {
+    gi_commands_use(gi_command_rows);
     const char *folder = make_folder();
     const struct CMUnitTest tests[] = {cmocka_unit_test(memory_runs_out)};
     setenv("GPUIMG_DEVICE", "cpu", 1);

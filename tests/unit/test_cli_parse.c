@@ -8,10 +8,11 @@
 
 #include <cmocka.h>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
 #include "cli/help/help.h"
+#include "cli/help/option_text.h"
 
 /* Reads a command line whose words are separated by blanks. */
 static enum gi_status read_line(struct gi_args *args, const char *line, struct gi_err *err)
@@ -133,6 +134,7 @@ static void test_nearest(void **unused)
 
 int main(void)
 {
+    gi_commands_use(gi_command_rows);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operands_and_options),
         cmocka_unit_test(test_dash_is_an_operand),

@@ -11,7 +11,7 @@
 
 #include "cli/run/device_pool.h"
 #include "cli/run/imaging.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "imgio/imgio.h"
 #include "kernels/cpu/device/host.h"
 
@@ -447,6 +447,7 @@ static void a_batch_without_devices_is_tried_again(void **state)
 
 int main(void)
 {
+    gi_commands_use(gi_command_rows);
     char folder[] = "/tmp/test_device_pool-XXXXXX";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(all_devices_work, fresh),

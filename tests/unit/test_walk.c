@@ -12,6 +12,7 @@
 
 #include "walk_case.h"
 
+#include "cli/commands.h"
 #include "cli/log.h"
 #include "cli/commands/selftest.h"
 #include "imgio/imgio.h"
@@ -335,6 +336,7 @@ static int close_backends(void **unused)
 
 int main(void)
 {
+    gi_commands_use(gi_command_rows);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference),
                                        cmocka_unit_test(test_walk)};
     return cmocka_run_group_tests(tests, open_backends, close_backends);

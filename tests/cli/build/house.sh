@@ -1,6 +1,6 @@
 #!/bin/bash
 # The rules of the house that a script can check: which folder includes which, and the length of files and functions.
-# Usage: house.sh GPUIMG (the program is not run)
+# Usage: house.sh GPUIMG (the program is not run; the object files beside it are read)
 passed=0 failed=0
 
 check() { # check WHAT OFFENDERS: passes where there are none
@@ -51,6 +51,48 @@ check "cli has the folders that CONTRIBUTING names" \
     "$(find cli -mindepth 1 -type d | grep -vxE 'cli/(help|commands|run|inputs|report|tables|plot)')"
 
 check "scripts of tests/cli are in folders by topic" "$(find tests/cli -maxdepth 1 -type f | grep -vx tests/cli/lib.sh)"
+# A module is a file.c with its file.h. Prints every circle of more than four modules of cli/: strongly connected components of
+# "includes", then of "defines a symbol that the other uses", by the object files.
+circles() { # circles OBJECTS
+    python3 - "$1" <<'END'
+import glob, os, re, subprocess, sys
+
+files = sorted(glob.glob("cli/**/*.[ch]", recursive=True))
+includes = {f[:-2]: set() for f in files}
+for f in files:
+    for name in re.findall(r'^#include "(cli/.*)\.h"', open(f).read(), re.M):
+        includes[f[:-2]].add(name)
+
+defined, used = {}, {}
+for module in (f[:-2] for f in files if f.endswith(".c")):
+    used[module] = set()
+    out = subprocess.run(["nm", "-g", f"{sys.argv[1]}/{module}.o"], capture_output=True, text=True, check=True).stdout
+    for kind, symbol in (line.split()[-2:] for line in out.splitlines()):
+        if kind in "Uw":
+            used[module].add(symbol)
+        else:
+            defined[symbol] = module
+calls = {m: {defined[s] for s in symbols if s in defined} for m, symbols in used.items()}
+
+
+def reach(graph, start):
+    seen, todo = set(), [start]
+    while todo:
+        for module in graph.get(todo.pop(), set()) - seen:
+            seen.add(module)
+            todo.append(module)
+    return seen
+
+
+for what, graph in (("includes", includes), ("calls", calls)):
+    reached = {m: reach(graph, m) for m in graph}
+    circles = {tuple(sorted({m} | {n for n in reached[m] if m in reached.get(n, ())})) for m in graph}
+    for circle in sorted(circles):
+        if len(circle) > 4:
+            print(f"{len(circle)} modules in a circle of {what}: {' '.join(circle)}")
+END
+}
+check "no circle of more than four modules in cli" "$(circles "$(dirname "$1")" 2>&1)"
 
 check "there are no other entries at the top of the tree" \
     "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|\.ci|\.clang-format|\.editorconfig|\.gitignore')"
