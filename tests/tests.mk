@@ -56,9 +56,9 @@ torture: all $(SHIM)
 torture-cuda: all $(B)/tests/torture/cuda.so
 	$(PYTHON) tests/torture/cuda.py $(B)/gpuimg --seconds $(or $(TORTURE_SECONDS),60)
 
-.PHONY: torture-batches ## batches of mixed images on a GPU must give the CPU's bytes; BATCHES=500
-torture-batches: all
-	$(PYTHON) tests/torture/batches.py $(B)/gpuimg --count $(or $(BATCHES),500)
+.PHONY: torture-batches ## batches of mixed images on a GPU must give the CPU's bytes; BATCHES=5000
+torture-batches: $(B)/tests/unit/test_batches_mixed
+	GPUIMG_TEST_BATCHES=$(or $(BATCHES),5000) $<
 
 # Ray is installed in a virtual environment, because Debian has no package of it.
 build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)

@@ -1,17 +1,14 @@
 /* Whole commands run in this process while each allocation fails in turn: they succeed with all of
  * their files, or fail and leave each file as it was or complete.
  * SPDX-License-Identifier: MIT */
+#include "command_line.h"
 #include "failing_memory.h"
 #include "imgio_util.h"
 
-#include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "cli/commands.h"
-#include "cli/json.h"
-
-enum { FILES = 64, WORDS = 32 };
+enum { FILES = 64 };
 
 /* The files in the folder. The contents of files whose bytes differ on each run are not kept. */
 static struct files {
@@ -84,37 +81,6 @@ static void put_back(const struct files *before)
     free_files(&now);
 }
 
-/* The null device, standard output and standard error. */
-static int silent, output, loud;
-
-static enum gi_status run(const char *line, struct gi_err *err)
-{
-    char text[256], *argv[WORDS], *rest = text;
-    struct gi_command command;
-    struct gi_args args;
-    int argc = 0;
-    snprintf(text, sizeof text, "%s", line);
-    for (char *word; argc + 1 < WORDS && (word = strsep(&rest, " "));)
-        argv[argc++] = word;
-    argv[argc] = NULL;
-    for (int i = 0; i < argc; i++) /* a chain is one argument */
-        for (char *c = argv[i]; (c = strchr(c, '_')); *c = ' ')
-            ;
-    gi_json_start();
-    fflush(stdout);
-    dup2(silent, STDOUT_FILENO);
-    dup2(fails_at ? silent : loud, STDERR_FILENO);
-    assert_true(gi_command_find(&command, argv[0]));
-    enum gi_status status = gi_args_read(&args, &command, argc, argv, err);
-    if (!status)
-        status = command.run(&command, args.params, args.operands, args.noperands, err);
-    gi_args_free(&args);
-    fflush(stdout);
-    dup2(output, STDOUT_FILENO);
-    dup2(loud, STDERR_FILENO);
-    return status;
-}
-
 static const char *const lines[] = {
     "convert said.png out.png",
     "blur a.ppm out.png --linear --k 3",
@@ -164,7 +130,7 @@ static void memory_runs_out(void **state)
     for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
         struct gi_err err = {0};
         int failed = 0, fds = count_files("/proc/self/fd");
-        if (run(lines[l], &err))
+        if (run_command_line(lines[l], false, &err))
             fail_msg("%s: %s", lines[l], err.text);
         struct files after = list_files();
         assert_true(after.n > before.n || strstr(lines[l], "--resume"));
@@ -173,7 +139,7 @@ static void memory_runs_out(void **state)
             err = (struct gi_err){0};
             calls = 0;
             fails_at = n;
-            enum gi_status status = run(lines[l], &err);
+            enum gi_status status = run_command_line(lines[l], true, &err);
             done = calls < n;
             fails_at = 0;
             failed += status != GI_OK;
@@ -228,7 +194,9 @@ static void write_inputs(void)
                             "(printf 'YUV4MPEG2 W4 H2 C420\\n'; for i in 1 2; do printf "
                             "'FRAME\\nabcdefghijkl'; done) >in.y4m"),
                      0);
-    assert_int_equal(run("blur --k 3 a.ppm --out-dir done --report done.jsonl", &err), GI_OK);
+    assert_int_equal(
+        run_command_line("blur --k 3 a.ppm --out-dir done --report done.jsonl", false, &err),
+        GI_OK);
     gi_image_free(&colour);
     gi_image_free(&gray);
 }
@@ -241,9 +209,6 @@ int main(void)
     setenv("GPUIMG_DEVICE", "cpu", 1);
     setenv("GPUIMG_RATES", "/dev/null", 1);
     assert_int_equal(chdir(folder), 0);
-    silent = open("/dev/null", O_WRONLY);
-    output = dup(STDOUT_FILENO);
-    loud = dup(STDERR_FILENO);
     write_inputs();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     assert_int_equal(chdir("/"), 0);
