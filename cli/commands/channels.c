@@ -180,7 +180,7 @@ static enum gi_status order_item(struct gi_image *made, struct gi_imaging *imagi
     enum gi_status status =
         gi_imaging_step(imaging, item, made, image, &gi_filter_channels, params, other, err);
     free(params);
-    return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;
+    return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
 }
 
 static enum gi_status split_channel(const struct gi_batch_files *files, struct gi_imaging *imaging,
@@ -240,11 +240,11 @@ static enum gi_status set_item_alpha(const struct masks *masks, struct gi_imagin
     struct gi_image own = {0};
     const struct gi_image *mask = masks->all.width ? &masks->all : &own;
     const char *order;
-    enum gi_status status =
-        masks->all.width ? GI_OK
-                         : gi_cli_load_by(&own, NULL, NULL, item->beside, masks->io, &loading, err);
+    enum gi_status status = masks->all.width ? GI_OK
+                                             : gi_cli_load_by(&own, NULL, NULL, item->line.beside,
+                                                              masks->io, &loading, err);
     if (!status)
-        status = alpha_order(&order, image, item->input, mask, item->beside, err);
+        status = alpha_order(&order, image, item->line.input, mask, item->line.beside, err);
     if (!status)
         status = order_item(made, imaging, item, image, mask, order, err);
     gi_image_free(&own);

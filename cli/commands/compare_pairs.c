@@ -110,14 +110,14 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_comparison *
     return status ? status : gi_sink_write(sink, "\n", 1, err);
 }
 
-/* The row of a pair as item->made. */
+/* The row of a pair as item->made.bytes. */
 static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
                           const struct gi_comparison *comparison, const struct gi_image *a, bool ok,
                           struct gi_err *err)
 {
     struct gi_sink *sink = NULL;
-    enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
-    const char *tar, *names[2] = {item->input, item->other};
+    enum gi_status status = gi_sink_open_memory(&sink, item->line.input, err);
+    const char *tar, *names[2] = {item->line.input, item->line.other};
     char *text = NULL;
     if (gi_batch_row(&pairs->rows.files, item, &tar, &names[0]) && tar)
         names[1] = names[0]; /* members of one name */
@@ -132,7 +132,7 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
         status = put_csv(sink, comparison, a, names[1], ok, err);
     }
     if (!status)
-        status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+        status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
     gi_sink_abandon(&sink);
     return status;
 }
@@ -155,13 +155,13 @@ static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
     gi_ready_free(&ready);
     gi_image_free(b);
     if (status)
-        return gi_err_prefix(err, "%s and %s", item->input, item->other);
+        return gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
     struct gi_err verdict = {0};
     bool ok = judge(pairs, &comparison.all, &verdict);
     status = put(pairs, item, &comparison, a, ok, err);
     if (!status && !ok) { /* for note() */
         *err = verdict;
-        gi_err_prefix(err, "%s and %s", item->input, item->other);
+        gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
     }
     return status;
 }
@@ -175,7 +175,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
         loading.bytes = gi_tar_pairs_second(item, &loading.nbytes);
     enum gi_status status = gi_imaging_load(pairs->imaging, item, &a, NULL, NULL, err);
     if (!status)
-        status = gi_cli_load_by(&b, NULL, NULL, item->other, &pairs->io, &loading, err);
+        status = gi_cli_load_by(&b, NULL, NULL, item->line.other, &pairs->io, &loading, err);
     if (!status)
         status = compare(pairs, item, gi_imaging_chain(pairs->imaging), &a, &b, err);
     gi_image_free(&a);
@@ -187,9 +187,9 @@ static void note(struct gi_text_batch *rows, const struct gi_item *item)
     struct pairs *pairs = (struct pairs *)(void *)rows;
     const char *tar, *file;
     pairs->n += gi_batch_row(&rows->files, item, &tar, &file);
-    if (!*item->err.text)
+    if (!*item->line.err.text)
         return;
-    gi_cli_log("%s", item->err.text);
+    gi_cli_log("%s", item->line.err.text);
     pairs->different++;
 }
 

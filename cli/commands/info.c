@@ -140,7 +140,7 @@ struct infos {
 static void on_shape(void *arg, const struct gi_image *shape)
 {
     struct gi_item *item = arg;
-    if (!item->reserved)
+    if (!item->turn.reserved)
         gi_engine_reserve(item, gi_image_nbytes(shape));
 }
 
@@ -168,7 +168,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
     return status;
 }
 
-/* The text of one file as item->made. */
+/* The text of one file as item->made.bytes. */
 static enum gi_status put(const struct infos *infos, struct gi_item *item,
                           const struct gi_image *image, const struct gi_metadata *metadata,
                           const struct gi_file_info *info, struct gi_err *err)
@@ -176,11 +176,11 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
     bool table = infos->rows.writer != NULL;
     if (table && infos->format != GI_TABLE_WRITER_JSONL) {
         struct gi_sink *sink = NULL;
-        enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
+        enum gi_status status = gi_sink_open_memory(&sink, item->line.input, err);
         if (!status)
             status = put_csv(sink, image, metadata, info, err);
         if (!status)
-            status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+            status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
         gi_sink_abandon(&sink);
         return status;
     }
@@ -196,10 +196,10 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
             gi_json_print_for(table ? -1 : STDOUT_FILENO, out,
                               to_json(table ? NULL : tar, file, image, metadata, info), 0, err);
     } else
-        print_text(out, item->input, image, metadata, info, infos->input);
-    item->made = gi_text_close(out, &memory);
-    item->made_nbytes = memory.nbytes;
-    if (!item->made && !status)
+        print_text(out, item->line.input, image, metadata, info, infos->input);
+    item->made.bytes = gi_text_close(out, &memory);
+    item->made.nbytes = memory.nbytes;
+    if (!item->made.bytes && !status)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a line");
     return status;
 }
@@ -212,19 +212,19 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct gi_file_info info = {0};
     struct gi_io_params io = *infos->input;
     struct gi_shape_listener listener = {.tell = on_shape, .arg = item};
-    struct gi_loading loading = {.bytes = item->bytes,
-                                 .nbytes = item->nbytes,
+    struct gi_loading loading = {.bytes = item->source.bytes,
+                                 .nbytes = item->source.nbytes,
                                  .listener = infos->own->check ? &listener : NULL};
     io.header_only = !infos->own->check;
     gi_item_note_input(item);
     double start = gi_now_ms();
     enum gi_status status =
-        gi_cli_load_by(&image, &metadata, &info, item->input, &io, &loading, err);
-    item->ms[GI_STAGE_DECODE] = gi_now_ms() - start;
+        gi_cli_load_by(&image, &metadata, &info, item->line.input, &io, &loading, err);
+    item->line.ms[GI_STAGE_DECODE] = gi_now_ms() - start;
     if (status)
         return status;
-    item->shape = image;
-    item->shape.data = NULL;
+    item->line.shape = image;
+    item->line.shape.data = NULL;
     status = put(infos, item, &image, &metadata, &info, err);
     gi_image_free(&image);
     gi_metadata_free(&metadata);

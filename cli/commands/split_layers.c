@@ -326,7 +326,7 @@ static enum gi_status split_piece(struct piece *piece, const struct labels *labe
                                   struct gi_err *err)
 {
     const struct batch *batch = piece->batch;
-    const char *folder = piece->item->output;
+    const char *folder = piece->item->line.output;
     enum gi_status status = fit(labels, &piece->src, err);
     if (!status)
         status =
@@ -360,13 +360,13 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
         return status;
     status = gi_cli_check_levels(&step, 1, &piece.src, &info, batch->io, err);
     if (!status && !shared)
-        status = load_labels(&own, item->beside, batch->io, 1, err);
+        status = load_labels(&own, item->line.beside, batch->io, 1, err);
     if (!status)
         status = split_piece(&piece, shared ? &batch->all : &own, err);
     free_labels(&own);
     gi_image_free(&piece.src);
     gi_metadata_free(&piece.metadata);
-    return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;
+    return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
 }
 
 static enum gi_status run_many(const struct gi_command *self, void *const *params, const void *mask,

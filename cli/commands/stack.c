@@ -119,8 +119,8 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     if (!*more)
         return GI_OK;
     const struct gi_input *input = &stack->list.inputs[stack->next++];
-    item->input = strdup(input->path);
-    if (!item->input)
+    item->line.input = strdup(input->path);
+    if (!item->line.input)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
     gi_item_refuse(item, input);
     return GI_OK;
@@ -139,8 +139,8 @@ static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
     struct gi_image *image = calloc(1, sizeof *image);
     if (!image)
         return gi_fail(err, GI_E_MEMORY, "out of memory: an image");
-    item->tag = image;
-    item->untag = free_image;
+    item->source.tag = image;
+    item->source.untag = free_image;
     return gi_imaging_load(stack->imaging, item, image, NULL, &info, err);
 }
 
@@ -193,7 +193,7 @@ static void add(struct stack *stack, const struct gi_image *image)
 
 static enum gi_status take(struct stack *stack, const struct gi_item *item, struct gi_err *err)
 {
-    const struct gi_image *image = item->tag, *want = &stack->shape;
+    const struct gi_image *image = item->source.tag, *want = &stack->shape;
     enum gi_status status = stack->n ? GI_OK : begin(stack, image, err);
     if (status)
         return status;
@@ -201,7 +201,7 @@ static enum gi_status take(struct stack *stack, const struct gi_item *item, stru
         image->channels != want->channels || image->type != want->type)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: is %d x %d, %d channels of %zu bytes, want %d x %d, %d of %zu as %s",
-                       item->input, image->width, image->height, image->channels,
+                       item->line.input, image->width, image->height, image->channels,
                        gi_type_nbytes(image->type), want->width, want->height, want->channels,
                        gi_type_nbytes(want->type), stack->list.inputs[0].path);
     if (holds_all(stack))
@@ -217,10 +217,10 @@ static enum gi_status take(struct stack *stack, const struct gi_item *item, stru
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct stack *stack = self;
-    if (!item->status)
-        item->status = take(stack, item, &item->err);
-    enum gi_status status = gi_n_to_one_add(&stack->report, item, err);
-    return status || !item->status ? status : gi_engine_end_by(item, err);
+    if (!item->line.status)
+        item->line.status = take(stack, item, &item->line.err);
+    enum gi_status status = gi_n_to_one_add(&stack->report, &item->line, err);
+    return status || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
 static int by_value(const void *a, const void *b)

@@ -110,8 +110,8 @@ enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
 {
     struct gi_naming naming = files->naming;
     naming.channel = channel;
-    *path = gi_naming_output(&naming, &files->list, item->place);
-    return *path ? gi_naming_folder(&files->naming, &files->list, item->place, *path, err)
+    *path = gi_naming_output(&naming, &files->list, item->source.place);
+    return *path ? gi_naming_folder(&files->naming, &files->list, item->source.place, *path, err)
                  : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
@@ -333,18 +333,19 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     for (*more = false; files->next < files->n && !*more; files->next++) {
         size_t i = place_of(files, files->next);
         const char *input = files->list.inputs[i].path;
-        free(item->output);
-        item->output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
-        if (files->named && !item->output)
+        free(item->line.output);
+        item->line.output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
+        if (files->named && !item->line.output)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        if (files->named && files->journal && gi_journal_has(files->journal, input, item->output))
+        if (files->named && files->journal &&
+            gi_journal_has(files->journal, input, item->line.output))
             continue;
-        item->other = files->others.n ? files->others.inputs[i].path : NULL;
-        item->beside = files->beside.n ? files->beside.inputs[i].path : NULL;
-        item->place = i;
-        item->in_parts = files->results != GI_BATCH_A_FILE;
-        item->input = strdup(input);
-        if (!item->input)
+        item->line.other = files->others.n ? files->others.inputs[i].path : NULL;
+        item->line.beside = files->beside.n ? files->beside.inputs[i].path : NULL;
+        item->source.place = i;
+        item->line.in_parts = files->results != GI_BATCH_A_FILE;
+        item->line.input = strdup(input);
+        if (!item->line.input)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         gi_item_refuse(item, &files->list.inputs[i]);
         *more = true;
@@ -359,15 +360,15 @@ enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item 
         return gi_tar_inputs_note(files->tars, item, err);
     if (files->tar_pairs)
         return gi_tar_pairs_note(files->tar_pairs, files->journal, item, err);
-    return files->journal ? gi_journal_add(files->journal, item, err) : GI_OK;
+    return files->journal ? gi_journal_add(files->journal, &item->line, err) : GI_OK;
 }
 
 bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
                   const char **file)
 {
     *tar = NULL;
-    *file = item->input;
-    if (item->status)
+    *file = item->line.input;
+    if (item->line.status)
         return false;
     if (files->tar_pairs)
         return gi_tar_pairs_names(item, tar, file);

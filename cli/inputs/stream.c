@@ -30,10 +30,10 @@ void gi_stream_free(struct gi_stream **out)
 enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
                               struct gi_err *err)
 {
-    if (asprintf(&item->input, "%s: %s %llu", gi_reader_name(stream->reader), what,
+    if (asprintf(&item->line.input, "%s: %s %llu", gi_reader_name(stream->reader), what,
                  (unsigned long long)stream->taken) >= 0)
         return GI_OK;
-    item->input = NULL;
+    item->line.input = NULL;
     return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
 }
 
@@ -44,9 +44,9 @@ bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struc
         gi_cli_warn("%s", why->text);
         return false;
     }
-    item->pass = true;
-    item->status = why->status;
-    item->err = *why;
+    item->line.pass = true;
+    item->line.status = why->status;
+    item->line.err = *why;
     return true;
 }
 
@@ -63,20 +63,20 @@ enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, st
     if (!buffer.at)
         gi_pnm_next(&buffer, &end, stream->reader, &stream->io.limits, &fault);
     *more = !end;
-    item->bytes = buffer.at;
-    item->nbytes = buffer.nbytes;
+    item->source.bytes = buffer.at;
+    item->source.nbytes = buffer.nbytes;
     if (fault.status)
         *more = gi_stream_break(stream, item, &fault);
     if (end || fault.status)
         return GI_OK;
     gi_engine_reserve(item, buffer.nbytes); /* one image is read ahead of it */
     stream->taken++;
-    item->output = strdup(stream->output);
-    if (!item->output)
+    item->line.output = strdup(stream->output);
+    if (!item->line.output)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     if (!gi_save_format(stream->output, stream->io.format)) { /* from - to -: each as it came */
         const char *name = gi_format_of(buffer.at, buffer.nbytes)->name;
-        item->format = strcmp(name, "pbm") == 0 ? "pgm" : name;
+        item->source.format = strcmp(name, "pbm") == 0 ? "pgm" : name;
     }
     return gi_stream_name(stream, item, "image", err);
 }
@@ -91,14 +91,14 @@ enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *e
 {
     struct gi_stream *stream = self;
     enum gi_status status = GI_OK;
-    if (!item->status)
-        status = gi_sink_write(stream->sink, item->made, item->made_nbytes, err);
-    if (!item->status && !status)
+    if (!item->line.status)
+        status = gi_sink_write(stream->sink, item->made.bytes, item->made.nbytes, err);
+    if (!item->line.status && !status)
         status = gi_sink_flush(stream->sink, err);
     if (!status)
-        status = gi_stream_report_add(stream, item, err);
+        status = gi_stream_report_add(stream, &item->line, err);
     /* A film with a hole in it is none. */
-    return status || !item->status ? status : gi_engine_end_by(item, err);
+    return status || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
 enum gi_status gi_stream_go(struct gi_stream *stream, const struct gi_work_on *work,

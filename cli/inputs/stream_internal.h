@@ -33,8 +33,8 @@ struct gi_stream {
     bool ended;                            /* it can't be read on */
 
     struct gi_journal *journal; /* NULL: no report */
-    struct gi_item frame;       /* Y4M: of which the planes come, for its line */
-    struct gi_item whole;       /* the stream's own line so far */
+    struct gi_line frame;       /* Y4M: of which the planes come, for its line */
+    struct gi_line whole;       /* the stream's own line so far */
 };
 
 void gi_stream_free(struct gi_stream **stream);
@@ -57,10 +57,10 @@ enum gi_status gi_stream_report_open(struct gi_stream *stream, const struct gi_b
                                      const char *output, struct gi_err *err);
 /* For deliver(): the line of an image, of a plane that a table is made of, or of a frame. Errors:
  * as gi_journal_add(). */
-enum gi_status gi_stream_report_add(struct gi_stream *stream, const struct gi_item *item,
+enum gi_status gi_stream_report_add(struct gi_stream *stream, const struct gi_line *line,
                                     struct gi_err *err);
 /* The same of a plane: a frame's line comes with its last. */
-enum gi_status gi_stream_report_plane(struct gi_stream *stream, const struct gi_item *item,
+enum gi_status gi_stream_report_plane(struct gi_stream *stream, const struct gi_line *line,
                                       int plane, struct gi_err *err);
 /* The line of the stream itself, which ended by `status` and `err`; none after a signal. Returns
  * `status`, or where that is GI_OK the error of writing. */

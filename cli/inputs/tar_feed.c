@@ -81,9 +81,9 @@ static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item
         return NULL;
     }
     *tag = (struct gi_tar_tag){.kind = kind, .shard = feed->shard, .feed = feed};
-    item->tag = tag;
-    item->untag = untag;
-    item->pass = kind != GI_TAR_MEMBER;
+    item->source.tag = tag;
+    item->source.untag = untag;
+    item->line.pass = kind != GI_TAR_MEMBER;
     return tag;
 }
 
@@ -92,14 +92,14 @@ static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
                                 const struct gi_err *why, struct gi_err *err)
 {
     struct gi_tar_tag *tag = new_tag(feed, item, why ? GI_TAR_BROKEN : GI_TAR_END, err);
-    item->mark = !why;
+    item->source.mark = !why;
     if (!tag)
         return GI_E_MEMORY;
     tag->nbytes = (uint64_t)feed->opened.st_size;
     tag->mtime_ns = gi_mtime_ns(&feed->opened);
     if (why) {
-        item->status = why->status;
-        item->err = *why;
+        item->line.status = why->status;
+        item->line.err = *why;
     }
     gi_tar_reader_close(&feed->reader);
     feed->fault = (struct gi_err){0};
@@ -158,14 +158,14 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
                                  struct gi_err *err)
 {
     const char *name = gi_tar_entry_name(tag->entry), *suffix = feed->options.suffix;
-    item->pass = false;
-    item->output = suffix ? rename_member(name, suffix) : strdup(name);
-    if (!item->output)
+    item->line.pass = false;
+    item->line.output = suffix ? rename_member(name, suffix) : strdup(name);
+    if (!item->line.output)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     if (suffix)
-        gi_tar_entry_rename(tag->entry, item->output);
+        gi_tar_entry_rename(tag->entry, item->line.output);
     else if (!feed->options.io->format) /* what comes out of a bitmap is seldom one */
-        item->format = strcmp(format->name, "pbm") == 0 ? "pgm" : format->name;
+        item->source.format = strcmp(format->name, "pbm") == 0 ? "pgm" : format->name;
     return GI_OK;
 }
 
@@ -178,8 +178,8 @@ static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
     const struct gi_io_params *io = feed->options.io;
     const struct gi_load_options options = {.limits = io->limits, .header_only = true};
     struct gi_image image;
-    return gi_load_memory(&image, NULL, NULL, buffer->at, buffer->nbytes, item->input, &options,
-                          NULL, NULL) == GI_OK &&
+    return gi_load_memory(&image, NULL, NULL, buffer->at, buffer->nbytes, item->line.input,
+                          &options, NULL, NULL) == GI_OK &&
            (uint64_t)image.width * (uint64_t)image.height <= max_pixels &&
            nbytes / TIMES <= gi_image_nbytes(&image);
 }
@@ -191,16 +191,16 @@ static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct g
                         uint64_t nbytes, struct gi_err *fault)
 {
     const struct gi_io_params *io = feed->options.io;
-    uint64_t memory = gi_engine_memory(item->engine);
+    uint64_t memory = gi_engine_memory(item->turn.engine);
     const char *option = nbytes > io->limits.max_bytes ? "--max-bytes" : "--memory";
     if (nbytes <= io->limits.max_bytes && (nbytes <= memory || nbytes <= LONG_NBYTES))
         return false;
     if (nbytes <= io->limits.max_bytes && (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault) ||
                                            fills(feed, item, buffer, nbytes, UINT64_MAX)))
         return false;
-    item->status =
-        gi_fail(&item->err, GI_E_LIMIT, "%s: %llu bytes, over the limit of %llu; %s raises it",
-                item->input, (unsigned long long)nbytes,
+    item->line.status =
+        gi_fail(&item->line.err, GI_E_LIMIT, "%s: %llu bytes, over the limit of %llu; %s raises it",
+                item->line.input, (unsigned long long)nbytes,
                 (unsigned long long)(nbytes > io->limits.max_bytes ? io->limits.max_bytes : memory),
                 option);
     return true;
@@ -223,11 +223,12 @@ static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffe
     do {
         uint64_t stored = gi_tar_stored_nbytes(feed->reader);
         if (stored < buffer->nbytes / 2) {
-            item->status = gi_fail(&item->err, GI_E_LIMIT,
-                                   "%s: %llu bytes, over the limit of %llu, from %llu bytes of the "
-                                   "tar; --max-pixels raises it",
-                                   item->input, (unsigned long long)nbytes,
-                                   (unsigned long long)limit, (unsigned long long)stored);
+            item->line.status =
+                gi_fail(&item->line.err, GI_E_LIMIT,
+                        "%s: %llu bytes, over the limit of %llu, from %llu bytes of the "
+                        "tar; --max-pixels raises it",
+                        item->line.input, (unsigned long long)nbytes, (unsigned long long)limit,
+                        (unsigned long long)stored);
             return false;
         }
         before = buffer->nbytes;
@@ -252,9 +253,9 @@ static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item
         too_long = !hold(feed, item, &buffer, nbytes, fault);
         status = fault->status;
     }
-    item->bytes = buffer.at;
-    item->nbytes = buffer.nbytes;
-    item->pass = true;
+    item->source.bytes = buffer.at;
+    item->source.nbytes = buffer.nbytes;
+    item->line.pass = true;
     if (status || too_long)
         return GI_OK;
     if (format && is_image(format, gi_tar_entry_name(tag->entry), buffer.at, buffer.nbytes))
@@ -282,20 +283,20 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
         return GI_E_MEMORY;
     }
     tag->entry = entry;
-    if (asprintf(&item->input, "%s: %s", gi_tar_feed_name(feed->options.inputs[feed->shard]),
+    if (asprintf(&item->line.input, "%s: %s", gi_tar_feed_name(feed->options.inputs[feed->shard]),
                  gi_tar_entry_name(entry)) < 0) {
-        item->input = NULL;
+        item->line.input = NULL;
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     }
-    tag->name = strchr(item->input, '\0') - strlen(gi_tar_entry_name(entry));
-    item->pass = true;
+    tag->name = strchr(item->line.input, '\0') - strlen(gi_tar_entry_name(entry));
+    item->line.pass = true;
     if (!gi_tar_entry_is_file(entry))
         return GI_OK;
     enum gi_status status = take_member(feed, item, tag, &fault, err);
     if (status || !fault.status)
         return status;
-    item->untag(tag);
-    item->tag = NULL;
+    item->source.untag(tag);
+    item->source.tag = NULL;
     return end_shard(feed, item, &fault, err);
 }
 

@@ -9,10 +9,11 @@
 
 /* The kind of an item, stored in its tag. */
 enum gi_tar_kind {
-    GI_TAR_MEMBER, /* an image to work on, or where item->pass other bytes to write as they are */
+    GI_TAR_MEMBER, /* an image to work on, or where item->line.pass other bytes to write as they are
+                    */
     GI_TAR_COPY,   /* no image and long: gi_tar_feed_copy() brings its bytes when it is delivered */
     GI_TAR_END,    /* no member: the shard's end */
-    GI_TAR_BROKEN, /* the same, of a shard that can't be read on: item->err says why */
+    GI_TAR_BROKEN, /* the same, of a shard that can't be read on: item->line.err says why */
 };
 
 struct gi_tar_feed;
@@ -21,9 +22,9 @@ struct gi_tar_tag {
     enum gi_tar_kind kind;
     size_t shard;               /* of the feed's inputs, from 0 */
     struct gi_tar_entry *entry; /* owned here; NULL at ends */
-    const char *name;           /* the member's, before --suffix gave it another; in item->input */
-    uint64_t nbytes;            /* at ends, size and time of the tar when it was opened; 0: */
-    int64_t mtime_ns;           /* unknown */
+    const char *name; /* the member's, before --suffix gave it another; in item->line.input */
+    uint64_t nbytes;  /* at ends, size and time of the tar when it was opened; 0: */
+    int64_t mtime_ns; /* unknown */
     struct gi_tar_feed *feed;
 };
 

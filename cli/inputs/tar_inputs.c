@@ -112,18 +112,19 @@ enum gi_status gi_tar_inputs_go(struct gi_tar_inputs *tars, const struct gi_work
 enum gi_status gi_tar_inputs_note(struct gi_tar_inputs *tars, const struct gi_item *item,
                                   struct gi_err *err)
 {
-    const struct gi_tar_tag *tag = item->tag;
+    const struct gi_tar_tag *tag = item->source.tag;
     tars->broken += tag->kind == GI_TAR_BROKEN;
     if (tag->kind == GI_TAR_END || (tag->kind == GI_TAR_BROKEN && !gi_stop_asked()))
         return gi_tar_report_end(tars->report, item, false, err);
-    return item->pass && !item->status ? GI_OK : gi_tar_report_member(tars->report, item, err);
+    return item->line.pass && !item->line.status ? GI_OK
+                                                 : gi_tar_report_member(tars->report, item, err);
 }
 
 bool gi_tar_inputs_names(const struct gi_item *item, const char **tar, const char **file,
                          const struct gi_tar_inputs *tars)
 {
-    const struct gi_tar_tag *tag = item->tag;
-    if (tag->kind != GI_TAR_MEMBER || item->pass)
+    const struct gi_tar_tag *tag = item->source.tag;
+    if (tag->kind != GI_TAR_MEMBER || item->line.pass)
         return false;
     *tar = tars->names.inputs[tag->shard];
     *file = tag->name;

@@ -45,7 +45,7 @@ struct gi_tar_pairs {
 struct tag {
     char *tars[2]; /* the lists own them */
     char *name;    /* of the member; NULL: the item is the end of the two tars */
-    char *other;   /* item->other */
+    char *other;   /* item->line.other */
     void *bytes;   /* of the second */
     size_t nbytes;
 };
@@ -102,7 +102,7 @@ static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct ha
     *place = half->next;
     if (pairs->last[side] == &half->next)
         pairs->last[side] = place;
-    pairs->held -= item->nbytes;
+    pairs->held -= item->source.nbytes;
     free(half);
     return item;
 }
@@ -111,7 +111,7 @@ static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct ha
 static void free_half(struct gi_item *half, struct gi_item *item)
 {
     if (item && half)
-        item->reserved += half->reserved;
+        item->turn.reserved += half->turn.reserved;
     gi_item_free(&half);
 }
 
@@ -179,7 +179,7 @@ static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item
 {
     struct tag *tag = calloc(1, sizeof *tag);
     char *copy = name ? strdup(name) : NULL;
-    item->input = first;
+    item->line.input = first;
     if (!tag || !first || !second || (name && !copy)) {
         free(tag);
         free(copy);
@@ -187,9 +187,9 @@ static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item
         return gi_fail(err, GI_E_MEMORY, "out of memory: a pair");
     }
     *tag = (struct tag){.tars = {pairs->paths[0], pairs->paths[1]}, .name = copy, .other = second};
-    item->tag = tag;
-    item->untag = untag;
-    item->other = second;
+    item->source.tag = tag;
+    item->source.untag = untag;
+    item->line.other = second;
     return GI_OK;
 }
 
@@ -197,7 +197,7 @@ static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item
  * writes for a folder. */
 static const char *name_of(const struct gi_item *half)
 {
-    const char *name = ((const struct gi_tar_tag *)half->tag)->name;
+    const char *name = ((const struct gi_tar_tag *)half->source.tag)->name;
     while (strncmp(name, "./", 2) == 0)
         name += 1 + strspn(name + 1, "/");
     return name;
@@ -235,17 +235,17 @@ static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
 static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
                               struct gi_item *b, struct gi_err *err)
 {
-    char *first = strdup(a->input), *second = strdup(b->input);
+    char *first = strdup(a->line.input), *second = strdup(b->line.input);
     enum gi_status status = name_item(pairs, item, name_of(a), first, second, err);
     if (!status)
         status = note_paired(pairs, name_of(a), err);
     if (!status) {
-        struct tag *tag = item->tag;
-        item->bytes = a->bytes;
-        item->nbytes = a->nbytes;
-        tag->bytes = b->bytes;
-        tag->nbytes = b->nbytes;
-        a->bytes = b->bytes = NULL;
+        struct tag *tag = item->source.tag;
+        item->source.bytes = a->source.bytes;
+        item->source.nbytes = a->source.nbytes;
+        tag->bytes = b->source.bytes;
+        tag->nbytes = b->source.nbytes;
+        a->source.bytes = b->source.bytes = NULL;
     }
     free_half(a, item);
     free_half(b, item);
@@ -256,17 +256,17 @@ static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, 
 static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_item *item,
                                   struct gi_item *half, int side, struct gi_err *err)
 {
-    enum gi_status status =
-        name_item(pairs, item, name_of(half), strdup(half->input), strdup(half->input), err);
-    item->pass = true;
-    item->status = half->status;
-    item->err = half->err;
-    if (!item->status)
-        item->status = gi_fail(&item->err, GI_E_IO,
-                               was_paired(pairs, name_of(half))
-                                   ? "%s: every image of this name in %s has its pair already"
-                                   : "%s: there is no image of this name in %s",
-                               half->input, gi_tar_feed_name(pairs->paths[!side]));
+    enum gi_status status = name_item(pairs, item, name_of(half), strdup(half->line.input),
+                                      strdup(half->line.input), err);
+    item->line.pass = true;
+    item->line.status = half->line.status;
+    item->line.err = half->line.err;
+    if (!item->line.status)
+        item->line.status = gi_fail(&item->line.err, GI_E_IO,
+                                    was_paired(pairs, name_of(half))
+                                        ? "%s: every image of this name in %s has its pair already"
+                                        : "%s: there is no image of this name in %s",
+                                    half->line.input, gi_tar_feed_name(pairs->paths[!side]));
     free_half(half, item);
     return status;
 }
@@ -277,13 +277,13 @@ static enum gi_status end_tars(struct gi_tar_pairs *pairs, struct gi_item *item,
 {
     enum gi_status status =
         name_item(pairs, item, NULL, strdup(pairs->paths[0]), strdup(pairs->paths[1]), err);
-    item->pass = true;
-    item->mark = !why;
-    item->input_nbytes = pairs->nbytes;
-    item->input_mtime_ns = pairs->mtime_ns;
+    item->line.pass = true;
+    item->source.mark = !why;
+    item->line.input_nbytes = pairs->nbytes;
+    item->line.input_mtime_ns = pairs->mtime_ns;
     if (why) {
-        item->status = why->status;
-        item->err = *why;
+        item->line.status = why->status;
+        item->line.err = *why;
     }
     close_tars(pairs, item);
     pairs->at++;
@@ -303,7 +303,7 @@ static enum gi_status wait_for_other(struct gi_tar_pairs *pairs, struct gi_item 
     *entry = (struct half){.item = half};
     *pairs->last[side] = entry;
     pairs->last[side] = &entry->next;
-    pairs->held += half->nbytes;
+    pairs->held += half->source.nbytes;
     return GI_OK;
 }
 
@@ -321,13 +321,13 @@ static enum gi_status take_image(struct gi_tar_pairs *pairs, struct gi_item *ite
                                  struct gi_item *half, int side, bool *made, struct gi_err *err)
 {
     *made = pairs->any = true;
-    if (half->status)
+    if (half->line.status)
         return leave_alone(pairs, item, half, side, err);
     struct gi_item *other = find(pairs, !side, name_of(half));
     if (other)
         return pair_up(pairs, item, side ? other : half, side ? half : other, err);
     enum gi_status status = wait_for_other(pairs, half, side, err);
-    uint64_t most = gi_engine_memory(item->engine);
+    uint64_t most = gi_engine_memory(item->turn.engine);
     *made = !status && pairs->held > most;
     if (!*made)
         return status;
@@ -348,16 +348,16 @@ static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item
     struct gi_item *half = gi_item_new();
     if (!half)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a member");
-    half->engine = item->engine;
-    half->index = item->index;
+    half->turn.engine = item->turn.engine;
+    half->turn.index = item->turn.index;
     enum gi_status status = gi_tar_feed_next(pairs->feeds[side], half, &more, err);
-    const struct gi_tar_tag *tag = half->tag;
+    const struct gi_tar_tag *tag = half->source.tag;
     if (status || !more) {
         pairs->ended[side] = true;
         free_half(half, item);
         return status;
     }
-    if (tag->kind == GI_TAR_MEMBER && (!half->pass || half->status))
+    if (tag->kind == GI_TAR_MEMBER && (!half->line.pass || half->line.status))
         return take_image(pairs, item, half, side, made, err);
     *made = tag->kind == GI_TAR_BROKEN;
     pairs->ended[side] |= tag->kind == GI_TAR_END;
@@ -366,7 +366,7 @@ static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item
         pairs->mtime_ns = tag->mtime_ns;
     }
     if (*made)
-        status = end_tars(pairs, item, &half->err, err);
+        status = end_tars(pairs, item, &half->line.err, err);
     free_half(half, item);
     return status;
 }
@@ -415,14 +415,14 @@ enum gi_status gi_tar_pairs_next(void *self, struct gi_item *item, bool *more, s
 
 const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes)
 {
-    const struct tag *tag = item->tag;
+    const struct tag *tag = item->source.tag;
     *nbytes = tag->nbytes;
     return tag->bytes;
 }
 
 bool gi_tar_pairs_names(const struct gi_item *item, const char **tar, const char **file)
 {
-    const struct tag *tag = item->tag;
+    const struct tag *tag = item->source.tag;
     *tar = tag->tars[0];
     *file = tag->name;
     return tag->name != NULL;
@@ -431,14 +431,14 @@ bool gi_tar_pairs_names(const struct gi_item *item, const char **tar, const char
 static enum gi_status note_member(struct gi_tar_pairs *pairs, struct gi_journal *journal,
                                   const struct gi_item *item, struct gi_err *err)
 {
-    const struct tag *tag = item->tag;
-    struct gi_item line = *item;
+    const struct tag *tag = item->source.tag;
+    struct gi_line line = item->line;
     char *names[2] = {NULL, NULL};
     pairs->done++;
-    pairs->differing += !item->status && *item->err.text;
-    pairs->failed += item->status != GI_OK;
-    if (item->status)
-        pairs->status = item->status;
+    pairs->differing += !item->line.status && *item->line.err.text;
+    pairs->failed += item->line.status != GI_OK;
+    if (item->line.status)
+        pairs->status = item->line.status;
     for (int i = 0; i < 2; i++)
         if (asprintf(&names[i], "%s:%s", tag->tars[i], tag->name) < 0)
             names[i] = NULL;
@@ -455,17 +455,17 @@ static enum gi_status note_member(struct gi_tar_pairs *pairs, struct gi_journal 
 enum gi_status gi_tar_pairs_note(struct gi_tar_pairs *pairs, struct gi_journal *journal,
                                  const struct gi_item *item, struct gi_err *err)
 {
-    struct gi_item line = *item;
+    struct gi_line line = item->line;
     if (!journal)
         return GI_OK;
-    if (((const struct tag *)item->tag)->name)
+    if (((const struct tag *)item->source.tag)->name)
         return note_member(pairs, journal, item, err);
     line.pass = false;
-    if (!item->status && pairs->failed)
+    if (!item->line.status && pairs->failed)
         line.status = gi_fail(&line.err, pairs->status, "%zu of %zu pairs failed", pairs->failed,
                               pairs->done);
-    else if (!item->status && pairs->differing)
+    else if (!item->line.status && pairs->differing)
         gi_fail(&line.err, GI_OK, "%zu of %zu pairs differ", pairs->differing, pairs->done);
     pairs->done = pairs->failed = pairs->differing = 0;
-    return item->status && gi_stop_asked() ? GI_OK : gi_journal_add(journal, &line, err);
+    return item->line.status && gi_stop_asked() ? GI_OK : gi_journal_add(journal, &line, err);
 }

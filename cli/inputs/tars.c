@@ -174,11 +174,12 @@ static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, 
 /* A shard that lacks what another try would give it is not written: --resume would leave it so. */
 static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
-    const struct gi_tar_tag *tag = item->tag;
+    const struct gi_tar_tag *tag = item->source.tag;
     if (tars->spoilt) {
-        item->status = gi_fail(&item->err, GI_E_AGAIN,
-                               "%s: is not written: the machine failed, not its members: try again",
-                               gi_tar_output(&tars->names, tag->shard));
+        item->line.status =
+            gi_fail(&item->line.err, GI_E_AGAIN,
+                    "%s: is not written: the machine failed, not its members: try again",
+                    gi_tar_output(&tars->names, tag->shard));
         return drop_shard(tars, item, err);
     }
     bool open = gi_tars_are_joined(&tars->names) && tag->shard + 1 < tars->names.ninputs;
@@ -191,10 +192,10 @@ static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct 
 static enum gi_status write_member(struct tars *tars, const struct gi_item *item, bool *whole,
                                    struct gi_err *err)
 {
-    const struct gi_tar_tag *tag = item->tag;
-    const void *bytes = item->made ? item->made : item->bytes;
-    size_t nbytes = item->made ? item->made_nbytes : item->nbytes;
-    if (item->made)
+    const struct gi_tar_tag *tag = item->source.tag;
+    const void *bytes = item->made.bytes ? item->made.bytes : item->source.bytes;
+    size_t nbytes = item->made.bytes ? item->made.nbytes : item->source.nbytes;
+    if (item->made.bytes)
         gi_tar_entry_resize(tag->entry, nbytes);
     enum gi_status status = gi_tar_write_entry(tars->writer, tag->entry, err);
     if (!status)
@@ -209,19 +210,19 @@ static enum gi_status write_member(struct tars *tars, const struct gi_item *item
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tars *tars = self;
-    const struct gi_tar_tag *tag = item->tag;
+    const struct gi_tar_tag *tag = item->source.tag;
     bool whole = true;
     if (tag->kind == GI_TAR_BROKEN)
         return drop_shard(tars, item, err);
     enum gi_status status = open_writer(tars, tag->shard, err);
     if (!status && tag->kind == GI_TAR_END)
         return end_shard(tars, item, err);
-    if (item->pass)
-        item->input_nbytes = gi_tar_entry_nbytes(tag->entry);
-    if (item->pass && !item->status)
-        item->output_nbytes = item->input_nbytes;
-    tars->spoilt |= gi_status_is_machine(item->status);
-    if (!status && !item->status)
+    if (item->line.pass)
+        item->line.input_nbytes = gi_tar_entry_nbytes(tag->entry);
+    if (item->line.pass && !item->line.status)
+        item->line.output_nbytes = item->line.input_nbytes;
+    tars->spoilt |= gi_status_is_machine(item->line.status);
+    if (!status && !item->line.status)
         status = write_member(tars, item, &whole, err);
     return status || !whole ? status : gi_tar_report_member(tars->report, item, err);
 }
@@ -229,7 +230,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
 /* The array of a member. */
 static enum gi_status analyse(const struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
-    const struct gi_tar_tag *tag = item->tag;
+    const struct gi_tar_tag *tag = item->source.tag;
     struct gi_imaging_table table = {.file = tag->name, .into_memory = true};
     struct gi_image image = {0};
     struct gi_file_info info = {0};

@@ -145,8 +145,8 @@ enum gi_status gi_video_feed_next(void *self, struct gi_item *item, bool *more, 
     struct plane *plane = calloc(1, sizeof *plane);
     if (!plane)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a plane");
-    item->tag = plane;
-    item->untag = untag;
+    item->source.tag = plane;
+    item->source.untag = untag;
     if (read_plane(stream, plane, item, &end, &fault)) {
         *more = gi_stream_break(stream, item, &fault);
         return GI_OK;
@@ -159,34 +159,34 @@ enum gi_status gi_video_take_plane(struct gi_stream *stream, struct gi_item *ite
                                    struct gi_image *image, struct gi_err *err)
 {
     static const char *const names[GI_Y4M_PLANES] = {"Y", "Cb", "Cr", "alpha"};
-    struct plane *plane = item->tag;
+    struct plane *plane = item->source.tag;
     char *name = NULL;
     *image = plane->image;
     plane->image = (struct gi_image){0};
-    item->input_nbytes = gi_image_nbytes(image);
-    item->shape = *image;
-    item->shape.data = NULL;
+    item->line.input_nbytes = gi_image_nbytes(image);
+    item->line.shape = *image;
+    item->line.shape.data = NULL;
     if (gi_y4m_widen(image, stream->video.bits, err))
-        return gi_err_prefix(err, "%s", item->input);
+        return gi_err_prefix(err, "%s", item->line.input);
     if (stream->video.nplanes == 1)
         return GI_OK;
-    if (asprintf(&name, "%s %s", item->input, names[plane->number]) < 0)
+    if (asprintf(&name, "%s %s", item->line.input, names[plane->number]) < 0)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
-    free(item->input);
-    item->input = name;
+    free(item->line.input);
+    item->line.input = name;
     return GI_OK;
 }
 
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
-    struct plane *plane = item->tag;
+    struct plane *plane = item->source.tag;
     struct gi_image made = {0};
     struct gi_ready ready;
-    item->input_nbytes = gi_image_nbytes(&plane->image);
+    item->line.input_nbytes = gi_image_nbytes(&plane->image);
     enum gi_status status = gi_y4m_widen(&plane->image, stream->video.bits, err);
     if (status)
-        return gi_err_prefix(err, "%s", item->input);
+        return gi_err_prefix(err, "%s", item->line.input);
     status = gi_ready_make(&ready, stream->chain, err);
     if (!status)
         status = gi_imaging_compute(stream->imaging, item, &made, &plane->image, &ready, err);
@@ -199,9 +199,9 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
                          "plane %d comes out as %d x %d, and the video is made for %d x %d",
                          plane->number, made.width, made.height, want.width, want.height);
     if (status)
-        return gi_err_prefix(err, "%s", item->input);
+        return gi_err_prefix(err, "%s", item->line.input);
     gi_y4m_narrow(&plane->image, stream->video.bits);
-    item->output_nbytes = gi_image_nbytes(&plane->image);
+    item->line.output_nbytes = gi_image_nbytes(&plane->image);
     return GI_OK;
 }
 
@@ -221,9 +221,9 @@ static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
-    struct plane *plane = item->tag;
-    if (item->status) {
-        enum gi_status told = gi_stream_report_plane(stream, item, plane->number, err);
+    struct plane *plane = item->source.tag;
+    if (item->line.status) {
+        enum gi_status told = gi_stream_report_plane(stream, &item->line, plane->number, err);
         return told ? told : gi_engine_end_by(item, err);
     }
     if (plane->number == 0)
@@ -233,5 +233,5 @@ enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err 
     enum gi_status status = GI_OK;
     if (plane->number + 1 == stream->video.nplanes)
         status = write_frame(stream, err);
-    return status ? status : gi_stream_report_plane(stream, item, plane->number, err);
+    return status ? status : gi_stream_report_plane(stream, &item->line, plane->number, err);
 }

@@ -400,81 +400,81 @@ bool gi_journal_has(const struct gi_journal *journal, const char *input, const c
 }
 
 /* The results of an input that has several. */
-static json_t *parts_json(const struct gi_item *item)
+static json_t *parts_json(const struct gi_line *of)
 {
     json_t *parts = json_array();
-    for (size_t i = 0; i < item->nparts; i++) {
+    for (size_t i = 0; i < of->nparts; i++) {
         json_t *part = json_object();
-        gi_json_set_name(part, "output", item->parts[i].path);
-        json_object_set_new(part, "output_bytes", json_integer((json_int_t)item->parts[i].nbytes));
-        json_object_set_new(part, "output_mtime_ns", json_integer(item->parts[i].mtime_ns));
+        gi_json_set_name(part, "output", of->parts[i].path);
+        json_object_set_new(part, "output_bytes", json_integer((json_int_t)of->parts[i].nbytes));
+        json_object_set_new(part, "output_mtime_ns", json_integer(of->parts[i].mtime_ns));
         json_array_append_new(parts, part);
     }
     return parts;
 }
 
 /* `key` NULL: it is no part of anything. */
-static char *item_text(const struct gi_item *item, const char *key, const char *whole)
+static char *line_text(const struct gi_line *of, const char *key, const char *whole)
 {
     static const char *const types[] = {"u8", "u16", "f32", "u32"};
     json_t *line = json_object(), *ms = json_object();
-    const char *status = item->status ? "failed" : item->pass ? "passed" : "done";
-    if (item->inputs)
-        json_object_set_new(line, "inputs", json_integer((json_int_t)item->inputs));
+    const char *status = of->status ? "failed" : of->pass ? "passed" : "done";
+    if (of->inputs)
+        json_object_set_new(line, "inputs", json_integer((json_int_t)of->inputs));
     else
-        gi_json_set_name(line, "input", item->input);
-    if (item->other)
-        gi_json_set_name(line, "other", item->other);
+        gi_json_set_name(line, "input", of->input);
+    if (of->other)
+        gi_json_set_name(line, "other", of->other);
     else
-        gi_json_set_name(line, "output", item->output);
+        gi_json_set_name(line, "output", of->output);
     if (key)
         gi_json_set_name(line, key, whole);
     json_object_set_new(line, "status", json_string(status));
-    if (item->status)
-        json_object_set_new(line, "error", gi_json_text(item->err.text));
-    if (item->other)
-        json_object_set_new(line, "differs", json_boolean(!item->status && *item->err.text));
-    if (item->shape.width) {
-        json_object_set_new(line, "width", json_integer(item->shape.width));
-        json_object_set_new(line, "height", json_integer(item->shape.height));
-        json_object_set_new(line, "channels", json_integer(item->shape.channels));
-        json_object_set_new(line, "type", json_string(types[item->shape.type]));
+    if (of->status)
+        json_object_set_new(line, "error", gi_json_text(of->err.text));
+    if (of->other)
+        json_object_set_new(line, "differs", json_boolean(!of->status && *of->err.text));
+    if (of->shape.width) {
+        json_object_set_new(line, "width", json_integer(of->shape.width));
+        json_object_set_new(line, "height", json_integer(of->shape.height));
+        json_object_set_new(line, "channels", json_integer(of->shape.channels));
+        json_object_set_new(line, "type", json_string(types[of->shape.type]));
     }
-    json_object_set_new(line, "input_bytes", json_integer((json_int_t)item->input_nbytes));
-    if (!key && !item->inputs)
-        json_object_set_new(line, "input_mtime_ns", json_integer(item->input_mtime_ns));
-    if (item->beside) {
-        gi_json_set_name(line, "beside", item->beside);
-        json_object_set_new(line, "beside_bytes", json_integer((json_int_t)item->beside_nbytes));
-        json_object_set_new(line, "beside_mtime_ns", json_integer(item->beside_mtime_ns));
+    json_object_set_new(line, "input_bytes", json_integer((json_int_t)of->input_nbytes));
+    if (!key && !of->inputs)
+        json_object_set_new(line, "input_mtime_ns", json_integer(of->input_mtime_ns));
+    if (of->beside) {
+        gi_json_set_name(line, "beside", of->beside);
+        json_object_set_new(line, "beside_bytes", json_integer((json_int_t)of->beside_nbytes));
+        json_object_set_new(line, "beside_mtime_ns", json_integer(of->beside_mtime_ns));
     }
-    json_object_set_new(line, "output_bytes", json_integer((json_int_t)item->output_nbytes));
-    if (!key && !item->in_parts)
-        json_object_set_new(line, "output_mtime_ns", json_integer(item->output_mtime_ns));
-    if (item->in_parts && !item->status)
-        json_object_set_new(line, "outputs", parts_json(item));
+    json_object_set_new(line, "output_bytes", json_integer((json_int_t)of->output_nbytes));
+    if (!key && !of->in_parts)
+        json_object_set_new(line, "output_mtime_ns", json_integer(of->output_mtime_ns));
+    if (of->in_parts && !of->status)
+        json_object_set_new(line, "outputs", parts_json(of));
     for (int i = 0; i < GI_STAGES; i++)
-        json_object_set_new(ms, gi_stage_names[i], json_real(0.001 * (int)(1000 * item->ms[i])));
+        json_object_set_new(ms, gi_stage_names[i], json_real(0.001 * (int)(1000 * of->ms[i])));
     json_object_set_new(line, "ms", ms);
     return gi_json_dump(line, JSON_REAL_PRECISION(9));
 }
 
-enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
+enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_line *line,
                               struct gi_err *err)
 {
-    return gi_journal_add_part(journal, item, NULL, NULL, err);
+    return gi_journal_add_part(journal, line, NULL, NULL, err);
 }
 
-enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_item *item,
+enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_line *line,
                                    const char *key, const char *whole, struct gi_err *err)
 {
-    char *text = item_text(item, key, whole), *line = NULL;
-    int n = text ? asprintf(&line, "%s\n", text) : -1;
+    char *text = line_text(line, key, whole), *bytes = NULL;
+    int n = text ? asprintf(&bytes, "%s\n", text) : -1;
     free(text);
     if (n < 0)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
     enum gi_status status = GI_OK;
-    for (char *at = line; n > 0 && !status;) {
+    for (char *at = bytes; n > 0 && !status;) {
         ssize_t written = write(journal->fd, at, (size_t)n);
         if (written < 0 && errno != EINTR)
             status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
@@ -484,6 +484,6 @@ enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_i
             n -= (int)written;
         }
     }
-    free(line);
+    free(bytes);
     return status;
 }

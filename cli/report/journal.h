@@ -3,7 +3,7 @@
 #ifndef GI_CLI_REPORT_JOURNAL_H
 #define GI_CLI_REPORT_JOURNAL_H
 
-#include "cli/run/item.h"
+#include "cli/report/line.h"
 #include "cli/inputs/shard.h"
 
 struct gi_journal;
@@ -38,12 +38,12 @@ void gi_journal_close(struct gi_journal **journal);
  * by their sizes and times. */
 bool gi_journal_has(const struct gi_journal *journal, const char *input, const char *output);
 
-/* Adds the line of an item, in one piece, so that a killed process leaves whole lines. */
-enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
+/* Adds a line, in one piece, so that a killed process leaves whole lines. */
+enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_line *line,
                               struct gi_err *err);
 /* The same of a part of `whole`, which `key` says is a "tar" or a "stream": its own line says
  * whether it is there. */
-enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_item *item,
+enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_line *line,
                                    const char *key, const char *whole, struct gi_err *err);
 
 #endif

@@ -47,7 +47,7 @@ enum gi_status gi_n_to_one_open(struct gi_n_to_one *report_file, const char *pat
     head.chain = chain;
     if (!status)
         status = gi_journal_open(&report_file->journal, path, NULL, &head, err);
-    report_file->whole = (struct gi_item){.output = (char *)output, .inputs = inputs->n};
+    report_file->whole = (struct gi_line){.output = (char *)output, .inputs = inputs->n};
     free(chain);
     return status;
 }
@@ -67,36 +67,30 @@ enum gi_status gi_n_to_one_open_operands(struct gi_n_to_one *report_file, const 
     return status;
 }
 
-enum gi_status gi_n_to_one_add(struct gi_n_to_one *report_file, const struct gi_item *item,
+enum gi_status gi_n_to_one_add(struct gi_n_to_one *report_file, const struct gi_line *line,
                                struct gi_err *err)
 {
     if (!report_file->journal)
         return GI_OK;
-    report_file->whole.input_nbytes += item->input_nbytes;
-    if (item->status) {
-        report_file->whole.status = item->status;
-        report_file->whole.err = item->err;
-    }
-    for (int i = 0; i < GI_STAGES; i++)
-        report_file->whole.ms[i] += item->ms[i];
-    return gi_journal_add(report_file->journal, item, err);
+    gi_line_add(&report_file->whole, line);
+    return gi_journal_add(report_file->journal, line, err);
 }
 
 enum gi_status gi_n_to_one_note(struct gi_n_to_one *report_file, const char *input,
                                 const struct gi_image *image, const double ms[GI_STAGES],
                                 enum gi_status status, struct gi_err *err)
 {
-    struct gi_item item = {.input = (char *)input, .status = status};
+    struct gi_line line = {.input = (char *)input, .status = status};
     struct gi_err fault = {0};
     if (!report_file->journal)
         return status;
-    memcpy(item.ms, ms, sizeof item.ms);
+    memcpy(line.ms, ms, sizeof line.ms);
     if (status)
-        item.err = *err;
+        line.err = *err;
     else
-        item.shape = *image;
-    gi_item_note_input(&item);
-    if (!gi_n_to_one_add(report_file, &item, &fault) || status)
+        line.shape = *image;
+    gi_line_note_input(&line);
+    if (!gi_n_to_one_add(report_file, &line, &fault) || status)
         return status;
     *err = fault;
     return fault.status;
@@ -105,7 +99,7 @@ enum gi_status gi_n_to_one_note(struct gi_n_to_one *report_file, const char *inp
 enum gi_status gi_n_to_one_end(struct gi_n_to_one *report_file, const struct gi_image *made,
                                enum gi_status status, struct gi_err *err)
 {
-    struct gi_item *whole = &report_file->whole;
+    struct gi_line *whole = &report_file->whole;
     struct gi_err fault = {0};
     if (!report_file->journal)
         return status;
@@ -115,7 +109,7 @@ enum gi_status gi_n_to_one_end(struct gi_n_to_one *report_file, const struct gi_
     } else if (!status) {
         whole->shape = *made;
         if (strcmp(whole->output, "-") != 0)
-            gi_item_note_output(whole);
+            gi_line_note_output(whole);
     }
     enum gi_status told =
         gi_stop_asked() ? GI_OK : gi_journal_add(report_file->journal, whole, &fault);

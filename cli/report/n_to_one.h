@@ -19,7 +19,7 @@
 /* Starts as {0}; without a report all below do nothing. */
 struct gi_n_to_one {
     struct gi_journal *journal; /* NULL: no report */
-    struct gi_item whole;       /* its line so far: stages may be added to its `ms` */
+    struct gi_line whole;       /* its line so far: stages may be added to its `ms` */
 };
 
 /* Whether the report is neither what is read nor what is written; `output` without a prefix, or
@@ -41,7 +41,7 @@ enum gi_status gi_n_to_one_open_operands(struct gi_n_to_one *report_file, const 
                                          char *const *operands, int noperands, struct gi_err *err);
 
 /* Adds the line of an input. Errors: as gi_journal_add(). */
-enum gi_status gi_n_to_one_add(struct gi_n_to_one *report_file, const struct gi_item *item,
+enum gi_status gi_n_to_one_add(struct gi_n_to_one *report_file, const struct gi_line *line,
                                struct gi_err *err);
 /* The same of an input that a command reads in turn: it is of the shape of `image` and took these
  * milliseconds, or is what `err` with `status` tells of. Returns `status`, or where that is GI_OK

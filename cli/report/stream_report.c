@@ -30,55 +30,42 @@ enum gi_status gi_stream_report_open(struct gi_stream *stream, const struct gi_b
     head.chain = chain;
     if (!status)
         status = gi_journal_open(&stream->journal, p->report, NULL, &head, err);
-    stream->whole = (struct gi_item){.input = (char *)stream->input, .output = (char *)file};
+    stream->whole = (struct gi_line){.input = (char *)stream->input, .output = (char *)file};
     gi_list_free(&list);
     free(chain);
     return status;
 }
 
-/* What the parts took, the whole took. */
-static void add_up(struct gi_item *whole, const struct gi_item *part)
-{
-    whole->input_nbytes += part->input_nbytes;
-    whole->output_nbytes += part->output_nbytes;
-    for (int i = 0; i < GI_STAGES; i++)
-        whole->ms[i] += part->ms[i];
-    if (part->status) {
-        whole->status = part->status;
-        whole->err = part->err;
-    }
-}
-
-enum gi_status gi_stream_report_add(struct gi_stream *stream, const struct gi_item *item,
+enum gi_status gi_stream_report_add(struct gi_stream *stream, const struct gi_line *line,
                                     struct gi_err *err)
 {
-    struct gi_item line = *item;
+    struct gi_line part = *line;
     if (!stream->journal)
         return GI_OK;
-    add_up(&stream->whole, item);
-    line.output = stream->whole.output;
+    gi_line_add(&stream->whole, line);
+    part.output = stream->whole.output;
     /* What can't be read on is no image. */
-    return item->input ? gi_journal_add_part(stream->journal, &line, "stream", stream->input, err)
+    return line->input ? gi_journal_add_part(stream->journal, &part, "stream", stream->input, err)
                        : GI_OK;
 }
 
-enum gi_status gi_stream_report_plane(struct gi_stream *stream, const struct gi_item *item,
+enum gi_status gi_stream_report_plane(struct gi_stream *stream, const struct gi_line *line,
                                       int plane, struct gi_err *err)
 {
-    struct gi_item *frame = &stream->frame;
+    struct gi_line *frame = &stream->frame;
     if (plane == 0)
-        *frame = (struct gi_item){.shape = gi_y4m_plane(&stream->video, 0)};
-    frame->input = item->input;
+        *frame = (struct gi_line){.shape = gi_y4m_plane(&stream->video, 0)};
+    frame->input = line->input;
     frame->shape.channels = stream->video.nplanes;
-    add_up(frame, item);
-    bool last = item->status || plane + 1 == stream->video.nplanes;
+    gi_line_add(frame, line);
+    bool last = line->status || plane + 1 == stream->video.nplanes;
     return last ? gi_stream_report_add(stream, frame, err) : GI_OK;
 }
 
 enum gi_status gi_stream_report_end(struct gi_stream *stream, enum gi_status status,
                                     struct gi_err *err)
 {
-    struct gi_item *whole = &stream->whole;
+    struct gi_line *whole = &stream->whole;
     struct gi_err fault = {0};
     if (!stream->journal || gi_stop_asked())
         return status;
@@ -87,9 +74,9 @@ enum gi_status gi_stream_report_end(struct gi_stream *stream, enum gi_status sta
         whole->err = *err;
     }
     if (strcmp(whole->input, "-") != 0)
-        gi_item_note_input(whole);
+        gi_line_note_input(whole);
     if (whole->output && strcmp(whole->output, "-") != 0)
-        gi_item_note_output(whole);
+        gi_line_note_output(whole);
     if (gi_journal_add(stream->journal, whole, &fault) && !status) {
         *err = fault;
         return fault.status;

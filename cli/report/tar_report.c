@@ -14,7 +14,7 @@ struct gi_tar_report {
     const struct gi_tar_names *names;
     struct gi_journal *journal;
     /* For the tar that is being delivered: its line so far, and the members that failed. */
-    struct gi_item tar;
+    struct gi_line tar;
     size_t shard;
     uint64_t lost;
 };
@@ -132,18 +132,18 @@ bool gi_tar_report_has(const struct gi_tar_report *report, size_t input)
 enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct gi_item *item,
                                     struct gi_err *err)
 {
-    const struct gi_tar_tag *tag = item->tag;
+    const struct gi_tar_tag *tag = item->source.tag;
     if (!report)
         return GI_OK;
     const char *input = report->names->inputs[tag->shard];
     const char *output = gi_tar_output(report->names, tag->shard);
-    struct gi_item line = *item;
+    struct gi_line line = item->line;
     report->shard = tag->shard;
-    report->lost += item->status != GI_OK;
-    if (item->status)
-        report->tar.status = item->status;
+    report->lost += item->line.status != GI_OK;
+    if (item->line.status)
+        report->tar.status = item->line.status;
     for (int i = 0; i < GI_STAGES; i++)
-        report->tar.ms[i] += item->ms[i];
+        report->tar.ms[i] += item->line.ms[i];
     int n = asprintf(&line.input, "%s:%s", input, tag->name), m = 0;
     line.output = NULL;
     if (output)
@@ -161,16 +161,16 @@ enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct g
 /* The line of the tar that is being delivered, and the next one begins. */
 static enum gi_status end_tar(struct gi_tar_report *report, bool written, struct gi_err *err)
 {
-    struct gi_item *tar = &report->tar;
+    struct gi_line *tar = &report->tar;
     tar->input = report->names->inputs[report->shard];
     tar->output = (char *)gi_tar_output(report->names, report->shard);
     if (written)
-        gi_item_note_output(tar);
+        gi_line_note_output(tar);
     if (report->lost && !*tar->err.text)
         gi_fail(&tar->err, tar->status, "%llu member%s left out", (unsigned long long)report->lost,
                 report->lost == 1 ? " was" : "s were");
     enum gi_status status = gi_journal_add(report->journal, tar, err);
-    report->tar = (struct gi_item){0};
+    report->tar = (struct gi_line){0};
     report->lost = 0;
     return status;
 }
@@ -178,15 +178,15 @@ static enum gi_status end_tar(struct gi_tar_report *report, bool written, struct
 enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_item *item,
                                  bool written, struct gi_err *err)
 {
-    const struct gi_tar_tag *tag = item->tag;
+    const struct gi_tar_tag *tag = item->source.tag;
     if (!report)
         return GI_OK;
     report->shard = tag->shard;
     report->tar.input_nbytes = tag->nbytes;
     report->tar.input_mtime_ns = tag->mtime_ns;
-    if (item->status) {
-        report->tar.status = item->status;
-        report->tar.err = item->err;
+    if (item->line.status) {
+        report->tar.status = item->line.status;
+        report->tar.err = item->line.err;
     }
     return end_tar(report, written, err);
 }

@@ -37,8 +37,8 @@ struct gi_engine {
 
 enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err)
 {
-    bool machine = gi_status_is_machine(item->status);
-    *err = (struct gi_err){.status = machine ? GI_E_AGAIN : item->status};
+    bool machine = gi_status_is_machine(item->line.status);
+    *err = (struct gi_err){.status = machine ? GI_E_AGAIN : item->line.status};
     return err->status;
 }
 
@@ -124,8 +124,8 @@ static struct gi_item *take(struct gi_engine *engine)
         enum gi_status status = GI_OK;
         item = gi_item_new();
         if (item) {
-            item->engine = engine;
-            item->index = engine->taken; /* that only who feeds changes */
+            item->turn.engine = engine;
+            item->turn.index = engine->taken; /* that only who feeds changes */
         }
         status = item ? engine->feed.next(engine->feed.self, item, &more, &err)
                       : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
@@ -151,27 +151,28 @@ uint64_t gi_engine_memory(const struct gi_engine *engine)
 
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
 {
-    struct gi_engine *engine = item->engine;
+    struct gi_engine *engine = item->turn.engine;
     pthread_mutex_lock(&engine->lock);
     /* With ordered delivery the lowest item in progress may go on, because the others wait for it;
      * without order, the item that already has memory. */
-    while ((engine->work.ordered || !item->reserved) && engine->reserved > item->reserved &&
-           item->index != engine->delivered && engine->reserved + nbytes > engine->options.memory)
+    while ((engine->work.ordered || !item->turn.reserved) &&
+           engine->reserved > item->turn.reserved && item->turn.index != engine->delivered &&
+           engine->reserved + nbytes > engine->options.memory)
         pthread_cond_wait(&engine->moved, &engine->lock);
-    item->reserved += nbytes;
+    item->turn.reserved += nbytes;
     engine->reserved += nbytes;
     pthread_mutex_unlock(&engine->lock);
 }
 
 static void count(struct gi_tally *tally, const struct gi_item *item)
 {
-    tally->done += item->status == GI_OK && !item->mark;
-    tally->failed += item->status != GI_OK;
-    tally->machine += gi_status_is_machine(item->status);
-    tally->input_nbytes += item->input_nbytes;
-    tally->output_nbytes += item->output_nbytes;
+    tally->done += item->line.status == GI_OK && !item->source.mark;
+    tally->failed += item->line.status != GI_OK;
+    tally->machine += gi_status_is_machine(item->line.status);
+    tally->input_nbytes += item->line.input_nbytes;
+    tally->output_nbytes += item->line.output_nbytes;
     for (int i = 0; i < GI_STAGES; i++)
-        tally->ms[i] += item->ms[i];
+        tally->ms[i] += item->line.ms[i];
 }
 
 static bool is_broken(struct gi_engine *engine)
@@ -188,10 +189,10 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
 {
     struct gi_err err = {0};
     enum gi_status status = engine->work.deliver(engine->work.self, item, &err);
-    bool failed = item->status != GI_OK;
-    bool last = (failed && engine->options.fail_fast) || item->status == GI_E_DEVICE;
-    if (failed && *item->err.text)
-        gi_cli_log("%s", item->err.text);
+    bool failed = item->line.status != GI_OK;
+    bool last = (failed && engine->options.fail_fast) || item->line.status == GI_E_DEVICE;
+    if (failed && *item->line.err.text)
+        gi_cli_log("%s", item->line.err.text);
     pthread_mutex_lock(&engine->lock);
     count(&engine->tally, item);
     if (status || (last && engine->work.ordered))
@@ -207,7 +208,7 @@ static void deliver(struct gi_engine *engine, struct gi_item *item)
     if (!is_broken(engine))
         deliver_item(engine, item);
     pthread_mutex_lock(&engine->lock);
-    engine->reserved -= item->reserved;
+    engine->reserved -= item->turn.reserved;
     engine->delivered++;
     pthread_cond_broadcast(&engine->moved);
     pthread_mutex_unlock(&engine->lock);
@@ -228,7 +229,7 @@ static void finish(struct gi_engine *engine, struct gi_item *item)
 {
     if (engine->work.ordered) {
         pthread_mutex_lock(&engine->lock);
-        engine->parked[item->index % engine->window] = item;
+        engine->parked[item->turn.index % engine->window] = item;
         pthread_mutex_unlock(&engine->lock);
         item = NULL;
     }
@@ -247,8 +248,8 @@ static void worker(void *arg, int index, void *scratch)
     (void)index;
     (void)scratch;
     for (struct gi_item *item; (item = take(engine));) {
-        if (!item->pass && !item->status) {
-            item->status = engine->work.run(engine->work.self, item, &item->err);
+        if (!item->line.pass && !item->line.status) {
+            item->line.status = engine->work.run(engine->work.self, item, &item->line.err);
             gi_item_blame(item);
         }
         finish(engine, item);

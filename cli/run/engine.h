@@ -23,7 +23,7 @@ struct gi_feed {
 struct gi_work_on {
     void *self;
     /* All that can be done beside others: many threads call it at once. An error is the item's:
-     * it becomes item->status and item->err. */
+     * it becomes item->line.status and item->line.err. */
     enum gi_status (*run)(void *self, struct gi_item *item, struct gi_err *err);
     /* The rest, for every item, also those that failed or pass: one thread at a time; may let the
      * item fail. It is freed afterwards. An error ends the batch: nothing more is delivered or

@@ -100,7 +100,7 @@ static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_i
 static void on_shape(void *arg, const struct gi_image *stored)
 {
     struct coming *coming = arg;
-    if (!coming->item->engine || coming->told)
+    if (!coming->item->turn.engine || coming->told)
         return;
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
     uint64_t made = chain_nbytes(coming->imaging, &shape), least = 2 * gi_image_nbytes(&shape);
@@ -126,21 +126,21 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     double start = gi_now_ms();
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture};
-    struct gi_loading loading = {.bytes = item->bytes,
-                                 .nbytes = item->nbytes,
+    struct gi_loading loading = {.bytes = item->source.bytes,
+                                 .nbytes = item->source.nbytes,
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
                                  .allocator = gi_device_pool_allocator(imaging->devices)};
     gi_item_note_input(item);
     enum gi_status status =
-        gi_cli_load_by(image, metadata, info, item->input, imaging->options.io, &loading, err);
-    item->ms[GI_STAGE_DECODE] += gi_now_ms() - start;
+        gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
+    item->line.ms[GI_STAGE_DECODE] += gi_now_ms() - start;
     if (!status) {
-        item->shape = *image;
-        item->shape.data = NULL;
+        item->line.shape = *image;
+        item->line.shape.data = NULL;
         if (image->shrunk.by) {
-            item->shape.width = image->shrunk.width;
-            item->shape.height = image->shrunk.height;
+            item->line.shape.width = image->shrunk.width;
+            item->line.shape.height = image->shrunk.height;
         }
     }
     return status;
@@ -160,9 +160,9 @@ static enum gi_status run(struct gi_imaging *imaging, struct gi_item *item,
         steps ? gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, &times, err)
               : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", n);
     for (int i = 0; i < n && !status; i++)
-        item->ms[GI_STAGE_KERNELS] += times.step_ms[i];
-    item->ms[GI_STAGE_UPLOAD] += times.upload_ms;
-    item->ms[GI_STAGE_DOWNLOAD] += times.download_ms;
+        item->line.ms[GI_STAGE_KERNELS] += times.step_ms[i];
+    item->line.ms[GI_STAGE_UPLOAD] += times.upload_ms;
+    item->line.ms[GI_STAGE_DOWNLOAD] += times.download_ms;
     free(steps);
     return status;
 }
@@ -208,8 +208,8 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
     io.bundle = bundle;
     enum gi_status status =
         gi_cli_save_by(image, metadata, path, &io, &imaging->parallel, NULL, NULL, err);
-    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
-    return status ? status : gi_item_add_part(item, path, err);
+    item->line.ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    return status ? status : gi_line_add_part(&item->line, path, err);
 }
 
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
@@ -218,13 +218,13 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
 {
     double start = gi_now_ms();
     struct gi_io_params io = *imaging->options.io;
-    const char *name = item->output ? item->output : item->input;
-    if (item->format)
-        io.format = item->format;
+    const char *name = item->line.output ? item->line.output : item->line.input;
+    if (item->source.format)
+        io.format = item->source.format;
     enum gi_status status =
         gi_cli_save_by(image, metadata, name, &io, &imaging->parallel,
-                       into_memory ? &item->made : NULL, &item->made_nbytes, err);
-    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+                       into_memory ? &item->made.bytes : NULL, &item->made.nbytes, err);
+    item->line.ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
     if (!status)
         gi_item_note_output(item);
     return status;
@@ -247,12 +247,12 @@ static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
     if (!status)
         status = gi_imaging_compute(imaging, item, &made, image, &ready, err);
     if (!status)
-        status = gi_ready_report(&ready, item->input, NULL, maxval, threads, NULL, err);
+        status = gi_ready_report(&ready, item->line.input, NULL, maxval, threads, NULL, err);
     gi_ready_free(&ready);
     gi_image_free(image);
     if (status) {
         gi_image_free(&made);
-        return gi_err_prefix(err, "%s", item->input);
+        return gi_err_prefix(err, "%s", item->line.input);
     }
     *image = made;
     return GI_OK;
@@ -268,27 +268,27 @@ static enum gi_status report(const struct gi_imaging *imaging, const struct gi_r
     const struct gi_image *image = &ready->inputs[last];
     struct gi_sink *sink = NULL;
     double start = gi_now_ms();
-    enum gi_status status = table->into_memory
-                                ? gi_sink_open_memory(&sink, item->input, err)
-                                : gi_sink_open(&sink, item->output, gi_chain_no_clobber(step), err);
+    enum gi_status status =
+        table->into_memory ? gi_sink_open_memory(&sink, item->line.input, err)
+                           : gi_sink_open(&sink, item->line.output, gi_chain_no_clobber(step), err);
     struct gi_report one = {.params = step->args.params[GI_SET_STEP_FILTER],
                             .output = step->args.params[GI_SET_STEP_OUTPUT],
                             .result = ready->sides[last].result,
                             .image = image,
                             .maxval = last ? (unsigned)gi_type_full_scale(image->type) : maxval,
                             .file = table->file,
-                            .to = item->output ? item->output : item->input,
+                            .to = item->line.output ? item->line.output : item->line.input,
                             .table = sink,
                             .json = table->json,
                             .threads = 1};
     if (!status)
         status = step->reporter->write(&one, err);
     if (!status && table->into_memory)
-        status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+        status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
     else if (!status)
         status = gi_sink_commit(&sink, false, err);
     gi_sink_abandon(&sink);
-    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    item->line.ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
     gi_item_note_output(item);
     return status;
 }
@@ -308,7 +308,7 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
     if (!status)
         status = report(imaging, &ready, item, gi_cli_maxval(image, info, io), table, err);
     gi_ready_free(&ready);
-    return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;
+    return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
 }
 
 static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,

@@ -29,7 +29,7 @@ const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging);
 /* As gi_device_pool_allocator(): where images that gi_imaging_compute() takes had best be. */
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging);
 
-/* Decodes item->bytes, or the file item->input; notes its shape, size and time. */
+/* Decodes item->source.bytes, or the file item->line.input; notes its shape, size and time. */
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err);
@@ -50,15 +50,15 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
                                     const struct gi_image *image,
                                     const struct gi_metadata *metadata, const char *path,
                                     struct gi_bundle *bundle, struct gi_err *err);
-/* Encodes to the file item->output, or where `into_memory` as item->made, item->output (or the
- * input where that is NULL) naming the format. */
+/* Encodes to the file item->line.output, or where `into_memory` as item->made.bytes,
+ * item->line.output (or the input where that is NULL) naming the format. */
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
                                const struct gi_image *image, const struct gi_metadata *metadata,
                                bool into_memory, struct gi_err *err);
 
 /* Where a chain ends in an analysis: computes, and writes its table or array to the file
- * item->output, or where `into_memory` as item->made, item->output (or the input where that is
- * NULL) naming the format. */
+ * item->line.output, or where `into_memory` as item->made.bytes, item->line.output (or the input
+ * where that is NULL) naming the format. */
 struct gi_imaging_table {
     const char *file; /* that it names as what was analysed */
     bool into_memory;

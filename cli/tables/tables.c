@@ -46,7 +46,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct gi_file_info info = {0};
     struct gi_imaging_table table = {.into_memory = tables->writer != NULL};
     const char *tar;
-    table.json = table.into_memory ? tables->json : is_json(item->output);
+    table.json = table.into_memory ? tables->json : is_json(item->line.output);
     gi_batch_row(&tables->files, item, &tar, &table.file);
     enum gi_status status = load(tables, item, &image, &info, err);
     if (!status)
@@ -61,9 +61,9 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     enum gi_status status =
         tables->writer ? gi_text_batch_add(tables->writer, &tables->files, item, err) : GI_OK;
     if (!status)
-        status = tables->stream ? gi_stream_report_add(tables->stream, item, err)
+        status = tables->stream ? gi_stream_report_add(tables->stream, &item->line, err)
                                 : gi_batch_note(&tables->files, item, err);
-    return status || !tables->stream || !item->status ? status : gi_engine_end_by(item, err);
+    return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
 /* What only one image can have: a place of its own for the table, files beside it. */

@@ -30,15 +30,15 @@ enum gi_status gi_text_batch_check(const struct gi_batch_params *params, struct 
 enum gi_status gi_text_batch_add(struct gi_table_writer *writer, const struct gi_batch_files *files,
                                  struct gi_item *item, struct gi_err *err)
 {
-    struct gi_table_writer_table table = {.text = item->made, .nbytes = item->made_nbytes};
+    struct gi_table_writer_table table = {.text = item->made.bytes, .nbytes = item->made.nbytes};
     if (!gi_batch_row(files, item, &table.tar, &table.file))
         return GI_OK;
-    enum gi_status status = gi_table_writer_add(writer, &table, &item->err);
+    enum gi_status status = gi_table_writer_add(writer, &table, &item->line.err);
     if (status == GI_E_UNSUPPORTED)
-        item->status = status;
+        item->line.status = status;
     else if (status)
-        *err = item->err;
-    return item->status ? GI_OK : status;
+        *err = item->line.err;
+    return item->line.status ? GI_OK : status;
 }
 
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
@@ -46,12 +46,12 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     struct delivery *delivery = self;
     struct gi_table_writer *writer = delivery->rows->writer;
     enum gi_status status = GI_OK;
-    if (!item->status && delivery->note)
+    if (!item->line.status && delivery->note)
         delivery->note(delivery->rows, item);
-    if (!item->status && writer)
+    if (!item->line.status && writer)
         status = gi_text_batch_add(writer, &delivery->rows->files, item, err);
-    else if (!item->status && item->made_nbytes &&
-             fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
+    else if (!item->line.status && item->made.nbytes &&
+             fwrite(item->made.bytes, 1, item->made.nbytes, stdout) < item->made.nbytes)
         status = gi_cli_flush(err);
     return status ? status : gi_batch_note(&delivery->rows->files, item, err);
 }

@@ -16,12 +16,12 @@ struct gi_text_batch {
  * GI_E_USAGE. */
 enum gi_status gi_text_batch_check(const struct gi_batch_params *params, struct gi_err *err);
 
-/* For deliver(): adds the text of an item that has a row (item->made) to the table; one of other
- * columns fails by that. Errors: the table can't be written, which ends the batch. */
+/* For deliver(): adds the text of an item that has a row (item->made.bytes) to the table; one of
+ * other columns fails by that. Errors: the table can't be written, which ends the batch. */
 enum gi_status gi_text_batch_add(struct gi_table_writer *writer, const struct gi_batch_files *files,
                                  struct gi_item *item, struct gi_err *err);
 
-/* Runs it over the inputs; run() leaves its text in item->made: for a table the argument of
+/* Runs it over the inputs; run() leaves its text in item->made.bytes: for a table the argument of
  * gi_table_writer_add(). `note`, which may be NULL, sees each successful item, in order. The table
  * is also written if files failed, without them. Takes the table, not the files. Errors: as
  * gi_batch_go(), gi_table_writer_end(); GI_E_PIPE. */

@@ -31,14 +31,14 @@ static enum gi_status write_report(bool resume, int from, int to, struct gi_err 
     for (int i = 0; i < ITEMS && !status; i++)
         assert_int_equal(gi_journal_has(journal, paths[2 * i], paths[2 * i + 1]), resume && i < 2);
     for (int i = from; i < to && !status; i++) {
-        struct gi_item item = {.input = paths[2 * i],
+        struct gi_line line = {.input = paths[2 * i],
                                .output = paths[2 * i + 1],
                                .shape = {.width = 3, .height = 2, .channels = 1},
                                .status = i == 2 ? GI_E_FORMAT : GI_OK};
-        gi_item_note_input(&item);
-        gi_item_note_output(&item);
-        strcpy(item.err.text, "is damaged");
-        status = gi_journal_add(journal, &item, err);
+        gi_line_note_input(&line);
+        gi_line_note_output(&line);
+        strcpy(line.err.text, "is damaged");
+        status = gi_journal_add(journal, &line, err);
     }
     gi_journal_close(&journal);
     return status;

@@ -1,0 +1,77 @@
+/* What a report says of an input.
+ * SPDX-License-Identifier: MIT */
+#include "cli/report/line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const gi_stage_names[GI_STAGES] = {"decode", "upload", "kernels", "download", "encode"};
+
+int64_t gi_mtime_ns(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+enum gi_status gi_line_add_part(struct gi_line *line, const char *path, struct gi_err *err)
+{
+    struct gi_line_part *grown = realloc(line->parts, (line->nparts + 1) * sizeof *grown);
+    char *copy = strdup(path);
+    if (grown)
+        line->parts = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    }
+    line->in_parts = true;
+    line->parts[line->nparts++] = (struct gi_line_part){.path = copy};
+    return GI_OK;
+}
+
+void gi_line_free_parts(struct gi_line *line)
+{
+    for (size_t i = 0; i < line->nparts; i++)
+        free(line->parts[i].path);
+    free(line->parts);
+}
+
+/* Whether there is such a file. */
+static bool note(uint64_t *nbytes, int64_t *mtime_ns, const char *path)
+{
+    struct stat st;
+    if (!path || stat(path, &st))
+        return false;
+    *nbytes = (uint64_t)st.st_size;
+    *mtime_ns = gi_mtime_ns(&st);
+    return true;
+}
+
+void gi_line_note_input(struct gi_line *line)
+{
+    line->input_nbytes = 0;
+    note(&line->beside_nbytes, &line->beside_mtime_ns, line->beside);
+    note(&line->input_nbytes, &line->input_mtime_ns, line->input);
+}
+
+void gi_line_note_output(struct gi_line *line)
+{
+    line->output_nbytes = 0;
+    if (!line->in_parts)
+        note(&line->output_nbytes, &line->output_mtime_ns, line->output);
+    for (size_t i = 0; i < line->nparts; i++) {
+        struct gi_line_part *part = &line->parts[i];
+        if (note(&part->nbytes, &part->mtime_ns, part->path))
+            line->output_nbytes += part->nbytes;
+    }
+}
+
+void gi_line_add(struct gi_line *whole, const struct gi_line *part)
+{
+    whole->input_nbytes += part->input_nbytes;
+    whole->output_nbytes += part->output_nbytes;
+    for (int i = 0; i < GI_STAGES; i++)
+        whole->ms[i] += part->ms[i];
+    if (part->status) {
+        whole->status = part->status;
+        whole->err = part->err;
+    }
+}
