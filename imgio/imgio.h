@@ -56,9 +56,10 @@ struct gi_load_options {
 /* Properties of a file besides its samples. */
 struct gi_file_info {
     const char *format;  /* name of the format's row: "png" */
-    int bits;            /* bits per sample as stored: 1 to 16, 32 for float */
+    int bits;            /* bits per sample as stored: 1 to 16; 32 or 64 for float and integers */
     unsigned maxval;     /* the file's own largest sample value, which reads as full scale: 1 to
                             65535; 0 for float */
+    bool integers;       /* the file has integers that are read as floats of the same value */
     const char *detail;  /* static words: "palette, interlaced", "progressive"; "" for none */
     int orientation;     /* EXIF, 1 to 8; 1 where none. Already applied to the image */
     double dpi_x, dpi_y; /* 0 if unknown */

@@ -38,6 +38,11 @@ static const char *channel_names(const struct gi_image *image)
     return names[image->channels];
 }
 
+static bool is_float(const struct gi_file_info *info)
+{
+    return info->bits >= 32 && !info->integers;
+}
+
 static void print_text(FILE *out, const char *path, const struct gi_image *image,
                        const struct gi_metadata *metadata, const struct gi_file_info *info,
                        const struct gi_io_params *input)
@@ -46,7 +51,7 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
     gi_print_safe(out, path);
     fprintf(out, ": %s, %d x %d, %s, %d bit%s%s%s%s", info->format, image->width, image->height,
             channel_names(image), info->bits, info->bits == 1 ? "" : "s",
-            info->bits == 32 ? " float" : "", *info->detail ? ", " : "", info->detail);
+            is_float(info) ? " float" : "", *info->detail ? ", " : "", info->detail);
     unsigned full = (unsigned)gi_type_full_scale(image->type);
     if (info->maxval && info->maxval != full && input->depth == GI_DEPTH_SAME)
         fprintf(out, ", 0 to %u read as 0 to %u", info->maxval, full);
@@ -93,7 +98,7 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     json_object_set_new(object, "channels", json_integer(image->channels));
     json_object_set_new(object, "bits", json_integer(info->bits));
     json_object_set_new(object, "maxval", info->maxval ? json_integer(info->maxval) : json_null());
-    json_object_set_new(object, "float", json_boolean(info->bits == 32));
+    json_object_set_new(object, "float", json_boolean(is_float(info)));
     json_object_set_new(object, "detail", gi_json_text(info->detail));
     json_object_set_new(object, "images", json_integer(info->images));
     json_object_set_new(object, "orientation", json_integer(info->orientation));
@@ -158,7 +163,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
         "format,width,height,channels,bits,maxval,float,detail,images,orientation,dpi_x,dpi_y,"
         "icc_bytes,exif_bytes,xmp_bytes,texts,bytes\n%s,%d,%d,%d,%d,%s,%d,",
         info->format, image->width, image->height, image->channels, info->bits, maxval,
-        info->bits == 32);
+        is_float(info));
     if (!status)
         status = gi_table_writer_field(sink, info->detail, err);
     if (!status)

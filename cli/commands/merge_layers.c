@@ -26,8 +26,9 @@ struct job {
     struct gi_metadata metadata; /* of the first image */
 };
 
-/* Parameters of the operation that lays `with` over an image; the caller frees them. */
-static void *params_of(const char *with, struct gi_err *err)
+/* Parameters of the operation that lays a layer over an image; the caller frees them. The name of
+ * the layer is only a placeholder: the layers are loaded here. */
+static void *new_params(struct gi_err *err)
 {
     const struct gi_option *row = gi_filter_composite.options;
     void *params = calloc(1, gi_filter_composite.params_nbytes);
@@ -38,7 +39,7 @@ static void *params_of(const char *with, struct gi_err *err)
     gi_options_default(params, row);
     while (strcmp(row->name, "with"))
         row++;
-    if (!gi_option_read(params, row, with, err))
+    if (!gi_option_read(params, row, "layer", err))
         return params;
     free(params);
     return NULL;
@@ -102,7 +103,7 @@ static enum gi_status merge_layers(struct job *job, char **paths, int n, const c
                                    struct gi_err *err)
 {
     struct gi_image image = {0};
-    void *params = params_of(paths[0], err);
+    void *params = new_params(err);
     enum gi_status status = params ? GI_OK : GI_E_MEMORY;
     for (int i = 0; i < n && !status; i++)
         status = (i ? lay_over : lay_down)(job, &image, paths[i], params, err);

@@ -66,9 +66,12 @@ static enum gi_status add_shard(struct gi_journal_merge *merge, const char *path
 {
     for (size_t i = 0; i < merge->nshards; i++)
         if (merge->shards[i].k == shard->k && merge->shards[i].n == shard->n) {
-            gi_cli_warn("%s: is of shard %" PRIu32 "/%" PRIu32 ", as %s is: for each input the "
-                        "last line that says it is done counts",
-                        path, shard->k, shard->n, merge->shards[i].path);
+            char part[48] = "the whole list";
+            if (shard->n)
+                snprintf(part, sizeof part, "shard %" PRIu32 "/%" PRIu32, shard->k, shard->n);
+            gi_cli_warn("%s: is of %s, as %s is: for each input the last line that says it is done "
+                        "counts",
+                        path, part, merge->shards[i].path);
             return GI_OK;
         }
     struct gi_journal_merge_shard *grown =
@@ -93,7 +96,7 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
     merge->n_differs |= merge->first && shard->n != merge->n;
     if (merge->first && check_same(merge, path, (uint64_t)files, header, err))
         return err->status;
-    if (shard->n && add_shard(merge, path, shard, err))
+    if (add_shard(merge, path, shard, err))
         return err->status;
     if (merge->first)
         return GI_OK;

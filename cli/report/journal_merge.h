@@ -40,7 +40,7 @@ struct gi_journal_merge {
     uint64_t files; /* of the whole list */
     uint32_t n;     /* shards that the first report is one of; 0: it is of the whole list */
     bool n_differs; /* reports are of different numbers of shards */
-    struct gi_journal_merge_shard *shards; /* of all headers that name one */
+    struct gi_journal_merge_shard *shards; /* of all headers; 0/0: the whole list */
     size_t nshards;
     struct gi_journal_merge_line *lines;
     size_t nlines, room;

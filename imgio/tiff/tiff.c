@@ -223,11 +223,13 @@ static void read_metadata(struct gi_tiff_reader *r)
     gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_ORIENTATION, &orientation);
     r->decode->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
     r->decode->info->bits = r->bits;
+    r->decode->info->integers = r->type == GI_F32 && r->format != SAMPLEFORMAT_IEEEFP;
     r->decode->info->detail = r->indexed                                 ? "palette"
                               : r->cmyk                                  ? "CMYK"
                               : r->ycbcr.across                          ? "YCbCr"
                               : r->planar == PLANARCONFIG_SEPARATE       ? "planar"
                               : r->photometric == PHOTOMETRIC_MINISWHITE ? "white is 0"
+                              : r->decode->info->integers                ? "integers read as float"
                                                                          : "";
 }
 

@@ -350,9 +350,11 @@ static void integers_by_value(void **state)
             memcpy(row, cases[i].samples, cases[i].bits / 2);
             assert_int_equal(TIFFWriteScanline(tiff, row, 0, 0), 1);
             TIFFClose(tiff);
-            if (gi_load(&image, NULL, NULL, path, &strictly, NULL, &err))
+            struct gi_file_info info;
+            if (gi_load(&image, NULL, &info, path, &strictly, NULL, &err))
                 fail_msg("case %zu: %s", i, err.text);
             assert_true(image.type == GI_F32 && image.channels == 1);
+            assert_true(info.integers && info.maxval == 0 && info.bits == (int)cases[i].bits);
             assert_memory_equal(image.data, cases[i].want, sizeof cases[i].want);
             gi_image_free(&image);
         }

@@ -70,6 +70,13 @@ check "the last line that is done counts" diff <(tries | grep -E '^(02|06|10)') 
 10.png skipped 2
 END
 
+# So does a report of the whole list.
+pgm whole.pgm 2 2
+gpuimg invert whole.pgm --out-dir whole --report whole.jsonl
+expect 0 gpuimg report merge whole.jsonl whole.jsonl
+check "a report that is given twice causes a warning" test "$(<err)" = \
+    'gpuimg: warning: report: whole.jsonl: is of the whole list, as whole.jsonl is: for each input the last line that says it is done counts'
+
 # Killed tasks: a truncated line, an empty report, and one with a truncated header.
 head -c -20 3.jsonl >cut.jsonl
 expect 1 gpuimg report merge 1.jsonl 2.jsonl cut.jsonl 4.jsonl

@@ -36,6 +36,16 @@ expect 0 gpuimg convert 'odd[2]' page.pgm
 check "a file whose name ends in brackets is read" cmp page.pgm first.pgm
 expect_stdout 'in.tif[1]: tiff, 4 x 2, gray, 8 bits, 3 images, 374 B' gpuimg info 'in.tif[1]'
 
+# Integers with a sign are read as floats of the same value, and info says so.
+"$python" - <<'END'
+import struct
+tags = [(256, 4), (257, 1), (258, 16), (259, 1), (262, 1), (273, 8), (277, 1), (278, 1), (279, 8), (339, 2)]
+body = struct.pack("<4h", -32768, -1, 0, 32767) + struct.pack("<H", len(tags))
+body += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags) + bytes(4)
+open("signed.tif", "wb").write(struct.pack("<2sHI", b"II", 42, 16) + body)
+END
+expect_stdout 'signed.tif: tiff, 4 x 1, gray, 16 bits, integers read as float, 142 B' gpuimg info signed.tif
+
 # A page can't be an output, because the file has other pages.
 for input in in.tif 'in.tif[1]'; do
     cp in.tif before.tif
