@@ -213,8 +213,10 @@ enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
 struct gi_save_options {
     const char *format; /* a suffix from the table of formats; NULL: chosen by prefix ("png:-")
                            or suffix */
-    int quality;        /* JPEG and WebP, 1 to 100 */
-    int compression;    /* PNG and TIFF, 0 to 9 */
+    int bits;        /* bits per sample in the file, as far as the format holds them: 8, 16, 32 for
+                        float; 0: those of the image */
+    int quality;     /* JPEG and WebP, 1 to 100 */
+    int compression; /* PNG and TIFF, 0 to 9 */
     bool no_clobber;
     bool durable;
     /* Background colour for images with alpha: red, green and blue, 0 to 1. The image is composited

@@ -106,6 +106,13 @@ enum gi_status gi_save_check_orientation(const char *path, const char *format, s
     return status;
 }
 
+/* Returns the sample type that is wanted in the file: that of options->bits or of the image. */
+static enum gi_type wanted_type(const struct gi_image *image, const struct gi_save_options *options)
+{
+    int bits = options->bits;
+    return bits == 8 ? GI_U8 : bits == 16 ? GI_U16 : bits == 32 ? GI_F32 : image->type;
+}
+
 /* Returns the type nearest to `type` that the format holds. */
 static enum gi_type nearest_type(const struct gi_format *format, enum gi_type type)
 {
@@ -176,9 +183,9 @@ static void list_losses(char *words, size_t size, const struct gi_format *format
     const char *losses[9];
     int n = 0;
     char samples[64];
-    enum gi_type type = nearest_type(format, image->type);
-    if (type < image->type) {
-        snprintf(samples, sizeof samples, "%s samples (rounded to %s)", type_words(image->type),
+    enum gi_type wanted = wanted_type(image, options), type = nearest_type(format, wanted);
+    if (type < wanted) {
+        snprintf(samples, sizeof samples, "%s samples (rounded to %s)", type_words(wanted),
                  type_words(type));
         losses[n++] = samples;
     }
@@ -287,7 +294,7 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
         without.icc_nbytes = 0;
         metadata = &without;
     }
-    enum gi_type type = nearest_type(format, image->type);
+    enum gi_type type = nearest_type(format, wanted_type(image, options));
     if (type != image->type) {
         status = gi_image_convert(&typed, image, type, err);
         image = &typed;

@@ -152,7 +152,8 @@ static enum gi_status alpha_order(const char **order, const struct gi_image *ima
                        mask->width, mask->height, image->width, image->height, image_path);
     if (mask->type != image->type)
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%s: has samples of another type than %s: want --depth", path, image_path);
+                       "%s: has samples of another type than %s: want --work-depth", path,
+                       image_path);
     return GI_OK;
 }
 

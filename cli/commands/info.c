@@ -53,7 +53,7 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
             channel_names(image), info->bits, info->bits == 1 ? "" : "s",
             is_float(info) ? " float" : "", *info->detail ? ", " : "", info->detail);
     unsigned full = (unsigned)gi_type_full_scale(image->type);
-    if (info->maxval && info->maxval != full && input->depth == GI_DEPTH_SAME)
+    if (info->maxval && info->maxval != full && input->work_depth == GI_DEPTH_SAME)
         fprintf(out, ", 0 to %u read as 0 to %u", info->maxval, full);
     if (info->images > 1)
         fprintf(out, ", %d images", info->images);

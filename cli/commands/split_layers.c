@@ -94,7 +94,7 @@ static enum gi_status load_labels(struct labels *labels, const char *path,
                                   const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     struct gi_io_params how = *io;
-    how.depth = GI_DEPTH_SAME;
+    how.depth = how.work_depth = GI_DEPTH_SAME;
     how.gray = 0;
     how.linear = false;
     how.labels = true;

@@ -16,7 +16,15 @@
 #include "kernels/parallel.h"
 
 static const struct gi_choice depth_choices[] = {
-    {"same", NULL, "as the input file has it"},
+    {"same", NULL, "as the result has it"},
+    {"8", NULL, "whole numbers, 0 to 255"},
+    {"16", NULL, "whole numbers, 0 to 65535"},
+    {"float", NULL, "32-bit float, 0 to 1"},
+    {0},
+};
+
+static const struct gi_choice work_choices[] = {
+    {"same", NULL, "as the input file has it, or as --depth says if that is deeper"},
     {"8", NULL, "whole numbers, 0 to 255"},
     {"16", NULL, "whole numbers, 0 to 65535"},
     {"float", NULL, "32-bit float, 0 to 1"},
@@ -43,18 +51,18 @@ static const struct gi_choice strip_choices[] = {
     {0},
 };
 
+#define WORK_DEPTH                                                                                 \
+    .name = "work-depth", .type = GI_OPT_CHOICE,                                                   \
+    .offset = offsetof(struct gi_io_params, work_depth), .default_text = "same",                   \
+    .choices = work_choices,                                                                       \
+    .help = "Sample type to compute in: convert the input to it before anything else"
+
 #define IO_INPUT                                                                                   \
     {.name = "allow-partial",                                                                      \
      .type = GI_OPT_FLAG,                                                                          \
      .offset = offsetof(struct gi_io_params, allow_partial),                                       \
      .help = "Accept the readable part of a damaged file, with a warning; missing "                \
              "samples are 0"},                                                                     \
-        {.name = "depth",                                                                          \
-         .type = GI_OPT_CHOICE,                                                                    \
-         .offset = offsetof(struct gi_io_params, depth),                                           \
-         .default_text = "same",                                                                   \
-         .choices = depth_choices,                                                                 \
-         .help = "Sample type: convert the input to it before anything else"},                     \
         {.name = "gray",                                                                           \
          .also = "grey",                                                                           \
          .type = GI_OPT_CHOICE,                                                                    \
@@ -88,7 +96,7 @@ static const struct gi_choice strip_choices[] = {
             "pipe"                                                                                 \
     }
 
-const struct gi_option gi_input_options[] = {IO_INPUT, {0}};
+const struct gi_option gi_input_options[] = {{WORK_DEPTH, .also = "depth"}, IO_INPUT, {0}};
 
 const struct gi_option gi_io_options[] = {
     {.name = "format",
@@ -106,6 +114,13 @@ const struct gi_option gi_io_options[] = {
      .help = "Quality of JPEG and WebP; from 90 on JPEG's colour keeps its full resolution, "
              "at 100 WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
+    {.name = "depth",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_io_params, depth),
+     .default_text = "same",
+     .choices = depth_choices,
+     .help = "Sample type of the output: convert the result to it at the end"},
+    {WORK_DEPTH},
     {.name = "background",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_io_params, background),
@@ -144,12 +159,17 @@ const struct gi_option gi_io_options[] = {
     {0},
 };
 
+/* By enum gi_depth; for GI_DEPTH_SAME the type that is never deeper than another. */
+static const enum gi_type depth_types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
+static const int depth_bits[] = {0, 8, 16, 32};
+
 struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored)
 {
-    static const enum gi_type types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
     struct gi_image shape = *stored;
-    if (io->depth != GI_DEPTH_SAME)
-        shape.type = types[io->depth];
+    if (io->work_depth != GI_DEPTH_SAME)
+        shape.type = depth_types[io->work_depth];
+    else if (depth_types[io->depth] > stored->type)
+        shape.type = depth_types[io->depth];
     if (io->linear)
         shape.type = GI_F32;
     if (io->gray && gi_colour_channels(stored) == 3)
@@ -157,13 +177,26 @@ struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_imag
     return shape;
 }
 
-/* --depth and --gray. The image is freed where that fails. */
+/* Whether --max-bytes permits an image of that shape with samples of `type`. */
+static enum gi_status check_converted(const struct gi_image *shape, enum gi_type type,
+                                      const struct gi_io_params *io, struct gi_err *err)
+{
+    const struct gi_limits limits = {.max_bytes = io->limits.max_bytes};
+    struct gi_image made = *shape;
+    made.type = type;
+    return gi_limits_check(&limits, &made, err);
+}
+
+/* --work-depth and --gray. The image is freed where that fails. */
 static enum gi_status convert(struct gi_image *image, const struct gi_io_params *io,
                               struct gi_err *err)
 {
     struct gi_image want = gi_cli_shape(io, image), made;
     enum gi_status status = GI_OK;
-    if (image->type != want.type) {
+    if (gi_image_nbytes(&want) > gi_image_nbytes(image) &&
+        (status = check_converted(&want, want.type, io, err)))
+        gi_image_free(image);
+    if (!status && image->type != want.type) {
         status = gi_image_convert(&made, image, want.type, err);
         gi_image_free(image);
         *image = made;
@@ -201,7 +234,6 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
                               const struct gi_io_params *io, const struct gi_loading *loading,
                               struct gi_err *err)
 {
-    static const int light_bits[] = {0, 8, 16, 32}; /* by enum gi_depth */
     struct gi_load_options options = {
         .limits = io->limits,
         .allow_partial = io->allow_partial,
@@ -212,9 +244,12 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .labels = io->labels,
         .ahead = ahead_of(io, path),
         .linear = io->linear,
-        .light_bits = light_bits[io->depth],
+        .light_bits = depth_bits[io->depth],
     };
     struct gi_err warning = {0};
+    if (io->linear && io->work_depth != GI_DEPTH_SAME && io->work_depth != GI_DEPTH_FLOAT)
+        return gi_fail(err, GI_E_USAGE, "--work-depth %s: with --linear samples are float",
+                       work_choices[io->work_depth].name);
     enum gi_status status = loading->bytes
                                 ? gi_load_memory(image, metadata, info, loading->bytes,
                                                  loading->nbytes, path, &options, &warning, err)
@@ -255,7 +290,8 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
 unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
                        const struct gi_io_params *io)
 {
-    return info->maxval && io->depth == GI_DEPTH_SAME && !io->linear
+    enum gi_type stored = info->maxval > 255 ? GI_U16 : GI_U8;
+    return info->maxval && image->type == stored && !io->linear
                ? info->maxval
                : (unsigned)gi_type_full_scale(image->type);
 }
@@ -319,11 +355,14 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     double background[3];
     enum gi_status status =
         io->background ? read_background(background, io->background, err) : GI_OK;
+    if (!status && depth_types[io->depth] > image->type)
+        status = check_converted(image, depth_types[io->depth], io, err);
     if (status)
         return status;
     struct gi_save_options options = {
         .background = io->background ? background : NULL,
         .format = io->format,
+        .bits = depth_bits[io->depth],
         .quality = io->quality,
         .compression = io->compression,
         .no_clobber = io->no_clobber,

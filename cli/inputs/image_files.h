@@ -10,9 +10,10 @@
 struct gi_io_params {
     const char *format;
     const char *background;
-    int depth; /* enum gi_depth */
-    int gray;  /* 0: colour stays; else which weights */
-    int strip; /* enum gi_strip */
+    int depth;      /* enum gi_depth: of the output */
+    int work_depth; /* enum gi_depth: to compute in; SAME: the deeper of input's and output's */
+    int gray;       /* 0: colour stays; else which weights */
+    int strip;      /* enum gi_strip */
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
     bool header_only, labels; /* no options: gi_load_options */

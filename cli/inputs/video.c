@@ -78,7 +78,10 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
 {
     const struct gi_io_params *io = &stream->io;
-    const char *refused = io->depth ? "--depth" : io->gray ? "--gray" : NULL;
+    const char *refused = io->depth        ? "--depth"
+                          : io->work_depth ? "--work-depth"
+                          : io->gray       ? "--gray"
+                                           : NULL;
     if (refused)
         return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
                        refused);

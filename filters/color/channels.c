@@ -122,7 +122,7 @@ static enum gi_status check_sources(const struct gi_plan *plan, struct gi_err *e
                            image->width, image->height, first->width, first->height);
         if (image->type != first->type)
             return gi_fail(err, GI_E_UNSUPPORTED,
-                           "image %d has samples of another type than the first: want --depth",
+                           "image %d has samples of another type than the first: want --work-depth",
                            i + 1);
     }
     return GI_OK;

@@ -9,8 +9,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
     if (src->type == GI_F32)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "samples are float: want 8 or 16 bits, by --depth 16 and without --linear");
+        return gi_fail(
+            err, GI_E_UNSUPPORTED,
+            "samples are float: want 8 or 16 bits, by --work-depth 16 and without --linear");
     if ((uint64_t)src->width * (uint64_t)src->height > INT32_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d: want fewer than 2^31 pixels", src->width,
                        src->height);

@@ -44,7 +44,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
     if (src->type != GI_U8)
-        return gi_fail(err, GI_E_UNSUPPORTED, "samples of %s: want 8 bits, by --depth 8",
+        return gi_fail(err, GI_E_UNSUPPORTED, "samples of %s: want 8 bits, by --work-depth 8",
                        src->type == GI_U16 ? "16 bits" : "floats");
     if ((uint64_t)src->width * (uint64_t)src->height > INT32_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d: want fewer than 2^31 pixels", src->width,

@@ -110,7 +110,7 @@ enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, stru
 {
     if (src->type != GI_F32)
         return GI_OK;
-    return gi_fail(err, GI_E_UNSUPPORTED,
-                   "%ssamples are float: want 8 or 16 bits, by --depth 16 and without --linear",
-                   what);
+    return gi_fail(
+        err, GI_E_UNSUPPORTED,
+        "%ssamples are float: want 8 or 16 bits, by --work-depth 16 and without --linear", what);
 }

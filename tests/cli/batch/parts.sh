@@ -122,7 +122,7 @@ for out in made.pam '--out-dir deep --suffix pam'; do
     check "a mask of another size is refused: $out" grep -qx 'gpuimg: channels: small.pgm: 5 x 4 pixels: want 23 x 17, as in/rgb.ppm has' err
     # shellcheck disable=SC2086
     expect 1 gpuimg channels alpha in/rgb.ppm deep.pgm $out
-    check "a mask of another depth is refused: $out" grep -qx 'gpuimg: channels: deep.pgm: has samples of another type than in/rgb.ppm: want --depth' err
+    check "a mask of another depth is refused: $out" grep -qx 'gpuimg: channels: deep.pgm: has samples of another type than in/rgb.ppm: want --work-depth' err
 done
 
 # ---- split: one folder of layers per input ----

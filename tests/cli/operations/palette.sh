@@ -33,8 +33,8 @@ check "quantize with enough colours changes nothing" cmp out.ppm want.ppm
 expect 0 gpuimg quantize in.ppm out.ppm --colors 2
 check "quantize to two colours" test "$(gpuimg palette out.ppm --format csv | tail -n +2)" = '1,1,2,3,0.5
 9,8,7,3,0.5'
-expect_error 1 'quantize: *samples of 16 bits: want 8 bits, by --depth 8' quantize wide.pgm out.pgm
-expect 0 gpuimg quantize wide.pgm out.pgm --depth 8
+expect_error 1 'quantize: *samples of 16 bits: want 8 bits, by --work-depth 8' quantize wide.pgm out.pgm
+expect 0 gpuimg quantize wide.pgm out.pgm --work-depth 8
 expect_error 2 'quantize: --colors 1: want 2 to 256' quantize in.ppm made.ppm --colors 1
 expect_error 2 'quantize: --colors 257: want 2 to 256' quantize in.ppm made.ppm --colors 257
 check "no image appears after a refusal" test ! -e made.ppm
