@@ -1,5 +1,6 @@
 #!/bin/bash
 # On Arm commands write, with NEON and scalar, the bytes of the build for this machine; quick operations also run selftest.
+# Sources: kernels/cpu
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../cli/lib.sh"
 pictures=$tests/../../testdata

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Runs selftest of every operation on Arm: NEON must give the bytes of the scalar level.
+# Sources: kernels/cpu cli/commands/selftest*
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../cli/lib.sh"
 

@@ -3,6 +3,7 @@
 # files must equal those of one process. The nodes are in a network namespace that has only a loopback, all of their
 # processes end with the script, and their GPUs are fakes.
 # Usage: ray.sh GPUIMG; Ray is installed in build/ray (make test-cluster).
+# Sources: cli/gpuimg_ray.py
 PATH=$PATH:/usr/sbin
 python=$(dirname "$0")/../../build/ray/bin/python
 give_up() {

@@ -2,6 +2,8 @@
 against numpy in double precision, OpenCV's arithmetic, and Pillow's ImageChops and alpha_composite.
 
 Integers must be within half a step of the double plus float32's error; floats within 2^-20 of the largest.
+
+Sources: arithmetic
 """
 from _common import Checks, np, random_image, read, suffix, to_type, write
 

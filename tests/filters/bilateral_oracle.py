@@ -1,4 +1,7 @@
-"""bilateral against its formula in double precision and OpenCV's bilateralFilter()."""
+"""bilateral against its formula in double precision and OpenCV's bilateralFilter().
+
+Sources: denoise
+"""
 from _common import Checks, need, np, random_image, suffix, to_type, write
 
 PAD_MODES = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}

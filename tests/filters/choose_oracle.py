@@ -1,4 +1,8 @@
-"""fill-holes, clear-border and remove-small against scipy.ndimage and scikit-image."""
+"""fill-holes, clear-border and remove-small against scipy.ndimage and scikit-image.
+
+Sources: filters/regions/choose* filters/regions/fill_holes.c filters/regions/clear_border.c
+    filters/regions/remove_small.c
+"""
 from _common import Checks, colours, luma, need, np, random_image
 
 ndimage, segmentation, morphology = need("scipy.ndimage", "skimage.segmentation", "skimage.morphology")

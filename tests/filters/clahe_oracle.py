@@ -1,4 +1,7 @@
-"""clahe against OpenCV's createCLAHE to the byte, and colour images against the definition in single precision."""
+"""clahe against OpenCV's createCLAHE to the byte, and colour images against the definition in single precision.
+
+Sources: filters/tone/clahe.c
+"""
 from _common import Checks, colours, luma, need, np, to_type
 
 (cv2,) = need("cv2")

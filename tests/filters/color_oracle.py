@@ -2,6 +2,8 @@
 
 Of integers, 8 bits are equal in 99.9 % of the samples that are not ties in single precision, 16 bits in 95 %, and
 none is more than 1 off; floats are within 2^-20 of the largest value, which is 128 for Lab.
+
+Sources: color
 """
 import colorsys
 

@@ -1,4 +1,7 @@
-"""compare against numpy and scikit-image's structural_similarity."""
+"""compare against numpy and scikit-image's structural_similarity.
+
+Sources: filters/statistics/compare*
+"""
 import json
 import math
 

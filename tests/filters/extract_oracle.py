@@ -1,4 +1,7 @@
-"""extract (connected components) against scipy.ndimage.label and scikit-image's regionprops and threshold_otsu."""
+"""extract (connected components) against scipy.ndimage.label and scikit-image's regionprops and threshold_otsu.
+
+Sources: filters/regions/extract* filters/tone/otsu*
+"""
 import csv
 import io
 import json

@@ -4,6 +4,8 @@ scipy.ndimage and OpenCV.
 scipy's map_coordinates agrees to the last significant bit. OpenCV rounds coordinates to 1/32 pixel before it
 interpolates, so that its samples are off by up to 1/64 of the difference of neighbours in each direction; gpuimg
 keeps 24 bits of fraction, and double precision confirms gpuimg.
+
+Sources: geometry
 """
 import json
 

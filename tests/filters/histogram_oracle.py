@@ -1,4 +1,7 @@
-"""histogram against numpy: counts of bins, percentiles, moments, entropy."""
+"""histogram against numpy: counts of bins, percentiles, moments, entropy.
+
+Sources: filters/statistics/histogram*
+"""
 import json
 
 from _common import Checks, np, random_image, suffix, write

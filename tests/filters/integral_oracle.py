@@ -1,4 +1,7 @@
-"""integral and cumulative against numpy's cumsum of integers."""
+"""integral and cumulative against numpy's cumsum of integers.
+
+Sources: filters/statistics/integral*
+"""
 from _common import Checks, np, random_image, read, suffix, write
 
 SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2), (300, 280)]

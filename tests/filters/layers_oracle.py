@@ -1,4 +1,7 @@
-"""split and merge against numpy: a layer is the image at the pixels with its label, and merged layers give the image."""
+"""split and merge against numpy: a layer is the image at the pixels with its label, and merged layers give the image.
+
+Sources: filters/regions/labels* cli/commands/split_layers.c cli/commands/merge_layers.c
+"""
 import glob
 import os
 

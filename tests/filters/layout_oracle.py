@@ -1,5 +1,8 @@
 """Layout operations against numpy: crop by slices, trim by differences, pad by np.pad, turns by rot90 and flips; and
 against Pillow's transpositions.
+
+Sources: filters/geometry/layout* filters/geometry/crop.c filters/geometry/pad.c filters/geometry/flip.c
+    filters/geometry/transpose.c
 """
 from _common import Checks, need, np, random_image
 

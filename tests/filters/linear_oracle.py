@@ -1,4 +1,7 @@
-"""--linear: filters in linear light against numpy and scipy in double precision."""
+"""--linear: filters in linear light against numpy and scipy in double precision.
+
+Sources: imgio/linear_light* convolution
+"""
 import os
 import struct
 import subprocess

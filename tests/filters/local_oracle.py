@@ -1,4 +1,7 @@
-"""local-threshold (adaptive thresholds) against exact sums of windows, levels in double, scikit-image and OpenCV."""
+"""local-threshold (adaptive thresholds) against exact sums of windows, levels in double, scikit-image and OpenCV.
+
+Sources: filters/tone/local_threshold.c
+"""
 from _common import Checks, need, np, random_image
 
 (ndimage,) = need("scipy.ndimage")

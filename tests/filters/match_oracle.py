@@ -1,4 +1,7 @@
-"""match (histogram matching) against scikit-image's match_histograms, rounded; floats are compared by their bins."""
+"""match (histogram matching) against scikit-image's match_histograms, rounded; floats are compared by their bins.
+
+Sources: filters/tone/match.c
+"""
 from _common import Checks, colours, need, np, random_image, to_type, write, suffix
 
 (exposure,) = need("skimage.exposure")

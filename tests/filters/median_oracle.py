@@ -1,4 +1,7 @@
-"""Rank filters and the mode against scipy.ndimage with its border modes, and their rules for NaN and alpha."""
+"""Rank filters and the mode against scipy.ndimage with its border modes, and their rules for NaN and alpha.
+
+Sources: rank
+"""
 from _common import PADS, SCIPY_MODES, Checks, need, np, random_image, visible, write
 
 ndimage, ranks, footprints = need("scipy.ndimage", "skimage.filters.rank", "skimage.morphology")

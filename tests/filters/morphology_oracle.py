@@ -1,5 +1,7 @@
 """Flat morphology, midpoint and the rolling ball against scipy.ndimage with its border modes, OpenCV and
 scikit-image, and their rules for NaN and alpha.
+
+Sources: morphology
 """
 from _common import SCIPY_MODES, Checks, need, np, random_image, visible, write
 

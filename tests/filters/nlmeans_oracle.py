@@ -1,5 +1,7 @@
 """nlmeans (non-local means) against its definition in integers, to the byte, and against its formula in double
 precision and OpenCV.
+
+Sources: filters/denoise/nlmeans.c
 """
 from _common import Checks, need, np
 

@@ -1,5 +1,7 @@
 """.npy images: numpy writes the files that gpuimg reads and reads those that it writes, in both byte orders and axis
 orders.
+
+Sources: imgio/npy*
 """
 import os
 import subprocess

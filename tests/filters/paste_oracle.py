@@ -1,5 +1,7 @@
 """paste against numpy: crops and points of extract go back into the image, or into another one, and later rows of a
 table cover earlier ones.
+
+Sources: filters/regions/paste*
 """
 import csv
 import os

@@ -1,6 +1,8 @@
 """Comparisons of help with OpenCV, scipy, scikit-image and Pillow that the oracles of single operations do not hold.
 
 tests/claims lists the comparisons, and gpuimg help compatibility the versions that they are about.
+
+Sources: filters
 """
 import inspect
 import json

@@ -1,5 +1,7 @@
 """resize --like pillow gives the bytes of Pillow in the versions that the option names. Each version is in a virtual
 environment of its own, build/pillow/VERSION (tests/tests.mk), and this script runs itself there.
+
+Sources: filters/geometry/resize.c filters/geometry/resample_weights*
 """
 import os
 import re

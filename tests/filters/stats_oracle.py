@@ -1,4 +1,7 @@
-"""stats against numpy, and against Python's fractions: sums of floats are the nearest double for any number of threads."""
+"""stats against numpy, and against Python's fractions: sums of floats are the nearest double for any number of threads.
+
+Sources: filters/statistics/stats* filters/statistics/exact* filters/statistics/order*
+"""
 import json
 import math
 from fractions import Fraction

@@ -3,6 +3,8 @@ tests/unit/test_imgio_png.c and test_imgio_pnm.c read PngSuite and PFM.
 
 The suites are in ../shared/corpora (GPUIMG_CORPORA names another folder); some TIFFs are part of the distribution's
 skimage. One line per suite prints the number of equal files.
+
+Sources: imgio
 """
 import glob
 import os

@@ -2,6 +2,9 @@
 equalizeHist.
 
 Integers must be equal; floats within 2^-20 of the largest value.
+
+Sources: filters/tone/levels.c filters/tone/gamma.c filters/tone/normalize.c filters/tone/equalize.c
+    filters/tone/curve*
 """
 from _common import Checks, colours, luma, np, random_image, to_type
 

@@ -1,4 +1,5 @@
 /* Fuzzes the parser of camera calibrations in JSON and YAML.
+ * Sources: filters/geometry/camera*
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

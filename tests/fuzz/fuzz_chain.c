@@ -1,5 +1,6 @@
 /* Fuzzes the chains of `gpuimg run`: the first byte selects the image, the rest is a chain that is
  * parsed and run.
+ * Sources: cli/run/chain* filters
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

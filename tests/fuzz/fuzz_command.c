@@ -1,6 +1,7 @@
 /* Fuzzes the whole command line: words separated by newlines, of which the first is the command.
  * They are parsed and checked like in main(); an operation then runs on a few pixels, without
  * files.
+ * Sources: cli/parse.c cli/commands filters
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

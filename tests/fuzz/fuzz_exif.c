@@ -1,4 +1,5 @@
 /* Fuzzes the readers and editors of EXIF blocks.
+ * Sources: imgio/exif*
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Fuzzes ICC profiles as --linear and CMYK read them with lcms2. The first byte selects the curves
  * of gray or of colour, or inks of 8 or 16 bits, inverted or not.
+ * Sources: imgio/icc*
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* Fuzzes the parser of weights in `convolve --kernel`.
+ * Sources: filters/convolution/kernel_text*
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

@@ -1,4 +1,5 @@
 /* Fuzzes every decoder of images, with seeds of each format.
+ * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>

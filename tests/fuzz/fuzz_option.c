@@ -1,5 +1,6 @@
 /* Fuzzes the values of options: one byte selects the command, one its option, and the rest is the
  * value.
+ * Sources: filters/option* cli/parse.c
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

@@ -1,5 +1,6 @@
 /* Fuzzes the tables of `paste`: points as CSV and .npy, regions as CSV, JSON and JSON lines. The
  * first byte, from '0' on, selects the kind. Some labels have a crop.
+ * Sources: cli/commands/paste* filters/regions/paste*
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <math.h>

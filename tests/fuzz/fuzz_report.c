@@ -1,4 +1,5 @@
 /* Fuzzes the parser of batch reports, with which `report merge` reads and joins them.
+ * Sources: cli/report/journal_merge*
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Fuzzes the readers of sequential inputs: streams of PNM, Y4M and tars. The first byte selects the
  * reader.
+ * Sources: imgio/pnm_stream* imgio/y4m* imgio/tar imgio/reader*
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>

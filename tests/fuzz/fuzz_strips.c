@@ -1,5 +1,6 @@
 /* Fuzzes JPEGs that are decoded in strips: the image and the messages must be those of a single
  * decoder.
+ * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>

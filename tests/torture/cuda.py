@@ -6,6 +6,8 @@ Usage: cuda.py GPUIMG [--seconds N] [--workers N]
 Each run must exit 0 with the same files and output as without a fault or, with --device cuda, not 0 with one message and
 every file as it was; within its time without a fault plus two seconds. With --device auto it must exit 0, because the CPU
 takes over. Faults are tried in random order for N seconds.
+
+Sources: kernels/cuda/device cli/run
 """
 
 import argparse

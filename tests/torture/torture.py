@@ -11,6 +11,8 @@ before each call that makes, links or moves a file: the next run gives the right
 The examples of each command's help and conversions into and out of each format run while the N-th call of each kind fails
 (shim.c), for every N up to 1500 and some above with --whole, otherwise for a sample. Each run must exit 0 with the same
 files and output as without a fault, or not 0 with one message and every file as it was before; and leave no temporary file.
+
+Sources: cli imgio
 """
 
 import argparse

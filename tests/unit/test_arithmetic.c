@@ -1,5 +1,6 @@
 /* Binary arithmetic and compositing: every level and CUDA give the bytes of plain C, which is
  * within half a step of arithmetic in double.
+ * Sources: arithmetic
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

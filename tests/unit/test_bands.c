@@ -1,5 +1,6 @@
 /* A backend that takes only a few rows at a time, or runs out of memory, must give the bytes of one
  * that takes the whole image, under every border mode.
+ * Sources: filters/bands.c filters/pipeline* filters/execution.h
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 #include "filters/regions/extract.h"

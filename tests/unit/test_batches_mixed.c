@@ -1,6 +1,7 @@
 /* Batch commands over images of different sizes, sample types and channels, on a GPU in this
  * process: the files equal the CPU's. The queues of a batch launch one kernel with different
  * shapes at the same time, which hid a race of launches. `make torture-batches` runs 5000 of them.
+ * Sources: cli/run/engine* cli/run/imaging* device
  * SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 /* The joint bilateral filter with a guide image: every level of the CPU and CUDA, and every way
  * that takes a guide, give the definition of kernels/denoise.h.
+ * Sources: denoise
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

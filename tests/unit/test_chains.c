@@ -1,6 +1,7 @@
 /* A pipeline of random steps gives the bytes of its single steps, each of which is run through a
  * host image of its own type: whole and in bands, at every instruction level and on CUDA. The
  * results of its analyses and the images tapped on the way are compared too.
+ * Sources: filters/pipeline* filters/plan* filters/bands.c
  * SPDX-License-Identifier: MIT */
 #include "host_filters.h"
 #include "test_seed.h"

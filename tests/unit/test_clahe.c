@@ -1,5 +1,6 @@
 /* CLAHE at every level of the CPU and on CUDA gives the result of OpenCV's algorithm, which is
  * repeated here step by step (tests/filters/clahe_oracle.py compares with OpenCV itself).
+ * Sources: tone
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

@@ -1,5 +1,6 @@
 /* The report of a batch is written while each system call and each allocation fails in turn: the
  * result is an error, or a report of whole lines that is complete.
+ * Sources: cli/report/journal* cli/inputs/path_conflicts*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"

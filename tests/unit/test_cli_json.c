@@ -1,5 +1,6 @@
 /* JSON that is printed when memory runs out is complete, or an error is returned; names that are
  * not UTF-8 come back unchanged.
+ * Sources: cli/json*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,5 +1,6 @@
 /* The free memory that is read from the kernel's files, /proc/meminfo and those of cgroups
  * (cgroups(7), cgroup-v2.rst).
+ * Sources: cli/run/memory_budget*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* The names of a batch's outputs, and the detection of different names of the same file.
+ * Sources: cli/inputs/names* cli/inputs/path_conflicts*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,4 +1,5 @@
 /* Outputs that are also inputs are detected under any name.
+ * Sources: cli/run/output*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,4 +1,5 @@
 /* The parser of command lines, and the rows of all commands: defaults, ranges and messages.
+ * Sources: cli/parse.c cli/command.h cli/help/help* cli/run/device_options*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

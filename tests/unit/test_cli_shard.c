@@ -1,5 +1,6 @@
 /* --shard: the shards of one list are disjoint and together give the whole list, for any numbering
  * of a scheduler's tasks.
+ * Sources: cli/inputs/shard*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

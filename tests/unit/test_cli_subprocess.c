@@ -1,5 +1,6 @@
 /* Work in a subprocess succeeds, fails, crashes, hangs, or can't return its result: each ends with
  * the right status and message.
+ * Sources: cli/subprocess*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <signal.h>

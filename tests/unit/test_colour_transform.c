@@ -1,6 +1,7 @@
 /* Colour transforms of a pixel's channels: matrices equal their definition to the bit, and curves
  * and hues are close to it in double. Every way of every backend gives the same bytes, also in
  * place.
+ * Sources: color
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

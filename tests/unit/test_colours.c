@@ -1,5 +1,6 @@
 /* Counting the colours of an image and finding the nearest colour of a palette, by every way of
  * every backend, against plain loops.
+ * Sources: color
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

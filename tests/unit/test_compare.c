@@ -1,4 +1,5 @@
 /* Differences of two images (MSE, PSNR, SSIM and others) against numbers worked out on paper.
+ * Sources: statistics
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* The image primitives of the CPU against double precision, on usual images and on images and
  * kernels of extreme shapes.
+ * Sources: convolution color
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 

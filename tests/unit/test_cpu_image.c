@@ -1,5 +1,6 @@
 /* The image primitives of the CPU equal their definitions to the bit, at every instruction level
  * and number of threads, and touch only the samples of their images.
+ * Sources: convolution morphology rank denoise tone color
  * SPDX-License-Identifier: MIT */
 #include "operation.h"
 

@@ -1,5 +1,6 @@
 /* The CPU's measuring primitives equal their definitions at every instruction level and several
  * numbers of threads, on images whose last row ends at an inaccessible page.
+ * Sources: statistics regions
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* Pointwise operations of the CPU equal their definitions to the bit, at every instruction level
  * and number of threads, also in place, and touch only the samples of their images.
+ * Sources: tone
  * SPDX-License-Identifier: MIT */
 #include "pointwise_cases.h"
 

@@ -1,5 +1,6 @@
 /* The image primitives of CUDA give the bytes of the CPU's, for every type, channel count, border
  * mode, alpha rule, epilogue and size; test_cpu_image.c holds the CPU's to their definitions.
+ * Sources: convolution tone color kernels/cuda/device
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* The measuring primitives on a CUDA device against oracles in plain loops: histogram, sums, stream
  * compaction, labels and sums of regions, over types, sizes, patterns and connectivity.
+ * Sources: statistics regions
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <setjmp.h>

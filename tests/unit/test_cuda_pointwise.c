@@ -1,5 +1,6 @@
 /* Pointwise operations of CUDA give the bytes of the CPU's, which test_cpu_pointwise.c holds to
  * their definitions: for every type, channel count, alpha rule and size, also in place.
+ * Sources: tone
  * SPDX-License-Identifier: MIT */
 #include "cuda_pair.h"
 #include "pointwise_cases.h"

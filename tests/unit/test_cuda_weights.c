@@ -1,5 +1,6 @@
 /* CUDA gives the CPU's bytes for weights of any size: also if scaled weights leave the range of
  * float, if sums cancel or vanish, and if quotients by alpha are extreme.
+ * Sources: convolution
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -2,6 +2,7 @@
  * remaining devices continue, the bytes stay the same, and without any device the batch ends with
  * the status to be run again. The devices are fakes: the CPU's backend under CUDA's name, with
  * calls that fail.
+ * Sources: cli/run/device_pool* cli/run/imaging* cli/run/ready*
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <pthread.h>

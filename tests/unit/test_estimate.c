@@ -1,6 +1,7 @@
 /* The estimates of --device auto grow with the work, and the time to open CUDA keeps small images
  * on the CPU. Also the counts of `gpuimg bench` (bytes, multiply-adds, ceilings) and the memory
  * that a batch reserves.
+ * Sources: filters/estimate.c filters/time.c filters/plan*
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 

@@ -1,5 +1,6 @@
 /* Connected components of a picture drawn in letters, their selection and order; a flood fill is
  * the oracle for random images.
+ * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 #include "test_seed.h"

@@ -1,5 +1,6 @@
 /* Every image filter against its definition in double precision, which is written here in plain
  * loops.
+ * Sources: filters
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 #include "filters/tone/otsu.h"

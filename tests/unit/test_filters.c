@@ -1,6 +1,7 @@
 /* All operations of the filter table with every type, channel count, border mode and size, and
  * options at their defaults and limits: every instruction level gives the bytes of the scalar one
  * and touches only samples.
+ * Sources: filters kernels/cpu
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 

@@ -1,5 +1,6 @@
 /* Flood fill from the sides of the image and of enclosed pixels, at every level of the CPU, against
  * a walk from pixel to pixel.
+ * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

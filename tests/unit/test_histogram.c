@@ -1,4 +1,5 @@
 /* The histogram's counts, percentiles and moments against sorting and sums in double.
+ * Sources: statistics
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 #include "test_seed.h"

@@ -1,5 +1,6 @@
 /* Ignoring transparent pixels: the values that replace them are set and undone, at every level of
  * the CPU and on CUDA.
+ * Sources: morphology
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

@@ -1,5 +1,6 @@
 /* Images in memory that a caller's allocator lends: their samples are in it, it is returned exactly
  * once, and without it images use plain memory.
+ * Sources: imgio/image* imgio/buffer*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,5 +1,6 @@
 /* Reads BMP files: bmptopnm is the oracle for files that it reads correctly, and files of the BMP
  * Suite that show the same picture are oracles of each other.
+ * Sources: imgio/bmp.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

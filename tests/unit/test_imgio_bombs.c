@@ -1,5 +1,6 @@
 /* Small files that declare huge images or long decoding: each is made here and must be refused or
  * decoded with little CPU time and memory.
+ * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

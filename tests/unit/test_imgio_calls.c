@@ -1,5 +1,6 @@
 /* System calls fail in turn while files are written or read: the result is an error that leaves
  * every file unchanged, or the right bytes.
+ * Sources: imgio/sink* imgio/source* imgio/save.c imgio/temporary* imgio/bundle.c
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"

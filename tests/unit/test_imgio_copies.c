@@ -1,5 +1,6 @@
 /* Streams, videos, tars and images with much metadata are copied while each system call and each
  * allocation fails in turn: the result is an error or a complete copy.
+ * Sources: imgio/pnm_stream* imgio/y4m* imgio/tar imgio/metadata*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"

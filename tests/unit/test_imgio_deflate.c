@@ -1,4 +1,5 @@
 /* Joins DEFLATE streams: zlib must inflate the result to the joined data.
+ * Sources: imgio/png/deflate_join*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

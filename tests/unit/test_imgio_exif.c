@@ -1,4 +1,5 @@
 /* EXIF blocks made by hand: the tags that gpuimg resets or removes, and all other bytes unchanged.
+ * Sources: imgio/exif* imgio/orientation.c
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* Reads GIF files that are made code by code, and files written by netpbm, which also reads ours.
+ * Sources: imgio/gif.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

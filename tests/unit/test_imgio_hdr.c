@@ -1,4 +1,5 @@
 /* Reads and writes Radiance HDR; stb_image is the oracle.
+ * Sources: imgio/hdr.c imgio/stb_write.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,4 +1,5 @@
 /* Loading the header alone gives the shape, type and metadata that loading the whole file gives.
+ * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,6 +1,7 @@
 /* Hostile ICC profiles are cut, flipped or given numbers that are too large, and read for --linear
  * and for CMYK by lcms2. Each gives increasing curves, a conversion, or an error, with little
  * memory.
+ * Sources: imgio/icc*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

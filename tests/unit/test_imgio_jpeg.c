@@ -1,4 +1,5 @@
 /* JPEG: djpeg is the oracle for reading; CMYK and damaged files are made here.
+ * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,4 +1,5 @@
 /* JPEG: stray bytes between markers, data after the image, and the segments that are read.
+ * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "jpeg_cases.h"
 

@@ -1,5 +1,6 @@
 /* JPEGs decoded in strips give the image, messages and failures of a single decoder (which
  * test_imgio_jpeg.c compares with djpeg).
+ * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,4 +1,5 @@
 /* Converts samples to linear light and back, by the transfer curve that PNG's chunks declare.
+ * Sources: imgio/linear_light*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

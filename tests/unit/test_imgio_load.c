@@ -1,5 +1,6 @@
 /* Loading from every kind of input, limits, the choice of a format, and each format written and
  * read back.
+ * Sources: imgio/codecs.h imgio/imgio.h imgio/status* imgio/format* imgio/source*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

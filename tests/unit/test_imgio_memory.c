@@ -1,5 +1,6 @@
 /* Memory runs out while a file is written or read: the result is an error or the right file, never
  * a crash.
+ * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "failing_memory.h"
 #include "imgio_util.h"

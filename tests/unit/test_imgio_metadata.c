@@ -1,5 +1,6 @@
 /* Metadata: PNG's colour chunks, orientation and thumbnails in XMP, and malformed text chunks of
  * PNG.
+ * Sources: imgio/metadata* imgio/png/png_text* imgio/orientation.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

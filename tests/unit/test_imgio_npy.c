@@ -1,4 +1,5 @@
 /* Headers of .npy files, as NumPy writes them (NEP 1) and malformed ones, byte by byte.
+ * Sources: imgio/npy*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,5 +1,6 @@
 /* Small handmade files with unusual headers give an image or an error that names the reason;
  * metadata that a format can't hold causes a warning.
+ * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

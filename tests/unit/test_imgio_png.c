@@ -1,5 +1,6 @@
 /* PNG: libpng's simplified interface is the oracle for reading, and libpng's reader for the files
  * that we write.
+ * Sources: imgio/png
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

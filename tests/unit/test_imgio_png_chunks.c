@@ -1,4 +1,5 @@
 /* PNG chunks in unusual places, with wrong lengths, or repeated, and how they are read.
+ * Sources: imgio/png
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

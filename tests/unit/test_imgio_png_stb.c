@@ -1,4 +1,5 @@
 /* stb_image, whose reader shares no code with libpng, reads the PNG files that we write.
+ * Sources: imgio/png
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

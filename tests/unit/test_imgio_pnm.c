@@ -1,4 +1,5 @@
 /* PNM, PAM and PFM: netpbm is the oracle for the corpus, and all other files are made by hand.
+ * Sources: imgio/pnm* imgio/pfm.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,4 +1,5 @@
 /* An output file is complete or does not exist, whatever happens while it is written.
+ * Sources: imgio/sink* imgio/temporary* imgio/bundle.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,5 +1,6 @@
 /* Streams of concatenated PNM images, read from files and from pipes that deliver one byte at a
  * time.
+ * Sources: imgio/pnm_stream* imgio/reader* imgio/pieces*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,5 +1,6 @@
 /* TGA: files of the corpus that show the same picture are oracles of each other, and stb_image is
  * one for all; origins, run lengths and palettes are made here.
+ * Sources: imgio/tga.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,5 +1,6 @@
 /* Reading and writing with several threads gives the same bytes, and a failure leaves no thread or
  * file behind.
+ * Sources: imgio/png imgio/jpeg* imgio/save.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,5 +1,7 @@
 /* TIFF: files of many kinds, made through libtiff sample by sample, must come back as what was put
- * in. SPDX-License-Identifier: MIT */
+ * in.
+ * Sources: imgio/tiff
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <math.h>

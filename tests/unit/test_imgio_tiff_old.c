@@ -1,4 +1,5 @@
 /* TIFF: kinds that old programs and instruments write, made through libtiff or by hand.
+ * Sources: imgio/tiff
  * SPDX-License-Identifier: MIT */
 #include "jpeg_cases.h"
 

@@ -1,4 +1,5 @@
 /* TIFF: the tags of small files, made with libtiff, and the pixels or messages that they give.
+ * Sources: imgio/tiff
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

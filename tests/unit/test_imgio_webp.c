@@ -1,5 +1,6 @@
 /* WebP written without loss is read back the same; dwebp reads our files and cwebp writes files for
  * us.
+ * Sources: imgio/webp.c imgio/library*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

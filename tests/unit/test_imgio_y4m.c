@@ -1,4 +1,5 @@
 /* Y4M video: headers of all kinds, planes read and written, samples of 8 to 16 bits.
+ * Sources: imgio/y4m*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,5 +1,6 @@
 /* The cache of image memory: which blocks are reused, which are returned to the system, and the
  * maximum of the cache.
+ * Sources: kernels/cpu/device
  * SPDX-License-Identifier: MIT */
 #include <malloc.h>
 #include <pthread.h>

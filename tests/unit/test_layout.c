@@ -1,5 +1,6 @@
 /* Layout primitives (copy with border, turns, channel permutation, bounds): every way, on every
  * level of the CPU and on CUDA, against a definition in plain loops.
+ * Sources: geometry color
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

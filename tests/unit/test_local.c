@@ -1,5 +1,6 @@
 /* Adaptive (local) thresholds on every level of the CPU and on CUDA, against a definition in plain
  * loops.
+ * Sources: tone
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

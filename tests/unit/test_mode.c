@@ -1,5 +1,6 @@
 /* The mode filter (most frequent sample of a window) on every level of the CPU and on CUDA, against
  * counting.
+ * Sources: rank
  * SPDX-License-Identifier: MIT */
 #include "walk_image.h"
 

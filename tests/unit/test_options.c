@@ -1,4 +1,5 @@
 /* Option values: the texts that are accepted, those that are refused, and their messages.
+ * Sources: filters/option* filters/footprint*
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 

@@ -1,5 +1,6 @@
 /* Painting regions, at every level of the CPU and on CUDA: marked pixels have the value, all others
  * are unchanged.
+ * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

@@ -1,5 +1,6 @@
 /* The thread pool runs every job once, for any caller and at any depth, with separate scratch
  * memory.
+ * Sources: kernels/parallel*
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 /* Several queues of a device, and several devices, work at once on threads of their own and give
  * the bytes of one queue with one thread. Also copies in progress: tickets and pinned memory.
+ * Sources: device
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 

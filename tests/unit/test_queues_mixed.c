@@ -2,6 +2,7 @@
  * types, channels and option values differ between the threads, so that a kernel is launched with
  * different shared memory, grids and tables at the same time. The results equal those of one queue
  * of the CPU. A test with equal shapes once hid a race.
+ * Sources: filters kernels
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <time.h>

@@ -1,5 +1,6 @@
 /* Sums, sums of squares, minima and maxima on every level of the CPU and on CUDA, whole and in
  * parts, against a definition in plain loops.
+ * Sources: statistics
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* The primitive that remaps pixels by random coordinate maps: every way, level and backend gives
  * what kernels.h defines, to the bit.
+ * Sources: geometry
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

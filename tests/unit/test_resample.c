@@ -1,5 +1,6 @@
 /* The primitive resample, by every way, at every level and on CUDA, against its definition in plain
  * loops.
+ * Sources: geometry
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

@@ -1,4 +1,5 @@
 /* Holds the rolling-ball background to its definition on every level of the CPU and on CUDA.
+ * Sources: morphology
  * SPDX-License-Identifier: MIT */
 #include "walk_image.h"
 

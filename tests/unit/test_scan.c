@@ -1,5 +1,6 @@
 /* Prefix sums along rows and columns on every level of the CPU and on CUDA, against a definition in
  * plain loops.
+ * Sources: statistics
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

@@ -1,5 +1,6 @@
 /* Scattering values to places, at every level of the CPU and on CUDA: if several places name a
  * pixel, the last one determines it.
+ * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"

@@ -1,5 +1,6 @@
 /* The rows of all operations: options, ranges, help, plan and hooks must be consistent before any
  * pixel is processed.
+ * Sources: filters/filter.h filters/filters.c filters
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 

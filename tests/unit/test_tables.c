@@ -1,4 +1,5 @@
 /* The parts of analyses' tables and pictures: numbers as text, headers of .npy files, overlays.
+ * Sources: cli/tables cli/plot imgio/npy*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

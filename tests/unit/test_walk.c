@@ -6,6 +6,7 @@
  * By default it runs WALK_CASES cases from a fixed seed. SEED=N sets the seed, WALK_SECONDS=N runs
  * for N seconds, WALK_CASE=N runs one case. A difference prints two command lines that reproduce
  * it, and their files are kept.
+ * Sources: filters kernels cli/run/chain*
  * SPDX-License-Identifier: MIT */
 #include <glob.h>
 #include <time.h>

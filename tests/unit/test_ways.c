@@ -1,5 +1,7 @@
 /* Every way of the image primitives gives the result that defines the primitive; tables of ways are
  * consistent; forcing an unknown or unsuitable way gives a message.
+ * Sources: kernels/ways* kernels/kernels.h kernels/rules.h border footprint common table
+ *     kernels/cpu/cpu.h kernels/cuda/cuda.h convolution morphology rank denoise tone color
  * SPDX-License-Identifier: MIT */
 #include "operation.h"
 #include "ways_walk.h"

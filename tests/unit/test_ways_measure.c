@@ -1,4 +1,5 @@
 /* Every way of the measuring primitives gives the result of oracles in plain loops.
+ * Sources: statistics regions
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 #include "measure_oracle.h"

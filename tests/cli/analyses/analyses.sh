@@ -1,5 +1,7 @@
 #!/bin/bash
 # histogram, extract and compare: their output, the files that they write, and the options and inputs that they refuse.
+# Sources: cli/commands/histogram* cli/commands/extract* cli/commands/compare* cli/plot cli/commands/analysis.c
+#     cli/commands/reporter.h statistics regions
 . "$(dirname "$0")/../lib.sh"
 
 # Under AddressSanitizer: fontconfig, which renders the text of plots, keeps a pattern until the process ends.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # One command for many images: names of outputs, results, bad files, reports.
 # Usage: batch.sh GPUIMG
+# Sources: cli/run cli/inputs
 . "$(dirname "$0")/../lib.sh"
 data=$tests/../../testdata
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Batches that end early: reports, --resume, signals, kill -9, full disks, lost devices, vanished folders.
 # Usage: batch_resume.sh GPUIMG
+# Sources: cli/report cli/run
 . "$(dirname "$0")/../lib.sh"
 data=$tests/../../testdata
 export LC_ALL=C

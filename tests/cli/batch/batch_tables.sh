@@ -1,6 +1,7 @@
 #!/bin/bash
 # Chains that end in a table, for many files and for streams; and failures that end such a batch early.
 # Usage: batch_tables.sh GPUIMG
+# Sources: cli/tables
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 coins=$tests/../../testdata/coins.png

@@ -1,6 +1,7 @@
 #!/bin/bash
 # compare of many pairs: from two folders and from lists; tables, reports and exit status.
 # Usage: compare_pairs.sh GPUIMG
+# Sources: cli/commands/compare* cli/inputs/pair_list*
 . "$(dirname "$0")/../lib.sh"
 data=$tests/../../testdata
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # --memory bounds the memory of many images together, measured by the peak of resident memory. Usage: memory.sh GPUIMG
+# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Many inputs that each give several files: channels split, split; and channels alpha, with one mask per input.
+# Sources: cli/commands/channels.c cli/commands/split_layers.c cli/inputs/file_batch*
 . "$(dirname "$0")/../lib.sh"
 data=$tests/../../testdata
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # gpuimg report merge: reports of one list's shards become one, and missing parts are reported.
+# Sources: cli/commands/report_merge.c cli/report/journal*
 . "$(dirname "$0")/../lib.sh"
 
 header() { # header SHARD [LIST] [FILES] [CHAIN]

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Output of the Makefile: the GPUs that it builds for, missing headers and tools; the files that install writes and uninstall
 # removes.
+# Sources: Makefile
 . "$(dirname "$0")/../lib.sh"
 top=$(readlink -f "$tests/../..")
 # A fake system: all programs of this one except nvcc, nvidia-smi, sudo and apt.

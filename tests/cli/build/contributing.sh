@@ -1,6 +1,7 @@
 #!/bin/bash
 # The worked examples of CONTRIBUTING, exactly as in the page and in tests/examples, are added to a copy of the tree, compiled
 # with the objects of the build under test, and run.
+# Sources: CONTRIBUTING.md
 . "$(dirname "$0")/../lib.sh"
 top=$(readlink -f "$tests/../..")
 page=$top/CONTRIBUTING.md

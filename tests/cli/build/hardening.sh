@@ -1,5 +1,6 @@
 #!/bin/bash
 # The program is compiled with hardening options, which readelf and objdump confirm.
+# Sources: Makefile
 . "$(dirname "$0")/../lib.sh"
 folder=$(basename "$(dirname "$GPUIMG")")
 if [[ $folder == *-sanitize* || $folder == *-debug* ]]; then

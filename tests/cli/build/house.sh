@@ -1,6 +1,7 @@
 #!/bin/bash
 # The rules of the house that a script can check: which folder includes which, and the length of files and functions.
 # Usage: house.sh GPUIMG (the program is not run; the object files beside it are read)
+# Sources: cli filters imgio kernels
 passed=0 failed=0
 
 check() { # check WHAT OFFENDERS: passes where there are none

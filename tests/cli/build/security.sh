@@ -1,5 +1,6 @@
 #!/bin/bash
 # The tests that SECURITY.md names exist, and it names all targets of fuzzing.
+# Sources: SECURITY.md
 . "$(dirname "$0")/../lib.sh"
 root=$tests/../..
 for name in $(grep -oE 'tests/[a-z_/*.0-9]+\.(c|sh|py)' "$root/SECURITY.md"; grep -oE 'fuzz_[a-z]+\.c' "$root/SECURITY.md" | sed 's|^|tests/fuzz/|'); do

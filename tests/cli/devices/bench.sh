@@ -1,6 +1,7 @@
 #!/bin/bash
 # The bench runs on tiny images: the results have every row of rows.json, and rows that need no GPU are measured. Times are
 # not judged.
+# Sources: tests/bench
 . "$(dirname "$0")/../lib.sh"
 bench=$tests/../bench
 build=$(dirname "$GPUIMG")

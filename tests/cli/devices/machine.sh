@@ -1,5 +1,6 @@
 #!/bin/bash
 # bench: the form of its output, because times depend on the machine, and the rates that --save stores.
+# Sources: cli/commands/bench.c cli/run/rates*
 . "$(dirname "$0")/../lib.sh"
 number='[0-9.e+]+'
 

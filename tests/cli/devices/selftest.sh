@@ -1,5 +1,6 @@
 #!/bin/bash
 # selftest runs every operation and reports which backends took part.
+# Sources: cli/commands/selftest*
 . "$(dirname "$0")/../lib.sh"
 
 # All operations take minutes, and test_filters runs the same filters on the CPU: selftest runs all of them only if there is a

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Files that are missing, damaged or too large give one line of error, exit status 1 and no output.
+# Sources: imgio
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 64 48
 gpuimg blur in.pgm in.png --k 1

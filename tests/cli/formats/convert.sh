@@ -1,5 +1,6 @@
 #!/bin/bash
 # convert, and its options that every operation has: --gray, --strip, --background, and pipes from - to -.
+# Sources: cli/commands/convert.c imgio/save.c imgio/formats.c
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 9 7
 printf 'P3 3 1 255  255 0 0  0 255 0  10 20 30\n' >rgb.ppm

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Libraries of codecs and plots are loaded when they are needed; if one is missing, the message names it.
+# Sources: imgio/library* cli/plot/cairo*
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 13 9
 gpuimg list | grep -q 'tiff .*this build has no' && tiff_missing=1

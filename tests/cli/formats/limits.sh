@@ -1,6 +1,7 @@
 #!/bin/bash
 # --max-pixels and --max-bytes limit the results of operations and the images that are read; for members of compressed tars
 # they count the bytes that the tar stores for them.
+# Sources: imgio/format* imgio/tar cli/inputs/tar*
 . "$(dirname "$0")/../lib.sh"
 ppm() { printf 'P6 %d %d 255\n' "$1" "$2"; head -c $((3 * $1 * $2)) /dev/urandom; }
 ppm 100 80 >i.ppm

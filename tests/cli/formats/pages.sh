@@ -1,5 +1,6 @@
 #!/bin/bash
 # A number in brackets after a TIFF's name selects one of its pages.
+# Sources: imgio/tiff
 . "$(dirname "$0")/../lib.sh"
 if gpuimg list | grep -q 'tiff .*this build has no'; then
     skip "pages: this build has no libtiff"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Other programs read our PNG files and get the same samples: every sample type, sizes down to one pixel, and files of several
 # strips.
+# Sources: imgio/png
 . "$(dirname "$0")/../lib.sh"
 
 # Neighbouring samples are similar, so that filters and matches have an effect; the last rows are noise, which is stored

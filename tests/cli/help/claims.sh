@@ -1,5 +1,6 @@
 #!/bin/bash
 # Comparisons with other programs in help and README: each is in tests/claims with a test, and that test calls the other program.
+# Sources: cli/help tests/claims
 . "$(dirname "$0")/../lib.sh"
 
 # problems TABLE TEXTS: prints a line per problem. TEXTS is a folder with a file per place.

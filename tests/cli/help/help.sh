@@ -1,5 +1,6 @@
 #!/bin/bash
 # Help, manual pages and completions, all printed from the rows.
+# Sources: cli/help
 . "$(dirname "$0")/../lib.sh"
 
 expect 0 gpuimg help

@@ -1,5 +1,6 @@
 #!/bin/bash
 # list, info and devices: their output as text and as JSON.
+# Sources: cli/commands/list.c cli/commands/info.c cli/commands/devices.c cli/commands.[ch]
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 13 9
 gpuimg blur in.pgm in.png --k 1

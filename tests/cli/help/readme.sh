@@ -1,5 +1,6 @@
 #!/bin/bash
 # README agrees with the program: its table of operations, commands and options that exist, and quoted results.
+# Sources: README.md
 . "$(dirname "$0")/../lib.sh"
 readme=$tests/../../README.md
 

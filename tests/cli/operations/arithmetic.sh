@@ -1,6 +1,7 @@
 #!/bin/bash
 # Binary arithmetic and compositing with a second image: single commands, chains, batches and streams; unsuitable images are
 # refused.
+# Sources: arithmetic
 . "$(dirname "$0")/../lib.sh"
 printf 'P5\n4 1\n255\n\012\024\036\310' >a.pgm # 10 20 30 200
 printf 'P5\n4 1\n255\n\005\036\012\144' >b.pgm # 5 30 10 100

@@ -1,5 +1,6 @@
 #!/bin/bash
 # color: values of options that are refused, the order of its steps, gray images, chains and bands.
+# Sources: color
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 9 7
 {

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Integral images and cumulative sums: outputs and errors.
+# Sources: cli/commands/integral.c filters/statistics/integral*
 . "$(dirname "$0")/../lib.sh"
 printf 'P2 3 2 255  1 2 3 40 50 60\n' >in.pgm
 printf 'P7\nWIDTH 1\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x0a\x01' >alpha.pam

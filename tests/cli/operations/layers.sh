@@ -1,5 +1,6 @@
 #!/bin/bash
 # split and merge: layers are written all or none, folders are replaced with care, and unsuitable images are refused.
+# Sources: filters/opacity* cli/commands/split_layers.c cli/commands/merge_layers.c filters/regions/labels*
 . "$(dirname "$0")/../lib.sh"
 printf 'P5\n3 1\n255\n\012\024\036' >a.pgm # 10 20 30
 printf 'P5\n3 1\n255\n\000\001\002' >labels.pgm

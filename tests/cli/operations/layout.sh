@@ -1,5 +1,6 @@
 #!/bin/bash
 # Layout and geometry (crop, pad, turns, channels, orientation, montage, remap): refused options, chains and bands.
+# Sources: geometry cli/commands/orient.c cli/commands/montage.c cli/commands/channels.c
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 9 7
 

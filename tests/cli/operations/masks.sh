@@ -1,6 +1,7 @@
 #!/bin/bash
 # fill-holes, clear-border and remove-small: small examples, messages, and the operations in chains and in place.
 # tests/filters/choose_oracle.py compares their pixels with scipy and scikit-image.
+# Sources: filters/regions/choose* filters/regions/fill_holes.c filters/regions/clear_border.c filters/regions/remove_small.c
 . "$(dirname "$0")/../lib.sh"
 # The image has a ring, a speck in a corner, and a bar at a side.
 printf 'P2 9 5 255  9 0 0 0 0 0 0 0 0  0 0 7 7 7 0 8 8 8  0 0 7 0 7 0 0 0 0  0 0 7 7 7 0 0 0 0  0 0 0 0 0 0 0 0 0\n' >mask.pgm

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Rank filters and the mode filter: the windows that are accepted, and the operations in chains and in place.
+# Sources: rank
 . "$(dirname "$0")/../lib.sh"
 printf 'P2 5 1 255  10 90 30 40 50\n' >row.pgm
 printf 'P7\nWIDTH 3\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x0a\x01\x5a\x09\x1e\x03' >alpha.pam

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Morphology: the structuring elements that are accepted, and the operations in chains and in place.
+# Sources: morphology
 . "$(dirname "$0")/../lib.sh"
 printf 'P2 5 1 255  10 20 30 40 50\n' >row.pgm
 printf 'P2 1 5 255  10 20 30 40 50\n' >column.pgm

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The sizes that resize accepts, and those that it refuses before any work.
+# Sources: filters/geometry/resize.c
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 30 20
 printf 'P5 1 1 255\na' >one.pgm

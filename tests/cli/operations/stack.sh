@@ -1,6 +1,7 @@
 #!/bin/bash
 # stack, by each method, against its definition in exact arithmetic.
 # Usage: stack.sh GPUIMG
+# Sources: cli/commands/stack*
 . "$(dirname "$0")/../lib.sh"
 
 python3 - <<'END'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Rarely used outputs: label images and overlays of every kind, files with several links, reports of other runs.
+# Sources: cli/plot/overlay* cli/commands/extract_images.c
 . "$(dirname "$0")/../lib.sh"
 two_regions two.pgm
 labels='1 1 0 0 0 0 0 1 1 0 0 2 2 2 0 0 0 0 2 0 2 0 0 0 0 2 2 2'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Unusual file names in the output of every command: JSON is valid and UTF-8, SVG is valid XML, and no control sequence
 # reaches a terminal. Usage: odd_names.sh GPUIMG
+# Sources: cli/json* cli/tables cli/plot cli/content*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Several processes write the same output while another reads it: the reader gets no file or a complete one, no writer fails,
 # and no temporary file is left. Usage: race.sh GPUIMG
+# Sources: imgio/sink* imgio/temporary*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # compare of pairs in tars, matched by name, and shards of pairs.
+# Sources: cli/inputs/tar_pairs* cli/commands/compare_pairs.c
 . "$(dirname "$0")/../lib.sh"
 
 mkdir -p a/sub b/sub

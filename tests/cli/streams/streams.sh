@@ -1,6 +1,7 @@
 #!/bin/bash
 # Streams: concatenated images of PNM and PAM, Y4M video, and ffmpeg at both ends.
 # Usage: streams.sh GPUIMG
+# Sources: cli/inputs/stream* cli/inputs/video.c
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # --tar: tars in and out; images, other members, names, compression, truncated tars. Usage: tar.sh GPUIMG
+# Sources: cli/inputs/tar* imgio/tar
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

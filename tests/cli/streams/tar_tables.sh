@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tables of the images in tars: rows, columns for tar and member, reports, members that are not images or are damaged.
 # Usage: tar_tables.sh GPUIMG
+# Sources: cli/inputs/tars* cli/tables
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 coins=$tests/../../testdata/coins.png

@@ -1,0 +1,28 @@
+#!/bin/bash
+# tests/README.md is what tests/map makes of the heads of the tests, and every source has a test there.
+# Sources: tests/README.md tests/map
+. "$(dirname "$0")/../lib.sh"
+map=$(readlink -f "$tests/../map")
+"$map" --check >wrong
+check "every test says what it holds, and every source has a test: $(head -5 wrong)" test ! -s wrong
+check "tests/README.md is up to date (tests/map >tests/README.md)" diff <("$map") "$tests/../README.md"
+
+# A word takes the tests of its name and those of its sources, and builds only their programs.
+check "ONLY=resize: its script" grep -qx tests/cli/operations/resize.sh <("$map" --tests resize)
+check "ONLY=resize: its family" grep -qx tests/filters/geometry_oracle.py <("$map" --tests resize)
+check "ONLY=cli/help: no unit program" test "$("$map" --goals cli/help/lists B)" = all
+check "ONLY=test_pool: itself" test "$("$map" --goals test_pool B)" = B/tests/unit/test_pool
+check "no such word" test -z "$("$map" --tests no-such-word)"
+
+# The check can fail.
+mkdir -p tree/tests/unit tree/imgio tree/kernels/cpu/rank
+cp "$map" tree/tests/
+touch tree/imgio/gif.c tree/kernels/cpu/rank/median.c
+printf '/* Finds that.\n * Sources: rank imgio/png\n * SPDX-License-Identifier: MIT */\n' >tree/tests/unit/test_a.c
+printf '#include <cmocka.h>\n/* Says nothing. */\n' >tree/tests/unit/test_b.c
+tree/tests/map --check >wrong
+check "a source without a test is found" grep -qx 'imgio/gif.c: no test names it' wrong
+check "a source without a file is found" grep -qx 'tests/unit/test_a: Sources: imgio/png: there is no such file or family' wrong
+check "a test without sources is found" grep -q '^tests/unit/test_b: its head wants' wrong
+check "nothing else is found" test "$(wc -l <wrong)" = 3
+finish
