@@ -50,7 +50,7 @@ B := build/$(CONFIG)
 WHAT := $(if $(filter 1,$(HAVE_CUDA)),CPU and CUDA by $(NVCC_PATH) for $(if $(filter all,$(CUDA_ARCH)),every GPU \
     from 7.5 on (CUDA_ARCH=sm_90 is for one),$(CUDA_ARCH)$(if $(ARCH_KNOWN), (the GPU here; CUDA_ARCH=all is for every GPU))),CPU \
     only ($(if $(filter 0,$(CUDA)),CUDA=0,no nvcc found)))
-ifeq ($(filter-out deps all unit test test-cluster test-arm demo install,$(MAKECMDGOALS)),)
+ifeq ($(filter-out deps all unit test test-oracles test-cluster test-arm demo install,$(MAKECMDGOALS)),)
   $(info building $B: $(WHAT))
 endif
 
@@ -162,10 +162,14 @@ include tests/tests.mk
 # ---- first contact ----
 
 # Names of packages in Debian and Ubuntu. nvcc is part of NVIDIA's CUDA Toolkit, which is never installed here.
-# `make deps` installs the packages for building and running; with a goal that tests also those for the tests.
+# `make deps` installs the packages for building and running; with a goal that tests also those for the tests. `make deps
+# FOR="test fuzz"` installs them and runs nothing.
+wanted = $(if $(filter $1,$(MAKECMDGOALS) $(FOR)),$2)
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev libyaml-dev \
-            libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES)) \
-            $(if $(filter test-cluster,$(MAKECMDGOALS)),$(CLUSTER_PACKAGES)) $(if $(filter test-arm,$(MAKECMDGOALS)),$(ARM_PACKAGES))
+            libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 \
+            $(filter clang,$(CC)) $(call wanted,fuzz,clang) $(call wanted,format check-format,clang-format) \
+            $(call wanted,unit test test-oracles sanitize% bench,$(TEST_PACKAGES)) $(call wanted,test-oracles bench,$(ORACLE_PACKAGES)) \
+            $(call wanted,test-cluster,$(CLUSTER_PACKAGES)) $(call wanted,test-arm,$(ARM_PACKAGES))
 
 .PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too
 deps:
