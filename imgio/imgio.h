@@ -48,9 +48,11 @@ struct gi_load_options {
      * file). Float samples are taken as linear light unchanged. */
     bool linear;
     int light_bits;
-    bool labels;      /* reads arrays of 32-bit labels too, as GI_U32 images; not with `linear` */
-    bool header_only; /* reads no samples: the image has its shape and NULL data, no limit holds,
-                         and faults behind the header (damage, more images) are not seen */
+    bool labels; /* reads arrays of labels (integers of 32 bits or more, or with a sign) as GI_U32
+                    images; not with `linear` */
+    bool channels_first; /* reads .npy as (channels, height, width) if both orders are possible */
+    bool header_only;    /* reads no samples: the image has its shape and NULL data, no limit holds,
+                            and faults behind the header (damage, more images) are not seen */
 };
 
 /* Properties of a file besides its samples. */
@@ -222,6 +224,7 @@ struct gi_save_options {
     /* Background colour for images with alpha: red, green and blue, 0 to 1. The image is composited
      * over it and its alpha dropped. NULL: over black if the format can't hold alpha. */
     const double *background;
+    bool channels_first; /* .npy: writes (channels, height, width) */
     bool strict;     /* a loss (something that the format cannot hold) is an error, not a warning */
     int orientation; /* EXIF orientation to be stored, 2 to 8: the samples are turned so that the
                         file looks the same; 0 or 1: upright */

@@ -1,11 +1,14 @@
 /* Reads and writes .npy: magic, length of the header, a Python dictionary padded to 64 bytes, then
- * the array (NumPy enhancement proposal 1). Images are arrays of (height, width) or (height, width,
- * 1 to 4) of unsigned 8 and 16 bits and float32, for labels of unsigned 32 bits, in either order of
- * bytes and of axes.
+ * the array (NumPy enhancement proposal 1). Images are arrays of (height, width), (height, width,
+ * channels) or (channels, height, width) with 1 to 4 channels, in either order of bytes and of
+ * axes. Unsigned integers of 8 and 16 bits and float32 are read as they are, bool as 0 and 255, and
+ * all other integers and floats as float32 of the nearest value. Labels are integers of any size.
  * SPDX-License-Identifier: MIT */
 #include "imgio/npy.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -40,9 +43,12 @@ enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_
 struct array {
     size_t at;               /* offset of the first sample */
     uint64_t axes[AXES_MAX]; /* height, width, channels */
+    size_t steps[AXES_MAX];  /* samples from a row, a pixel and a channel to the next */
     int naxes;
-    bool fortran, swapped;
-    enum gi_type type;
+    bool fortran, swapped, first; /* `first`: channels are the first axis */
+    char kind;                    /* NumPy's: b bool, u unsigned, i signed, f float */
+    size_t nbytes;                /* of a sample as stored: 1, 2, 4 or 8 */
+    enum gi_type type;            /* of the image */
 };
 
 /* Returns the text after "'key':" in the dictionary; NULL if there is no such key. */
@@ -56,22 +62,27 @@ static const char *find_value(const char *words, const char *key)
     return *at == ':' ? at + 1 + strspn(at + 1, " ") : NULL;
 }
 
+/* Reads a type such as '<f4' and chooses the image's; returns false if it has no image type. */
 static bool read_type(struct array *a, const char *value, bool labels)
 {
-    char order, quote = *value;
-    if (quote != '\'' && quote != '"')
-        return false;
-    order = value[1];
-    static const char *const names[] = {
-        [GI_U8] = "u1", [GI_U16] = "u2", [GI_F32] = "f4", [GI_U32] = "u4"};
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    for (int type = GI_U8; type <= (labels ? GI_U32 : GI_F32); type++)
-        if (strncmp(value + 2, names[type], 2) == 0 && value[4] == quote) {
-            a->type = (enum gi_type)type;
-            a->swapped = (order == '>' && little) || (order == '<' && !little);
-            return order == '<' || order == '>' || order == '=' || order == '|';
-        }
-    return false;
+    char order, quote = *value;
+    if ((quote != '\'' && quote != '"') || !(order = value[1]) || !strchr("<>=|", order) ||
+        !(a->kind = value[2]) || !strchr("buif", a->kind) || value[3] < '1' || value[3] > '8' ||
+        value[4] != quote)
+        return false;
+    a->nbytes = (size_t)(value[3] - '0');
+    bool power = (a->nbytes & (a->nbytes - 1)) == 0;
+    if (!power || (a->kind == 'b' && a->nbytes > 1) || (a->kind == 'f' && a->nbytes < 2))
+        return false;
+    a->swapped = (order == '>' && little) || (order == '<' && !little);
+    if (a->kind == 'b' || (a->kind == 'u' && a->nbytes == 1))
+        a->type = GI_U8;
+    else if (a->kind == 'u' && a->nbytes == 2)
+        a->type = GI_U16;
+    else
+        a->type = labels && a->kind != 'f' ? GI_U32 : GI_F32;
+    return true;
 }
 
 static bool read_shape(struct array *a, const char *value)
@@ -94,6 +105,28 @@ static bool read_shape(struct array *a, const char *value)
     return true;
 }
 
+/* Turns the axes of (channels, height, width) into (height, width, channels), and computes the
+ * steps of each. An array that can be read either way has its channels last, unless `chw`. */
+static bool order_axes(struct array *a, bool chw)
+{
+    uint64_t *n = a->axes;
+    if (a->naxes == 2)
+        n[2] = 1;
+    bool last = n[2] >= 1 && n[2] <= GI_MAX_CHANNELS;
+    bool first = a->naxes == 3 && n[0] >= 1 && n[0] <= GI_MAX_CHANNELS;
+    a->first = first && (chw || !last);
+    size_t stored[AXES_MAX] = {(size_t)(n[1] * n[2]), (size_t)n[2], 1};
+    if (a->fortran)
+        stored[0] = 1, stored[1] = (size_t)n[0], stored[2] = (size_t)(n[0] * n[1]);
+    for (int i = 0; i < AXES_MAX; i++)
+        a->steps[i] = stored[a->first ? (i + 1) % AXES_MAX : i];
+    if (a->first) {
+        uint64_t channels = n[0];
+        n[0] = n[1], n[1] = n[2], n[2] = channels;
+    }
+    return a->naxes >= 2 && (last || first);
+}
+
 static enum gi_status read_head(struct array *a, const struct gi_decode *decode, struct gi_err *err)
 {
     const unsigned char *b = decode->bytes;
@@ -113,42 +146,108 @@ static enum gi_status read_head(struct array *a, const struct gi_decode *decode,
                *order = find_value(words, "'fortran_order'");
     if (!type || !shape || !order)
         return gi_fail(err, GI_E_FORMAT, "has a damaged header: want descr, shape, fortran_order");
-    bool labels = decode->options->labels;
-    if (!read_type(a, type, labels))
-        return gi_fail(err, GI_E_UNSUPPORTED, "is an array of %.12s; want u1, u2%s or f4", type,
-                       labels ? ", u4" : "");
+    if (!read_type(a, type, decode->options->labels))
+        return gi_fail(err, GI_E_UNSUPPORTED, "is an array of %.*s; want bool, integers or floats",
+                       (int)strcspn(type, ",}"), type);
     a->fortran = strncmp(order, "True", 4) == 0;
-    a->axes[2] = 1;
-    if (!read_shape(a, shape) || a->naxes < 2 || a->axes[2] < 1 || a->axes[2] > GI_MAX_CHANNELS)
-        return gi_fail(
-            err, GI_E_UNSUPPORTED,
-            "is an array of shape %.40s; want (height, width) or (height, width, 1 to 4)", shape);
+    if (!read_shape(a, shape) || !order_axes(a, decode->options->channels_first))
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "is an array of shape %.*s; want (height, width), (height, width, 1 to 4) "
+                       "or (1 to 4, height, width)",
+                       (int)strcspn(shape, ")}") + (strchr(shape, ')') != NULL), shape);
     a->at = start + n;
     return GI_OK;
 }
 
-/* Copies one sample of 1, 2 or 4 bytes. */
-static void copy_sample(unsigned char *to, const unsigned char *from, size_t size, bool swapped)
+/* Copies the bytes of a sample in the order of this machine. */
+static void copy_sample(void *to, const unsigned char *from, size_t size, bool swapped)
 {
     for (size_t i = 0; i < size; i++)
-        to[i] = from[swapped ? size - 1 - i : i];
+        ((unsigned char *)to)[i] = from[swapped ? size - 1 - i : i];
 }
 
-static void read_row(const struct array *a, const struct gi_image *image, const unsigned char *in,
-                     size_t y)
+/* Returns the value of a 16-bit float (IEEE 754 binary16), which is exact. */
+static float half_value(uint16_t h)
+{
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    float v = exponent == 31 ? (fraction ? NAN : INFINITY)
+              : exponent     ? ldexpf((float)(fraction + 1024), exponent - 25)
+                             : ldexpf((float)fraction, -24);
+    return h >> 15 ? -v : v;
+}
+
+/* A sample as stored, in the byte order of this machine. */
+union sample {
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    float f32;
+    double f64;
+};
+
+static int64_t signed_value(const union sample *s, size_t nbytes)
+{
+    return nbytes == 1 ? s->i8 : nbytes == 2 ? s->i16 : nbytes == 4 ? s->i32 : s->i64;
+}
+
+static uint64_t unsigned_value(const union sample *s, size_t nbytes)
+{
+    return nbytes == 1 ? s->u8 : nbytes == 2 ? s->u16 : nbytes == 4 ? s->u32 : s->u64;
+}
+
+/* Stores a sample in the image's type. Returns false for a label outside 0 to 2^32 - 1. */
+static bool store(void *to, const union sample *s, const struct array *a)
+{
+    if (a->kind == 'b') {
+        *(uint8_t *)to = s->u8 ? 255 : 0;
+    } else if (a->type == GI_U32) {
+        uint64_t v =
+            a->kind == 'i' ? (uint64_t)signed_value(s, a->nbytes) : unsigned_value(s, a->nbytes);
+        *(uint32_t *)to = (uint32_t)v;
+        return v <= UINT32_MAX;
+    } else if (a->kind == 'i') {
+        *(float *)to = (float)signed_value(s, a->nbytes);
+    } else if (a->kind == 'u') {
+        *(float *)to = (float)unsigned_value(s, a->nbytes);
+    } else {
+        *(float *)to = a->nbytes == 2 ? half_value(s->u16) : (float)s->f64;
+    }
+    return true;
+}
+
+/* Whether samples are stored as the image has them. */
+static bool is_plain(const struct array *a)
+{
+    return a->kind != 'b' && a->nbytes == gi_type_nbytes(a->type) &&
+           (a->kind == 'f') == (a->type == GI_F32) && a->kind != 'i';
+}
+
+static enum gi_status read_row(const struct array *a, const struct gi_image *image,
+                               const unsigned char *in, size_t y, struct gi_err *err)
 {
     size_t size = gi_type_nbytes(a->type), channels = (size_t)image->channels;
-    size_t w = (size_t)image->width, h = (size_t)image->height;
-    unsigned char *row = gi_row(image, (int)y);
-    if (!a->fortran && !a->swapped) {
-        memcpy(row, in + y * gi_row_nbytes(image), gi_row_nbytes(image));
-        return;
+    unsigned char *to = gi_row(image, (int)y);
+    bool plain = is_plain(a);
+    if (plain && !a->fortran && !a->first && !a->swapped) {
+        memcpy(to, in + y * gi_row_nbytes(image), gi_row_nbytes(image));
+        return GI_OK;
     }
-    for (size_t x = 0; x < w; x++)
-        for (size_t c = 0; c < channels; c++) {
-            size_t at = a->fortran ? (c * w + x) * h + y : (y * w + x) * channels + c;
-            copy_sample(row + (x * channels + c) * size, in + at * size, size, a->swapped);
+    for (size_t x = 0; x < (size_t)image->width; x++)
+        for (size_t c = 0; c < channels; c++, to += size) {
+            const unsigned char *from =
+                in + (y * a->steps[0] + x * a->steps[1] + c * a->steps[2]) * a->nbytes;
+            union sample s;
+            copy_sample(plain ? (void *)to : &s, from, a->nbytes, a->swapped);
+            if (!plain && !store(to, &s, a))
+                return gi_fail(err, GI_E_UNSUPPORTED,
+                               "has a label outside 0 to 4294967295 in row %zu", y);
         }
+    return GI_OK;
 }
 
 static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
@@ -157,19 +256,22 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
     enum gi_status status = read_head(&a, decode, err);
     if (status)
         return status;
-    decode->info->bits = 8 * (int)gi_type_nbytes(a.type);
-    decode->info->detail = a.fortran ? "Fortran order" : "";
+    decode->info->bits = a.kind == 'b' ? 1 : 8 * (int)a.nbytes;
+    decode->info->detail = a.fortran ? (a.first ? "Fortran order, channels first" : "Fortran order")
+                           : a.first ? "channels first"
+                                     : "";
     status = gi_decode_alloc(decode, a.axes[1], a.axes[0], (int)a.axes[2], a.type, err);
     if (status || decode->options->header_only)
         return status;
-    size_t have = (decode->nbytes - a.at) / gi_row_nbytes(decode->image);
+    size_t row = gi_row_samples(decode->image) * a.nbytes;
+    size_t have = (decode->nbytes - a.at) / row;
     int rows = decode->image->height;
-    if (have < (size_t)rows) { /* in Fortran order a truncated file lacks the ends of all rows */
-        rows = a.fortran ? 0 : (int)have;
+    if (have < (size_t)rows) { /* only in C order with channels last the first rows are whole */
+        rows = a.fortran || a.first ? 0 : (int)have;
         status = gi_decode_damaged_at(decode, err, rows, "ends early");
     }
     for (int y = 0; y < rows && !status; y++)
-        read_row(&a, decode->image, decode->bytes + a.at, (size_t)y);
+        status = read_row(&a, decode->image, decode->bytes + a.at, (size_t)y, err);
     return status;
 }
 
@@ -178,18 +280,42 @@ static bool probe_npy(const unsigned char *bytes, size_t nbytes)
     return nbytes >= PREAMBLE && memcmp(bytes, "\x93NUMPY", 6) == 0;
 }
 
+/* Writes the planes of the channels, one after the other. Errors: GI_E_MEMORY, as the sink. */
+static enum gi_status write_planes(struct gi_sink *sink, const struct gi_image *image,
+                                   struct gi_err *err)
+{
+    size_t size = gi_type_nbytes(image->type), pixel = size * (size_t)image->channels;
+    size_t width = (size_t)image->width;
+    unsigned char *plane = malloc(width * size);
+    if (!plane)
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    enum gi_status status = GI_OK;
+    for (int c = 0; c < image->channels; c++)
+        for (int y = 0; y < image->height && !status; y++) {
+            const unsigned char *row = (const unsigned char *)gi_row(image, y) + (size_t)c * size;
+            for (size_t x = 0; x < width; x++)
+                memcpy(plane + x * size, row + x * pixel, size);
+            status = gi_sink_write(sink, plane, width * size, err);
+        }
+    free(plane);
+    return status;
+}
+
 static enum gi_status encode_npy(struct gi_sink *sink, const struct gi_image *image,
                                  const struct gi_metadata *metadata,
                                  const struct gi_save_options *options, struct gi_err *err)
 {
     (void)metadata;
-    (void)options;
     static const char *const types[] = {
         [GI_U8] = "'|u1'", [GI_U16] = "'" GI_NPY_ORDER "u2'", [GI_F32] = "'" GI_NPY_ORDER "f4'"};
-    const uint64_t shape[] = {(uint64_t)image->height, (uint64_t)image->width,
-                              (uint64_t)image->channels};
+    bool chw = options->channels_first;
+    const uint64_t h = (uint64_t)image->height, w = (uint64_t)image->width,
+                   c = (uint64_t)image->channels;
+    const uint64_t shape[] = {chw ? c : h, chw ? h : w, chw ? w : c};
     enum gi_status status =
-        gi_npy_head(sink, types[image->type], shape, image->channels > 1 ? 3 : 2, err);
+        gi_npy_head(sink, types[image->type], shape, image->channels > 1 || chw ? 3 : 2, err);
+    if (chw)
+        return status ? status : write_planes(sink, image, err);
     for (int y = 0; y < image->height && !status; y++)
         status = gi_sink_write(sink, gi_row(image, y), gi_row_nbytes(image), err);
     return status;

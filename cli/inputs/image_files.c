@@ -39,6 +39,12 @@ static const struct gi_choice gray_choices[] = {
     {0},
 };
 
+static const struct gi_choice layout_choices[] = {
+    {"hwc", NULL, "height, width, channels, as NumPy and OpenCV have it"},
+    {"chw", NULL, "channels, height, width, as PyTorch has it"},
+    {0},
+};
+
 static const float gray_weights[][3] = {
     {0}, {0.2126f, 0.7152f, 0.0722f}, {0.299f, 0.587f, 0.114f}, {1 / 3.0f, 1 / 3.0f, 1 / 3.0f}};
 
@@ -72,6 +78,13 @@ static const struct gi_choice strip_choices[] = {
          .choices = gray_choices,                                                                  \
          .help = "Convert colour to gray before anything else; --gray alone is "                   \
                  "--gray=bt709. A profile for colour is dropped"},                                 \
+        {.name = "layout",                                                                         \
+         .type = GI_OPT_CHOICE,                                                                    \
+         .offset = offsetof(struct gi_io_params, layout),                                          \
+         .default_text = "hwc",                                                                    \
+         .choices = layout_choices,                                                                \
+         .help = "Order of the axes of a .npy array that is written, and of one that is read if "  \
+                 "its shape allows both"},                                                         \
         {.name = "quiet",                                                                          \
          .letter = 'q',                                                                            \
          .type = GI_OPT_FLAG,                                                                      \
@@ -242,6 +255,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .allocator = loading->allocator,
         .header_only = io->header_only,
         .labels = io->labels,
+        .channels_first = io->layout != 0,
         .ahead = ahead_of(io, path),
         .linear = io->linear,
         .light_bits = depth_bits[io->depth],
@@ -365,6 +379,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
         .bits = depth_bits[io->depth],
         .quality = io->quality,
         .compression = io->compression,
+        .channels_first = io->layout != 0,
         .no_clobber = io->no_clobber,
         .durable = io->durable,
         .strict = io->strict,

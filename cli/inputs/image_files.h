@@ -14,6 +14,7 @@ struct gi_io_params {
     int work_depth; /* enum gi_depth: to compute in; SAME: the deeper of input's and output's */
     int gray;       /* 0: colour stays; else which weights */
     int strip;      /* enum gi_strip */
+    int layout;     /* of .npy: 0 channels last, 1 first */
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
     bool header_only, labels; /* no options: gi_load_options */
