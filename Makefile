@@ -3,6 +3,7 @@
 # | CUDA=auto|0|1   the CUDA backend: if nvcc is found, never, always (default auto)
 # | CUDA_ARCH=...   GPUs to build for: sm_90, "sm_80 sm_90", or all (default: those of this machine, or all)
 # | SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer; SANITIZE=thread: ThreadSanitizer
+# | V=1             prints whole commands instead of a line per file
 # | DEBUG=1         no optimisation on the host, line numbers in CUDA kernels for profilers
 # | CC=gcc|clang  EXTRA_CFLAGS=  EXTRA_NVCCFLAGS=  PREFIX=/usr/local  DESTDIR=
 
@@ -94,10 +95,20 @@ OBJ     := $(CU_SRC:%.cu=$(B)/%.cu.o) $(foreach l,$(LEVELS),$(CPU_SRC:%.c=$(B)/%
 LIB     := $(B)/libgpuimg.a
 CUDA_LIBS := $(if $(filter 1,$(HAVE_CUDA)),-L$(CUDA_HOME)/lib64 -lcudart_static -lrt)
 
+# A line per file, or with V=1 the commands. $(call compiling,CC,FILE) is the first line of a recipe that makes an object; the
+# share is that of the objects that did not exist when make began, and is left out if all did.
+Q         := $(if $(V),,@)
+STARTED   := $(shell date +%s)
+COMPILED   = $(OBJ) $(MAIN) $(if $(filter unit test%,$(MAKECMDGOALS)),$(addsuffix .o,$(filter $(UNIT) $(REPLAY),$(TEST_GOALS))))
+MISSING    = $(eval MISSING := $(words $(filter-out $(wildcard $(COMPILED)),$(COMPILED))))$(MISSING)
+compiling  = @mkdir -p $(@D)$(if $(V),,$(eval DONE += x)$(eval SHARE := $(words $(DONE)) * 100 / $(MISSING)); \
+               printf '$(if $(filter 0,$(MISSING)),,[%3d %%] )%s\n' $(if $(filter 0,$(MISSING)),,$$(($(SHARE) < 100 ? $(SHARE) : 100))) '$1 $2')
+linking    = $(if $(V),,@echo '$1 $@')
+
 .PHONY: all ## build the program, build/gpuimg (what plain make does)
 all: $(B)/gpuimg
 	@ln -sfn $(CONFIG)/gpuimg build/gpuimg
-	@echo "built $(B)/gpuimg: $(WHAT)"
+	@echo "built $(B)/gpuimg in $$(($$(date +%s) - $(STARTED))) s: $(WHAT)"
 
 # The rules of the objects know DEBUG; this goal sets it for one build.
 .PHONY: debug ## the same without optimisation, into a folder of its own
@@ -105,11 +116,13 @@ debug:
 	+$(MAKE) DEBUG=1 all
 
 $(B)/gpuimg: $(MAIN) $(LIB)
-	$(CC) $(ALL_CFLAGS) -o $@ $(MAIN) $(LIB) $(HARDEN_LINK) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(MAIN) $(LIB) $(HARDEN_LINK) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
 
 $(LIB): $(filter-out $(MAIN),$(OBJ))
+	$(call linking,AR)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 # Nothing is compiled before its headers are installed: `make deps demo` installs them, and other builds name missing ones.
 missing = for h in $1; do echo "$(hash)include <$$h>"; done | $(CC) $(CPPFLAGS) -E -x c - 2>&1 >/dev/null | \
@@ -134,13 +147,13 @@ $(CODECS): | $(B)/headers
 	@touch $@
 
 $(B)/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call compiling,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 define LEVEL_RULE
 $$(B)/kernels/cpu/%.$(1).o: kernels/cpu/%.c
-	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $(if $(SANITIZE),-O2,-O3) -fno-trapping-math $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
+	$$(call compiling,CC,$$< ($(1)))
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $(if $(SANITIZE),-O2,-O3) -fno-trapping-math $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
 
@@ -154,8 +167,8 @@ $(CU_90:%=$(B)/%.o): GENCODE_all = $(GENCODE_90)
 $(filter-out $(CU_80:%=$(B)/%.o) $(CU_90:%=$(B)/%.o),$(CU_SRC:%=$(B)/%.o)): NVCCFLAGS += -DGI_ONE_PASS
 
 $(B)/%.cu.o: %.cu
-	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -c -o $@ $<
+	$(call compiling,NVCC,$<)
+	$(Q)$(NVCC) $(NVCCFLAGS) -c -o $@ $<
 
 include tests/tests.mk
 
@@ -199,7 +212,8 @@ testdata: $(B)/testdata/scene
 
 $(B)/testdata/scene: testdata/scene.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
 
 MANDIR  = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions

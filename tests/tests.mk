@@ -17,7 +17,8 @@ $(B)/headers-of-tests: | $(B)/headers
 
 $(UNIT:%=%.o): | $(B)/headers-of-tests
 $(UNIT): %: %.o $(UNIT_SHARED) $(LIB)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(UNIT_SHARED) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) $(call optional,tiffio.h,-ltiff) -lcmocka
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(UNIT_SHARED) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) $(call optional,tiffio.h,-ltiff) -lcmocka
 
 .PHONY: unit ## build the unit tests
 unit: $(UNIT)
@@ -49,7 +50,8 @@ endif
 SHIM := $(B)/tests/torture/shim.so
 $(B)/tests/torture/%.so: tests/torture/%.c | $(B)/headers
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARN) -shared -fPIC -o $@ $< -ldl
+	$(call linking,LD)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARN) -shared -fPIC -o $@ $< -ldl
 
 .PHONY: torture ## fault injection: every command while each call of every kind fails once (minutes); make test has a sample
 torture: all $(SHIM)
@@ -157,10 +159,11 @@ FUZZ_SECONDS ?= 60
 SEEDS ?= $(wildcard ../shared/corpora)
 REPLAY := $(FUZZ_TARGETS:%=$(B)/tests/fuzz/fuzz_%)
 $(B)/tests/fuzz/%.o: tests/fuzz/%.c | $(B)/headers
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I tests/fuzz -c -o $@ $<
+	$(call compiling,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -I tests/fuzz -c -o $@ $<
 $(REPLAY): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(filter fuzz,$(SANITIZE)),,$(B)/tests/fuzz/replay.o) $(LIB)
-	$(CC) $(ALL_CFLAGS) $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
 
 .PHONY: fuzz ## libFuzzer over decoders, EXIF, kernels, options, chains, command lines; FUZZ="load exif" FUZZ_SECONDS=60 each
 fuzz:
@@ -195,7 +198,8 @@ endif
 $(B)/tests/bench/bench_cpu: $(patsubst %,$(B)/tests/bench/%.o,bench_cpu request work operation)
 $(B)/tests/bench/bench_png: $(B)/tests/bench/bench_png.o
 $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png: $(LIB)
-	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
 
 $(B)/tests/bench/bench_cuda.cu.o: NVCCFLAGS += -DBENCH_NPP=$(if $(NPP),1,0) -DBENCH_CUBLAS=$(if $(CUBLAS),1,0)
 # thrust throws exceptions.
@@ -203,11 +207,13 @@ $(B)/tests/bench/peers_cub.cu.o:  NVCCFLAGS += -Xcompiler -fexceptions
 $(B)/tests/bench/peers_npp.o:     ALL_CFLAGS += -isystem $(NPP_HOME)/include -isystem $(CUDA_HOME)/include
 $(B)/tests/bench/peers_cublas.o:  ALL_CFLAGS += -isystem $(CUBLAS_HOME)/include -isystem $(CUDA_HOME)/include
 $(B)/tests/bench/bench_cuda: $(BENCH_CUDA_OBJ) $(patsubst %,$(B)/tests/bench/%.o,request work operation) $(LIB)
-	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(NPP) $(CUBLAS) $(addprefix -Wl$(comma)-rpath$(comma),$(sort $(dir $(NPP) $(CUBLAS)))) \
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(NPP) $(CUBLAS) $(addprefix -Wl$(comma)-rpath$(comma),$(sort $(dir $(NPP) $(CUBLAS)))) \
 	    $(LDFLAGS) $(CUDA_LIBS) $(LIBS) -lstdc++
 $(B)/tests/bench/empty: tests/bench/empty.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -o $@ $<
+	$(call linking,LD)
+	$(Q)$(NVCC) $(NVCCFLAGS) -o $@ $<
 
 # tests/cli/devices/bench.sh runs the bench of the CPU; the bench of CUDA is only compiled, so that it stays compatible with the kernels.
 BENCH_TESTED := $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png $(filter %/bench_cuda.cu.o,$(BENCH_CUDA_OBJ))

@@ -6,7 +6,7 @@
 top=$(readlink -f "$tests/../..")
 # A fake system: all programs of this one except nvcc, nvidia-smi, sudo and apt.
 mkdir bin fake
-for tool in sh env sed awk grep find cat rm mkdir readlink dirname touch printf timeout nproc uname id gcc ar make; do
+for tool in sh env sed awk grep find cat rm mkdir readlink date dirname touch printf timeout nproc uname id gcc ar make; do
     ln -s "$(command -v $tool)" bin/
 done
 fake() { # fake NAME SCRIPT
@@ -71,8 +71,15 @@ check "deps with a test goal installs packages for tests" grep -q '^apt-get inst
 # If make deps installs the compiler, its options are tested afterwards, so that hardening is not lost.
 ln -s "$(command -v as)" bin/as
 fake apt-get "$(command -v ln) -sf $(command -v gcc) $work/bin/latecc"
-expect 0 mk -j1 deps "$work/b2/cli/log.o" CUDA=0 CC=latecc B="$work/b2"
+expect 0 mk -j1 deps "$work/b2/cli/log.o" CUDA=0 CC=latecc B="$work/b2" V=1
 check "deps: the first object is hardened too" grep -q -- '-fstack-protector-strong .*log.c' out
+
+# A line per file, with its share of those that are missing; with V=1 the commands.
+expect 0 mk -j1 "$work/b3/cli/log.o" CUDA=0 CC="$(command -v gcc)" B="$work/b3"
+check "a line per file" grep -qxE '\[  0 %\] CC cli/log\.c' out
+check "and no command" test "$(grep -c -- '-std=c11' out)" = 0
+expect 0 mk -j1 "$work/b3/cli/text.o" CUDA=0 CC="$(command -v gcc)" B="$work/b3" V=1
+check "V=1: the command" grep -q -- '-std=c11 .*text.c' out
 rm -f bin/as bin/latecc
 
 # The build of `make test` is installed and uninstalled.

@@ -55,7 +55,8 @@ enter() {
 }
 
 mkdir "$folder"
-(cd "$top" && git ls-files -z | xargs -0 cp -p --parents -t "$folder") || fail "a copy of the tree"
+(cd "$top" && git ls-files -co --exclude-standard | while read -r file; do [[ -e $file ]] && printf '%s\0' "$file"; done |
+    xargs -0 cp -p --parents -t "$folder") || fail "a copy of the tree"
 mkdir -p "$folder/$name"
 cp -rp "$build"/. "$folder/$name"
 rm -rf "$folder/$name/test-logs"
@@ -126,7 +127,7 @@ int main(void)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 C
-mk() { make -C "$folder" --no-print-directory "${config[@]}" "$@"; }
+mk() { make -C "$folder" --no-print-directory "${config[@]}" V=1 "$@"; }
 check "the examples compile" mk "$name/gpuimg"
 mv check.log compiled.log
 check "the examples compile without warnings" test "$(grep 'warning' compiled.log | grep -vc '^make')" = 0
