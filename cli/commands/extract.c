@@ -9,6 +9,7 @@
 #include "cli/run/output.h"
 #include "cli/commands/reporter.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -80,6 +81,13 @@ static const struct gi_option output_options[] = {
      .metavar = "FILE",
      .help = "Write x, y and value of each pixel of the regions in raster order, as .npy (a "
              "structured array) or .csv"},
+    {.name = "pixel-size",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_extract_output, pixel_size),
+     .metavar = "LENGTH",
+     .help = "Side of a pixel with its unit, as in 0.32um: areas, perimeters, centroids, axes and "
+             "diameters are in that unit, which their columns are named after; boxes stay in "
+             "pixels"},
     GI_COMPRESSION_OPTION(struct gi_extract_output),
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,
@@ -173,7 +181,28 @@ static enum gi_status check(const char *image, const char *table, const void *ar
                          output->points);
     if (!status)
         status = gi_extract_check_images(output, err);
+    if (!status)
+        status =
+            gi_extract_pixel_size(&(double){0}, &(const char *){NULL}, output->pixel_size, err);
     return status ? status : check_paths(image, asked->mask_image, table, output, err);
+}
+
+enum gi_status gi_extract_pixel_size(double *size, const char **unit, const char *text,
+                                     struct gi_err *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char *end;
+    *size = 1;
+    *unit = "";
+    if (!text)
+        return GI_OK;
+    *size = strtod(text, &end);
+    *unit = end;
+    size_t n = strspn(end, letters);
+    if (end == text || !(*size > 0 && *size < 1e9) || n < 1 || n > 8 || end[n])
+        return gi_fail(err, GI_E_USAGE,
+                       "--pixel-size %s: want a length above 0 with a unit, as in 0.32um", text);
+    return GI_OK;
 }
 
 static bool wants_image(const void *arg)
@@ -215,10 +244,14 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
                                    .output = output,
                                    .threads = report->threads,
                                    .bundle = report->bundle};
+    enum gi_status status =
+        gi_extract_pixel_size(&view.pixel_size, &view.unit, output->pixel_size, err);
+    if (status)
+        return status;
     if (report->table)
         return gi_extract_table(report->table, &view, report->json ? GI_TABLE_JSON : GI_TABLE_CSV,
                                 err);
-    enum gi_status status = pick_format(&format, report->to, output->format, err);
+    status = pick_format(&format, report->to, output->format, err);
     if (!status)
         status = gi_bundle_open(report->bundle, &sinks.table, report->to, output->no_clobber, err);
     if (!status && output->points)

@@ -13,6 +13,7 @@ enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };
 struct gi_extract_output {
     int format; /* 0: by suffix; else 1 + enum gi_table_format */
     const char *labels, *labels_picture, *mask, *overlay, *crops, *crop_format, *points;
+    const char *pixel_size; /* "0.32um"; NULL: lengths are in pixels */
     int crop_margin, compression;
     bool no_clobber, force;
 };
@@ -22,12 +23,18 @@ struct gi_extract_view {
     const struct gi_extract *extract;
     const struct gi_image *image;
     const char *file;
-    int connectivity; /* 4 or 8 */
-    bool masked;      /* by an image: there is no threshold */
+    int connectivity;  /* 4 or 8 */
+    bool masked;       /* by an image: there is no threshold */
+    double pixel_size; /* length of a pixel's side in `unit`; 1 without one */
+    const char *unit;  /* "um"; "": pixels */
     const struct gi_extract_output *output;
     int threads; /* for writing images */
     struct gi_bundle *bundle;
 };
+
+/* Reads "0.32um" or, if `text` is NULL, 1 and "". `unit` points into `text`. Errors: GI_E_USAGE. */
+enum gi_status gi_extract_pixel_size(double *size, const char **unit, const char *text,
+                                     struct gi_err *err);
 
 /* The table of regions, streamed (cli/commands/extract_table.c). */
 enum gi_status gi_extract_table(struct gi_sink *sink, const struct gi_extract_view *view,

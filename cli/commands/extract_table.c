@@ -12,7 +12,52 @@
 
 #include "imgio/npy.h"
 
-enum { LINE = 1024, REALS = 7, POINTS_A_WRITE = 4096 };
+enum { LINE = 2048, POINTS_A_WRITE = 4096 };
+
+/* A column: its name in CSV, its name in JSON with the text before and after it, and the power of
+ * the unit of length that it has. Unit names are appended to both names. */
+static const struct column {
+    const char *name, *json, *after;
+    int power;
+    bool descriptor; /* only with --descriptors */
+} columns[] = {
+    {"label", "{\"label", "\": ", 0, false},
+    {"area", ", \"area", "\": ", 2, false},
+    {"bbox_x", ", \"bbox\": [", "", 0, false},
+    {"bbox_y", ", ", "", 0, false},
+    {"bbox_width", ", ", "", 0, false},
+    {"bbox_height", ", ", "", 0, false},
+    {"centroid_x", "], \"centroid", "\": [", 1, false},
+    {"centroid_y", ", ", "", 1, false},
+    {"perimeter", "], \"perimeter", "\": ", 1, false},
+    {"mean", ", \"mean", "\": ", 0, false},
+    {"stddev", ", \"stddev", "\": ", 0, false},
+    {"min", ", \"min", "\": ", 0, false},
+    {"max", ", \"max", "\": ", 0, false},
+    {"circularity", ", \"circularity", "\": ", 0, true},
+    {"orientation_deg", ", \"orientation_deg", "\": ", 0, true},
+    {"major_axis", ", \"major_axis", "\": ", 1, true},
+    {"minor_axis", ", \"minor_axis", "\": ", 1, true},
+    {"eccentricity", ", \"eccentricity", "\": ", 0, true},
+    {"solidity", ", \"solidity", "\": ", 0, true},
+    {"feret_diameter", ", \"feret_diameter", "\": ", 1, true},
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* The values of a region in the order of the columns. Integers are below 2^53. */
+static void fill(double values[COLUMNS], const struct gi_region *r)
+{
+    const struct gi_shape_descriptors *s = &r->shape;
+    const double all[COLUMNS] = {r->label,      (double)r->area,  r->x,
+                                 r->y,          r->width,         r->height,
+                                 r->centroid_x, r->centroid_y,    r->perimeter,
+                                 r->mean,       r->stddev,        r->min,
+                                 r->max,        r->circularity,   s->orientation_deg,
+                                 s->major_axis, s->minor_axis,    s->eccentricity,
+                                 s->solidity,   s->feret_diameter};
+    memcpy(values, all, sizeof all);
+}
 
 /* Copies text without its end mark. Returns the end. */
 static char *put(char *to, const char *words)
@@ -22,45 +67,49 @@ static char *put(char *to, const char *words)
     return to + n;
 }
 
-static char *put_csv(char *to, const struct gi_region *r)
+/* Appends "_um" or "_um2" for a column that has a unit of length. Returns the end. */
+static char *put_unit(char *to, const struct column *column, const struct gi_extract_view *view)
 {
-    const uint64_t whole[] = {r->label, r->area, r->x, r->y, r->width, r->height};
-    const double reals[REALS] = {r->centroid_x, r->centroid_y, r->perimeter, r->mean,
-                                 r->stddev,     r->min,        r->max};
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-        to = gi_number_whole(to, whole[i]);
-        *to++ = ',';
-    }
-    for (int i = 0; i < REALS; i++) {
-        to = gi_number_real(to, reals[i], "");
-        *to++ = i < REALS - 1 ? ',' : '\n';
+    if (!column->power || !*view->unit)
+        return to;
+    return put(put(put(to, "_"), view->unit), column->power == 2 ? "2" : "");
+}
+
+static int count_columns(const struct gi_extract_view *view)
+{
+    int n = 0;
+    while (n < COLUMNS && (!columns[n].descriptor || view->extract->shapes))
+        n++;
+    return n;
+}
+
+static char *put_head(char *to, const struct gi_extract_view *view)
+{
+    int n = count_columns(view);
+    for (int i = 0; i < n; i++) {
+        to = put_unit(put(to, columns[i].name), &columns[i], view);
+        *to++ = i < n - 1 ? ',' : '\n';
     }
     return to;
 }
 
-static char *put_json(char *to, const struct gi_region *r)
+static char *put_row(char *to, const struct gi_region *region, const struct gi_extract_view *view,
+                     bool json)
 {
-    const struct {
-        const char *before;
-        uint64_t value;
-    } whole[] = {{"{\"label\": ", r->label}, {", \"area\": ", r->area},
-                 {", \"bbox\": [", r->x},    {", ", r->y},
-                 {", ", r->width},           {", ", r->height}};
-    const struct {
-        const char *before;
-        double value;
-    } reals[] = {{"], \"centroid\": [", r->centroid_x},
-                 {", ", r->centroid_y},
-                 {"], \"perimeter\": ", r->perimeter},
-                 {", \"mean\": ", r->mean},
-                 {", \"stddev\": ", r->stddev},
-                 {", \"min\": ", r->min},
-                 {", \"max\": ", r->max}};
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        to = gi_number_whole(put(to, whole[i].before), whole[i].value);
-    for (size_t i = 0; i < REALS; i++)
-        to = gi_number_real(put(to, reals[i].before), reals[i].value, "null");
-    return put(to, "}");
+    double values[COLUMNS], size = view->pixel_size;
+    int n = count_columns(view);
+    fill(values, region);
+    for (int i = 0; i < n; i++) {
+        double scale = columns[i].power == 2 ? size * size : columns[i].power ? size : 1;
+        if (json && *columns[i].after)
+            to = put(put_unit(put(to, columns[i].json), &columns[i], view), columns[i].after);
+        else if (json)
+            to = put(to, columns[i].json);
+        to = gi_number_real(to, values[i] * scale, json ? "null" : "");
+        if (!json)
+            *to++ = i < n - 1 ? ',' : '\n';
+    }
+    return json ? put(to, "}") : to;
 }
 
 static enum gi_status json_head(struct gi_sink *sink, const struct gi_extract_view *view,
@@ -84,23 +133,19 @@ static enum gi_status json_head(struct gi_sink *sink, const struct gi_extract_vi
 enum gi_status gi_extract_table(struct gi_sink *sink, const struct gi_extract_view *view,
                                 enum gi_table_format format, struct gi_err *err)
 {
-    static const char csv_head[] = "label,area,bbox_x,bbox_y,bbox_width,bbox_height,centroid_x,"
-                                   "centroid_y,perimeter,mean,stddev,min,max\n";
     const struct gi_extract *extract = view->extract;
     enum gi_status status = GI_OK;
+    char line[LINE], *end = line;
     if (format == GI_TABLE_CSV)
-        status = gi_sink_write(sink, csv_head, strlen(csv_head), err);
+        status = gi_sink_write(sink, line, (size_t)(put_head(line, view) - line), err);
     else if (format == GI_TABLE_JSON)
         status = json_head(sink, view, err);
     for (uint32_t i = 0; i < extract->n && !status; i++) {
         struct gi_region region = gi_extract_region(extract, extract->order[i]);
-        char line[LINE], *end = line;
-        if (format == GI_TABLE_CSV)
-            end = put_csv(end, &region);
-        else if (format == GI_TABLE_JSONL)
-            end = put(put_json(end, &region), "\n");
-        else
-            end = put_json(put(end, i ? ",\n" : "\n"), &region);
+        end = format == GI_TABLE_JSON ? put(line, i ? ",\n" : "\n") : line;
+        end = put_row(end, &region, view, format != GI_TABLE_CSV);
+        if (format == GI_TABLE_JSONL)
+            end = put(end, "\n");
         status = gi_sink_write(sink, line, (size_t)(end - line), err);
     }
     if (!status && format == GI_TABLE_JSON)

@@ -40,8 +40,8 @@ static const struct gi_choice gray_choices[] = {
 };
 
 static const struct gi_choice layout_choices[] = {
-    {"hwc", NULL, "height, width, channels, as NumPy and OpenCV have it"},
-    {"chw", NULL, "channels, height, width, as PyTorch has it"},
+    {"hwc", NULL, "(height, width, channels)"},
+    {"chw", NULL, "(channels, height, width)"},
     {0},
 };
 

@@ -46,7 +46,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct gi_extract_params *p = plan->params;
     size_t labels = (size_t)src->width * (size_t)src->height * sizeof(uint32_t);
     plan->dependency = GI_DEPENDENCY_GLOBAL;
-    plan->array_nbytes = p->labels || p->points ? labels : 0;
+    plan->array_nbytes = p->labels || p->points || p->descriptors ? labels : 0;
     plan->scratch_nbytes = labels + gi_luma_nbytes(src);
     plan->cost = (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
                                   .nbytes = 6.0 / src->channels}; /* labels, written and read */
@@ -56,7 +56,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static void ask_all(void *params)
 {
     struct gi_extract_params *p = params;
-    p->labels = p->points = true;
+    p->labels = p->points = p->descriptors = true;
 }
 
 /* Finds the threshold, unless there is a mask, and the range in which float intensities are
@@ -99,6 +99,16 @@ static void drop_points(struct gi_pixel_list *points, const struct gi_image *lab
     points->n = n;
 }
 
+/* Measures the shapes of the regions that were kept, in the label image on the host. */
+static enum gi_status measure_shapes(struct gi_extract *extract, struct gi_err *err)
+{
+    extract->shapes = malloc(((size_t)extract->n + 1) * sizeof *extract->shapes);
+    if (!extract->shapes)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", extract->n);
+    return gi_shape_descriptors(extract->shapes, extract->regions, extract->n, &extract->labels,
+                                err);
+}
+
 /* Does everything that needs the label image on the backend, which it consumes. */
 static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract,
                               struct gi_image *labels, const struct gi_image *gray,
@@ -115,12 +125,14 @@ static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract
     if (!status)
         status = gi_regions_keep(extract, renumber, p, err);
     bool dropped = extract->n < extract->found;
-    if (!status && (p->labels || (dropped && p->points)))
+    if (!status && (p->labels || p->descriptors || (dropped && p->points)))
         status = queue->k->download(queue, &extract->labels, labels, NULL, err);
     if (!status && dropped && extract->labels.data)
         relabel(&extract->labels, renumber);
     if (!status && dropped && p->points)
         drop_points(&extract->points, &extract->labels);
+    if (!status && p->descriptors)
+        status = measure_shapes(extract, err);
     free(renumber);
     return status;
 }
@@ -229,6 +241,7 @@ static void result_free(void *result)
 {
     struct gi_extract *extract = result;
     free(extract->regions);
+    free(extract->shapes);
     free(extract->order);
     gi_image_free(&extract->labels);
     gi_pixel_list_free(&extract->points);
@@ -262,7 +275,8 @@ static bool result_equal(const void *a, const void *b)
            memcmp(&x->lo, &y->lo, sizeof x->lo) == 0 && memcmp(&x->hi, &y->hi, sizeof x->hi) == 0 &&
            memcmp(&x->threshold, &y->threshold, sizeof x->threshold) == 0 &&
            memcmp(x->regions, y->regions, x->n * sizeof *x->regions) == 0 &&
-           memcmp(x->order, y->order, x->n * sizeof *x->order) == 0 &&
+           memcmp(x->order, y->order, x->n * sizeof *x->order) == 0 && !x->shapes == !y->shapes &&
+           (!x->shapes || memcmp(x->shapes, y->shapes, x->n * sizeof *x->shapes) == 0) &&
            same_labels(&x->labels, &y->labels) && same_points(&x->points, &y->points);
 }
 
@@ -290,6 +304,11 @@ static const struct gi_option options[] = {
      .metavar = "IMAGE",
      .help = "Foreground is everything that is not 0 in this image of the same size, in "
              "place of --threshold"},
+    {.name = "descriptors",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_extract_params, descriptors),
+     .help = "Add shape descriptors to the table: circularity, orientation, major and minor axis, "
+             "eccentricity, solidity and maximum Feret diameter"},
     {.name = "invert",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_extract_params, invert),
@@ -332,16 +351,24 @@ const struct gi_filter gi_filter_extract = {
     .name = "extract",
     .group = GI_GROUP_REGIONS,
     .summary = "Connected components: label, measure and cut out regions",
-    .manual = "Separates the image into foreground and background by a threshold (foreground is "
-              "value > threshold, as in OpenCV's threshold()) or by a mask image, and finds "
-              "the connected components of the foreground, any number of them. Labels count from "
-              "1 in raster order of the first pixel of each region, after the selection by "
-              "area.\n\n"
-              "The table has for each region: area in pixels, bounding box, centroid (centres of "
-              "pixels are whole numbers), perimeter, and mean, standard deviation (of the "
-              "population), minimum and maximum of the intensity, which is the gray value or the "
-              "luma of ITU-R BT.709.\n\n"
-              "The perimeter is that of Benkrid and Crookes, as scikit-image computes it.",
+    .manual =
+        "Separates the image into foreground and background by a threshold (foreground is "
+        "value > threshold, as in OpenCV's threshold()) or by a mask image, and finds "
+        "the connected components of the foreground, any number of them. Labels count from "
+        "1 in raster order of the first pixel of each region, after the selection by "
+        "area.\n\n"
+        "The table has for each region: area in pixels, bounding box, centroid (centres of "
+        "pixels are whole numbers), perimeter, and mean, standard deviation (of the "
+        "population), minimum and maximum of the intensity, which is the gray value or the "
+        "luma of ITU-R BT.709.\n\n"
+        "--descriptors adds measures of the shape: circularity (4 pi area / perimeter^2), the "
+        "axes, the eccentricity and the orientation of the ellipse with the same second "
+        "moments, the solidity (area / pixels of the convex hull), and the maximum Feret "
+        "diameter (the largest distance between two points of the hull). The orientation is "
+        "the angle from the vertical in degrees, positive if the major axis runs from the "
+        "upper left to the lower right.\n\n"
+        "The perimeter is that of Benkrid and Crookes, as scikit-image computes it; the "
+        "shape descriptors are those of scikit-image's regionprops().",
     .options = options,
     .params_nbytes = sizeof(struct gi_extract_params),
     .check = check,

@@ -4,6 +4,7 @@
 #define GI_FILTERS_EXTRACT_H
 
 #include "filters/filter.h"
+#include "filters/regions/descriptors.h"
 
 enum gi_region_order {
     GI_REGIONS_BY_LABEL, /* ascending */
@@ -21,19 +22,21 @@ struct gi_extract_params {
     int keep_top;                /* 0: all */
     int sort;                    /* enum gi_region_order; ties are in order of label */
     const char *mask_image;      /* NULL: foreground by `at` */
+    bool descriptors;            /* shape descriptors are measured too */
     /* Not options: the parts of the result that the caller wants. */
     bool labels, points;
 };
 
 /* Labels count from 1 in raster order of the first pixel of each region that was kept. */
 struct gi_extract {
-    uint32_t n;                     /* regions kept */
-    uint32_t found;                 /* regions before the choice by area */
-    enum gi_type type;              /* sample type of the intensity, the image's own */
-    float lo, hi;                   /* GI_F32: the range in which sums are quantised */
-    float threshold;                /* foreground is > threshold; unused with a mask */
-    struct gi_region_sums *regions; /* n, by label */
-    uint32_t *order;                /* n indices into `regions`, sorted as params.sort says */
+    uint32_t n;                          /* regions kept */
+    uint32_t found;                      /* regions before the choice by area */
+    enum gi_type type;                   /* sample type of the intensity, the image's own */
+    float lo, hi;                        /* GI_F32: the range in which sums are quantised */
+    float threshold;                     /* foreground is > threshold; unused with a mask */
+    struct gi_region_sums *regions;      /* n, by label */
+    struct gi_shape_descriptors *shapes; /* if asked for: n, by label; else NULL */
+    uint32_t *order;                     /* n indices into `regions`, sorted as params.sort says */
     struct gi_image
         labels; /* if asked for: GI_U32 image in host memory, 0 outside all kept regions */
     struct gi_pixel_list points; /* if asked for: pixels of the kept regions with their intensity */
@@ -47,6 +50,8 @@ struct gi_region {
     double centroid_x, centroid_y;
     double perimeter;
     double mean, stddev, min, max;
+    double circularity;                /* 4 pi area / perimeter^2; NAN if the perimeter is 0 */
+    struct gi_shape_descriptors shape; /* if asked for, otherwise 0 */
 };
 
 struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t index);

@@ -43,11 +43,15 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
         .centroid_x = (double)sums->sum_x / area,
         .centroid_y = (double)sums->sum_y / area,
         .perimeter = perimeter(sums),
+        .shape = extract->shapes ? extract->shapes[index] : (struct gi_shape_descriptors){0},
         .min = none ? NAN : key_value(sums->min_key, extract->type),
         .max = none ? NAN : key_value(sums->max_key, extract->type),
     };
     gi_sums_stats(&region.mean, &region.stddev, &sums->value, extract->type, extract->lo,
                   extract->hi);
+    region.circularity = region.perimeter > 0 ? 4 * 3.14159265358979323846 * area /
+                                                    (region.perimeter * region.perimeter)
+                                              : NAN;
     if (isinf(region.min) ||
         isinf(region.max)) { /* in the sums they are counted as finite values */
         region.mean = (isinf(region.min) ? region.min : 0) + (isinf(region.max) ? region.max : 0);

@@ -184,6 +184,49 @@ def test_choice():
         c.check(f"sort {sort}", keys == sorted(keys))
 
 
+def check_shapes(name, regions, labels):
+    """The shape descriptors of scikit-image; it gives discs and squares, which have no direction, one of its own."""
+    bad = []
+    for got, p in zip(regions, measure.regionprops(labels)):
+        variance = p.moments_central / p.moments_central[0, 0]
+        round_ = abs(variance[0, 2] - variance[2, 0]) + abs(variance[1, 1]) < 1e-9
+        tie = abs(variance[0, 2] - variance[2, 0]) < 1e-9  # its versions differ in the sign of 45 degrees
+        turned = abs(got["orientation_deg"] - np.degrees(p.orientation))
+        ok = (near(got["major_axis"], p.axis_major_length, 1e-7) and near(got["minor_axis"], p.axis_minor_length, 1e-6)
+              and near(got["eccentricity"], p.eccentricity, 1e-7) and near(got["solidity"], p.solidity, 1e-9)
+              and near(got["feret_diameter"], p.feret_diameter_max, 1e-9)
+              and (round_ or min(turned, 180 - turned) < 1e-6 or (tie and near(turned, 90, 1e-6)))
+              and (got["circularity"] is None if p.perimeter == 0
+                   else near(got["circularity"], 4 * np.pi * p.area / p.perimeter**2, 1e-9)))
+        if not ok:
+            bad.append((got, p.axis_major_length, p.axis_minor_length, p.eccentricity, p.solidity, p.feret_diameter_max,
+                        np.degrees(p.orientation)))
+    c.check(f"{name} shapes", len(regions) == labels.max() and not bad, bad[:1])
+
+
+def test_shapes():
+    for shape in SIZES:
+        for image in (blobs(shape, np.uint8), random_image(c.rng, shape, np.uint8)):
+            for connectivity in (4, 8):
+                got, labels = extracted(image, "--at", 140, "--connectivity", connectivity, "--descriptors")
+                check_shapes(f"{shape} {connectivity}", got["regions"], labels.astype(np.int64))
+    y, x = np.mgrid[:70, :90]
+    for name, foreground in (("line", y == 3), ("diagonal", y == x), ("rising", y == 60 - x), ("ellipse", (x - 40) ** 2 / 900 + (y - 30) ** 2 / 100 < 1),
+                             ("tilted", np.abs(3 * x - 4 * y + 20) < 30), ("pixel", (y == 5) & (x == 88)), ("disc", (x - 40) ** 2 + (y - 30) ** 2 < 400)):
+        image = np.where(foreground, 200, 0).astype(np.uint8)
+        got, labels = extracted(image, "--at", 100, "--descriptors")
+        check_shapes(name, got["regions"], labels.astype(np.int64))
+    plain, scaled = (extracted(image, "--at", 100, "--descriptors", *more)[0]["regions"][0] for more in ((), ("--pixel-size", "0.25um")))
+    for key, power in (("area", 2), ("perimeter", 1), ("centroid", 1), ("major_axis", 1), ("minor_axis", 1), ("feret_diameter", 1)):
+        want, unit = np.array(plain[key]) * 0.25**power, {1: "_um", 2: "_um2"}[power]
+        c.check(f"{key} in um", near(scaled[key + unit], want, 1e-8), scaled)
+    c.check("boxes in pixels", scaled["bbox"] == plain["bbox"] and scaled["circularity"] == plain["circularity"])
+    rows = list(csv.DictReader(io.StringIO(c.run("extract", c.path("in.pgm"), "--descriptors", "--pixel-size", "2mm").decode())))
+    c.check("csv in mm", float(rows[0]["area_mm2"]) == 4 * plain["area"] and "bbox_x" in rows[0] and "feret_diameter_mm" in rows[0])
+    for wrong in ("0.5", "um", "0um", "-1um", "1 um", "nanum", "1u/m"):
+        c.run("extract", c.path("in.pgm"), "--pixel-size", wrong, status=2)
+
+
 def test_files():
     image = blobs((80, 90), np.uint8)
     names = [c.path(n) for n in ("labels.pgm", "mask.pgm", "over.ppm", "points.csv", "table.csv", "crops")]
@@ -270,6 +313,7 @@ test_invert()
 test_colour()
 test_mask_image()
 test_choice()
+test_shapes()
 test_files()
 test_numbers()
 test_many()
