@@ -226,7 +226,7 @@ PYTHON_FINDS = import re, sys, sysconfig; p = sys.argv[1]; \
 PYTHON_DIR = $(addprefix $(DESTDIR),$(shell $(PYTHON) -c '$(PYTHON_FINDS)' '$(PREFIX)' 2>/dev/null))
 
 # The program prints manual pages and completions from its own tables.
-.PHONY: install ## program, man pages, completions, module for Ray; PREFIX=/usr/local DESTDIR=
+.PHONY: install ## program, man pages, completions, Python modules; PREFIX=/usr/local DESTDIR=
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(MANDIR) $(BASHDIR) $(ZSHDIR) $(FISHDIR)
 	install -s -m 755 $(B)/gpuimg $(DESTDIR)$(PREFIX)/bin/gpuimg
@@ -235,14 +235,14 @@ install: all
 	$(B)/gpuimg completion bash >$(BASHDIR)/gpuimg
 	$(B)/gpuimg completion zsh >$(ZSHDIR)/_gpuimg
 	$(B)/gpuimg completion fish >$(FISHDIR)/gpuimg.fish
-	d='$(PYTHON_DIR)'; [ -z "$$d" ] || install -D -m 644 cli/gpuimg_ray.py "$$d/gpuimg_ray.py"
+	d='$(PYTHON_DIR)'; [ -z "$$d" ] || install -D -m 644 -t "$$d" cli/gpuimg.py cli/gpuimg_ray.py
 
 # Folders are not removed, because other programs may use them.
 .PHONY: uninstall ## remove what install wrote
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuimg $(MANDIR)/gpuimg.1 $(MANDIR)/gpuimg-*.1 \
 	    $(BASHDIR)/gpuimg $(ZSHDIR)/_gpuimg $(FISHDIR)/gpuimg.fish
-	d='$(PYTHON_DIR)'; [ -z "$$d" ] || rm -f "$$d/gpuimg_ray.py" "$$d"/__pycache__/gpuimg_ray.*
+	d='$(PYTHON_DIR)'; [ -z "$$d" ] || rm -f "$$d/gpuimg.py" "$$d/gpuimg_ray.py" "$$d"/__pycache__/gpuimg.* "$$d"/__pycache__/gpuimg_ray.*
 
 .PHONY: help ## this list
 help:

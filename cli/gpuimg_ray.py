@@ -10,10 +10,11 @@
 SPDX-License-Identifier: MIT
 """
 
-import subprocess
 import sys
 import tarfile
-import threading
+
+import gpuimg
+import numpy
 
 
 class GpuImg:
@@ -32,95 +33,23 @@ class GpuImg:
 
     def __init__(self, chain, column="bytes", options=(), program="gpuimg"):
         self._column = column
-        self._command = [program, "run", chain, "--tar", "-", "-", *_threads(), *options]
-        self._process = None
+        self._process = gpuimg.Process([program, "run", chain, "--tar", "-", "-", *_threads(), *options])
 
     def __call__(self, batch):
-        import numpy
-
         images = batch[self._column]
         try:
-            results = self._run(images)
+            results = self._process.exchange(images)
         except (EOFError, tarfile.HeaderError):
-            self._stop()
-            results = self._run(images)
+            self._process.stop()
+            results = self._process.exchange(images)
         column = numpy.empty(len(images), dtype=object)
         column[:] = results
         batch[self._column] = column
         return batch
 
-    def __del__(self):
-        self._stop()
-
-    def _run(self, images):
-        """The results of the images, in their order."""
-        if self._process is None:
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE,
-                                             stdout=subprocess.PIPE)
-        # Both pipes are busy at once: neither side may wait for the other.
-        writer = threading.Thread(target=self._write, args=(images,))
-        writer.start()
-        try:
-            results = [None] * len(images)
-            for name, data in iter(self._read_member, (END, b"")):
-                results[int(name.split(".")[0])] = data
-        except BaseException:
-            self._process.kill()  # so that the writer finds no reader
-            raise
-        finally:
-            writer.join()
-        return results
-
-    def _write(self, images):
-        """A member an image, then one that is no image and comes back as it is."""
-        try:
-            for i, data in enumerate(images):
-                self._write_member(str(i), data)
-            self._write_member(END, b"")
-            self._process.stdin.flush()
-        except OSError:  # it died: who reads finds the end
-            pass
-
-    def _write_member(self, name, data):
-        info = tarfile.TarInfo(name)
-        info.size = len(data)
-        self._process.stdin.write(info.tobuf(tarfile.USTAR_FORMAT))
-        self._process.stdin.write(data)
-        self._process.stdin.write(bytes(-len(data) % tarfile.BLOCKSIZE))
-
-    def _read_member(self):
-        while True:
-            info = tarfile.TarInfo.frombuf(self._read(tarfile.BLOCKSIZE), "utf-8", "surrogateescape")
-            data = self._read(info.size)
-            self._read(-info.size % tarfile.BLOCKSIZE)
-            if info.isreg():
-                return info.name, data
-
-    def _read(self, nbytes):
-        data = self._process.stdout.read(nbytes)
-        if len(data) < nbytes:
-            raise EOFError(f"gpuimg ended, with exit status {self._process.wait()}")
-        return data
-
-    def _stop(self):
-        process = getattr(self, "_process", None)
-        self._process = None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        try:
-            process.stdin.close()
-        except OSError:  # the rest was not read
-            pass
-
-
-END = "end"
-
 
 def _threads():
-    """The actor's share of the node's cores as an option; nothing where it has a GPU or no share."""
+    """The actor's share of the node's cores as an option; nothing if it has a GPU or no share."""
     ray = sys.modules.get("ray")
     if ray is None or not ray.is_initialized():
         return []
