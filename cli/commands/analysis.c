@@ -59,15 +59,15 @@ static enum gi_status analyse(struct gi_session *session, const struct gi_chain_
     struct gi_bundle *bundle = NULL;
     if (!status)
         status = gi_bundle_new(&bundle, true, err);
-    struct gi_report report = {.params = params[GI_SET_FILTER],
-                               .output = params[GI_SET_OUTPUT],
-                               .result = result,
-                               .image = &image,
-                               .maxval = gi_cli_maxval(&image, &info, params[GI_SET_INPUT]),
-                               .file = path,
-                               .to = to,
-                               .threads = gi_thread_count(device->threads),
-                               .bundle = bundle};
+    struct gi_findings report = {.params = params[GI_SET_FILTER],
+                                 .output = params[GI_SET_OUTPUT],
+                                 .result = result,
+                                 .image = &image,
+                                 .maxval = gi_cli_maxval(&image, &info, params[GI_SET_INPUT]),
+                                 .file = path,
+                                 .to = to,
+                                 .threads = gi_thread_count(device->threads),
+                                 .bundle = bundle};
     if (!status)
         status = reporter->write(&report, err);
     if (!status)

@@ -227,7 +227,8 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     *files = (struct gi_batch_files){.params = p,
                                      .unit = "pairs",
                                      .times = p->report,
-                                     .threads = gi_thread_count(device->threads)};
+                                     .threads = gi_thread_count(device->threads),
+                                     .feed = {.kind = &gi_feed_files, .self = files}};
     enum gi_status status = read_names(&pairs, p, operands, noperands, err);
     options.images = p->tar ? 0 : files->n;
     options.times = files->times;
@@ -240,7 +241,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status = open_table(&pairs, p, err);
     if (!status)
-        status = gi_batch_journal(files, &job, err);
+        status = gi_batch_report(files, &job, err);
     if (!status)
         status =
             gi_text_batch_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);

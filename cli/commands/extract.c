@@ -230,7 +230,7 @@ static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_vie
     return status;
 }
 
-static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_extract_output *output = report->output;
     const struct gi_extract_params *asked = report->params;

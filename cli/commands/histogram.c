@@ -252,7 +252,7 @@ static enum gi_status print_to_file(const char *to, const struct gi_histogram_vi
     return status;
 }
 
-static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_histogram_params *asked = report->params;
     const struct output_params *output = report->output;

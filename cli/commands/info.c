@@ -258,7 +258,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
             status = gi_table_writer_new(&infos.rows.writer, &table, err);
     }
     if (!status)
-        status = gi_batch_journal(files, &job, err);
+        status = gi_batch_report(files, &job, err);
     if (!status)
         status = gi_text_batch_run(&infos.rows, run_item, NULL, files->threads, err);
     gi_arithmetic_abandon(&infos.rows.writer); /* where nothing ran */

@@ -72,7 +72,7 @@ static enum gi_status write_pfm(struct gi_sink *sink, const struct gi_integral *
     return status;
 }
 
-static enum gi_status save(const struct gi_report *report, struct gi_err *err)
+static enum gi_status save(const struct gi_findings *report, struct gi_err *err)
 {
     const struct output_params *output = report->output;
     const struct gi_integral *integral = report->result;

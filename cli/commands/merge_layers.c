@@ -21,7 +21,7 @@ extern const struct gi_filter gi_filter_composite;
 struct job {
     struct gi_io_params io;
     struct gi_session *session;
-    struct gi_n_to_one report;
+    struct gi_report report;
     int threads;
     struct gi_metadata metadata; /* of the first image */
 };
@@ -115,7 +115,7 @@ static enum gi_status merge_layers(struct job *job, char **paths, int n, const c
     }
     gi_image_free(&image);
     free(params);
-    return gi_n_to_one_end(&job->report, &image, status, err);
+    return gi_report_end(&job->report, &image, status, err);
 }
 
 static enum gi_status check_merge(const struct job *job, char **paths, int n, const char *output,

@@ -91,7 +91,7 @@ struct sheet {
     const struct params *params;
     struct gi_io_params io;
     struct gi_session *session;
-    struct gi_n_to_one report;
+    struct gi_report report;
     int threads;
     struct gi_image *images; /* n of `room` are there */
     int n, room;
@@ -348,7 +348,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
                                            operands, noperands, err);
     if (!status)
         status = make_and_save(&sheet, &made, operands, n, err);
-    status = gi_n_to_one_end(&sheet.report, &made, status, err);
+    status = gi_report_end(&sheet.report, &made, status, err);
     for (int i = 0; i < sheet.n; i++)
         gi_image_free(&sheet.images[i]);
     free(sheet.images);

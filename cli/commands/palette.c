@@ -29,7 +29,7 @@ static double share_of(const struct gi_palette *palette, size_t i)
     return (double)palette->each[i].count / (double)palette->pixels;
 }
 
-static void print_text(FILE *out, const struct gi_report *report)
+static void print_text(FILE *out, const struct gi_findings *report)
 {
     const struct gi_palette *palette = report->result;
     const struct gi_image *image = report->image;
@@ -51,7 +51,7 @@ static void print_text(FILE *out, const struct gi_report *report)
     }
 }
 
-static void print_csv(FILE *out, const struct gi_report *report)
+static void print_csv(FILE *out, const struct gi_findings *report)
 {
     const struct gi_palette *palette = report->result;
     const struct gi_image *image = report->image;
@@ -68,7 +68,7 @@ static void print_csv(FILE *out, const struct gi_report *report)
     }
 }
 
-static enum gi_status print_json(FILE *out, const struct gi_report *report, struct gi_err *err)
+static enum gi_status print_json(FILE *out, const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_palette *palette = report->result;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
@@ -93,7 +93,7 @@ static enum gi_status print_json(FILE *out, const struct gi_report *report, stru
 }
 
 /* Rows of the samples in their own type, then pixels. */
-static enum gi_status write_npy(struct gi_sink *sink, const struct gi_report *report,
+static enum gi_status write_npy(struct gi_sink *sink, const struct gi_findings *report,
                                 struct gi_err *err)
 {
     const struct gi_palette *palette = report->result;
@@ -121,7 +121,7 @@ static enum gi_status write_npy(struct gi_sink *sink, const struct gi_report *re
 }
 
 static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
-                            const struct gi_report *report, struct gi_err *err)
+                            const struct gi_findings *report, struct gi_err *err)
 {
     if (format == GI_TABLE_NPY)
         return write_npy(sink, report, err);
@@ -133,7 +133,7 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
 
 /* ---- the command ---- */
 
-static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
 {
     return gi_table_file_write(report, print, err);
 }

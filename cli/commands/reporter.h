@@ -9,7 +9,7 @@
 #include "cli/inputs/image_files.h"
 
 /* A finished analysis. */
-struct gi_report {
+struct gi_findings {
     const void *params;           /* of the filter */
     const void *output;           /* of the reporter's options */
     const void *result;           /* the filter's; owned by the caller, may be changed no more */
@@ -35,7 +35,7 @@ struct gi_reporter {
                             struct gi_err *err);
     /* Whether write() looks at the samples of the image. NULL: never. */
     bool (*wants_image)(const void *output);
-    enum gi_status (*write)(const struct gi_report *report, struct gi_err *err);
+    enum gi_status (*write)(const struct gi_findings *report, struct gi_err *err);
     bool arrays; /* it writes .npy or .pfm, which no table of many images can hold; else tables */
 };
 

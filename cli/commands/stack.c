@@ -11,7 +11,7 @@
 #include "cli/inputs/input_list.h"
 #include "cli/run/memory_budget.h"
 #include "cli/commands/stack_samples.h"
-#include "cli/run/progress.h"
+#include "cli/inputs/feed.h"
 #include "cli/commands/stack_rank.h"
 #include "cli/run/stop.h"
 #include "cli/commands.h"
@@ -96,7 +96,7 @@ struct stack {
     const struct params *params;
     const struct gi_io_params *io;
     struct gi_list list;
-    struct gi_n_to_one report;
+    struct gi_report report;
     struct gi_imaging *imaging;
     size_t next, n;                   /* given to the engine; stacked */
     struct gi_image shape;            /* of all: that of the first */
@@ -219,7 +219,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     struct stack *stack = self;
     if (!item->line.status)
         item->line.status = take(stack, item, &item->line.err);
-    enum gi_status status = gi_n_to_one_add(&stack->report, &item->line, err);
+    enum gi_status status = gi_report_add(&stack->report, &item->line, err);
     return status || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
@@ -364,21 +364,13 @@ static enum gi_status finish(struct stack *stack, const char *path, struct gi_er
 
 static enum gi_status run_engine(struct stack *stack, struct gi_err *err)
 {
-    struct gi_feed feed = {.self = stack, .next = next, .n = stack->list.n};
+    static const struct gi_feed_kind kind = {.next = next};
+    const struct gi_feed feed = {.kind = &kind, .self = stack, .n = stack->list.n};
     struct gi_work_on work = {.self = stack, .run = load, .deliver = deliver, .ordered = true};
-    struct gi_engine_options how = {.threads = gi_imaging_threads(stack->imaging),
-                                    .memory = stack->params->memory,
-                                    .fail_fast = true};
-    struct gi_engine_watch watch = {.threads = how.threads};
-    enum gi_status status = gi_engine_new(&watch.engine, &how, &feed, &work, err);
-    if (status)
-        return status;
-    gi_stop_listen();
-    struct gi_progress *progress =
-        gi_progress_start(stack->params->progress, gi_progress_of_engine, &watch);
-    status = gi_engine_run(watch.engine, err);
-    gi_progress_end(&progress);
-    gi_engine_free(&watch.engine);
+    const struct gi_batch_params how = {
+        .memory = stack->params->memory, .progress = stack->params->progress, .fail_fast = true};
+    enum gi_status status =
+        gi_feed_run(&feed, &work, &how, gi_imaging_threads(stack->imaging), err);
     if (!status && stack->n < stack->list.n)
         status = gi_fail(err, GI_E_IO, "ended by a signal: nothing was written");
     return status;
@@ -413,7 +405,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         status = run_engine(&stack, err);
     if (!status)
         status = finish(&stack, path, err);
-    status = gi_n_to_one_end(&stack.report, &stack.made, status, err);
+    status = gi_report_end(&stack.report, &stack.made, status, err);
     gi_stack_samples_free(&stack.samples);
     free(stack.sums);
     gi_imaging_free(&stack.imaging);

@@ -61,7 +61,7 @@ enum {
 struct view {
     const struct gi_stats *stats;
     const struct gi_stats_params *asked;
-    const struct gi_report *report;
+    const struct gi_findings *report;
     int zone; /* of the parts of the image; 0 where it is not parted */
 };
 
@@ -319,7 +319,7 @@ static json_t *zone_json(const struct view *view)
 
 static enum gi_status print_json(FILE *out, struct view *view, struct gi_err *err)
 {
-    const struct gi_report *report = view->report;
+    const struct gi_findings *report = view->report;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
     if (!view->stats->by) {
         json_object_set_new(object, "channels", channels_json(view));
@@ -389,7 +389,7 @@ static enum gi_status write_npy(struct gi_sink *sink, struct view *view, struct 
 }
 
 static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
-                            const struct gi_report *report, struct gi_err *err)
+                            const struct gi_findings *report, struct gi_err *err)
 {
     struct view view = {report->result, report->params, report, 0};
     if (format == GI_TABLE_NPY)
@@ -402,7 +402,7 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
 
 /* ---- the command ---- */
 
-static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
 {
     return gi_table_file_write(report, print, err);
 }

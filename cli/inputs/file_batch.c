@@ -9,7 +9,6 @@
 #include "cli/inputs/path_conflicts.h"
 #include "cli/inputs/pair_list.h"
 #include "cli/run/progress.h"
-#include "cli/run/stop.h"
 #include "cli/inputs/tar_inputs.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/log.h"
@@ -65,7 +64,8 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
     *files = (struct gi_batch_files){
         .params = p,
         .chain = job->chain,
-        .naming = {.folder = p->out_dir, .template = p->out, .suffix = p->suffix}};
+        .naming = {.folder = p->out_dir, .template = p->out, .suffix = p->suffix},
+        .feed = {.kind = &gi_feed_files, .self = files}};
     files->threads = gi_thread_count(device ? device->threads : 0);
     if (job->work)
         files->results = job->work->results;
@@ -96,7 +96,7 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
 
 void gi_batch_close(struct gi_batch_files *files)
 {
-    gi_journal_close(&files->journal);
+    gi_report_close(&files->report);
     gi_tar_inputs_free(&files->tars);
     gi_tar_pairs_free(&files->tar_pairs);
     free(files->share);
@@ -337,8 +337,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         item->line.output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
         if (files->named && !item->line.output)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        if (files->named && files->journal &&
-            gi_journal_has(files->journal, input, item->line.output))
+        if (files->named && gi_report_has(&files->report, input, item->line.output))
             continue;
         item->line.other = files->others.n ? files->others.inputs[i].path : NULL;
         item->line.beside = files->beside.n ? files->beside.inputs[i].path : NULL;
@@ -353,106 +352,80 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     return GI_OK;
 }
 
-enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item *item,
-                             struct gi_err *err)
+static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
 {
-    if (files->tars)
-        return gi_tar_inputs_note(files->tars, item, err);
-    if (files->tar_pairs)
-        return gi_tar_pairs_note(files->tar_pairs, files->journal, item, err);
-    return files->journal ? gi_journal_add(files->journal, &item->line, err) : GI_OK;
+    struct gi_batch_files *files = self;
+    return gi_report_add(&files->report, &item->line, err);
+}
+
+enum gi_status gi_batch_note(struct gi_batch_files *files, struct gi_item *item, struct gi_err *err)
+{
+    return files->feed.kind->note(files->feed.self, item, err);
 }
 
 bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
                   const char **file)
 {
+    const struct gi_feed *feed = &files->feed;
     *tar = NULL;
     *file = item->line.input;
-    if (item->line.status)
-        return false;
-    if (files->tar_pairs)
-        return gi_tar_pairs_names(item, tar, file);
-    return !files->tars || gi_tar_inputs_names(item, tar, file, files->tars);
+    return !item->line.status && (!feed->kind->row || feed->kind->row(feed->self, item, tar, file));
 }
 
-/* Inputs of this batch, sorted. */
-struct wanted {
-    const struct gi_batch_files *files;
-    struct gi_input **sorted;
-};
-
-static int by_path(const void *path, const void *input)
+/* With --resume: where the result of an input goes. */
+static char *output_of(void *arg, size_t input)
 {
-    return strcmp(path, (*(struct gi_input *const *)input)->path);
+    const struct gi_batch_files *files = arg;
+    return gi_naming_output(&files->naming, &files->list, input);
 }
 
-static bool is_wanted(void *arg, const char *input, const char *output)
-{
-    const struct wanted *wanted = arg;
-    const struct gi_batch_files *files = wanted->files;
-    struct gi_input **found =
-        bsearch(input, wanted->sorted, files->n, sizeof *wanted->sorted, by_path);
-    size_t index = found ? (size_t)(*found - files->list.inputs) : 0;
-    char *name = found ? gi_naming_output(&files->naming, &files->list, index) : NULL;
-    bool same = name && strcmp(name, output) == 0;
-    free(name);
-    return same;
-}
-
-/* Lines of a report are told apart by their inputs. */
-static enum gi_status check_once(struct gi_input *const *sorted, size_t n, struct gi_err *err)
-{
-    for (size_t i = 1; i < n; i++)
-        if (strcmp(sorted[i - 1]->path, sorted[i]->path) == 0)
-            return gi_fail(err, GI_E_USAGE, "--report: %s is among the inputs twice, want it once",
-                           sorted[i]->path);
-    return GI_OK;
-}
-
-enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
-                                struct gi_err *err)
+enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct gi_batch_job *job,
+                                     struct gi_err *err)
 {
     const struct gi_batch_params *p = files->params;
-    struct gi_journal_head head = {.files = files->list.n, .shard = files->shard};
-    if (files->tars)
-        return gi_tar_inputs_journal(files->tars, job, err);
-    if (!p->report)
-        return GI_OK;
-    head.with = gi_chain_hash(job->chain);
-    char *chain =
-        gi_batch_text(job->command, job->text ? job->text : job->command->name, job->params);
     struct gi_list pairs = {0};
-    const struct gi_list *names = files->others.n ? &pairs : &files->list;
-    enum gi_status status = chain ? gi_pairs_name(&pairs, files, err)
-                                  : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    bool share = files->share && !files->others.n;
+    struct gi_report_options options = {
+        .path = p->report,
+        .command = job->command,
+        .params = job->params,
+        .text = job->text,
+        .inputs = files->others.n ? &pairs : &files->list,
+        .head = {.files = files->list.n, .shard = files->shard, .with = gi_chain_hash(job->chain)},
+        .once = "inputs",
+        .share = share ? files->share : NULL,
+        .nshare = files->n,
+        .resume = p->resume,
+        .output = output_of,
+        .arg = files};
+    enum gi_status status = p->report ? gi_pairs_name(&pairs, files, err) : GI_OK;
     if (!status)
-        status = gi_list_hash(&head.list, names, err);
-    head.chain = chain;
-    bool share = files->share && names == &files->list;
-    struct wanted wanted = {files, share ? files->share : NULL};
-    struct gi_journal_wants resume = {is_wanted, &wanted};
-    if (!status && !share && !(wanted.sorted = gi_list_sorted(names, err)))
-        status = GI_E_MEMORY;
-    if (!status)
-        status = check_once(wanted.sorted, share ? files->n : names->n, err);
-    if (!status)
-        status =
-            gi_journal_open(&files->journal, p->report, p->resume ? &resume : NULL, &head, err);
-    if (!share)
-        free(wanted.sorted);
+        status = gi_report_open(&files->report, &options, err);
     gi_list_free(&pairs);
-    free(chain);
     return status;
 }
 
-/* What came of it, as the batch's own status. */
-static enum gi_status conclude(const struct gi_tally *tally, const char *unit, struct gi_err *err)
+static enum gi_status open_report(void *self, const struct gi_batch_job *job, struct gi_err *err)
 {
-    if (!tally->failed)
-        return GI_OK;
+    return gi_batch_files_report(self, job, err);
+}
+
+enum gi_status gi_batch_report(struct gi_batch_files *files, const struct gi_batch_job *job,
+                               struct gi_err *err)
+{
+    return files->feed.kind->open_report(files->feed.self, job, err);
+}
+
+/* What came of it, as the batch's own status. */
+static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi_status status,
+                               struct gi_err *err)
+{
+    const struct gi_batch_files *files = self;
+    if (status || !tally->failed)
+        return status;
     uint64_t n = tally->n ? tally->n : tally->done + tally->failed;
     gi_cli_log("%llu of %llu %s failed", (unsigned long long)tally->failed, (unsigned long long)n,
-               unit ? unit : "files");
+               files->unit ? files->unit : "files");
     *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
     return err->status;
 }
@@ -464,7 +437,7 @@ static uint64_t count_done(const struct gi_batch_files *files)
     for (size_t i = 0; files->params->resume && files->named && i < files->n; i++) {
         size_t place = place_of(files, i);
         char *output = gi_naming_output(&files->naming, &files->list, place);
-        n += output && gi_journal_has(files->journal, files->list.inputs[place].path, output);
+        n += output && gi_report_has(&files->report, files->list.inputs[place].path, output);
         free(output);
     }
     return n;
@@ -473,27 +446,16 @@ static uint64_t count_done(const struct gi_batch_files *files)
 enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
                            struct gi_err *err)
 {
-    const struct gi_batch_params *p = files->params;
-    if (files->tars)
-        return gi_tar_inputs_go(files->tars, work, threads, err);
-    struct gi_feed feed = {
-        .self = files, .next = next, .n = files->n, .skipped = count_done(files)};
-    struct gi_engine_options options = {
-        .threads = threads, .memory = p->memory, .fail_fast = p->fail_fast};
-    struct gi_engine_watch watch = {.threads = files->threads};
-    if (files->tar_pairs) {
-        feed = (struct gi_feed){.self = files->tar_pairs, .next = gi_tar_pairs_next};
-        watch.unit = files->unit;
+    if (files->feed.self == files) {
+        files->feed.n = files->n;
+        files->feed.skipped = count_done(files);
     }
-    struct gi_tally tally;
-    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
-    if (status)
-        return status;
-    gi_stop_listen();
-    struct gi_progress *progress = gi_progress_start(p->progress, gi_progress_of_engine, &watch);
-    status = gi_engine_run(watch.engine, err);
-    gi_progress_end(&progress);
-    gi_engine_tally(watch.engine, &tally);
-    gi_engine_free(&watch.engine);
-    return status ? status : conclude(&tally, files->unit, err);
+    return gi_feed_run(&files->feed, work, files->params, threads, err);
 }
+
+const struct gi_feed_kind gi_feed_files = {
+    .next = next,
+    .open_report = open_report,
+    .note = note,
+    .conclude = conclude,
+};

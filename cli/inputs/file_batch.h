@@ -4,8 +4,8 @@
 #define GI_CLI_INPUTS_FILE_BATCH_H
 
 #include "cli/run/batch_options.h"
-#include "cli/run/engine.h"
-#include "cli/report/journal.h"
+#include "cli/inputs/feed.h"
+#include "cli/report/report.h"
 #include "cli/inputs/names.h"
 #include "cli/inputs/shard.h"
 
@@ -18,16 +18,17 @@ struct gi_batch_files {
     struct gi_list
         beside; /* a further input for each entry of the list, in its order; empty: none */
     enum gi_batch_results results;
-    const char *unit;           /* of what failed, "pairs"; NULL: "files" */
-    struct gi_naming naming;    /* with a channel of "" where there is an output a channel */
-    bool named;                 /* items have outputs */
-    struct gi_journal *journal; /* NULL: none */
+    const char *unit;        /* of what failed, "pairs"; NULL: "files" */
+    struct gi_naming naming; /* with a channel of "" where there is an output a channel */
+    bool named;              /* items have outputs */
+    struct gi_report report;
     struct gi_shard shard;
     struct gi_input **share; /* those of the shard; NULL: all of the list */
     size_t n;                /* how many these are */
     int threads;             /* of the CPU */
     bool times;              /* the times of the stages are wanted */
     size_t next;
+    struct gi_feed feed;            /* that yields the inputs */
     struct gi_tar_inputs *tars;     /* the inputs are the images in these; NULL: files */
     struct gi_tar_pairs *tar_pairs; /* the same of pairs */
 };
@@ -54,8 +55,12 @@ enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
                              const struct gi_item *item, const char *channel, struct gi_err *err);
 
 /* Opens the report, where one is asked for. */
-enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
-                                struct gi_err *err);
+enum gi_status gi_batch_report(struct gi_batch_files *files, const struct gi_batch_job *job,
+                               struct gi_err *err);
+
+/* The same for a feed of the files themselves, or pairs of them. */
+enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct gi_batch_job *job,
+                                     struct gi_err *err);
 
 /* Runs the engine over the inputs that are not yet done. Errors: as gi_batch_run(). */
 enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
@@ -67,7 +72,7 @@ bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item
                   const char **file);
 
 /* For deliver(): the item's line in the report. */
-enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item *item,
+enum gi_status gi_batch_note(struct gi_batch_files *files, struct gi_item *item,
                              struct gi_err *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/batch_options.h"
 #include "cli/run/progress.h"
 #include "cli/run/stop.h"
 #include "cli/inputs/stream.h"
@@ -19,7 +18,7 @@ void gi_stream_free(struct gi_stream **out)
     if (!stream)
         return;
     gi_sink_abandon(&stream->sink);
-    gi_journal_close(&stream->journal);
+    gi_report_close(&stream->report);
     for (int i = 0; i < GI_Y4M_PLANES; i++)
         gi_image_free(&stream->planes[i]);
     gi_reader_close(&stream->reader);
@@ -50,7 +49,7 @@ bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struc
     return true;
 }
 
-enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     struct gi_buffer buffer = stream->first;
@@ -81,13 +80,13 @@ enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, st
     return gi_stream_name(stream, item, "image", err);
 }
 
-enum gi_status gi_pnm_work(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status work_on_image(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     return gi_imaging_memory(stream->imaging, item, err);
 }
 
-enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status deliver_image(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     enum gi_status status = GI_OK;
@@ -96,31 +95,70 @@ enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *e
     if (!item->line.status && !status)
         status = gi_sink_flush(stream->sink, err);
     if (!status)
-        status = gi_stream_report_add(stream, &item->line, err);
+        status = gi_stream_note(stream, item, err);
     /* A film with a hole in it is none. */
     return status || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
-enum gi_status gi_stream_go(struct gi_stream *stream, const struct gi_work_on *work,
-                            const struct gi_batch_params *params, int threads, struct gi_err *err)
+enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_job *job,
+                                const char *output, struct gi_err *err)
 {
-    struct gi_feed feed = {.self = stream,
-                           .next = stream->is_video ? gi_video_feed_next : gi_pnm_feed_next};
-    struct gi_engine_options options = {.threads = threads, .memory = params->memory};
-    struct gi_engine_watch watch = {.threads = options.threads,
-                                    .unit = stream->is_video ? "frames" : "images",
-                                    .items = stream->is_video ? stream->video.nplanes : 1,
-                                    .waits = "input or output"};
-    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
-    if (status)
-        return status;
-    gi_stop_listen();
-    struct gi_progress *progress =
-        gi_progress_start(params->progress, gi_progress_of_engine, &watch);
-    status = gi_engine_run(watch.engine, err);
-    gi_progress_end(&progress);
-    gi_engine_free(&watch.engine);
+    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    const char *file = output ? gi_output_file(output) : NULL;
+    struct gi_list list = {0};
+    const struct gi_report_options options = {.path = p->report,
+                                              .command = job->command,
+                                              .params = job->params,
+                                              .text = job->text,
+                                              .inputs = &list,
+                                              .head = {.files = 1}};
+    if (!p->report)
+        return GI_OK;
+    enum gi_status status = gi_list_add(&list, stream->input, err);
+    if (!status)
+        status = gi_report_check(p->report, &list, file, err);
+    stream->report = (struct gi_report){
+        .key = "stream", .whole = {.input = (char *)stream->input, .output = (char *)file}};
+    if (!status)
+        status = gi_report_open(&stream->report, &options, err);
+    gi_list_free(&list);
     return status;
+}
+
+enum gi_status gi_stream_open_report(void *self, const struct gi_batch_job *job, struct gi_err *err)
+{
+    return gi_stream_report(self, job, NULL, err);
+}
+
+enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_line *line,
+                                   struct gi_err *err)
+{
+    struct gi_line part = *line;
+    part.output = stream->report.whole.output;
+    if (part.input)
+        return gi_report_add(&stream->report, &part, err);
+    gi_line_add(&stream->report.whole, &part); /* what can't be read on is no image */
+    return GI_OK;
+}
+
+enum gi_status gi_stream_note(void *self, struct gi_item *item, struct gi_err *err)
+{
+    return gi_stream_note_line(self, &item->line, err);
+}
+
+const struct gi_feed_kind gi_feed_pnm = {
+    .unit = "images",
+    .waits = "input or output",
+    .next = next,
+    .open_report = gi_stream_open_report,
+    .note = gi_stream_note,
+};
+
+struct gi_feed gi_stream_feed(struct gi_stream *stream)
+{
+    return (struct gi_feed){.kind = stream->is_video ? &gi_feed_video : &gi_feed_pnm,
+                            .self = stream,
+                            .items = stream->is_video ? stream->video.nplanes : 1};
 }
 
 /* A chain whose steps are images to images; NULL: none. */
@@ -145,8 +183,8 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
         options.device = job->params[gi_command_set(job->command, gi_device_options)];
     const struct gi_batch_params *params = gi_batch_params_of(job->command, job->params);
     struct gi_work_on work = {.self = stream,
-                              .run = stream->is_video ? gi_video_work : gi_pnm_work,
-                              .deliver = stream->is_video ? gi_video_deliver : gi_pnm_deliver,
+                              .run = stream->is_video ? gi_video_work : work_on_image,
+                              .deliver = stream->is_video ? gi_video_deliver : deliver_image,
                               .ordered = true};
     options.times = params->report || gi_progress_shows(params->progress);
     stream->chain = job->chain;
@@ -157,18 +195,19 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
         status =
             gi_sink_open(&stream->sink, gi_output_file(stream->output), stream->io.no_clobber, err);
     if (!status)
-        status = gi_stream_report_open(stream, job, stream->output, err);
+        status = gi_stream_report(stream, job, stream->output, err);
     if (!status)
         status = gi_imaging_new(&stream->imaging, &options, err);
     if (!status && stream->is_video)
         status = gi_y4m_write_head(stream->sink, &stream->made, err);
+    const struct gi_feed feed = gi_stream_feed(stream);
     if (!status)
-        status = gi_stream_go(stream, &work, params, gi_imaging_threads(stream->imaging), err);
+        status = gi_feed_run(&feed, &work, params, gi_imaging_threads(stream->imaging), err);
     if (!status && gi_stop_signal()) /* what is not all of it does not appear */
         status = GI_E_IO;
     if (!status)
         status = gi_sink_commit(&stream->sink, stream->io.durable, err);
-    status = gi_stream_report_end(stream, status, err);
+    status = gi_report_end(&stream->report, NULL, status, err);
     struct gi_imaging *imaging = stream->imaging;
     gi_stream_free(out);
     if (gi_cli_tears_down())

@@ -3,9 +3,9 @@
 #ifndef GI_CLI_INPUTS_STREAM_INTERNAL_H
 #define GI_CLI_INPUTS_STREAM_INTERNAL_H
 
-#include "cli/run/engine.h"
+#include "cli/inputs/feed.h"
 #include "cli/run/imaging.h"
-#include "cli/report/journal.h"
+#include "cli/report/report.h"
 #include "cli/inputs/stream.h"
 #include "imgio/pnm_header.h"
 #include "imgio/pnm_stream.h"
@@ -32,17 +32,14 @@ struct gi_stream {
     char line[GI_Y4M_LINE_MAX];            /* before it */
     bool ended;                            /* it can't be read on */
 
-    struct gi_journal *journal; /* NULL: no report */
-    struct gi_line frame;       /* Y4M: of which the planes come, for its line */
-    struct gi_line whole;       /* the stream's own line so far */
+    struct gi_report report; /* its whole: the stream */
+    struct gi_line frame;    /* Y4M: of which the planes come, for its line */
 };
 
 void gi_stream_free(struct gi_stream **stream);
 
-/* Runs the engine over the stream. Errors: as gi_engine_run(). */
-struct gi_batch_params;
-enum gi_status gi_stream_go(struct gi_stream *stream, const struct gi_work_on *work,
-                            const struct gi_batch_params *params, int threads, struct gi_err *err);
+/* The feed of the stream. */
+struct gi_feed gi_stream_feed(struct gi_stream *stream);
 
 /* "standard input: image 3", as the item's name. Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
@@ -52,37 +49,23 @@ enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, co
 bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struct gi_err *why);
 
 /* Opens the report, where --report asks for one. `output`: where the images go; NULL: tables are
- * made of them. Errors: GI_E_USAGE, and as gi_journal_open(). */
-enum gi_status gi_stream_report_open(struct gi_stream *stream, const struct gi_batch_job *job,
-                                     const char *output, struct gi_err *err);
-/* For deliver(): the line of an image, of a plane that a table is made of, or of a frame. Errors:
- * as gi_journal_add(). */
-enum gi_status gi_stream_report_add(struct gi_stream *stream, const struct gi_line *line,
-                                    struct gi_err *err);
-/* The same of a plane: a frame's line comes with its last. */
-enum gi_status gi_stream_report_plane(struct gi_stream *stream, const struct gi_line *line,
-                                      int plane, struct gi_err *err);
-/* The line of the stream itself, which ended by `status` and `err`; none after a signal. Returns
- * `status`, or where that is GI_OK the error of writing. */
-enum gi_status gi_stream_report_end(struct gi_stream *stream, enum gi_status status,
-                                    struct gi_err *err);
-
-/* The feed and the work of each kind, with `self` a gi_stream. */
-enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err);
-enum gi_status gi_pnm_work(void *self, struct gi_item *item, struct gi_err *err);
-enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *err);
+ * made of them. Errors: GI_E_USAGE, and as gi_report_open(). */
+enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_job *job,
+                                const char *output, struct gi_err *err);
+/* gi_feed_kind.open_report and note of both kinds, with `self` a gi_stream. */
+enum gi_status gi_stream_open_report(void *self, const struct gi_batch_job *job,
+                                     struct gi_err *err);
+enum gi_status gi_stream_note(void *self, struct gi_item *item, struct gi_err *err);
+/* The same by the line alone. */
+enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_line *line,
+                                   struct gi_err *err);
 
 /* Reads the header. Errors: GI_E_USAGE, and those of reading. */
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err);
-/* The item's plane as an image, which the caller frees, and its name with that of the plane behind.
- * Errors: GI_E_FORMAT, GI_E_MEMORY. */
-enum gi_status gi_video_take_plane(struct gi_stream *stream, struct gi_item *item,
-                                   struct gi_image *image, struct gi_err *err);
-
 /* Reads the header too, and makes that of the output: whether all planes can go through the chain
  * and are planes of one video then. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err);
-enum gi_status gi_video_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err);
+/* The work on planes that go into a video, with `self` a gi_stream. */
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err);
 

@@ -16,8 +16,8 @@ struct gi_tar_inputs {
     const struct gi_batch_params *params;
     struct gi_tar_names names; /* no outputs; the inputs' are the list's */
     struct gi_tar_feed *feed;
-    struct gi_tar_report *report; /* NULL: none */
-    size_t broken;                /* tars that can't be read on */
+    struct gi_tar_report report;
+    size_t broken; /* tars that can't be read on */
 };
 
 static enum gi_status add_tars(struct gi_list *list, const char *operand, struct gi_err *err)
@@ -57,7 +57,7 @@ static bool is_left_out(void *arg, size_t i)
     return !gi_shard_takes(&tars->names.shard, i);
 }
 
-enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **out, const struct gi_batch_files *files,
+enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **out, struct gi_batch_files *files,
                                  const struct gi_batch_job *job, struct gi_err *err)
 {
     struct gi_tar_inputs *tars = *out = calloc(1, sizeof *tars);
@@ -76,6 +76,7 @@ enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **out, const struct gi_bat
                                           .skip = is_left_out,
                                           .arg = tars,
                                           .io = gi_batch_io(job)};
+    files->feed = (struct gi_feed){.kind = &gi_feed_tar_images, .self = tars};
     return gi_tar_feed_new(&tars->feed, &options, err);
 }
 
@@ -92,37 +93,21 @@ void gi_tar_inputs_free(struct gi_tar_inputs **out)
     free(tars);
 }
 
-enum gi_status gi_tar_inputs_journal(struct gi_tar_inputs *tars, const struct gi_batch_job *job,
-                                     struct gi_err *err)
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
+    struct gi_tar_inputs *tars = self;
+    return gi_tar_feed_next(tars->feed, item, more, err);
+}
+
+static enum gi_status open_report(void *self, const struct gi_batch_job *job, struct gi_err *err)
+{
+    struct gi_tar_inputs *tars = self;
     return gi_tar_report_open(&tars->report, job, &tars->names, err);
 }
 
-enum gi_status gi_tar_inputs_go(struct gi_tar_inputs *tars, const struct gi_work_on *work,
-                                int threads, struct gi_err *err)
+static bool row(void *self, const struct gi_item *item, const char **tar, const char **file)
 {
-    struct gi_tally tally;
-    struct gi_err fault = {0};
-    enum gi_status status = gi_tar_feed_run(tars->feed, work, tars->params, threads, &tally, err);
-    if (gi_tar_report_close(&tars->report, &fault) && !status)
-        status = (*err = fault).status;
-    return status ? status : gi_tar_conclude(&tally, tars->broken, tars->names.ninputs, err);
-}
-
-enum gi_status gi_tar_inputs_note(struct gi_tar_inputs *tars, const struct gi_item *item,
-                                  struct gi_err *err)
-{
-    const struct gi_tar_tag *tag = item->source.tag;
-    tars->broken += tag->kind == GI_TAR_BROKEN;
-    if (tag->kind == GI_TAR_END || (tag->kind == GI_TAR_BROKEN && !gi_stop_asked()))
-        return gi_tar_report_end(tars->report, item, false, err);
-    return item->line.pass && !item->line.status ? GI_OK
-                                                 : gi_tar_report_member(tars->report, item, err);
-}
-
-bool gi_tar_inputs_names(const struct gi_item *item, const char **tar, const char **file,
-                         const struct gi_tar_inputs *tars)
-{
+    const struct gi_tar_inputs *tars = self;
     const struct gi_tar_tag *tag = item->source.tag;
     if (tag->kind != GI_TAR_MEMBER || item->line.pass)
         return false;
@@ -130,3 +115,33 @@ bool gi_tar_inputs_names(const struct gi_item *item, const char **tar, const cha
     *file = tag->name;
     return true;
 }
+
+static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_tar_inputs *tars = self;
+    const struct gi_tar_tag *tag = item->source.tag;
+    tars->broken += tag->kind == GI_TAR_BROKEN;
+    if (tag->kind == GI_TAR_BROKEN && gi_stop_asked())
+        return GI_OK;
+    if (tag->kind == GI_TAR_END || tag->kind == GI_TAR_BROKEN)
+        return gi_tar_report_end(&tars->report, item, false, err);
+    return item->line.pass && !item->line.status ? GI_OK
+                                                 : gi_tar_report_member(&tars->report, item, err);
+}
+
+static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi_status status,
+                               struct gi_err *err)
+{
+    struct gi_tar_inputs *tars = self;
+    return gi_tar_conclude(&tars->report, tally, tars->broken, status, err);
+}
+
+const struct gi_feed_kind gi_feed_tar_images = {
+    .unit = "members",
+    .waits = "input or output",
+    .next = next,
+    .open_report = open_report,
+    .row = row,
+    .note = note,
+    .conclude = conclude,
+};

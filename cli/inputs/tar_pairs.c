@@ -21,7 +21,7 @@ struct half {
 };
 
 struct gi_tar_pairs {
-    const struct gi_batch_files *files;
+    struct gi_batch_files *files;
     const struct gi_io_params *io;
     size_t at; /* the share's pair of tars that comes next, or is open */
     bool open;
@@ -36,9 +36,6 @@ struct gi_tar_pairs {
     size_t npaired, room;
     uint64_t nbytes; /* of the first tar, at its end; 0: not known */
     int64_t mtime_ns;
-    /* For the tars that are being delivered. */
-    size_t done, failed, differing;
-    enum gi_status status;
 };
 
 /* What an item is; in its tag. */
@@ -83,7 +80,7 @@ enum gi_status gi_tar_pairs_list(struct gi_batch_files *files, char **operands, 
     return status;
 }
 
-enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, const struct gi_batch_files *files,
+enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
                                 const struct gi_io_params *io, struct gi_err *err)
 {
     *pairs = calloc(1, sizeof **pairs);
@@ -91,6 +88,7 @@ enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, const struct gi_bat
         return gi_fail(err, GI_E_MEMORY, "out of memory: tars");
     (*pairs)->files = files;
     (*pairs)->io = io;
+    files->feed = (struct gi_feed){.kind = &gi_feed_tar_pairs, .self = *pairs};
     return GI_OK;
 }
 
@@ -389,7 +387,7 @@ static int next_side(struct gi_tar_pairs *pairs)
     return side;
 }
 
-enum gi_status gi_tar_pairs_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_tar_pairs *pairs = self;
     enum gi_status status = GI_OK;
@@ -420,52 +418,57 @@ const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes)
     return tag->bytes;
 }
 
-bool gi_tar_pairs_names(const struct gi_item *item, const char **tar, const char **file)
+static bool row(void *self, const struct gi_item *item, const char **tar, const char **file)
 {
     const struct tag *tag = item->source.tag;
+    (void)self;
     *tar = tag->tars[0];
     *file = tag->name;
     return tag->name != NULL;
 }
 
-static enum gi_status note_member(struct gi_tar_pairs *pairs, struct gi_journal *journal,
-                                  const struct gi_item *item, struct gi_err *err)
+static enum gi_status open_report(void *self, const struct gi_batch_job *job, struct gi_err *err)
 {
-    const struct tag *tag = item->source.tag;
-    struct gi_line line = item->line;
-    char *names[2] = {NULL, NULL};
-    pairs->done++;
-    pairs->differing += !item->line.status && *item->line.err.text;
-    pairs->failed += item->line.status != GI_OK;
-    if (item->line.status)
-        pairs->status = item->line.status;
-    for (int i = 0; i < 2; i++)
-        if (asprintf(&names[i], "%s:%s", tag->tars[i], tag->name) < 0)
-            names[i] = NULL;
-    line.input = names[0];
-    line.other = names[1];
-    enum gi_status status = names[0] && names[1]
-                                ? gi_journal_add_part(journal, &line, "tar", tag->tars[0], err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
-    free(names[0]);
-    free(names[1]);
-    return status;
+    struct gi_tar_pairs *pairs = self;
+    pairs->files->report.key = "tar";
+    return gi_batch_files_report(pairs->files, job, err);
 }
 
-enum gi_status gi_tar_pairs_note(struct gi_tar_pairs *pairs, struct gi_journal *journal,
-                                 const struct gi_item *item, struct gi_err *err)
+static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
 {
-    struct gi_line line = item->line;
-    if (!journal)
-        return GI_OK;
-    if (((const struct tag *)item->source.tag)->name)
-        return note_member(pairs, journal, item, err);
-    line.pass = false;
-    if (!item->line.status && pairs->failed)
-        line.status = gi_fail(&line.err, pairs->status, "%zu of %zu pairs failed", pairs->failed,
-                              pairs->done);
-    else if (!item->line.status && pairs->differing)
-        gi_fail(&line.err, GI_OK, "%zu of %zu pairs differ", pairs->differing, pairs->done);
-    pairs->done = pairs->failed = pairs->differing = 0;
-    return item->line.status && gi_stop_asked() ? GI_OK : gi_journal_add(journal, &line, err);
+    struct gi_tar_pairs *pairs = self;
+    struct gi_report *report = &pairs->files->report;
+    struct gi_line *whole = &report->whole;
+    const struct tag *tag = item->source.tag;
+    unsigned long long failed = report->failed, differing = report->differing, n = report->added;
+    whole->input = tag->tars[0];
+    whole->other = tag->tars[1];
+    if (tag->name)
+        return gi_report_add_member(report, &item->line, tag->name, tag->name, err);
+    whole->input_nbytes = item->line.input_nbytes;
+    whole->input_mtime_ns = item->line.input_mtime_ns;
+    if (item->line.status)
+        whole->status = item->line.status;
+    whole->err = item->line.err;
+    if (!item->line.status && failed)
+        gi_fail(&whole->err, whole->status, "%llu of %llu pairs failed", failed, n);
+    else if (!item->line.status && differing)
+        gi_fail(&whole->err, GI_OK, "%llu of %llu pairs differ", differing, n);
+    return item->line.status && gi_stop_asked() ? GI_OK : gi_report_add_whole(report, err);
 }
+
+static enum gi_status conclude_batch(void *self, const struct gi_tally *tally,
+                                     enum gi_status status, struct gi_err *err)
+{
+    struct gi_tar_pairs *pairs = self;
+    return gi_feed_files.conclude(pairs->files, tally, status, err);
+}
+
+const struct gi_feed_kind gi_feed_tar_pairs = {
+    .unit = "pairs",
+    .next = next,
+    .open_report = open_report,
+    .row = row,
+    .note = note,
+    .conclude = conclude_batch,
+};

@@ -14,26 +14,15 @@ struct gi_tar_pairs;
  * libarchive, GI_E_MEMORY. */
 enum gi_status gi_tar_pairs_list(struct gi_batch_files *files, char **operands, struct gi_err *err);
 
-/* For the files, which are complete; freed by gi_tar_pairs_free(), which nulls. Errors:
- * GI_E_MEMORY. */
-enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, const struct gi_batch_files *files,
+/* For the files, which are complete: becomes files->feed; freed by gi_tar_pairs_free(), which
+ * nulls. Both tars are read in turn, and a member waits for the other of its name (a leading ./ is
+ * none of it); one that stays alone fails. Behind its members an item stands for the two tars,
+ * which failed where neither has an image. Errors: GI_E_MEMORY. */
+enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
                                 const struct gi_io_params *io, struct gi_err *err);
 void gi_tar_pairs_free(struct gi_tar_pairs **pairs);
 
-/* gi_feed.next with `self` a gi_tar_pairs. Both tars are read in turn, and a member waits for the
- * other of its name (a leading ./ is none of it); one that stays alone fails. Behind its members
- * an item stands for the two tars, which failed where neither has an image. */
-enum gi_status gi_tar_pairs_next(void *self, struct gi_item *item, bool *more, struct gi_err *err);
-
 /* The second image of an item, in memory, and its name in messages. */
 const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes);
-
-/* The names in the row of an item: the tar of its first, and the member; false where it has none.
- */
-bool gi_tar_pairs_names(const struct gi_item *item, const char **tar, const char **file);
-
-/* For deliver(): the item's line in the report, NULL: none. Errors: as gi_journal_add(). */
-enum gi_status gi_tar_pairs_note(struct gi_tar_pairs *pairs, struct gi_journal *journal,
-                                 const struct gi_item *item, struct gi_err *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "cli/inputs/path_conflicts.h"
 #include "cli/run/imaging.h"
 #include "cli/run/progress.h"
+#include "cli/inputs/feed.h"
 #include "cli/inputs/shard.h"
 #include "cli/run/stop.h"
 #include "cli/inputs/tar_feed.h"
@@ -27,10 +28,11 @@ struct tars {
     struct gi_tar_names names;
     bool arrays; /* come of the images */
     struct gi_imaging *imaging;
+    struct gi_tar_feed *feed;
     struct gi_tar_writer *writer; /* of the shard that is being delivered; NULL: not open */
-    struct gi_tar_report *report; /* NULL: none */
-    size_t broken;                /* shards */
-    bool spoilt; /* the machine failed a member of the shard that is being delivered */
+    struct gi_tar_report report;
+    size_t broken; /* shards */
+    bool spoilt;   /* the machine failed a member of the shard that is being delivered */
 };
 
 static enum gi_status check_counts(const struct tars *tars, char **operands, struct gi_err *err)
@@ -144,7 +146,7 @@ static bool is_left_out(void *arg, size_t i)
     const struct tars *tars = arg;
     const char *output = gi_tars_are_joined(&tars->names) ? "-" : tars->names.outputs[i];
     bool done = tars->params->report
-                    ? gi_tar_report_has(tars->report, i)
+                    ? gi_tar_report_has(&tars->report, i)
                     : tars->params->resume && strcmp(output, "-") != 0 && access(output, F_OK) == 0;
     return done || !gi_shard_takes(&tars->names.shard, i);
 }
@@ -167,7 +169,7 @@ static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, 
     tars->broken++;
     tars->spoilt = false;
     enum gi_status status =
-        gi_stop_asked() ? GI_OK : gi_tar_report_end(tars->report, item, false, err);
+        gi_stop_asked() ? GI_OK : gi_tar_report_end(&tars->report, item, false, err);
     return status || !gi_tars_are_joined(&tars->names) ? status : gi_engine_end_by(item, err);
 }
 
@@ -185,7 +187,7 @@ static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct 
     bool open = gi_tars_are_joined(&tars->names) && tag->shard + 1 < tars->names.ninputs;
     enum gi_status status =
         open ? GI_OK : gi_tar_writer_commit(&tars->writer, tars->io.durable, err);
-    return status ? status : gi_tar_report_end(tars->report, item, !open, err);
+    return status ? status : gi_tar_report_end(&tars->report, item, !open, err);
 }
 
 /* A copy of which the tar breaks off is not `*whole`. */
@@ -224,7 +226,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     tars->spoilt |= gi_status_is_machine(item->line.status);
     if (!status && !item->line.status)
         status = write_member(tars, item, &whole, err);
-    return status || !whole ? status : gi_tar_report_member(tars->report, item, err);
+    return status || !whole ? status : gi_tar_report_member(&tars->report, item, err);
 }
 
 /* The array of a member. */
@@ -247,55 +249,22 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     return tars->arrays ? analyse(tars, item, err) : gi_imaging_memory(tars->imaging, item, err);
 }
 
-enum gi_status gi_tar_conclude(const struct gi_tally *tally, size_t broken, size_t ntars,
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct tars *tars = self;
+    return gi_tar_feed_next(tars->feed, item, more, err);
+}
+
+static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi_status status,
                                struct gi_err *err)
 {
-    uint64_t members = tally->failed - broken;
-    if (!tally->failed)
-        return GI_OK;
-    if (members)
-        gi_cli_log("%llu member%s left out", (unsigned long long)members,
-                   members == 1 ? " was" : "s were");
-    if (broken && ntars > 1 && !gi_stop_asked())
-        gi_cli_log("%zu of %zu tars failed", broken, ntars);
-    *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
-    return err->status;
-}
-
-enum gi_status gi_tar_feed_run(struct gi_tar_feed *members, const struct gi_work_on *work,
-                               const struct gi_batch_params *params, int threads,
-                               struct gi_tally *tally, struct gi_err *err)
-{
-    struct gi_feed feed = {.self = members, .next = gi_tar_feed_next};
-    struct gi_engine_options options = {
-        .threads = threads, .memory = params->memory, .fail_fast = params->fail_fast};
-    struct gi_engine_watch watch = {
-        .threads = threads, .unit = "members", .waits = "input or output"};
-    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
-    if (status)
-        return status;
-    gi_stop_listen();
-    struct gi_progress *progress =
-        gi_progress_start(params->progress, gi_progress_of_engine, &watch);
-    status = gi_engine_run(watch.engine, err);
-    gi_progress_end(&progress);
-    gi_engine_tally(watch.engine, tally);
-    gi_engine_free(&watch.engine);
-    return status;
-}
-
-static enum gi_status run_engine(struct tars *tars, struct gi_tar_feed *members, struct gi_err *err)
-{
-    struct gi_work_on work = {.self = tars, .run = run_item, .deliver = deliver, .ordered = true};
-    struct gi_tally tally;
-    enum gi_status status = gi_tar_feed_run(members, &work, tars->params,
-                                            gi_imaging_threads(tars->imaging), &tally, err);
+    struct tars *tars = self;
     gi_tar_writer_abandon(&tars->writer); /* of a shard whose end did not come */
-    struct gi_err fault = {0};
-    if (gi_tar_report_close(&tars->report, &fault) && !status)
-        status = (*err = fault).status;
-    return status ? status : gi_tar_conclude(&tally, tars->broken, tars->names.ninputs, err);
+    return gi_tar_conclude(&tars->report, tally, tars->broken, status, err);
 }
+
+const struct gi_feed_kind gi_feed_tars = {
+    .unit = "members", .waits = "input or output", .next = next, .conclude = conclude};
 
 static enum gi_status run_tars(struct tars *tars, const struct gi_batch_job *job,
                                struct gi_err *err)
@@ -306,13 +275,14 @@ static enum gi_status run_tars(struct tars *tars, const struct gi_batch_job *job
                                           .arg = tars,
                                           .io = &tars->io,
                                           .suffix = tars->suffix};
-    struct gi_tar_feed *members = NULL;
+    struct gi_work_on work = {.self = tars, .run = run_item, .deliver = deliver, .ordered = true};
+    const struct gi_feed feed = {.kind = &gi_feed_tars, .self = tars};
     enum gi_status status = gi_tar_report_open(&tars->report, job, &tars->names, err);
     if (!status)
-        status = gi_tar_feed_new(&members, &options, err);
+        status = gi_tar_feed_new(&tars->feed, &options, err);
     if (!status)
-        status = run_engine(tars, members, err);
-    gi_tar_feed_free(&members);
+        status = gi_feed_run(&feed, &work, tars->params, gi_imaging_threads(tars->imaging), err);
+    gi_tar_feed_free(&tars->feed);
     return status;
 }
 

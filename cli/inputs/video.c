@@ -137,7 +137,7 @@ static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
     return status;
 }
 
-enum gi_status gi_video_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     struct gi_err fault = {0};
@@ -158,9 +158,10 @@ enum gi_status gi_video_feed_next(void *self, struct gi_item *item, bool *more, 
     return end ? GI_OK : gi_stream_name(stream, item, "frame", err);
 }
 
-enum gi_status gi_video_take_plane(struct gi_stream *stream, struct gi_item *item,
-                                   struct gi_image *image, struct gi_err *err)
+static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_image *image,
+                                 struct gi_err *err)
 {
+    struct gi_stream *stream = self;
     static const char *const names[GI_Y4M_PLANES] = {"Y", "Cb", "Cr", "alpha"};
     struct plane *plane = item->source.tag;
     char *name = NULL;
@@ -220,13 +221,27 @@ static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
     return status ? status : gi_sink_flush(stream->sink, err);
 }
 
+/* A frame's line comes with its last plane. */
+static enum gi_status note_plane(struct gi_stream *stream, const struct gi_line *line, int plane,
+                                 struct gi_err *err)
+{
+    struct gi_line *frame = &stream->frame;
+    if (plane == 0)
+        *frame = (struct gi_line){.shape = gi_y4m_plane(&stream->video, 0)};
+    frame->input = line->input;
+    frame->shape.channels = stream->video.nplanes;
+    gi_line_add(frame, line);
+    bool last = line->status || plane + 1 == stream->video.nplanes;
+    return last ? gi_stream_note_line(stream, frame, err) : GI_OK;
+}
+
 /* The frame's planes wait for its last one: of a frame that breaks off nothing is written. */
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     struct plane *plane = item->source.tag;
     if (item->line.status) {
-        enum gi_status told = gi_stream_report_plane(stream, &item->line, plane->number, err);
+        enum gi_status told = note_plane(stream, &item->line, plane->number, err);
         return told ? told : gi_engine_end_by(item, err);
     }
     if (plane->number == 0)
@@ -236,5 +251,14 @@ enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err 
     enum gi_status status = GI_OK;
     if (plane->number + 1 == stream->video.nplanes)
         status = write_frame(stream, err);
-    return status ? status : gi_stream_report_plane(stream, &item->line, plane->number, err);
+    return status ? status : note_plane(stream, &item->line, plane->number, err);
 }
+
+const struct gi_feed_kind gi_feed_video = {
+    .unit = "frames",
+    .waits = "input or output",
+    .next = next,
+    .open_report = gi_stream_open_report,
+    .take = take_plane,
+    .note = gi_stream_note,
+};

@@ -6,18 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/journal.h"
-#include "cli/inputs/input_list.h"
 #include "cli/inputs/tar_feed.h"
-
-struct gi_tar_report {
-    const struct gi_tar_names *names;
-    struct gi_journal *journal;
-    /* For the tar that is being delivered: its line so far, and the members that failed. */
-    struct gi_line tar;
-    size_t shard;
-    uint64_t lost;
-};
+#include "cli/log.h"
+#include "cli/run/stop.h"
 
 const char *gi_tar_output(const struct gi_tar_names *names, size_t input)
 {
@@ -31,176 +22,128 @@ bool gi_tars_are_joined(const struct gi_tar_names *names)
     return names->noutputs == 1 && names->ninputs > 1;
 }
 
-static int compare(const void *input, const void *list_input)
-{
-    return strcmp(input, (*(struct gi_input *const *)list_input)->path);
-}
-
-/* The inputs, sorted. */
-struct wanted {
-    const struct gi_tar_names *names;
-    struct gi_list list;
-    struct gi_input **sorted;
-};
-
 /* A tar of many is there with all of them, or none. */
-static bool is_wanted(void *arg, const char *input, const char *output)
+static char *output_of(void *arg, size_t input)
 {
-    const struct wanted *wanted = arg;
-    struct gi_input **found =
-        bsearch(input, wanted->sorted, wanted->list.n, sizeof *wanted->sorted, compare);
-    size_t i = found ? (size_t)(*found - wanted->list.inputs) : 0;
-    return found && !gi_tars_are_joined(wanted->names) &&
-           strcmp(gi_tar_output(wanted->names, i), output) == 0;
+    const struct gi_tar_names *names = arg;
+    return gi_tars_are_joined(names) ? NULL : strdup(gi_tar_output(names, input));
 }
 
-static enum gi_status read_names(struct wanted *wanted, const struct gi_tar_names *names,
-                                 struct gi_err *err)
-{
-    enum gi_status status = GI_OK;
-    *wanted = (struct wanted){.names = names};
-    for (size_t i = 0; i < names->ninputs && !status; i++)
-        status = gi_list_add(&wanted->list, names->inputs[i], err);
-    if (!status && !(wanted->sorted = gi_list_sorted(&wanted->list, err)))
-        status = GI_E_MEMORY;
-    for (size_t i = 1; i < wanted->list.n && !status; i++)
-        if (strcmp(wanted->sorted[i - 1]->path, wanted->sorted[i]->path) == 0)
-            status = gi_fail(err, GI_E_USAGE, "--report: %s is among the tars twice, want it once",
-                             wanted->sorted[i]->path);
-    return status;
-}
-
-/* Returns the operation as text, including --suffix, which affects the content of the tars. NULL:
- * out of memory. */
-static char *chain_text(const struct gi_batch_job *job)
-{
-    const char *suffix = gi_batch_params_of(job->command, job->params)->suffix;
-    char *first, *text = NULL;
-    if (asprintf(&first, "%s --tar%s%s%s", job->text ? job->text : job->command->name,
-                 suffix ? " --suffix '" : "", suffix ? suffix : "", suffix ? "'" : "") >= 0) {
-        text = gi_batch_text(job->command, first, job->params);
-        free(first);
-    }
-    return text;
-}
-
-enum gi_status gi_tar_report_open(struct gi_tar_report **out, const struct gi_batch_job *job,
+enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_batch_job *job,
                                   const struct gi_tar_names *names, struct gi_err *err)
 {
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
-    struct wanted wanted;
-    *out = NULL;
-    if (!p->report)
-        return GI_OK;
-    struct gi_journal_head head = {.with = gi_chain_hash(job->chain),
-                                   .files = names->ninputs,
-                                   .shard = names->shard,
-                                   .tars = true};
-    struct gi_journal_wants resume = {is_wanted, &wanted};
-    struct gi_tar_report *report = *out = calloc(1, sizeof *report);
-    char *chain = report ? chain_text(job) : NULL;
-    enum gi_status status =
-        chain ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
+    struct gi_list list = {0};
+    char *text = NULL;
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < names->ninputs && !status; i++)
+        status = gi_list_add(&list, names->inputs[i], err);
+    /* --suffix affects the content of the tars. */
+    if (!status && asprintf(&text, "%s --tar%s%s%s", job->text ? job->text : job->command->name,
+                            p->suffix ? " --suffix '" : "", p->suffix ? p->suffix : "",
+                            p->suffix ? "'" : "") < 0)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
+    const struct gi_report_options options = {.path = p->report,
+                                              .command = job->command,
+                                              .params = job->params,
+                                              .text = text,
+                                              .inputs = &list,
+                                              .head = {.with = gi_chain_hash(job->chain),
+                                                       .files = names->ninputs,
+                                                       .shard = names->shard,
+                                                       .tars = true},
+                                              .once = "tars",
+                                              .resume = p->resume,
+                                              .output = output_of,
+                                              .arg = (void *)names};
+    *report = (struct gi_tar_report){.report = {.key = "tar"}, .names = names};
     if (!status)
-        status = read_names(&wanted, names, err);
-    if (!status)
-        status = gi_list_hash(&head.list, &wanted.list, err);
-    head.chain = chain;
-    if (!status)
-        status =
-            gi_journal_open(&report->journal, p->report, p->resume ? &resume : NULL, &head, err);
-    if (chain) {
-        free(wanted.sorted);
-        gi_list_free(&wanted.list);
-    }
-    free(chain);
-    if (status) {
-        free(report);
-        *out = NULL;
-    } else {
-        report->names = names;
-    }
+        status = gi_report_open(&report->report, &options, err);
+    gi_list_free(&list);
+    free(text);
     return status;
 }
 
 bool gi_tar_report_has(const struct gi_tar_report *report, size_t input)
 {
-    return report && gi_journal_has(report->journal, report->names->inputs[input],
-                                    gi_tar_output(report->names, input));
+    return gi_report_has(&report->report, report->names->inputs[input],
+                         gi_tar_output(report->names, input));
+}
+
+/* The tar that is being delivered. */
+static void name_tar(struct gi_tar_report *report, const struct gi_tar_tag *tag)
+{
+    report->report.whole.input = report->names->inputs[tag->shard];
+    report->report.whole.output = (char *)gi_tar_output(report->names, tag->shard);
 }
 
 enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct gi_item *item,
                                     struct gi_err *err)
 {
     const struct gi_tar_tag *tag = item->source.tag;
-    if (!report)
+    if (!report->report.journal)
         return GI_OK;
-    const char *input = report->names->inputs[tag->shard];
-    const char *output = gi_tar_output(report->names, tag->shard);
-    struct gi_line line = item->line;
-    report->shard = tag->shard;
-    report->lost += item->line.status != GI_OK;
-    if (item->line.status)
-        report->tar.status = item->line.status;
-    for (int i = 0; i < GI_STAGES; i++)
-        report->tar.ms[i] += item->line.ms[i];
-    int n = asprintf(&line.input, "%s:%s", input, tag->name), m = 0;
-    line.output = NULL;
-    if (output)
-        m = asprintf(&line.output, "%s:%s", output, gi_tar_entry_name(tag->entry));
-    enum gi_status status = n >= 0 && m >= 0
-                                ? gi_journal_add_part(report->journal, &line, "tar", input, err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
-    if (n >= 0)
-        free(line.input);
-    if (m >= 0)
-        free(line.output);
-    return status;
+    name_tar(report, tag);
+    return gi_report_add_member(&report->report, &item->line, tag->name,
+                                gi_tar_entry_name(tag->entry), err);
 }
 
-/* The line of the tar that is being delivered, and the next one begins. */
-static enum gi_status end_tar(struct gi_tar_report *report, bool written, struct gi_err *err)
+/* The line of the tar that is being delivered, which had this size and time. */
+static enum gi_status end_tar(struct gi_tar_report *report, uint64_t nbytes, int64_t mtime_ns,
+                              bool written, struct gi_err *err)
 {
-    struct gi_line *tar = &report->tar;
-    tar->input = report->names->inputs[report->shard];
-    tar->output = (char *)gi_tar_output(report->names, report->shard);
+    struct gi_line *tar = &report->report.whole;
+    unsigned long long lost = report->report.failed;
+    tar->input_nbytes = nbytes;
+    tar->input_mtime_ns = mtime_ns;
+    tar->output_nbytes = 0;
     if (written)
         gi_line_note_output(tar);
-    if (report->lost && !*tar->err.text)
-        gi_fail(&tar->err, tar->status, "%llu member%s left out", (unsigned long long)report->lost,
-                report->lost == 1 ? " was" : "s were");
-    enum gi_status status = gi_journal_add(report->journal, tar, err);
-    report->tar = (struct gi_line){0};
-    report->lost = 0;
-    return status;
+    if (lost && !*tar->err.text)
+        gi_fail(&tar->err, tar->status, "%llu member%s left out", lost,
+                lost == 1 ? " was" : "s were");
+    return gi_report_add_whole(&report->report, err);
 }
 
 enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_item *item,
                                  bool written, struct gi_err *err)
 {
     const struct gi_tar_tag *tag = item->source.tag;
-    if (!report)
+    struct gi_line *tar = &report->report.whole;
+    if (!report->report.journal)
         return GI_OK;
-    report->shard = tag->shard;
-    report->tar.input_nbytes = tag->nbytes;
-    report->tar.input_mtime_ns = tag->mtime_ns;
-    if (item->line.status) {
-        report->tar.status = item->line.status;
-        report->tar.err = item->line.err;
-    }
-    return end_tar(report, written, err);
+    name_tar(report, tag);
+    tar->err = item->line.err; /* and not that of its last member */
+    if (item->line.status)
+        tar->status = item->line.status;
+    return end_tar(report, tag->nbytes, tag->mtime_ns, written, err);
 }
 
-enum gi_status gi_tar_report_close(struct gi_tar_report **out, struct gi_err *err)
+enum gi_status gi_tar_report_close(struct gi_tar_report *report, struct gi_err *err)
 {
-    struct gi_tar_report *report = *out;
     enum gi_status status = GI_OK;
-    *out = NULL;
-    if (!report)
-        return status;
-    if (report->lost)
-        status = end_tar(report, false, err);
-    gi_journal_close(&report->journal);
-    free(report);
+    report->report.whole.err = (struct gi_err){0};
+    if (report->report.failed)
+        status = end_tar(report, 0, 0, false, err);
+    gi_report_close(&report->report);
     return status;
+}
+
+enum gi_status gi_tar_conclude(struct gi_tar_report *report, const struct gi_tally *tally,
+                               size_t broken, enum gi_status status, struct gi_err *err)
+{
+    uint64_t members = tally->failed - broken;
+    size_t ntars = report->names->ninputs;
+    struct gi_err fault = {0};
+    if (gi_tar_report_close(report, &fault) && !status)
+        status = (*err = fault).status;
+    if (status || !tally->failed)
+        return status;
+    if (members)
+        gi_cli_log("%llu member%s left out", (unsigned long long)members,
+                   members == 1 ? " was" : "s were");
+    if (broken && ntars > 1 && !gi_stop_asked())
+        gi_cli_log("%zu of %zu tars failed", broken, ntars);
+    *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
+    return err->status;
 }

@@ -4,8 +4,9 @@
 #ifndef GI_CLI_REPORT_TAR_REPORT_H
 #define GI_CLI_REPORT_TAR_REPORT_H
 
+#include "cli/report/report.h"
 #include "cli/run/batch_options.h"
-#include "cli/run/item.h"
+#include "cli/run/engine.h"
 #include "cli/inputs/shard.h"
 
 /* The tars of a batch: as many outputs as inputs, or one that takes all, or for tables none. */
@@ -20,12 +21,15 @@ const char *gi_tar_output(const struct gi_tar_names *names, size_t input);
 /* Whether several inputs go to one output. */
 bool gi_tars_are_joined(const struct gi_tar_names *names);
 
-struct gi_tar_report;
+/* Starts as {0}. */
+struct gi_tar_report {
+    struct gi_report report; /* its whole: the tar that is being delivered */
+    const struct gi_tar_names *names;
+};
 
-/* Opens the report of --report; NULL where none is asked for, and then all below do nothing.
- * `names` outlive it. Errors: GI_E_USAGE where an input is named twice, and as
- * gi_journal_open(). */
-enum gi_status gi_tar_report_open(struct gi_tar_report **report, const struct gi_batch_job *job,
+/* Opens the report, where --report asks for one; without it all below do nothing. `names` outlive
+ * it. Errors: as gi_report_open(). */
+enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_batch_job *job,
                                   const struct gi_tar_names *names, struct gi_err *err);
 
 /* Whether an earlier run did the tar, by the report; many threads may ask. */
@@ -39,7 +43,13 @@ enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct g
 enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_item *item,
                                  bool written, struct gi_err *err);
 
-/* A tar that lost members and whose end did not come failed. Takes and nulls. */
-enum gi_status gi_tar_report_close(struct gi_tar_report **report, struct gi_err *err);
+/* What came of a batch that ended by `status` and this tally, as its own status: says how many
+ * members were left out, and how many tars could not be read on (`broken`). Closes the report, in
+ * which a tar that lost members and whose end did not come failed. Errors: one without text where
+ * items failed. */
+enum gi_status gi_tar_conclude(struct gi_tar_report *report, const struct gi_tally *tally,
+                               size_t broken, enum gi_status status, struct gi_err *err);
+/* Closes it. */
+enum gi_status gi_tar_report_close(struct gi_tar_report *report, struct gi_err *err);
 
 #endif

@@ -54,7 +54,7 @@ enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int
     if (!status)
         status = gi_batch_places(&images.files, err);
     if (!status)
-        status = gi_batch_journal(&images.files, job, err);
+        status = gi_batch_report(&images.files, job, err);
     if (!status)
         status = gi_batch_go(&images.files, &work, gi_imaging_threads(images.imaging), err);
     gi_batch_close(&images.files);

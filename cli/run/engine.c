@@ -127,7 +127,7 @@ static struct gi_item *take(struct gi_engine *engine)
             item->turn.engine = engine;
             item->turn.index = engine->taken; /* that only who feeds changes */
         }
-        status = item ? engine->feed.next(engine->feed.self, item, &more, &err)
+        status = item ? engine->feed.kind->next(engine->feed.self, item, &more, &err)
                       : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
         if (status || !more)
             gi_item_free(&item);

@@ -9,14 +9,44 @@
 
 #include "cli/run/item.h"
 
-/* Where items come from. */
+/* Counts, and what a progress line shows; read under way by gi_engine_tally(). */
+struct gi_tally {
+    uint64_t n;                     /* number of items; 0: unknown */
+    uint64_t done, failed, skipped; /* delivered */
+    uint64_t machine; /* of those that failed: the machine failed, not the item (exit 75) */
+    uint64_t input_nbytes, output_nbytes;
+    double ms[GI_STAGES];
+};
+
+struct gi_batch_job;
 struct gi_feed {
+    const struct gi_feed_kind *kind;
     void *self;
+    uint64_t n;       /* number of items; 0: unknown */
+    uint64_t skipped; /* of these, that will not come: an earlier run did them */
+    int items;        /* that make one of what the line of progress counts; 0: 1 */
+};
+
+/* Where items come from: one row a kind of input (cli/inputs/feed.h). */
+struct gi_feed_kind {
+    const char *unit;  /* what the line of progress counts, "frames"; NULL: "files" of "images" */
+    const char *waits; /* for what, if neither CPUs nor devices are busy; NULL: "disk" */
     /* Fills the item that comes next, false in *more past the last. One thread at a time calls it,
      * and it may wait (for a pipe). After an error or the end it is not called again. */
     enum gi_status (*next)(void *self, struct gi_item *item, bool *more, struct gi_err *err);
-    uint64_t n;       /* number of items; 0: unknown */
-    uint64_t skipped; /* of these, that will not come: an earlier run did them */
+    /* Opens the report, where --report asks for one. Errors: as gi_report_open(). */
+    enum gi_status (*open_report)(void *self, const struct gi_batch_job *job, struct gi_err *err);
+    /* Takes the item's image, which is decoded already. NULL: it is encoded. */
+    enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,
+                           struct gi_err *err);
+    /* The names in the item's row of a table; `*tar` stays NULL where there is none. False: it has
+     * no row, because it is no image. NULL: the item's own name. */
+    bool (*row)(void *self, const struct gi_item *item, const char **tar, const char **file);
+    /* For deliver(): the item's line in the report. */
+    enum gi_status (*note)(void *self, struct gi_item *item, struct gi_err *err);
+    /* What came of it, by the engine's status and counts, as the batch's own status. */
+    enum gi_status (*conclude)(void *self, const struct gi_tally *tally, enum gi_status status,
+                               struct gi_err *err);
 };
 
 /* The work on items. */
@@ -37,15 +67,6 @@ struct gi_engine_options {
     uint64_t memory; /* bytes of images under way at most (one image goes through whatever its
                         size); 0: as many as gi_memory_share() says */
     bool fail_fast;  /* end after the first item that fails; in order none behind it is delivered */
-};
-
-/* Counts, and what a progress line shows; read under way by gi_engine_tally(). */
-struct gi_tally {
-    uint64_t n;                     /* number of items; 0: unknown */
-    uint64_t done, failed, skipped; /* delivered */
-    uint64_t machine; /* of those that failed: the machine failed, not the item (exit 75) */
-    uint64_t input_nbytes, output_nbytes;
-    double ms[GI_STAGES];
 };
 
 struct gi_engine;

@@ -271,16 +271,16 @@ static enum gi_status report(const struct gi_imaging *imaging, const struct gi_r
     enum gi_status status =
         table->into_memory ? gi_sink_open_memory(&sink, item->line.input, err)
                            : gi_sink_open(&sink, item->line.output, gi_chain_no_clobber(step), err);
-    struct gi_report one = {.params = step->args.params[GI_SET_STEP_FILTER],
-                            .output = step->args.params[GI_SET_STEP_OUTPUT],
-                            .result = ready->sides[last].result,
-                            .image = image,
-                            .maxval = last ? (unsigned)gi_type_full_scale(image->type) : maxval,
-                            .file = table->file,
-                            .to = item->line.output ? item->line.output : item->line.input,
-                            .table = sink,
-                            .json = table->json,
-                            .threads = 1};
+    struct gi_findings one = {.params = step->args.params[GI_SET_STEP_FILTER],
+                              .output = step->args.params[GI_SET_STEP_OUTPUT],
+                              .result = ready->sides[last].result,
+                              .image = image,
+                              .maxval = last ? (unsigned)gi_type_full_scale(image->type) : maxval,
+                              .file = table->file,
+                              .to = item->line.output ? item->line.output : item->line.input,
+                              .table = sink,
+                              .json = table->json,
+                              .threads = 1};
     if (!status)
         status = step->reporter->write(&one, err);
     if (!status && table->into_memory)

@@ -129,10 +129,12 @@ static const char *bound(const struct gi_tally *tally, double busy, const char *
 bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
 {
     const struct gi_engine_watch *watch = arg;
+    const struct gi_feed *feed = watch->feed;
+    const char *unit = feed->kind->unit, *waits = feed->kind->waits;
     struct gi_tally tally;
     char in[32], out[32], total[32] = "", left[48] = "";
     gi_engine_tally(watch->engine, &tally);
-    uint64_t ended = (tally.done + tally.failed) / (watch->items ? (uint64_t)watch->items : 1);
+    uint64_t ended = (tally.done + tally.failed) / (feed->items ? (uint64_t)feed->items : 1);
     if (!ended || seconds <= 0)
         return false;
     if (tally.n) {
@@ -141,12 +143,10 @@ bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
                  (double)(tally.n - tally.skipped - ended) * seconds / (double)ended);
     }
     snprintf(line, nbytes, "%llu%s %s%s, %.1f %s/s, %s/s in, %s/s out%s, bound by %s",
-             (unsigned long long)(ended + tally.skipped), total,
-             watch->unit ? watch->unit : "files", tally.failed ? ", some failed" : "",
-             (double)ended / seconds, watch->unit ? watch->unit : "images",
+             (unsigned long long)(ended + tally.skipped), total, unit ? unit : "files",
+             tally.failed ? ", some failed" : "", (double)ended / seconds, unit ? unit : "images",
              gi_text_nbytes((double)tally.input_nbytes / seconds, in),
              gi_text_nbytes((double)tally.output_nbytes / seconds, out), left,
-             bound(&tally, cpu_seconds() / seconds / watch->threads,
-                   watch->waits ? watch->waits : "disk"));
+             bound(&tally, cpu_seconds() / seconds / watch->threads, waits ? waits : "disk"));
     return true;
 }

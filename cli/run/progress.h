@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 struct gi_engine;
+struct gi_feed;
 struct gi_progress;
 
 /* Writes the line as of now, `seconds` after the start, without a newline; many times, on a thread
@@ -23,10 +24,8 @@ bool gi_progress_shows(bool forced);
 /* The line of a batch; `arg` is a struct gi_engine_watch. */
 struct gi_engine_watch {
     struct gi_engine *engine;
-    int threads;       /* CPUs that it may keep busy */
-    const char *unit;  /* the unit that is counted, "frames"; NULL: "files" of "images" */
-    int items;         /* of the engine that make one; 0: 1 */
-    const char *waits; /* what it waits for if neither CPUs nor devices are busy; NULL: "disk" */
+    int threads; /* CPUs that it may keep busy */
+    const struct gi_feed *feed;
 };
 gi_progress_fn gi_progress_of_engine;
 

@@ -70,16 +70,16 @@ enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, 
         const struct gi_chain_step *from = &ready->chain->steps[i];
         if (!from->reporter)
             continue;
-        struct gi_report report = {.params = from->args.params[GI_SET_STEP_FILTER],
-                                   .output = from->args.params[GI_SET_STEP_OUTPUT],
-                                   .result = ready->sides[i].result,
-                                   .image = &ready->inputs[i],
-                                   .maxval = i ? (unsigned)gi_type_full_scale(ready->inputs[i].type)
-                                               : maxval,
-                                   .file = input,
-                                   .to = to ? to : from->to,
-                                   .threads = threads,
-                                   .bundle = bundle};
+        struct gi_findings report = {
+            .params = from->args.params[GI_SET_STEP_FILTER],
+            .output = from->args.params[GI_SET_STEP_OUTPUT],
+            .result = ready->sides[i].result,
+            .image = &ready->inputs[i],
+            .maxval = i ? (unsigned)gi_type_full_scale(ready->inputs[i].type) : maxval,
+            .file = input,
+            .to = to ? to : from->to,
+            .threads = threads,
+            .bundle = bundle};
         status = from->reporter->write(&report, err);
         if (status && ready->chain->n > 1)
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);

@@ -54,7 +54,7 @@ static enum gi_status pick_format(enum gi_table_format *format, const char *path
     return GI_OK;
 }
 
-static enum gi_status write_as(struct gi_sink *sink, const struct gi_report *report,
+static enum gi_status write_as(struct gi_sink *sink, const struct gi_findings *report,
                                enum gi_table_format format, gi_table_print_fn *print,
                                struct gi_err *err)
 {
@@ -72,7 +72,7 @@ static enum gi_status write_as(struct gi_sink *sink, const struct gi_report *rep
     return status;
 }
 
-enum gi_status gi_table_file_write(const struct gi_report *report, gi_table_print_fn *print,
+enum gi_status gi_table_file_write(const struct gi_findings *report, gi_table_print_fn *print,
                                    struct gi_err *err)
 {
     const struct gi_table_file_params *output = report->output;

@@ -13,7 +13,7 @@ enum gi_table_format {
     GI_TABLE_NPY,
 };
 
-/* The reporter's options where a table is all it has: `output` of struct gi_report. */
+/* The reporter's options where a table is all it has: `output` of struct gi_findings. */
 struct gi_table_file_params {
     int format; /* enum gi_table_format */
     bool no_clobber;
@@ -29,10 +29,10 @@ enum gi_status gi_table_file_check(const char *input, const char *to, const void
  */
 typedef enum gi_status gi_table_print_fn(FILE *out, struct gi_sink *sink,
                                          enum gi_table_format format,
-                                         const struct gi_report *report, struct gi_err *err);
+                                         const struct gi_findings *report, struct gi_err *err);
 
 /* gi_reporter.write of such a reporter, whose table `print` prints. */
-enum gi_status gi_table_file_write(const struct gi_report *report, gi_table_print_fn *print,
+enum gi_status gi_table_file_write(const struct gi_findings *report, gi_table_print_fn *print,
                                    struct gi_err *err);
 
 #endif

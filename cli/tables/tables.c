@@ -30,15 +30,6 @@ static bool is_json(const char *name)
     return dot && strcasecmp(dot, ".json") == 0;
 }
 
-/* The item's image, a file's or one of a stream. */
-static enum gi_status load(const struct tables *tables, struct gi_item *item,
-                           struct gi_image *image, struct gi_file_info *info, struct gi_err *err)
-{
-    bool video = tables->stream && tables->stream->is_video;
-    return video ? gi_video_take_plane(tables->stream, item, image, err)
-                 : gi_imaging_load(tables->imaging, item, image, NULL, info, err);
-}
-
 static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
 {
     const struct tables *tables = self;
@@ -48,7 +39,10 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     const char *tar;
     table.json = table.into_memory ? tables->json : is_json(item->line.output);
     gi_batch_row(&tables->files, item, &tar, &table.file);
-    enum gi_status status = load(tables, item, &image, &info, err);
+    const struct gi_feed *feed = &tables->files.feed;
+    enum gi_status status = feed->kind->take
+                                ? feed->kind->take(feed->self, item, &image, err)
+                                : gi_imaging_load(tables->imaging, item, &image, NULL, &info, err);
     if (!status)
         status = gi_imaging_analyse(tables->imaging, item, &image, &info, &table, err);
     gi_image_free(&image);
@@ -61,8 +55,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     enum gi_status status =
         tables->writer ? gi_text_batch_add(tables->writer, &tables->files, item, err) : GI_OK;
     if (!status)
-        status = tables->stream ? gi_stream_report_add(tables->stream, &item->line, err)
-                                : gi_batch_note(&tables->files, item, err);
+        status = gi_batch_note(&tables->files, item, err);
     return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
@@ -155,7 +148,9 @@ static enum gi_status find_stream(struct tables *tables, const char *input, stru
     if (p->resume || p->shard)
         return gi_fail(err, GI_E_USAGE, "%s: is for files, and %s is a stream of images",
                        p->shard ? "--shard" : "--resume", gi_reader_name(tables->stream->reader));
-    return tables->stream->is_video ? gi_video_read_head(tables->stream, err) : GI_OK;
+    status = tables->stream->is_video ? gi_video_read_head(tables->stream, err) : GI_OK;
+    tables->files.feed = gi_stream_feed(tables->stream);
+    return status;
 }
 
 /* The inputs, and where the tables go. */
@@ -172,19 +167,7 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
         status = open_table(tables, err);
     if (!status)
         status = tables->writer ? gi_batch_check(files, err) : name_tables(tables, err);
-    if (status)
-        return status;
-    return tables->stream ? gi_stream_report_open(tables->stream, job, NULL, err)
-                          : gi_batch_journal(files, job, err);
-}
-
-static enum gi_status go(struct tables *tables, struct gi_err *err)
-{
-    struct gi_work_on work = {.self = tables, .run = run_item, .deliver = deliver};
-    int threads = gi_imaging_threads(tables->imaging);
-    work.ordered = tables->writer != NULL;
-    return tables->stream ? gi_stream_go(tables->stream, &work, tables->files.params, threads, err)
-                          : gi_batch_go(&tables->files, &work, threads, err);
+    return status ? status : gi_batch_report(files, job, err);
 }
 
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
@@ -211,11 +194,13 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         status = gi_imaging_new(&tables.imaging, &options, err);
     if (tables.stream)
         tables.stream->imaging = tables.imaging;
+    struct gi_work_on work = {.self = &tables, .run = run_item, .deliver = deliver};
+    work.ordered = tables.writer != NULL;
     if (!status)
-        status = go(&tables, err);
+        status = gi_batch_go(&tables.files, &work, gi_imaging_threads(tables.imaging), err);
     status = gi_table_writer_end(&tables.writer, status, err);
     if (tables.stream)
-        status = gi_stream_report_end(tables.stream, status, err);
+        status = gi_report_end(&tables.stream->report, NULL, status, err);
     gi_stream_free(&tables.stream);
     gi_ahead_free(&tables.io.ahead);
     gi_batch_close(&tables.files);

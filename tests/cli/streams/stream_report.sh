@@ -1,7 +1,7 @@
 #!/bin/bash
 # --report of streams: one line per image, frame or plane, and at the end one for the stream.
 # Usage: stream_report.sh GPUIMG
-# Sources: cli/report/stream_report.c
+# Sources: cli/inputs/stream.c cli/report/report*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,0 +1,21 @@
+/* The kinds of inputs of a batch, and a batch over one of them.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_INPUTS_FEED_H
+#define GI_CLI_INPUTS_FEED_H
+
+#include "cli/run/batch_options.h"
+#include "cli/run/engine.h"
+
+extern const struct gi_feed_kind gi_feed_files; /* self: struct gi_batch_files */
+extern const struct gi_feed_kind gi_feed_pnm;   /* self: struct gi_stream, as of video */
+extern const struct gi_feed_kind gi_feed_video;
+extern const struct gi_feed_kind gi_feed_tars;       /* to tars (cli/inputs/tars.c) */
+extern const struct gi_feed_kind gi_feed_tar_images; /* to tables; self: struct gi_tar_inputs */
+extern const struct gi_feed_kind gi_feed_tar_pairs;  /* self: struct gi_tar_pairs */
+
+/* Runs the engine over the feed, with a line of progress, by the options of the set "Many images".
+ * Errors: as gi_engine_run(), and those of feed->kind->conclude(). */
+enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *work,
+                           const struct gi_batch_params *params, int threads, struct gi_err *err);
+
+#endif
