@@ -168,6 +168,13 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
     }
 }
 
+static void fill_map(struct gi_image *map, const struct bench_request *request)
+{
+    for (int y = 0; y < map->height; y++)
+        for (int i = 0; i < 2 * map->width; i++)
+            ((float *)gi_row(map, y))[i] = bench_map(request, i / 2, y, i % 2);
+}
+
 /* Makes image and weights, and runs once to warm up. */
 static enum gi_status prepare(struct bench *bench, const struct bench_request *request,
                               struct gi_err *err)
@@ -195,6 +202,11 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
                                 request->type, err);
     if (!status && bench->other.data)
         status = gi_pool_run(bench->pool, picture->height, fill_row, &fill_other, 0, err);
+    struct gi_image map = bench_map_shape(request);
+    if (!status && bench_has_map(request))
+        status = gi_image_alloc(&bench->other, map.width, map.height, map.channels, map.type, err);
+    if (!status && bench_has_map(request))
+        fill_map(&bench->other, request);
     if (!status && request->save[0])
         status = save(&bench->src, request->save, err);
     if (!status)

@@ -81,6 +81,27 @@ static void fill_image(struct bench_job *job, struct gi_image *image, int set)
     check(job, cudaGetLastError());
 }
 
+static __global__ void fill_map(struct gi_image map, struct bench_request request)
+{
+    int x = (int)(blockIdx.x * blockDim.x + threadIdx.x), y = (int)blockIdx.y;
+    if (x < map.width)
+        for (; y < map.height; y += (int)gridDim.y)
+            for (int c = 0; c < 2; c++)
+                ((float *)((char *)map.data + (size_t)y * map.stride))[2 * x + c] =
+                    bench_map(&request, x, y, c);
+}
+
+static void make_map(struct bench_job *job)
+{
+    struct gi_image shape = bench_map_shape(job->request);
+    make_image(job, &job->map, &shape);
+    if (job->err.status)
+        return;
+    dim3 grid((unsigned)(shape.width + 255) / 256, (unsigned)std::min(shape.height, 65535));
+    fill_map<<<grid, 256, 0, job->cu->stream>>>(job->map, *job->request);
+    check(job, cudaGetLastError());
+}
+
 static void *room(struct bench_job *job, size_t nbytes)
 {
     void *p = NULL;
@@ -106,8 +127,10 @@ static struct gi_predicate above_half(const struct bench_job *job, int set)
 
 static void run_filter(struct bench_job *job, int set)
 {
-    bench_filter_run(&job->cu->base, &job->dst[set], &job->src[set],
-                     &job->src[(set + 1) % BENCH_SETS], job->request, &job->weights, &job->err);
+    const struct gi_image *other =
+        bench_has_map(job->request) ? &job->map : &job->src[(set + 1) % BENCH_SETS];
+    bench_filter_run(&job->cu->base, &job->dst[set], &job->src[set], other, job->request,
+                     &job->weights, &job->err);
 }
 
 static void run_histogram(struct bench_job *job, int set)
@@ -225,6 +248,8 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
         if (labels)
             make_image(job, &job->labels[i], &label);
     }
+    if (bench_has_map(request))
+        make_map(job);
     if (work == BENCH_DOUBLES)
         bench_make_doubles(job);
     if (job->err.status)
@@ -261,6 +286,8 @@ static void job_free(struct bench_job *job)
             if (image->data)
                 queue->k->release(queue, image);
     }
+    if (job->map.data)
+        queue->k->release(queue, &job->map);
     queue->k->sync(queue, &err);
     for (void *p : rooms)
         cudaFree(p);

@@ -20,6 +20,7 @@ struct bench_job {
     const struct bench_request *request;
     struct bench_weights weights;
     struct gi_image src[BENCH_SETS], dst[BENCH_SETS], labels[BENCH_SETS];
+    struct gi_image map; /* bench_has_map() */
     uint32_t nlabels;
     double kept;         /* see bench_cost_of() */
     float *taps, *dense; /* the weights in device memory, for peers */

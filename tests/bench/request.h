@@ -5,6 +5,7 @@
 #define GI_BENCH_REQUEST_H
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 #include "filters/geometry/resample_weights.h"
@@ -50,12 +51,16 @@ enum bench_work {
     BENCH_ROTATE,      /* by `degrees` about the centre, with empty corners */
     BENCH_PERSPECTIVE, /* by a projective map */
     BENCH_POLAR,       /* a polar image to Cartesian */
-    BENCH_RESIZE,      /* to `to` pixels by `filter`, `to` rows of square images */
-    BENCH_OPERATION,   /* all passes of `operation`; the result has the shape of its input */
-    BENCH_LUMA,        /* RGB to gray; this and all above make an image */
-    BENCH_HISTOGRAM,   /* all values; f32: 256 bins from 0 to 1 */
-    BENCH_SUM,         /* sums and sums of squares */
-    BENCH_REDUCE,      /* sums, sums of squares, minima and maxima with their places */
+    BENCH_MAP_LENS,    /* by a map of floats in two channels (bench_map()), like the next three */
+    BENCH_MAP_POLAR,
+    BENCH_MAP_JITTER,
+    BENCH_MAP_RANDOM,
+    BENCH_RESIZE,    /* to `to` pixels by `filter`, `to` rows of square images */
+    BENCH_OPERATION, /* all passes of `operation`; the result has the shape of its input */
+    BENCH_LUMA,      /* RGB to gray; this and all above make an image */
+    BENCH_HISTOGRAM, /* all values; f32: 256 bins from 0 to 1 */
+    BENCH_SUM,       /* sums and sums of squares */
+    BENCH_REDUCE,    /* sums, sums of squares, minima and maxima with their places */
     BENCH_MATRIX,  /* f32: pixels of BENCH_MATRIX_SIDE channels times a matrix; only CUDA, like the
                       next one */
     BENCH_DOUBLES, /* the sum of BENCH_DOUBLES_A_PIXEL doubles per pixel */
@@ -115,6 +120,44 @@ static inline bool bench_has_other(const struct bench_request *request)
            strstr(request->operation, "=other");
 }
 
+/* Returns whether the second image is a coordinate map, of bench_map_shape(). */
+static inline bool bench_has_map(const struct bench_request *request)
+{
+    return request->work >= BENCH_MAP_LENS && request->work <= BENCH_MAP_RANDOM;
+}
+
+static inline struct gi_image bench_map_shape(const struct bench_request *request)
+{
+    struct gi_image shape;
+    memset(&shape, 0, sizeof shape);
+    shape.width = request->picture.width;
+    shape.height = request->picture.height;
+    shape.channels = 2;
+    shape.type = GI_F32;
+    return shape;
+}
+
+/* Computes channel c (0: X, 1: Y) of the map of a work at (x, y). */
+GI_HOST_DEVICE static inline float bench_map(const struct bench_request *request, int x, int y,
+                                             int c)
+{
+    float w = (float)request->picture.width, h = (float)request->picture.height;
+    float dx = (float)x - w / 2, dy = (float)y - h / 2, at = c ? (float)y : (float)x;
+    float r2 = (dx * dx + dy * dy) / (w * w);
+    uint64_t key = bench_key(x, y, c, 1);
+    switch (request->work) {
+    case BENCH_MAP_LENS:
+        return at + (c ? dy : dx) * 0.2f * (r2 - 0.5f);
+    case BENCH_MAP_POLAR:
+        return c ? (atan2f(dy, dx) + 3.14159265f) * h / 6.2831853f : 1.4f * w * sqrtf(r2);
+    case BENCH_MAP_JITTER: /* the sum of four numbers from 0 to 1 has deviation 0.577 */
+        return at + 5.2f * (bench_unit(key) + bench_unit(key + 4) + bench_unit(key + 8) +
+                            bench_unit(key + 12) - 2);
+    default:
+        return bench_unit(key) * (c ? h - 2 : w - 2);
+    }
+}
+
 /* Returns the ways of the work's primitive, of the last one if it runs several, or NULL if it has
  * none. */
 const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work);
@@ -143,7 +186,7 @@ enum gi_status bench_weights_fill(struct bench_weights *weights,
                                   const struct bench_request *request, struct gi_err *err);
 void bench_weights_free(struct bench_weights *weights);
 
-/* Enqueues one filter; bench_has_other() says whether it needs `other`. */
+/* Enqueues one filter; bench_has_other() and bench_has_map() say whether it needs `other`. */
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_image *other,
                                 const struct bench_request *request,

@@ -47,6 +47,10 @@ static const struct {
     [BENCH_ROTATE] = {"rotate", "remap"},
     [BENCH_PERSPECTIVE] = {"perspective", "remap"},
     [BENCH_POLAR] = {"polar", "remap"},
+    [BENCH_MAP_LENS] = {"map_lens", "remap"},
+    [BENCH_MAP_POLAR] = {"map_polar", "remap"},
+    [BENCH_MAP_JITTER] = {"map_jitter", "remap"},
+    [BENCH_MAP_RANDOM] = {"map_random", "remap"},
     [BENCH_RESIZE] = {"resize", "resample"},
     [BENCH_OPERATION] = {"operation", NULL},
     [BENCH_LUMA] = {"luma", "luma"},
@@ -241,8 +245,8 @@ static enum gi_status run_layout(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static enum gi_status run_remap(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct bench_request *request,
-                                struct gi_err *err)
+                                const struct gi_image *src, const struct gi_image *field,
+                                const struct bench_request *request, struct gi_err *err)
 {
     const double one = (double)((int64_t)1 << GI_AFFINE_BITS), pi = 3.14159265358979323846;
     double x = (src->width - 1) / 2.0, y = (src->height - 1) / 2.0, w = src->width;
@@ -257,10 +261,12 @@ static enum gi_status run_remap(struct gi_queue *queue, struct gi_image *dst,
     struct gi_map *map = &warp.map;
     map->kind = request->work == BENCH_ROTATE        ? GI_MAP_AFFINE
                 : request->work == BENCH_PERSPECTIVE ? GI_MAP_PROJECTIVE
+                : bench_has_map(request)             ? GI_MAP_FIELD
                                                      : GI_MAP_RINGS;
     for (int i = 0; i < 6; i++)
         map->affine[i] = llrint(turn[i] * one);
     memcpy(map->m, keystone, sizeof keystone);
+    map->field[0] = map->field[1] = field;
     map->rings = (struct gi_rings){
         .center_x = x, .center_y = y, .radial = 1.4, .angular = src->height / (2 * pi)};
     return queue->k->remap(queue, dst, src, &warp, err);
@@ -323,8 +329,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     struct gi_scan integral = {.along = GI_SCAN_BOTH, .words = 2, .shift = 30};
     if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
         return run_layout(queue, dst, src, request->work, err);
-    if (request->work >= BENCH_ROTATE && request->work <= BENCH_POLAR)
-        return run_remap(queue, dst, src, request, err);
+    if (request->work >= BENCH_ROTATE && request->work <= BENCH_MAP_RANDOM)
+        return run_remap(queue, dst, src, other, request, err);
     if (request->work == BENCH_OPERATION)
         return bench_operation_run(queue, dst, srcs, weights, err);
     if (is_operation(request->work))
@@ -384,6 +390,8 @@ struct bench_cost bench_cost_of(const struct bench_request *request, double kept
             (double)dst.width * dst.height * dst.channels * (double)gi_type_nbytes(dst.type);
     if (bench_has_other(request))
         cost.bytes += samples * size;
+    if (bench_has_map(request))
+        cost.bytes += 2 * sizeof(float) * pixels;
     switch (request->work) {
     case BENCH_GAUSSIAN:
         cost.fmas = 2 * k * samples;
