@@ -27,6 +27,7 @@
 #ifndef GI_KERNELS_CUDA_REMAP_TILE_CUH
 #define GI_KERNELS_CUDA_REMAP_TILE_CUH
 
+#include "kernels/cuda/geometry/remap_pixel.cuh"
 #include "kernels/cuda/geometry/remap_tile_places.cuh"
 #include "kernels/cuda/geometry/remap_tile_texel.cuh"
 
@@ -40,13 +41,10 @@ static __device__ __noinline__ void tile_plain(const struct remap_args *args)
     int y = (int)blockIdx.y * F::TALL + (int)(threadIdx.x / ACROSS);
     int end = min(args->dst_height, ((int)blockIdx.y + 1) * F::TALL);
     for (; x < args->dst_width && y < end; y += F::THREADS / ACROSS) {
-        struct gi_place at[REMAP_ACROSS];
+        struct remap_spot at[REMAP_ACROSS];
         float f[REMAP_ACROSS * C];
-        remap_places_lines(at, args, x, args->dst_y + y);
-#pragma unroll
-        for (int i = 0; i < REMAP_ACROSS; i++)
-            if (x + i < args->dst_width)
-                remap_pixel<T, C, HOW>(f + i * C, args, at[i]);
+        remap_spots_lines<HOW>(at, args, x, args->dst_y + y);
+        remap_run<T, C, HOW>(f, args, at, args->dst_width - x);
         remap_store<T, C>(args, x, y, f);
     }
 }

@@ -10,28 +10,6 @@
 
 #include "kernels/cuda/geometry/remap_tile_patch.cuh"
 
-template <int WORDS>
-static __device__ __forceinline__ void texel_words(unsigned *words, const uint8_t *at, int nbytes)
-{
-    if (nbytes == 1) {
-        words[0] = *at;
-    } else if (nbytes == 2) {
-        words[0] = *(const uint16_t *)at;
-    } else if (WORDS == 1) {
-        words[0] = *(const unsigned *)at;
-    } else if (WORDS == 2) {
-        uint2 v = *(const uint2 *)at;
-        words[0] = v.x;
-        words[WORDS - 1] = v.y;
-    } else {
-        uint4 v = *(const uint4 *)at;
-        words[0] = v.x;
-        words[WORDS / 4] = v.y;
-        words[WORDS / 2] = v.z;
-        words[WORDS - 1] = v.w;
-    }
-}
-
 /* Sample c of a texel, in the low bits. */
 template <typename T, int C>
 static __device__ __forceinline__ unsigned texel_bits(const unsigned *words, int c)
@@ -279,15 +257,6 @@ static __device__ __noinline__ void store_some(uint8_t *out, struct run<F> run, 
     for (int i = 0; i < F::OUT; i++)
         for (int k = 0; k < 4 && 4 * i + k < nbytes; k++)
             out[4 * i + k] = (uint8_t)(run.words[i] >> 8 * k);
-}
-
-template <int WORDS>
-static __device__ __forceinline__ void store_words(uint8_t *out, const unsigned *words)
-{
-    enum { VECTOR = WORDS % 4 == 0 ? 4 : WORDS % 2 == 0 ? 2 : 1 };
-#pragma unroll
-    for (int i = 0; i < WORDS; i += VECTOR)
-        words_store<VECTOR>(out + 4 * i, words + i);
 }
 
 /* Stores those pixels of the run that are among the first n from `out` on. `ragged`: n may end
