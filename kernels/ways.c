@@ -15,6 +15,7 @@ struct gi_way_log {
     } forced[FORCED_MAX];
     struct gi_way_use uses[USES_MAX];
     int nforced, nuses;
+    struct gi_way_use *running; /* NULL: not in `uses` */
 };
 
 enum gi_status gi_ways_check(const struct gi_ways *ways, const struct gi_image *image,
@@ -52,13 +53,20 @@ void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i)
     struct gi_way_use *use = log->uses;
     while (use < log->uses + log->nuses && (use->way != name || use->primitive != ways->primitive))
         use++;
-    if (use == log->uses + USES_MAX)
+    log->running = use == log->uses + USES_MAX ? NULL : use;
+    if (!log->running)
         return;
     if (use == log->uses + log->nuses) {
-        *use = (struct gi_way_use){ways->primitive, name, 0};
+        *use = (struct gi_way_use){ways->primitive, name, NULL, 0};
         log->nuses++;
     }
     use->runs++;
+}
+
+void gi_way_detail(struct gi_queue *queue, const char *detail)
+{
+    if (queue->ways->running)
+        queue->ways->running->detail = detail;
 }
 
 enum gi_status gi_way_refuse(const struct gi_queue *queue, const struct gi_ways *ways,

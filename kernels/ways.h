@@ -118,6 +118,8 @@ enum gi_status gi_ways_check(const struct gi_ways *ways, const struct gi_image *
  * GI_E_UNSUPPORTED, since the forced way does not take the work. */
 int gi_way_next(const struct gi_queue *queue, const struct gi_ways *ways, int i);
 void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i);
+/* For a way while it runs: adds a detail, a static text, to its entry in gi_queue_ways(). */
+void gi_way_detail(struct gi_queue *queue, const char *detail);
 enum gi_status gi_way_refuse(const struct gi_queue *queue, const struct gi_ways *ways,
                              struct gi_err *err);
 
@@ -135,6 +137,7 @@ enum gi_status gi_queue_force_ways(struct gi_queue *queue, const char *text, str
  * at most `max` uses, returns how many there are. */
 struct gi_way_use {
     const char *primitive, *way; /* static */
+    const char *detail;          /* static; NULL: none; of the last run */
     uint64_t runs;
 };
 int gi_queue_ways(const struct gi_queue *queue, struct gi_way_use *uses, int max);

@@ -264,7 +264,8 @@ static enum gi_status run_on(struct gi_session *session, struct gi_queue *queue,
     return status;
 }
 
-/* "box small, histogram bytes x 3": what ran on a queue that is open. */
+/* "box small, histogram bytes x 3": what ran on a queue that is open, and details on lines of their
+ * own. */
 static void log_ways(const struct gi_queue *queue)
 {
     enum { USES_MAX = 32 };
@@ -281,6 +282,9 @@ static void log_ways(const struct gi_queue *queue)
     }
     if (n > 0)
         gi_cli_log("ways %s: %s", queue->k->name, text);
+    for (int i = 0; i < n && i < USES_MAX; i++)
+        if (uses[i].detail)
+            gi_cli_log("%s: %s", uses[i].primitive, uses[i].detail);
 }
 
 static enum gi_status run_cpu(struct gi_session *session, const struct job *job, struct gi_err *err)

@@ -60,6 +60,17 @@ struct gi_cuda_texture {
     cudaEvent_t done;
 };
 
+/* A CUDA array with a copy of an image, and the texture object through which kernels read it. */
+struct gi_cuda_array {
+    cudaArray_t array;           /* NULL: none */
+    cudaSurfaceObject_t surface; /* the array for stores */
+    cudaTextureObject_t texture;
+    int width, height; /* of the array */
+    enum gi_type type;
+    enum gi_border mode;
+    float value; /* of the border */
+};
+
 struct gi_cuda_queue {
     struct gi_queue base;
     struct gi_cuda_device *device;
@@ -72,6 +83,7 @@ struct gi_cuda_queue {
     cudaEvent_t staged[2];
     struct gi_cuda_texture textures[GI_CUDA_TEXTURES]; /* used in rotation */
     unsigned ntextures;
+    struct gi_cuda_array gathered;       /* of gi_cuda_array_texture() */
     uint64_t ntickets;                   /* tickets issued so far */
     cudaEvent_t copied[GI_CUDA_TICKETS]; /* [n % GI_CUDA_TICKETS]: after copy n or a later one */
 };
@@ -168,6 +180,23 @@ enum gi_status gi_cuda_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *te
                                const struct gi_image *image, const struct gi_border_spec *border,
                                struct gi_err *err);
 void gi_cuda_textures_free(struct gi_cuda_queue *cu);
+
+/* Returns whether gi_cuda_array_texture() accepts the image: one channel of samples, border mode
+ * CLAMP or VALUE with a value that is representable as a texel, within the hardware's limits. */
+bool gi_cuda_array_fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
+                        const struct gi_border_spec *border, int repeated);
+
+/* Copies `image`, and below it its first `repeated` (0 or 1) rows again, into the queue's CUDA
+ * array in stream order. *texture: texture object of the array for tex2Dgather() and tex2D(), with
+ * point sampling at unnormalised coordinates, unconverted samples, and the address mode of
+ * `border`. It may be used by kernels that are enqueued before the next call; the queue keeps array
+ * and texture object for images of the same shape. *texture is 0 if there is no memory for the
+ * array. */
+enum gi_status gi_cuda_array_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
+                                     const struct gi_image *image,
+                                     const struct gi_border_spec *border, int repeated,
+                                     struct gi_err *err);
+void gi_cuda_array_free(struct gi_cuda_queue *cu);
 
 /* Copies rows of bytes between the device and pageable host memory through pinned staging buffers.
  * The copy to the host returns when all bytes are there; the copy to the device returns as soon as

@@ -315,6 +315,102 @@ static void test_other_maps(void **unused)
     }
 }
 
+/* ---- the choice on CUDA ---- */
+
+struct choice {
+    const char *want;
+    enum gi_map_kind kind;
+    enum gi_interpolation how;
+    enum gi_border border;
+    float value;
+    int channels;
+    enum gi_type type;
+};
+
+static const struct choice choices[] = {
+    {"texture", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_CLAMP, 0, 1, GI_U8},
+    {"texture", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_VALUE, 17, 1, GI_U16},
+    {"texture", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_VALUE, 0.5f, 1, GI_F32},
+    {"texture", GI_MAP_FIELD, GI_NEAREST, GI_BORDER_VALUE, 255, 1, GI_U8},
+    {"texture", GI_MAP_LENS, GI_LINEAR, GI_BORDER_VALUE, 0, 1, GI_U8},
+    {"texture", GI_MAP_RINGS, GI_LINEAR, GI_BORDER_CLAMP, 0, 1, GI_F32},
+    {"texture", GI_MAP_RAYS, GI_LINEAR, GI_BORDER_CLAMP, 0, 1, GI_U16},
+    {"plain", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_WRAP, 0, 1, GI_U8},
+    {"plain", GI_MAP_LENS, GI_LINEAR, GI_BORDER_MIRROR, 0, 1, GI_U8},
+    {"plain", GI_MAP_RINGS, GI_LINEAR, GI_BORDER_REFLECT101, 0, 1, GI_U8},
+    {"plain", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_VALUE, 0.5f, 1, GI_U8},
+    {"plain", GI_MAP_FIELD, GI_NEAREST, GI_BORDER_VALUE, 256, 1, GI_U8},
+    {"plain", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_VALUE, INFINITY, 1, GI_F32},
+    {"plain", GI_MAP_FIELD, GI_CUBIC, GI_BORDER_CLAMP, 0, 1, GI_U8},
+    {"plain", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_CLAMP, 0, 2, GI_U8},
+    {"plain", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_CLAMP, 0, 3, GI_U8},
+    {"plain", GI_MAP_LENS, GI_LINEAR, GI_BORDER_CLAMP, 0, 4, GI_U16},
+    {"tiles", GI_MAP_AFFINE, GI_LINEAR, GI_BORDER_CLAMP, 0, 1, GI_U8},
+    {"tiles", GI_MAP_PROJECTIVE, GI_CUBIC, GI_BORDER_VALUE, 0, 3, GI_F32},
+    {"plain", GI_MAP_AFFINE, GI_NEAREST, GI_BORDER_CLAMP, 0, 1, GI_U8},
+};
+
+/* Fails unless the way that runs by default on an image of this size is `want`. `height`: rows of
+ * the whole image, of which the source may be a band. */
+static void check_choice(struct gi_queue *queue, const struct choice *choice, const char *want,
+                         int width, int rows, int height)
+{
+    enum { USES_MAX = 64, W = 5, H = 3 };
+    static const double table[W];
+    const struct gi_kernels *k = queue->k;
+    static float zeros[H][2 * W];
+    struct gi_image src, dst, field,
+        host = {.data = zeros,
+                .width = W,
+                .height = H,
+                .channels = 2,
+                .type = GI_F32,
+                .stride = sizeof *zeros};
+    struct gi_remap spec = {.interpolation = choice->how, .height = height};
+    struct gi_way_use before[USES_MAX], after[USES_MAX];
+    spec.map.kind = choice->kind;
+    spec.map.m[8] = 1;
+    spec.map.lens = (struct gi_lens){.fx = 1, .fy = 1, .per_x = 1, .per_y = 1};
+    spec.map.rays = (struct gi_rays){table, table, table, 0, 0};
+    spec.map.rings = (struct gi_rings){.radial = 1, .angular = 1};
+    spec.map.field[0] = spec.map.field[1] = &field;
+    spec.border.mode = choice->border;
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        spec.border.value[c] = choice->value;
+    assert_int_equal(k->alloc(queue, &src, width, rows, choice->channels, choice->type, NULL),
+                     GI_OK);
+    assert_int_equal(k->alloc(queue, &dst, W, H, choice->channels, choice->type, NULL), GI_OK);
+    assert_int_equal(k->upload(queue, &field, &host, NULL, NULL), GI_OK);
+    int nbefore = gi_queue_ways(queue, before, USES_MAX);
+    assert_int_equal(k->remap(queue, &dst, &src, &spec, NULL), GI_OK);
+    int nafter = gi_queue_ways(queue, after, USES_MAX);
+    const char *ran = NULL;
+    for (int i = 0; i < nafter; i++)
+        if (i >= nbefore || after[i].runs != before[i].runs)
+            ran = after[i].way;
+    assert_non_null(ran);
+    if (strcmp(ran, want) != 0)
+        fail_msg("row %d of %d x %d: %s ran instead of %s", (int)(choice - choices), width, rows,
+                 ran, want);
+    k->release(queue, &src);
+    k->release(queue, &dst);
+    k->release(queue, &field);
+}
+
+static void test_choice_on_cuda(void **unused)
+{
+    (void)unused;
+    struct gi_queue *queue = walk_queues[WALK_CPU_LEVELS];
+    if (!queue)
+        skip();
+    assert_int_equal(gi_queue_force_ways(queue, NULL, NULL), GI_OK);
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        check_choice(queue, &choices[i], choices[i].want, 40, 30, 30);
+    check_choice(queue, &choices[0], "texture", 1, 1, 1);
+    check_choice(queue, &choices[4], "plain", 40, 20, 30);   /* a band */
+    check_choice(queue, &choices[0], "plain", 200000, 2, 2); /* wider than any texture */
+}
+
 static void test_labels(void **unused)
 {
     (void)unused;
@@ -332,8 +428,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_affine),     cmocka_unit_test(test_projective),
-        cmocka_unit_test(test_other_maps), cmocka_unit_test(test_labels),
-        cmocka_unit_test(walk_check_all),
+        cmocka_unit_test(test_other_maps), cmocka_unit_test(test_choice_on_cuda),
+        cmocka_unit_test(test_labels),     cmocka_unit_test(walk_check_all),
     };
     return cmocka_run_group_tests(tests, walk_open, walk_close);
 }

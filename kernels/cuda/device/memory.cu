@@ -74,7 +74,8 @@ static enum gi_status new_block(struct gi_cuda_device *device, struct gi_cuda_bl
     return GI_OK;
 }
 
-static enum gi_status take(struct gi_cuda_queue *cu, void **data, size_t nbytes, struct gi_err *err)
+static enum gi_status take_block(struct gi_cuda_queue *cu, void **data, size_t nbytes,
+                                 struct gi_err *err)
 {
     pthread_mutex_lock(&cu->device->lock);
     struct gi_cuda_block *block = idle_block(cu, nbytes);
@@ -86,6 +87,19 @@ static enum gi_status take(struct gi_cuda_queue *cu, void **data, size_t nbytes,
     }
     pthread_mutex_unlock(&cu->device->lock);
     return status;
+}
+
+/* If memory runs out, gives up the queue's CUDA array, which is only kept for later images. */
+static enum gi_status take(struct gi_cuda_queue *cu, void **data, size_t nbytes, struct gi_err *err)
+{
+    enum gi_status status = take_block(cu, data, nbytes, err);
+    if (status != GI_E_DEVICE_MEMORY || !cu->gathered.array)
+        return status;
+    GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
+    gi_cuda_array_free(cu);
+    if (err)
+        *err = (struct gi_err){};
+    return take_block(cu, data, nbytes, err);
 }
 
 static void give_back(struct gi_cuda_device *device, const void *data)

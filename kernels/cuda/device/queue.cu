@@ -59,6 +59,7 @@ void gi_cuda_queue_close(struct gi_queue **queue)
     if (cu->stream)
         cudaStreamSynchronize(cu->stream);
     gi_cuda_textures_free(cu);
+    gi_cuda_array_free(cu);
     for (int i = 0; i < 2; i++) {
         if (cu->staged[i])
             cudaEventDestroy(cu->staged[i]);

@@ -54,8 +54,9 @@ static enum gi_status fill_args(struct gi_cuda_queue *cu, struct remap_args *arg
     for (int i = 0; i < 2 && spec->map.kind == GI_MAP_FIELD; i++)
         args->field[i] = *spec->map.field[i];
     const struct gi_image *field = args->field;
+    int most = dst->width > dst->height ? dst->width : dst->height;
     args->fours =
-        spec->map.kind == GI_MAP_FIELD && field[0].channels <= 2 &&
+        spec->map.kind == GI_MAP_FIELD && field[0].channels <= 2 && most <= REMAP_FOURS_MAX &&
         ((size_t)field[0].data | (size_t)field[1].data | field[0].stride | field[1].stride) %
                 sizeof(float4) ==
             0;
@@ -115,8 +116,47 @@ static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
                                  : gi_cuda_remap_tiles_f32(cu, &args, spec->interpolation, err);
 }
 
+/* Whole images only: rows of a band have other neighbours above and below than the address mode
+ * makes. Affine and projective maps are left to the ways that read rows in order. */
+static bool takes_texture(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_remap *spec)
+{
+    bool lines = spec->map.kind == GI_MAP_AFFINE || spec->map.kind == GI_MAP_PROJECTIVE;
+    bool whole = spec->src_y == 0 && src->height == spec->height;
+    return whole && !lines && spec->interpolation != GI_CUBIC &&
+           (spec->interpolation == GI_NEAREST || border_keeps(src, spec)) &&
+           gi_cuda_array_fits((const struct gi_cuda_queue *)queue, src, &spec->border,
+                              spec->map.kind == GI_MAP_RINGS);
+}
+
+static enum gi_status by_texture(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_remap *spec,
+                                 struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct remap_args args;
+    cudaTextureObject_t texture = 0;
+    enum gi_status status = fill_args(cu, &args, dst, src, spec, err);
+    if (!status)
+        status = gi_cuda_array_texture(cu, &texture, src, &spec->border,
+                                       spec->map.kind == GI_MAP_RINGS, err);
+    if (status)
+        return status;
+    if (!texture) {
+        gi_way_detail(queue, "no device memory for a texture object: plain loads instead");
+        return gi_cuda_remap_plain(cu, &args, spec->interpolation, err);
+    }
+    gi_way_detail(queue, spec->border.mode == GI_BORDER_CLAMP
+                             ? "image copied into a texture object, address mode clamp"
+                             : "image copied into a texture object, address mode border");
+    return gi_cuda_remap_texture(cu, &args, texture, spec->interpolation, err);
+}
+
 static const struct gi_remap_way ways[] = {
     {{"tiles", "affine and projective maps, bilinear and bicubic"}, takes_tiles, by_tiles},
+    {{"texture", "one channel by other maps, bilinear and nearest, borders clamp and border"},
+     takes_texture,
+     by_texture},
     {{"plain", "everything"}, NULL, by_plain},
 };
 

@@ -11,6 +11,12 @@ struct remap_args; /* remap.cuh */
 enum gi_status gi_cuda_remap_plain(struct gi_cuda_queue *cu, const struct remap_args *args,
                                    enum gi_interpolation how, struct gi_err *err);
 
+/* NEAREST and LINEAR of a one-channel image in a texture object, made by gi_cuda_array_texture()
+ * for the border of `args`, with one repeated row if rows wrap; the whole source. */
+enum gi_status gi_cuda_remap_texture(struct gi_cuda_queue *cu, const struct remap_args *args,
+                                     cudaTextureObject_t texture, enum gi_interpolation how,
+                                     struct gi_err *err);
+
 /* LINEAR and CUBIC with AFFINE and PROJECTIVE maps, one function per sample type. Conditions: under
  * GI_BORDER_VALUE a pixel whose taps are all border values must come out as the border value;
  * `cubic` is 0 or between -1 and -1/16. */

@@ -1,0 +1,137 @@
+/* Geometric transforms of one-channel images through a texture object, bilinear and nearest.
+ *
+ * The source is copied into a CUDA array (device/texture.cu), whose memory layout keeps neighbours
+ * in both directions close together: maps that read along columns or at scattered places hit the
+ * texture cache as often as maps that read along rows. The address mode of the texture object makes
+ * the border. The texture unit only fetches: tex2Dgather() returns the 2 x 2 neighbours of a
+ * bilinear sample with one instruction, and the weights are applied here, exactly.
+ *
+ *     result: block of 32 x 32 pixels         source: a thread fetches 4 times 2 x 2 texels
+ *     +--------+--------+-- ... --+                      w | z        w: (x, y)
+ *     | 4 pix. | 4 pix. |         |  8 threads           --+--        z: (x + 1, y)
+ *     +--------+--------+-- ... --+                      x | y        x: (x, y + 1)
+ *         ...                        32 rows                          y: (x + 1, y + 1)
+ *
+ * Example: the source coordinates of a pixel are (10.25, 4.5). tex2Dgather() at (11, 5), the corner
+ * that texels 10 and 11 of rows 4 and 5 share, returns the four; they are weighted by 0.75 and 0.25
+ * along x, then by 0.5 along y.
+ *
+ * Phases: load (coordinates, then texels of all four pixels), compute, store.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/geometry/remap.h"
+#include "kernels/cuda/geometry/remap_places.cuh"
+
+/* Texel types of samples. The bits of floats are fetched as integers, so that the hardware cannot
+ * change NaNs and denormal numbers. */
+template <typename T> struct texel;
+template <> struct texel<uint8_t> {
+    typedef uint8_t one;
+    typedef uchar4 four;
+};
+template <> struct texel<uint16_t> {
+    typedef uint16_t one;
+    typedef ushort4 four;
+};
+template <> struct texel<float> {
+    typedef unsigned one;
+    typedef uint4 four;
+};
+
+static __device__ __forceinline__ float texel_float(uint8_t v)
+{
+    return remap_float(v);
+}
+
+static __device__ __forceinline__ float texel_float(uint16_t v)
+{
+    return remap_float(v);
+}
+
+static __device__ __forceinline__ float texel_float(unsigned v)
+{
+    return __uint_as_float(v);
+}
+
+/* The position with both parts limited to what the texture needs: texels at -2 and at width are
+ * outside like all beyond them. Rows that wrap are counted within the image; the array repeats its
+ * first row below the last one. */
+static __device__ __forceinline__ void limit(struct remap_spot *at, const struct remap_args *args)
+{
+    at->x = max(-2, min(at->x, args->src.width));
+    if (args->of_rows != GI_BORDER_WRAP)
+        at->y = max(-2, min(at->y, args->height));
+    else if ((unsigned)at->y >= (unsigned)args->height)
+        at->y = gi_border_index(at->y, args->height, GI_BORDER_WRAP);
+}
+
+/* FOURS: args.fours. Threads outside the result are gone before the first fetch. */
+template <typename T, int HOW, bool FOURS>
+static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
+    gather(const __grid_constant__ struct remap_args args, cudaTextureObject_t texture)
+{
+    int x = (int)(blockIdx.x * REMAP_WIDE + threadIdx.x) * REMAP_ACROSS;
+    int y = (int)(blockIdx.y * REMAP_TALL + threadIdx.y);
+    if (x >= args.dst_width || y >= args.dst_height)
+        return;
+    /* Load. */
+    struct remap_spot at[REMAP_ACROSS];
+    typename texel<T>::four v[REMAP_ACROSS];
+    typename texel<T>::one nearest[REMAP_ACROSS];
+    remap_spots<HOW, FOURS>(at, &args, x, args.dst_y + y);
+#pragma unroll
+    for (int i = 0; i < REMAP_ACROSS; i++) {
+        limit(&at[i], &args);
+        if constexpr (HOW == GI_LINEAR)
+            v[i] = tex2Dgather<typename texel<T>::four>(texture, (float)(at[i].x + 1),
+                                                        (float)(at[i].y + 1));
+        else
+            nearest[i] = tex2D<typename texel<T>::one>(texture, (float)at[i].x + 0.5f,
+                                                       (float)at[i].y + 0.5f);
+    }
+    /* Compute. */
+    float f[REMAP_ACROSS];
+#pragma unroll
+    for (int i = 0; i < REMAP_ACROSS; i++) {
+        if (HOW == GI_LINEAR) {
+            float t = remap_part(at[i].part_x), u = remap_part(at[i].part_y);
+            float above = remap_lerp<T>(texel_float(v[i].w), texel_float(v[i].z), t);
+            float below = remap_lerp<T>(texel_float(v[i].x), texel_float(v[i].y), t);
+            f[i] = remap_lerp<T>(above, below, u);
+        } else {
+            f[i] = texel_float(nearest[i]);
+        }
+    }
+    /* Store. */
+    remap_store<T, 1>(&args, x, y, f);
+}
+
+template <typename T, int HOW>
+static enum gi_status launch(struct gi_cuda_queue *cu, const struct remap_args *args,
+                             cudaTextureObject_t texture, struct gi_err *err)
+{
+    dim3 block(REMAP_WIDE, REMAP_TALL);
+    dim3 grid(ceil_div(args->dst_width, REMAP_WIDE * REMAP_ACROSS),
+              ceil_div(args->dst_height, REMAP_TALL));
+    if (args->fours)
+        gather<T, HOW, true><<<grid, block, 0, cu->stream>>>(*args, texture);
+    else
+        gather<T, HOW, false><<<grid, block, 0, cu->stream>>>(*args, texture);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <typename T>
+static enum gi_status launch_type(struct gi_cuda_queue *cu, const struct remap_args *args,
+                                  cudaTextureObject_t texture, enum gi_interpolation how,
+                                  struct gi_err *err)
+{
+    return how == GI_LINEAR ? launch<T, GI_LINEAR>(cu, args, texture, err)
+                            : launch<T, GI_NEAREST>(cu, args, texture, err);
+}
+
+enum gi_status gi_cuda_remap_texture(struct gi_cuda_queue *cu, const struct remap_args *args,
+                                     cudaTextureObject_t texture, enum gi_interpolation how,
+                                     struct gi_err *err)
+{
+    GI_CUDA_TYPES(args->src.type, launch_type<T>(cu, args, texture, how, err));
+}
