@@ -46,6 +46,7 @@ enum gi_status run_command_line(const char *line, bool silent, struct gi_err *er
     for (int i = 0; i < argc; i++)
         for (char *c = argv[i]; (c = strchr(c, '_')); *c = ' ')
             ;
+    gi_commands_use(gi_command_rows);
     gi_json_start();
     fflush(stdout);
     int output = silence(STDOUT_FILENO), errors = silent ? silence(STDERR_FILENO) : -1;

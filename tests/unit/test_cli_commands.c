@@ -204,7 +204,6 @@ static void write_inputs(void)
 
 int main(void)
 {
-    gi_commands_use(gi_command_rows);
     const char *folder = make_folder();
     const struct CMUnitTest tests[] = {cmocka_unit_test(memory_runs_out)};
     setenv("GPUIMG_DEVICE", "cpu", 1);
