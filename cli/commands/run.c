@@ -1,20 +1,13 @@
 /* gpuimg run: a chain of operations on one image, which stays on its device between them.
  * SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/batch.h"
-#include "cli/tables/tables.h"
-#include "cli/inputs/stream.h"
 #include "cli/run/chain.h"
+#include "cli/run/driver.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
-#include "cli/run/output.h"
-#include "cli/process.h"
-#include "cli/run/ready.h"
-#include "cli/run/session.h"
 
 enum { SET_CHAIN, SET_IO, SET_DEVICE, SET_BATCH };
 
@@ -32,206 +25,6 @@ static const struct gi_option options[] = {
              "comment"},
     {0},
 };
-
-static enum gi_status report(const struct gi_ready *ready, struct gi_session *session,
-                             const char *input, unsigned maxval, int threads,
-                             struct gi_bundle *bundle, struct gi_err *err)
-{
-    double start = gi_now_ms();
-    enum gi_status status = gi_ready_report(ready, input, NULL, maxval, threads, bundle, err);
-    gi_session_note(session, "report", gi_now_ms() - start);
-    return status;
-}
-
-static enum gi_status encode(const struct gi_image *image, const struct gi_metadata *metadata,
-                             struct gi_session *session, const char *path,
-                             const struct gi_io_params *io, int threads, struct gi_err *err)
-{
-    double start = gi_now_ms();
-    enum gi_status status = gi_cli_save(image, metadata, path, io, threads, err);
-    gi_session_note(session, "encode", gi_now_ms() - start);
-    return status;
-}
-
-/* `path` NULL: only the reports are wanted. */
-static enum gi_status run_ready(struct gi_ready *ready, struct gi_session *session,
-                                const char *input, const char *path, void *const *params,
-                                struct gi_err *err)
-{
-    struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
-    int threads = gi_thread_count(((const struct gi_device_params *)params[SET_DEVICE])->threads);
-    int n = ready->chain->n;
-    struct gi_image src, dst = {0};
-    struct gi_metadata metadata = {0};
-    struct gi_file_info info = {0};
-    enum gi_status status =
-        gi_session_load(session, &src, &metadata, &info, input, &io, ready->steps, n, err);
-    if (status)
-        return status;
-    status = gi_session_run(session, path ? &dst : NULL, &src, ready->steps, n, ready->sides, err);
-    gi_image_free(&src);
-    if (!status)
-        status = gi_bundle_new(&io.bundle, true, err);
-    if (!status)
-        status =
-            report(ready, session, input, gi_cli_maxval(&src, &info, &io), threads, io.bundle, err);
-    if (!status && path)
-        status = gi_cli_check_way(input, path, &io, &info, err);
-    if (!status && path)
-        status = encode(&dst, &metadata, session, path, &io, threads, err);
-    if (!status)
-        status = gi_bundle_commit(&io.bundle, err);
-    gi_bundle_abandon(&io.bundle);
-    gi_image_free(&dst);
-    gi_metadata_free(&metadata);
-    return status;
-}
-
-/* Everything that a step writes can be written. */
-static enum gi_status check_steps(const struct gi_chain *chain, const char *input,
-                                  struct gi_err *err)
-{
-    for (int i = 0; i < chain->n; i++) {
-        const struct gi_chain_step *step = &chain->steps[i];
-        void *const *params = step->args.params;
-        if (step->reporter && step->reporter->check(input, step->to, params[GI_SET_STEP_OUTPUT],
-                                                    params[GI_SET_STEP_FILTER], err))
-            return gi_err_prefix(err, "step %d, %s", i + 1, step->filter->name);
-    }
-    return GI_OK;
-}
-
-/* A file that the chain writes. */
-struct place {
-    int step;           /* from 0; that of the image is past the last */
-    const char *option; /* that names it; NULL: the table, or the image */
-    const char *path;
-};
-
-/* Collects the files of step i other than its table: paths in its output options that are not read.
- * Fills places if that is not NULL. Returns their number. */
-static int option_places(struct place *places, const struct gi_chain *chain, int i)
-{
-    const struct gi_reporter *reporter = chain->steps[i].reporter;
-    const char *output = chain->steps[i].args.params[GI_SET_STEP_OUTPUT];
-    int n = 0;
-    for (const struct gi_option *row = reporter->options; row->name; row++) {
-        const char *path;
-        if (row->type != GI_OPT_PATH)
-            continue;
-        memcpy(&path, output + row->offset, sizeof path);
-        if (!path)
-            continue;
-        if (places)
-            places[n] = (struct place){i, row->name, path};
-        n++;
-    }
-    return n;
-}
-
-/* All files that the chain writes, as option_places(). */
-static int all_places(struct place *places, const struct gi_chain *chain, const char *path)
-{
-    int n = 0;
-    for (int i = 0; i < chain->n; i++) {
-        if (!chain->steps[i].reporter)
-            continue;
-        if (places)
-            places[n] = (struct place){i, NULL, chain->steps[i].to};
-        n++;
-        n += option_places(places ? places + n : NULL, chain, i);
-    }
-    if (path && places)
-        places[n] = (struct place){chain->n, NULL, path};
-    return n + (path != NULL);
-}
-
-static enum gi_status fail_same(const struct gi_chain *chain, const struct place *a,
-                                const struct place *b, struct gi_err *err)
-{
-    char other[80];
-    snprintf(other, sizeof other, "the %s%s of step %d", b->option ? "--" : "",
-             b->option ? b->option : "table", b->step + 1);
-    return gi_fail(err, GI_E_USAGE, "step %d, %s: its %s%s and %s both go to %s: want %s",
-                   a->step + 1, chain->steps[a->step].filter->name, a->option ? "--" : "",
-                   a->option ? a->option : "table", b->step == chain->n ? "the image" : other,
-                   strcmp(a->path, "-") == 0 ? "standard output" : a->path,
-                   a->option ? "another file" : "--to FILE");
-}
-
-/* No two files go to one place, nor over a second source of any step. The image may be written
- * over the one that was read. */
-static enum gi_status check_places(const struct gi_chain *chain, const char *path,
-                                   struct gi_err *err)
-{
-    int n = all_places(NULL, chain, path);
-    struct place *places = calloc((size_t)n + 1, sizeof *places);
-    enum gi_status status = places ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
-    if (places)
-        all_places(places, chain, path);
-    for (int b = 0; b < n && !status; b++) {
-        const char *file = gi_output_file(places[b].path);
-        const char *const outputs[] = {places[b].path, NULL};
-        for (int a = 0; a < b && !status; a++)
-            if (gi_output_same(gi_output_file(places[a].path), file))
-                status = fail_same(chain, &places[a], &places[b], err);
-        if (!status)
-            status = gi_chain_check_outputs(chain, outputs, err);
-    }
-    free(places);
-    return status;
-}
-
-static enum gi_status run_chain(const struct gi_chain *chain, const char *input, const char *path,
-                                void *const *params, struct gi_err *err)
-{
-    struct gi_session *session = NULL;
-    struct gi_ready ready;
-    struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
-    bool ends_in_table = chain->steps[chain->n - 1].reporter != NULL;
-    if (!path && !ends_in_table)
-        return gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
-                       chain->steps[chain->n - 1].filter->name);
-    enum gi_status status = check_steps(chain, input, err);
-    if (!status && path)
-        status = gi_cli_check_way(input, path, &io, NULL, err);
-    if (!status)
-        status = check_places(chain, path, err);
-    if (!status)
-        status = gi_session_new(&session, params[SET_DEVICE], err);
-    if (status)
-        return status;
-    gi_session_watch(session, ((const struct gi_batch_params *)params[SET_BATCH])->progress, 1);
-    status = gi_ready_make(&ready, chain, err);
-    if (!status)
-        status = run_ready(&ready, session, input, path, params, err);
-    gi_ready_free(&ready);
-    if (!status)
-        gi_session_report(session);
-    gi_session_free(&session);
-    return status;
-}
-
-/* One image, or a stream of images. `path` NULL: only the reports are wanted. */
-static enum gi_status run_one(const struct gi_command *command, const struct gi_chain *chain,
-                              const char *input, const char *path, void *const *params,
-                              struct gi_err *err)
-{
-    struct gi_io_params *io = params[SET_IO];
-    struct gi_stream *stream = NULL;
-    const char *const outputs[] = {path, NULL};
-    enum gi_status status = gi_chain_check_outputs(chain, outputs, err);
-    if (!status && path)
-        status = gi_stream_find(&stream, input, path, io, params[SET_BATCH], err);
-    if (!status && stream)
-        return gi_stream_run(
-            &stream, &(struct gi_batch_job){.command = command, .params = params, .chain = chain},
-            err);
-    if (!status)
-        status = run_chain(chain, input, path, params, err);
-    gi_ahead_free(&io->ahead);
-    return status;
-}
 
 /* For many images there is one analysis, at the chain's end: its tables are the results. */
 static enum gi_status run_many(const struct gi_command *command, const struct gi_chain *chain,
@@ -252,8 +45,7 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
             err, GI_E_USAGE,
             "--table: want stats, histogram, palette or extract as the last step, %s makes images",
             last->filter->name);
-    return last->reporter ? gi_batch_tables(&job, inputs, ninputs, err)
-                          : gi_batch_run(&job, inputs, ninputs, err);
+    return gi_drive(&job, inputs, ninputs, err);
 }
 
 /* With the images that it names. */
@@ -289,9 +81,10 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                        command->operands);
     bool taken = strcmp(operands[first], "-") == 0;
     enum gi_status status = read_chain(&chain, text, taken, params, err);
+    const struct gi_batch_job job = {
+        .command = command, .params = params, .chain = &chain, .text = text};
     if (!status)
-        status = run_one(command, &chain, operands[first],
-                         noperands > first + 1 ? operands[first + 1] : NULL, params, err);
+        status = gi_drive(&job, operands + first, noperands - first, err);
     gi_chain_free(&chain);
     return status;
 }

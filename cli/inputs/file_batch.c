@@ -57,10 +57,7 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                              char **operands, int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
-    int device_set = gi_command_set(job->command, gi_device_options);
-    const struct gi_device_params *device = job->device       ? job->device
-                                            : device_set >= 0 ? job->params[device_set]
-                                                              : NULL;
+    const struct gi_device_params *device = gi_batch_device(job);
     *files = (struct gi_batch_files){
         .params = p,
         .chain = job->chain,

@@ -178,9 +178,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
 {
     struct gi_stream *stream = *out;
     struct gi_imaging_options options = {
-        .chain = job->chain, .io = &stream->io, .device = job->device};
-    if (!options.device)
-        options.device = job->params[gi_command_set(job->command, gi_device_options)];
+        .chain = job->chain, .io = &stream->io, .device = gi_batch_device(job)};
     const struct gi_batch_params *params = gi_batch_params_of(job->command, job->params);
     struct gi_work_on work = {.self = stream,
                               .run = stream->is_video ? gi_video_work : work_on_image,

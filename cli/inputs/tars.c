@@ -295,9 +295,7 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
                         .arrays = gi_chain_makes_arrays(job->chain),
                         .suffix = p->suffix};
     struct gi_imaging_options options = {
-        .chain = job->chain, .io = &tars.io, .device = job->device};
-    if (!options.device)
-        options.device = job->params[gi_command_set(job->command, gi_device_options)];
+        .chain = job->chain, .io = &tars.io, .device = gi_batch_device(job)};
     if (tars.arrays && gi_chain_no_clobber(&job->chain->steps[job->chain->n - 1]))
         tars.io.no_clobber = true;
     options.times = tars.params->report || gi_progress_shows(tars.params->progress);

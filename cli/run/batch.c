@@ -37,13 +37,11 @@ enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int
     if (tar)
         return gi_tars_run(job, operands, noperands, err);
     struct images images = {.work = job->work};
-    struct gi_io_params io =
-        *(const struct gi_io_params *)job->params[gi_command_set(job->command, gi_io_options)];
-    struct gi_imaging_options options = {.chain = job->chain, .io = &io, .device = job->device};
+    struct gi_io_params io = *gi_batch_io(job);
+    struct gi_imaging_options options = {
+        .chain = job->chain, .io = &io, .device = gi_batch_device(job)};
     struct gi_work_on work = {.self = &images, .run = run_item, .deliver = deliver};
     enum gi_status status = gi_batch_open(&images.files, job, operands, noperands, err);
-    if (!options.device)
-        options.device = job->params[gi_command_set(job->command, gi_device_options)];
     options.images = images.files.n;
     options.times = images.files.times;
     if (!status)

@@ -267,7 +267,13 @@ const struct gi_batch_params *gi_batch_params_of(const struct gi_command *comman
     return NULL;
 }
 
-const struct gi_io_params *gi_batch_io(const struct gi_batch_job *job)
+const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job)
+{
+    int set = gi_command_set(job->command, gi_device_options);
+    return job->device || set < 0 ? job->device : job->params[set];
+}
+
+struct gi_io_params *gi_batch_io(const struct gi_batch_job *job)
 {
     int input = gi_command_set(job->command, gi_input_options);
     return job->params[input >= 0 ? input : gi_command_set(job->command, gi_io_options)];

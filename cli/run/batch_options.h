@@ -75,7 +75,9 @@ struct gi_batch_job {
 };
 
 /* What its inputs are read by. */
-const struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
+struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
+/* The devices that it names; NULL: none. */
+const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job);
 
 /* A table each is called .csv, or an array .npy, unless *suffix (--suffix) says otherwise. Errors:
  * GI_E_USAGE where it is one of no table, or no array. */

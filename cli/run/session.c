@@ -141,8 +141,8 @@ static void on_shape(void *arg, const struct gi_image *stored)
 static int on_picture(void *arg, const struct gi_image *picture)
 {
     const struct coming *coming = arg;
-    const struct gi_step *first = &coming->steps[0];
-    return first->filter->shrink ? first->filter->shrink(first->params, picture) : 1;
+    const struct gi_step *first = coming->nsteps ? &coming->steps[0] : NULL;
+    return first && first->filter->shrink ? first->filter->shrink(first->params, picture) : 1;
 }
 
 enum gi_status gi_session_load(struct gi_session *session, struct gi_image *image,

@@ -178,7 +178,7 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
     struct tables tables = {.chain = job->chain, .last = job->chain->n - 1};
     tables.io = *gi_batch_io(job);
     struct gi_imaging_options options = {.chain = job->chain, .io = &tables.io};
-    options.device = params[gi_command_set(job->command, gi_device_options)];
+    options.device = gi_batch_device(job);
     enum gi_status status = check_output(&job->chain->steps[tables.last], err);
     if (!status && writes_arrays(&tables) && (p->table || !(p->out_dir || p->out || p->tar)))
         status = gi_fail(err, GI_E_USAGE,
