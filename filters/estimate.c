@@ -1,6 +1,6 @@
-/* Estimates the time of a pipeline on either kind of device, for --device auto. Rates follow from
- * the device's properties or were measured by `gpuimg bench --save`; the fractions of the nominal
- * rates that such programs reach are defined here.
+/* Estimates the time of a pipeline on a CPU and on a GPU, for --device auto. Rates follow from the
+ * device's properties or were measured by `gpuimg bench --save`; the fractions of the nominal rates
+ * that such programs reach are defined here.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -23,8 +23,8 @@ enum { CPU_THREADS_OF_A_BUS = 10 };
 static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART = 0.16;
 
 /* Seconds from the first driver call to a context that has launched a kernel, and seconds that the
- * driver adds to the end of the process. They are much the same on all machines, because they are
- * the driver's work. */
+ * driver adds to the end of the process. They differ little between machines because the driver
+ * does the same work. */
 static const double CUDA_OPEN_S = 0.19, CUDA_CLOSE_S = 0.085;
 
 static double given_or(double given, double nominal)

@@ -6,7 +6,7 @@
 
 #include "filters/pipeline.h"
 
-/* Plans are made up to and including the first that is late; the others are made when that one is
+/* The plans exist up to and including the first that is late; the others are made when that one is
  * settled. */
 struct gi_pipeline {
     int n; /* number of plans made */

@@ -1,9 +1,7 @@
 /* An operation is one row: name, manual, options, and the functions that make and run its plan. The
- * list of operations is in filters.c.
- *
- * A row is the same for every backend: its plan makes weights and tables on the host, in double
- * precision, and its run calls primitives through the queue. It sees no argv, no file and no
- * device.
+ * list of operations is in filters.c. A row is the same for every backend: its plan makes weights
+ * and tables on the host, in double precision, and its run calls primitives through the queue. It
+ * has no access to argv, files or devices.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_FILTER_H
 #define GI_FILTERS_FILTER_H
@@ -15,7 +13,7 @@
 
 /* The heading of the help that lists a command. */
 enum gi_group {
-    GI_GROUP_TOOLS, /* batches and tools; also a row that names no group */
+    GI_GROUP_TOOLS, /* batches and tools; also used for a row that sets no group */
     GI_GROUP_FILTERS,
     GI_GROUP_MORPHOLOGY,
     GI_GROUP_TONE,
@@ -24,7 +22,7 @@ enum gi_group {
     GI_GROUP_IMAGES, /* operations on two or more images */
     GI_GROUP_MEASUREMENT,
     GI_GROUP_REGIONS,
-    GI_GROUPS /* their number */
+    GI_GROUPS /* number of groups */
 };
 
 struct gi_filter {
@@ -38,7 +36,7 @@ struct gi_filter {
     size_t params_nbytes;
     int min_sources,
         max_sources; /* number of source images, not counting those that options name; 0 means 1 */
-    bool mixes;      /* it averages light over several pixels, so that --linear makes sense */
+    bool averages;   /* it averages several pixels, so --linear makes sense */
 
     /* Checks the options against each other before any file is read, and fills values that follow
      * from others. NULL: nothing to check. Errors: GI_E_USAGE. */

@@ -1,4 +1,4 @@
-/* The list of operations, and what several of their rows share.
+/* The list of operations, and parts that several of their rows share.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 

@@ -1,4 +1,4 @@
-/* Whether an image has fully transparent pixels.
+/* Measures whether an image has fully transparent pixels.
  * SPDX-License-Identifier: MIT */
 #include "filters/opacity.h"
 

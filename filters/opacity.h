@@ -1,6 +1,6 @@
-/* The rule of operations that choose a sample from a neighbourhood: fully transparent pixels, whose
- * alpha is not > 0, have no colour and are ignored. A measuring pass finds out whether the image
- * has any.
+/* The rule for operations that choose a sample from a neighbourhood: fully transparent pixels,
+ * whose alpha is not > 0, have no colour and are ignored. A measuring pass finds out whether the
+ * image has any.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OPACITY_H
 #define GI_FILTERS_OPACITY_H
@@ -25,9 +25,10 @@ bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
 #define GI_OPACITY_MANUAL                                                                          \
     "Alpha stays as it is. Fully transparent pixels have no colour and are ignored: "              \
     "the result is computed from the other pixels, and if there are none, the pixel "              \
-    "stays as it is. Partly transparent pixels count like opaque ones. The same holds "            \
-    "for --border-value: 0 for all channels is transparent, black counts."
+    "stays as it is. Partly transparent pixels count like opaque ones. The same applies "          \
+    "to --border-value: a transparent value (0 for all channels) is ignored, opaque black counts."
 #define GI_OPACITY_ALPHA_MANUAL                                                                    \
-    GI_OPACITY_MANUAL " With --alpha all count, and alpha is a channel like the others"
+    GI_OPACITY_MANUAL                                                                              \
+    " With --alpha all pixels count, and alpha is processed like the other channels"
 
 #endif

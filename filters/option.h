@@ -12,20 +12,20 @@
 #include "imgio/status.h"
 
 enum gi_option_type {
-    GI_OPT_FLAG,   /* bool; takes no argument; always starts false */
-    GI_OPT_INT,    /* int; unset: 0 */
-    GI_OPT_ODD,    /* int, odd; unset: 0 */
-    GI_OPT_REAL,   /* double; unset: NAN */
-    GI_OPT_REALS,  /* struct gi_reals: numbers separated by commas; unset: n = 0 */
-    GI_OPT_CHOICE, /* int: the index in `choices` of the choice or of the choice it is an alias of
-                    */
-    GI_OPT_LEVEL, /* struct gi_level: a number, a percentage "50%", or "otsu"; unset: GI_LEVEL_UNSET
-                   */
-    GI_OPT_SIZE,  /* uint64_t: a whole number with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti
-                     (powers of 1024); unset: 0 */
-    GI_OPT_EXTENT, /* struct gi_extent: a size in pixels or percent, "800x600"; unset: open */
-    GI_OPT_RECT, /* struct gi_rect: the same with an optional position, "800x600+10+20"; unset: open
-                  */
+    GI_OPT_FLAG,    /* bool; takes no argument; always starts false */
+    GI_OPT_INT,     /* int; unset: 0 */
+    GI_OPT_ODD,     /* int, odd; unset: 0 */
+    GI_OPT_REAL,    /* double; unset: NAN */
+    GI_OPT_REALS,   /* struct gi_reals: numbers separated by commas; unset: n = 0 */
+    GI_OPT_CHOICE,  /* int: the index in `choices` of the choice or of the choice it is an alias
+                    of */
+    GI_OPT_LEVEL,   /* struct gi_level: a number, a percentage "50%", or "otsu"; unset:
+                    GI_LEVEL_UNSET */
+    GI_OPT_SIZE,    /* uint64_t: a whole number with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti
+                       (powers of 1024); unset: 0 */
+    GI_OPT_EXTENT,  /* struct gi_extent: a size in pixels or percent, "800x600"; unset: open */
+    GI_OPT_RECT,    /* struct gi_rect: the same with an optional position, "800x600+10+20"; unset:
+                    open */
     GI_OPT_COLOUR,  /* struct gi_colour: sample values, a name or "#rrggbb"; unset: n = 0 */
     GI_OPT_TEXT,    /* const char *: points into argv; unset: NULL */
     GI_OPT_CONTENT, /* const char *: the text itself, or if it names a readable file the content of
@@ -86,7 +86,7 @@ struct gi_option {
 /* Sets every value of `params` to its row's default. */
 void gi_options_default(void *params, const struct gi_option *rows);
 
-/* The same, then reads each row's example: parameters with which every filter runs. */
+/* Sets the defaults and then reads each row's example: parameters with which every filter runs. */
 void gi_options_example(void *params, const struct gi_option *rows);
 
 /* Reads `text` (NULL for a flag) into the row's value of `params`. GI_OPT_CONTENT is stored as
@@ -111,7 +111,7 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
  * hexadecimal); *end becomes the rest. Returns false if there is none. */
 bool gi_number_read(double *value, const char *text, const char **end);
 
-/* Reads all of `text`, 1 to `most` numbers separated by commas, into `v` and returns their count; 0
+/* Reads all of `text`, 1 to `most` numbers separated by commas, into `v`. Returns their number; 0
  * if the text has another form, and then `v` is undefined. */
 int gi_numbers_read(double *v, int most, const char *text);
 

@@ -7,10 +7,11 @@
 
 #include "imgio/image.h"
 
-/* Sample values as in an image, or a colour by name: fractions of full scale. */
+/* A colour: sample values as in an image, or a named colour as fractions of full scale. */
 struct gi_colour {
     bool named;
-    int n;                     /* of v: 4 where named, else 1 to GI_MAX_CHANNELS; 0: unset */
+    int n;                     /* number of values in v: 4 if named, else 1 to GI_MAX_CHANNELS;
+                                  0: unset */
     double v[GI_MAX_CHANNELS]; /* named: red, green, blue, alpha, each 0 to 1 */
 };
 
@@ -20,10 +21,10 @@ struct gi_colour {
  * undefined then. */
 bool gi_colour_read(struct gi_colour *colour, const char *text);
 
-/* Converts it to the sample values of a pixel of `image`'s type and channels. One value serves all
- * channels; of several values the last serves the remaining channels, except that alpha is opaque.
- * A named colour in a gray image becomes its luma (ITU-R BT.709); for integer samples it is rounded
- * half up. */
+/* Converts a colour to the sample values of a pixel of `image`'s type and channels. One value is
+ * used for all channels; of several values the last is used for the remaining channels, except that
+ * alpha is opaque. A named colour in a gray image becomes its luma (ITU-R BT.709), for integer
+ * samples rounded half up. */
 void gi_colour_pixel(float pixel[GI_MAX_CHANNELS], const struct gi_colour *colour,
                      const struct gi_image *image);
 

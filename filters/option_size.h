@@ -38,13 +38,13 @@ static inline bool gi_extent_is_set(const struct gi_extent *extent)
 /* Reads all of `text`; false if it is not a size, and then *extent or *rect is undefined. A single
  * "50%" sets both sides. */
 bool gi_extent_read(struct gi_extent *extent, const char *text);
-/* The same, optionally followed by "+X+Y". */
+/* Reads a size that may be followed by "+X+Y". */
 bool gi_rect_read(struct gi_rect *rect, const char *text);
 
 /* Returns the length in pixels, where `whole` is 100%: rounded half up, limited to GI_PIXELS_MAX in
  * either direction. `length` is not open. */
 int gi_length_pixels(const struct gi_length *length, int whole);
-/* The same for a side: at least 1; `whole` if it is open. */
+/* Returns a side in pixels, at least 1; `whole` if it is open. */
 int gi_side_pixels(const struct gi_length *length, int whole);
 /* Replaces *width and *height of an image by the sides of the extent. */
 void gi_extent_pixels(const struct gi_extent *extent, int *width, int *height);

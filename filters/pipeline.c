@@ -16,15 +16,15 @@ static bool wants_all(const struct gi_plan *plan)
            (plan->filter->analyse && !plan->filter->conclude);
 }
 
-/* Begins one kind of work: names it for profilers, and starts timing if times are wanted. */
+/* Begins a stage: names it for profilers, and starts timing if times are wanted. */
 static void start(struct gi_execution *execution, const char *name)
 {
     execution->queue->k->range(execution->queue, name);
     execution->queue->k->stopwatch_mark(execution->watch, START);
 }
 
-/* Ends it. `status` is that of the work; *ms (NULL: no times are wanted) grows by its time. Errors:
- * as sync(). */
+/* Ends a stage. `status` is that of the work; *ms (NULL: no times are wanted) grows by its time.
+ * Errors: as sync(). */
 static enum gi_status stop(struct gi_execution *execution, enum gi_status status, double *ms,
                            struct gi_err *err)
 {
@@ -175,7 +175,8 @@ enum gi_status gi_execution_others(struct gi_execution *execution, int i, struct
     return status;
 }
 
-/* An analysis that needs its images in host memory: images on a device are downloaded first. */
+/* Runs an analysis that needs its images in host memory: images on a device are downloaded
+ * first. */
 static enum gi_status analyse_on_host(struct gi_execution *execution, int i, struct gi_image *srcs,
                                       struct gi_err *err)
 {
@@ -212,7 +213,8 @@ static enum gi_status analyse(struct gi_execution *execution, int i, struct gi_i
     return stop(execution, status, step_ms(execution, i), err);
 }
 
-/* As gi_execution_settle(), if everything after the step fits on the device as well. */
+/* Settles step i as gi_execution_settle() does, and checks that everything after it fits on the
+ * device as well. */
 static enum gi_status settle_whole(struct gi_execution *execution, int i, struct gi_err *err)
 {
     int rows;
@@ -344,7 +346,7 @@ static enum gi_status run_bands(struct gi_execution *execution, struct gi_image 
     return status;
 }
 
-/* As gi_execution_fit(), but at least 1 row must fit. */
+/* Does the same as gi_execution_fit(), but fails unless at least 1 row fits. */
 static enum gi_status need_fit(struct gi_execution *execution, int *rows, bool *whole,
                                struct gi_err *err)
 {

@@ -27,9 +27,9 @@ struct gi_pipeline;
 enum gi_status gi_pipeline_new(struct gi_pipeline **pipeline, const struct gi_step *steps,
                                int nsteps, const struct gi_image *src, int *failed,
                                struct gi_err *err);
-/* The same, with limits on the result of every step, which are tested before memory is taken, also
- * for steps that are planned later, while the pipeline runs. Members that are 0 are no limit; a
- * result may always have as many pixels as `src`. Errors: GI_E_LIMIT too. */
+/* Makes a pipeline with limits on the result of every step, which are checked before memory is
+ * allocated, also for steps that are planned later, while the pipeline runs. Members that are 0
+ * mean no limit; a result may always have as many pixels as `src`. Errors: GI_E_LIMIT too. */
 enum gi_status gi_pipeline_new_within(struct gi_pipeline **pipeline, const struct gi_limits *limits,
                                       const struct gi_step *steps, int nsteps,
                                       const struct gi_image *src, int *failed, struct gi_err *err);
@@ -43,7 +43,7 @@ uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline);
 /* Returns the shape of the last result; `data` is NULL. */
 struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline);
 
-/* Further inputs and outputs of a step. */
+/* The further inputs and outputs of a step. */
 struct gi_side {
     const struct gi_image *others; /* host images of the shapes that the step names */
     void *result; /* for an analysis: filter->result_nbytes of zeroed memory; the caller frees it

@@ -1,4 +1,4 @@
-/* Making plans, and the rows that they need.
+/* Makes plans, and finds the source rows that they need.
  * SPDX-License-Identifier: MIT */
 #include "filters/plan.h"
 

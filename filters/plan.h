@@ -46,7 +46,8 @@ struct gi_plan {
 
     /* Set by the filter's `plan`; initially the result has the shape of the first source, row y
      * depends on row y alone, and the rest is 0. */
-    struct gi_image result; /* shape; for an analysis: what it passes on, its first source */
+    struct gi_image result; /* shape; for an analysis that of its first source, which it passes
+                               on */
     enum gi_dependency dependency;
     int halo;              /* rows, GI_DEPENDENCY_LOCAL */
     enum gi_border border; /* GI_DEPENDENCY_LOCAL: WRAP needs rows from the other end */
@@ -93,8 +94,8 @@ struct gi_work {
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
                             const void *params, const struct gi_image *sources, int nsources,
                             struct gi_err *err);
-/* The same for a result within `limits`, which are tested before memory is taken. Errors: as
- * gi_plan_make(), GI_E_LIMIT. */
+/* Makes a plan whose result is within `limits`, which are checked before memory is allocated.
+ * Errors: as gi_plan_make(), GI_E_LIMIT. */
 enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits *limits,
                                    const struct gi_filter *filter, const void *params,
                                    const struct gi_image *sources, int nsources,

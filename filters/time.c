@@ -11,8 +11,8 @@ enum { SOURCES = 64, TRIES = 3 };
 /* A measurement runs over the sources for about this long, over each at most once. */
 #define TRY_MS 25.0
 
-/* The images and memory of a measurement, allocated once. */
-struct stand {
+/* A pipeline being timed, with its images and memory, which are allocated once. */
+struct timed {
     struct gi_execution execution;
     struct gi_image in[SOURCES], out[SOURCES]; /* `out`: results of the last step */
     int nin, nout;
@@ -31,73 +31,73 @@ static bool on_host(const struct gi_pipeline *pipeline)
     return pipeline->plans[0].on_host;
 }
 
-static enum gi_status make_sides(struct stand *stand, struct gi_err *err)
+static enum gi_status make_sides(struct timed *timed, struct gi_err *err)
 {
-    const struct gi_pipeline *pipeline = stand->execution.pipeline;
+    const struct gi_pipeline *pipeline = timed->execution.pipeline;
     size_t n = (size_t)pipeline->n;
-    bool made = (stand->sides = calloc(n, sizeof *stand->sides)) &&
-                (stand->execution.states = calloc(n, sizeof *stand->execution.states));
+    bool made = (timed->sides = calloc(n, sizeof *timed->sides)) &&
+                (timed->execution.states = calloc(n, sizeof *timed->execution.states));
     for (int i = 0; i < pipeline->n && made; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
-        made = (stand->sides[i].result = calloc(1, plan->filter->result_nbytes + 1)) &&
-               (stand->execution.states[i] = calloc(1, plan->state_nbytes + 1));
+        made = (timed->sides[i].result = calloc(1, plan->filter->result_nbytes + 1)) &&
+               (timed->execution.states[i] = calloc(1, plan->state_nbytes + 1));
     }
-    stand->execution.sides = stand->sides;
+    timed->execution.sides = timed->sides;
     return made ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline to time");
 }
 
-static enum gi_status stand_make(struct stand *stand, const struct gi_image *srcs, int nsrcs,
+static enum gi_status timed_make(struct timed *timed, const struct gi_image *srcs, int nsrcs,
                                  struct gi_err *err)
 {
-    struct gi_queue *queue = stand->execution.queue;
-    struct gi_image shape = gi_pipeline_result(stand->execution.pipeline);
-    enum gi_status status = make_sides(stand, err);
+    struct gi_queue *queue = timed->execution.queue;
+    struct gi_image shape = gi_pipeline_result(timed->execution.pipeline);
+    enum gi_status status = make_sides(timed, err);
     if (!status)
-        status = queue->k->stopwatch_new(&stand->watch, queue, MARKS, err);
+        status = queue->k->stopwatch_new(&timed->watch, queue, MARKS, err);
     for (int i = 0; i < nsrcs && i < SOURCES && !status; i++) {
-        if (on_host(stand->execution.pipeline))
-            stand->in[i] = gi_image_rows(&srcs[i], 0, srcs[i].height);
+        if (on_host(timed->execution.pipeline))
+            timed->in[i] = gi_image_rows(&srcs[i], 0, srcs[i].height);
         else
-            status = queue->k->upload(queue, &stand->in[i], &srcs[i], NULL, err);
-        stand->nin += !status;
-        if (status || !makes_image(stand->execution.pipeline))
+            status = queue->k->upload(queue, &timed->in[i], &srcs[i], NULL, err);
+        timed->nin += !status;
+        if (status || !makes_image(timed->execution.pipeline))
             continue;
-        status = queue->k->alloc(queue, &stand->out[i], shape.width, shape.height, shape.channels,
+        status = queue->k->alloc(queue, &timed->out[i], shape.width, shape.height, shape.channels,
                                  shape.type, err);
-        stand->nout += !status;
+        timed->nout += !status;
     }
     return status;
 }
 
-static void stand_free(struct stand *stand)
+static void timed_free(struct timed *timed)
 {
-    struct gi_queue *queue = stand->execution.queue;
-    while (stand->nin > 0)
-        queue->k->release(queue, &stand->in[--stand->nin]);
-    while (stand->nout > 0)
-        queue->k->release(queue, &stand->out[--stand->nout]);
-    for (int i = 0; i < stand->execution.pipeline->n && stand->sides && stand->execution.states;
+    struct gi_queue *queue = timed->execution.queue;
+    while (timed->nin > 0)
+        queue->k->release(queue, &timed->in[--timed->nin]);
+    while (timed->nout > 0)
+        queue->k->release(queue, &timed->out[--timed->nout]);
+    for (int i = 0; i < timed->execution.pipeline->n && timed->sides && timed->execution.states;
          i++) {
-        free(stand->sides[i].result);
-        free(stand->execution.states[i]);
+        free(timed->sides[i].result);
+        free(timed->execution.states[i]);
     }
-    free(stand->sides);
-    free(stand->execution.states);
-    queue->k->stopwatch_free(&stand->watch);
+    free(timed->sides);
+    free(timed->execution.states);
+    queue->k->stopwatch_free(&timed->watch);
 }
 
 /* Runs step i on `image`, into `dst` if it is the last step. */
-static enum gi_status run_step(struct stand *stand, int i, int turn, const struct gi_image *image,
+static enum gi_status run_step(struct timed *timed, int i, int turn, const struct gi_image *image,
                                struct gi_image *dst, struct gi_err *err)
 {
-    const struct gi_plan *plan = &stand->execution.pipeline->plans[i];
+    const struct gi_plan *plan = &timed->execution.pipeline->plans[i];
     const struct gi_filter *filter = plan->filter;
-    struct gi_queue *queue = stand->execution.queue;
-    void *state = stand->execution.states[i], *result = stand->sides[i].result;
+    struct gi_queue *queue = timed->execution.queue;
+    void *state = timed->execution.states[i], *result = timed->sides[i].result;
     struct gi_image srcs[GI_SOURCES_MAX] = {*image};
     enum gi_status status = GI_OK;
     for (int j = 1; j < plan->nsources; j++)
-        srcs[j] = stand->in[(turn + j) % stand->nin];
+        srcs[j] = timed->in[(turn + j) % timed->nin];
     memset(state, 0, plan->passes ? plan->state_nbytes : 0);
     for (int pass = 0; pass < plan->passes && !status; pass++)
         status =
@@ -115,23 +115,23 @@ static enum gi_status run_step(struct stand *stand, int i, int turn, const struc
     return status;
 }
 
-static enum gi_status run_once(struct stand *stand, int turn, struct gi_err *err)
+static enum gi_status run_once(struct timed *timed, int turn, struct gi_err *err)
 {
-    const struct gi_pipeline *pipeline = stand->execution.pipeline;
-    struct gi_queue *queue = stand->execution.queue;
-    struct gi_image image = gi_image_rows(&stand->in[turn], 0, stand->in[turn].height), dst;
+    const struct gi_pipeline *pipeline = timed->execution.pipeline;
+    struct gi_queue *queue = timed->execution.queue;
+    struct gi_image image = gi_image_rows(&timed->in[turn], 0, timed->in[turn].height), dst;
     enum gi_status status = GI_OK;
     for (int i = 0; i < pipeline->n && !status; i++) {
         struct gi_image shape = pipeline->plans[i].result;
         bool makes = pipeline->plans[i].filter->run, last = i == pipeline->n - 1;
         if (makes && last)
-            dst = stand->out[turn];
+            dst = timed->out[turn];
         else if (makes)
             status = queue->k->alloc(queue, &dst, shape.width, shape.height, shape.channels,
                                      shape.type, err);
         if (status)
             break;
-        status = run_step(stand, i, turn, &image, makes ? &dst : NULL, err);
+        status = run_step(timed, i, turn, &image, makes ? &dst : NULL, err);
         if (!makes)
             continue;
         queue->k->release(queue, &image);
@@ -141,18 +141,18 @@ static enum gi_status run_once(struct stand *stand, int turn, struct gi_err *err
     return status;
 }
 
-static enum gi_status run_many(struct stand *stand, double *ms, int n, struct gi_err *err)
+static enum gi_status run_many(struct timed *timed, double *ms, int n, struct gi_err *err)
 {
-    struct gi_queue *queue = stand->execution.queue;
-    queue->k->stopwatch_mark(stand->watch, START);
+    struct gi_queue *queue = timed->execution.queue;
+    queue->k->stopwatch_mark(timed->watch, START);
     enum gi_status status = GI_OK;
     for (int i = 0; i < n && !status; i++)
-        status = run_once(stand, i, err);
-    queue->k->stopwatch_mark(stand->watch, DONE);
+        status = run_once(timed, i, err);
+    queue->k->stopwatch_mark(timed->watch, DONE);
     if (!status)
         status = queue->k->sync(queue, err);
     if (!status)
-        *ms = queue->k->stopwatch_ms(stand->watch, START, DONE);
+        *ms = queue->k->stopwatch_ms(timed->watch, START, DONE);
     return status;
 }
 
@@ -174,24 +174,25 @@ enum gi_status gi_pipeline_measure(struct gi_pipeline_time *time,
                                    const struct gi_pipeline *pipeline, struct gi_queue *queue,
                                    const struct gi_image *srcs, int nsrcs, struct gi_err *err)
 {
-    struct stand stand = {.execution = {.pipeline = pipeline, .queue = queue}};
+    struct timed timed = {.execution = {.pipeline = pipeline, .queue = queue}};
     double ms = 0, best = 0;
     int n = 1;
     *time = (struct gi_pipeline_time){0};
     if (pipeline->plans[pipeline->n - 1].late)
-        return gi_fail(err, GI_E_UNSUPPORTED, "%s by what it finds can't be timed by itself",
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s can't be timed alone: its plan depends on what it measures",
                        pipeline->plans[pipeline->n - 1].filter->name);
-    enum gi_status status = stand_make(&stand, srcs, nsrcs, err);
+    enum gi_status status = timed_make(&timed, srcs, nsrcs, err);
     for (int i = 0; i < 2 && !status; i++) /* the first run loads the kernels */
-        status = run_many(&stand, &ms, 1, err);
+        status = run_many(&timed, &ms, 1, err);
     if (!status && ms < TRY_MS)
-        n = TRY_MS / stand.nin > ms ? stand.nin : (int)(TRY_MS / ms);
+        n = TRY_MS / timed.nin > ms ? timed.nin : (int)(TRY_MS / ms);
     for (int i = 0; i < TRIES && !status; i++) {
-        status = run_many(&stand, &ms, n, err);
+        status = run_many(&timed, &ms, n, err);
         best = i == 0 || ms / n < best ? ms / n : best;
     }
     *time = (struct gi_pipeline_time){.ms = best};
     count(time, pipeline);
-    stand_free(&stand);
+    timed_free(&timed);
     return status;
 }

@@ -1,4 +1,5 @@
-/* Shared by the binary arithmetic operations.
+/* The binary arithmetic operations: their options, checks, plans and runs. The sums, products and
+ * differences themselves are computed by the primitives `arithmetic` and `pointwise`.
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 

@@ -1,4 +1,5 @@
-/* Weighted mean of two images.
+/* Weighted mean of an image and a second image or colour, a + amount * (b - a), without regard to
+ * alpha (filters/arithmetic/binary.c).
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 
@@ -11,7 +12,7 @@ static const struct gi_option options[] = {
      .default_text = "0.5",
      .min = 0,
      .max = 1,
-     .help = "Weight of the second image, from none of it to nothing else"},
+     .help = "Weight of the second image: 0 gives the input, 1 the second image"},
     GI_OPERAND_ALPHA_OPTION,
     {.name = NULL},
 };
@@ -44,7 +45,7 @@ const struct gi_filter gi_filter_blend = {
               "8 bits, and Pillow's Image.blend() truncates.",
     .options = options,
     .params_nbytes = sizeof(struct gi_binary_params),
-    .mixes = true,
+    .averages = true,
     .check = check,
     .plan = plan,
     .run = gi_binary_run,

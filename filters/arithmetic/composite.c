@@ -1,4 +1,6 @@
-/* Alpha compositing of an image over the input (Porter-Duff modes and blend modes).
+/* Alpha compositing of an image over the input: the operators of T. Porter and T. Duff, 1984, and
+ * blend modes, as in W3C's Compositing and Blending Level 1, with straight alpha. The primitive
+ * `arithmetic` computes it; this file turns modes into its coefficients and positions the image.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -20,11 +22,11 @@ static const struct gi_choice mode_choices[] = {
     {"atop", NULL, "the image over the input, inside the input"},
     {"xor", NULL, "each image where the other one is not"},
     {"plus", NULL, "their sum"},
-    {"multiply", NULL, "product, laid over"},
-    {"screen", NULL, "inverted product of the inverted images, laid over"},
-    {"darken", NULL, "the darker of both, laid over"},
-    {"lighten", NULL, "the lighter of both, laid over"},
-    {"difference", NULL, "absolute difference, laid over"},
+    {"multiply", NULL, "product, composited over"},
+    {"screen", NULL, "inverted product of the inverted images, composited over"},
+    {"darken", NULL, "the darker of both, composited over"},
+    {"lighten", NULL, "the lighter of both, composited over"},
+    {"difference", NULL, "absolute difference, composited over"},
     {"add", "plus", NULL},
     {"lighter", "plus", NULL},
     {"source-over", "over", NULL},
@@ -164,17 +166,19 @@ const struct gi_filter gi_filter_composite = {
         "gpuimg composite photo.png warm.png --with paper.png --mode multiply",
     .manual = "The image of --with is the source and the input the backdrop, both with straight "
               "alpha as in files. The modes are those of W3C's Compositing and Blending Level 1: "
-              "over to plus are those of Porter and Duff; multiply to difference blend where "
-              "both images are, and lay the result over the backdrop. Fully transparent pixels "
-              "become black.\n\n"
-              "The result has the size and depth of the input, colour if either image has it, "
-              "and alpha if the input has it or the mode removes opacity: in, out and xor. "
-              "Outside its area the image of --with is transparent.\n\n"
-              "Each mode is computed in float and rounded once, half to even; over equals "
-              "Pillow's Image.alpha_composite() to 1 step where its alpha is above 8.",
+              "over to plus are the operators of Porter and Duff; multiply to difference blend the "
+              "colours where both images are present, and composite the result over the backdrop. "
+              "Fully transparent pixels become black.\n"
+              "\n"
+              "The result has the size and depth of the input, colour if either image has it, and "
+              "alpha if the input has it or the mode removes opacity: in, out and xor. Outside its "
+              "area the image of --with is transparent.\n"
+              "\n"
+              "Each mode is computed in float and rounded once, half to even; over differs from "
+              "Pillow's Image.alpha_composite() by at most 1 step where alpha is above 8.",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .mixes = true,
+    .averages = true,
     .check = check,
     .plan = plan,
     .beside = beside,

@@ -1,4 +1,5 @@
-/* Quotient of two images.
+/* Quotient of an image and a second image, which counts as a fraction of full scale, or a number,
+ * in float with one rounding (filters/arithmetic/binary.c).
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 
@@ -24,7 +25,7 @@ const struct gi_filter gi_filter_divide = {
               "divide() with scale=255, which makes both divisions by 0 zero.",
     .options = gi_ratio_options,
     .params_nbytes = sizeof(struct gi_binary_params),
-    .mixes = true,
+    .averages = true,
     .check = gi_binary_check,
     .plan = plan,
     .run = gi_binary_run,

@@ -1,4 +1,6 @@
-/* Flat-field correction: divides out the response of lens and sensor to uniform light.
+/* Flat-field correction for camera frames: (a - dark) / (flat - dark) * mean(flat - dark), channel
+ * by channel. A measuring pass finds the exact means of the frames; the primitive `arithmetic`
+ * computes the rest.
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 #include "filters/statistics/exact.h"
@@ -107,7 +109,7 @@ const struct gi_filter gi_filter_flat_field = {
               "end, half to even, without limits in between.",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .mixes = true,
+    .averages = true,
     .check = check,
     .plan = plan,
     .measure = measure,

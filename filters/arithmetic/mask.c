@@ -1,4 +1,5 @@
-/* Masking: keeps the image where another image is white.
+/* Applies a mask: multiplies alpha by the luma of another image, replaces alpha by it, or fills
+ * with a colour where the mask is black. A label image becomes a mask by a set of labels.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -126,18 +127,20 @@ const struct gi_filter gi_filter_mask = {
                 "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"
                 "gpuimg mask photo.png out.png --with alpha.png --set\n"
                 "gpuimg mask photo.png out.png --with labels.png --label 3,7 --invert --fill black",
-    .manual = "With m the mask from 0 (black) to 1 (white), multiplied by its own alpha: alpha "
-              "becomes alpha * m, and an image without alpha gets one. With --set alpha becomes "
-              "m. With --fill the pixel becomes m of the image and 1 - m of the colour, each "
-              "weighted by its alpha. Fully transparent pixels become black.\n\n"
+    .manual = "Let m be the mask, from 0 (black) to 1 (white), multiplied by its own alpha. The "
+              "image's alpha becomes alpha * m; an image without alpha gets one. With --set alpha "
+              "becomes m. With --fill a pixel becomes m times the image plus 1 - m times the "
+              "colour, each weighted by its alpha. Fully transparent pixels become black.\n"
+              "\n"
               "The mask may have another depth than the image, and may be the output of gpuimg "
               "threshold or extract. With --label it is a label image (PNG, PGM and PFM, or .npy "
-              "of up to 32 bits), and the regions with those labels are white: they are kept, "
-              "with --invert removed, with --fill and --invert filled.\n\n"
+              "of up to 32 bits), and the regions with those labels are white: they are kept, with "
+              "--invert removed, with --fill and --invert filled.\n"
+              "\n"
               "The result is computed in float and rounded once, half to even.",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .mixes = true,
+    .averages = true,
     .check = check,
     .admit = admit,
     .plan = plan,

@@ -1,4 +1,5 @@
-/* Product of two images.
+/* Product of an image and a second image, which counts as a fraction of full scale, or a number, in
+ * float with one rounding (filters/arithmetic/binary.c).
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 
@@ -23,7 +24,7 @@ const struct gi_filter gi_filter_multiply = {
               "ImageChops.multiply() truncates.",
     .options = gi_ratio_options,
     .params_nbytes = sizeof(struct gi_binary_params),
-    .mixes = true,
+    .averages = true,
     .check = gi_binary_check,
     .plan = plan,
     .run = gi_binary_run,

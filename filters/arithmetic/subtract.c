@@ -1,4 +1,5 @@
-/* Subtract: the difference of two images.
+/* Difference of an image and a second image or value, (a - b) * scale + offset, in float with one
+ * rounding (filters/arithmetic/binary.c).
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 
@@ -22,7 +23,7 @@ const struct gi_filter gi_filter_subtract = {
               "integer image. It equals OpenCV's subtract().",
     .options = gi_binary_options,
     .params_nbytes = sizeof(struct gi_binary_params),
-    .mixes = true,
+    .averages = true,
     .check = gi_binary_check,
     .plan = plan,
     .run = gi_binary_run,

@@ -1,4 +1,5 @@
-/* White balance from exact means.
+/* White balance by the gray-world assumption, or by a pixel or rectangle that should be gray: a
+ * factor per channel that makes their exact means equal.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/balance.h"
 

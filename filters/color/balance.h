@@ -1,4 +1,4 @@
-/* White balance: what should be gray, and the matrix that makes it so.
+/* White balance: the region that should be gray, and the diagonal matrix that makes it gray.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_BALANCE_H
 #define GI_FILTERS_BALANCE_H

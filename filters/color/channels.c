@@ -1,4 +1,5 @@
-/* Permutes, extracts and joins channels.
+/* Permutes, extracts and joins channels: parses an order such as "bgr" into the specification of
+ * the primitive `permute_channels`.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 

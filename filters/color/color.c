@@ -1,4 +1,6 @@
-/* Colour transforms: matrices, conversion between colour spaces, white balance.
+/* Colour transforms of one pixel at a time: colour space conversion, white balance, saturation,
+ * hue, sepia, matrix and principal components, put together as steps of the primitive
+ * `colour_transform`, which applies them in one pass.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Median cut of counted colours.
+/* Median cut (P. Heckbert, 1982) of counted colours.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_MEDIAN_CUT_H
 #define GI_FILTERS_MEDIAN_CUT_H

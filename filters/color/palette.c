@@ -1,4 +1,5 @@
-/* Palette: colours are counted on the backend and sorted here.
+/* Palette: the distinct colours of an image with their counts. The primitive `count_colours` counts
+ * them; the host sorts them by frequency.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/palette.h"
 

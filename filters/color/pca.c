@@ -72,7 +72,7 @@ static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *stat
         status = turn_colours(queue, spare, colours, 1, err);
     if (!status)
         status = k->pointwise(queue, spare, colours, spare, &difference, err);
-    return status ? status : k->reduce(queue, state->apart, spare, &opaque, err);
+    return status ? status : k->reduce(queue, state->differences, spare, &opaque, err);
 }
 
 enum gi_status gi_pca_measure(struct gi_queue *queue, struct gi_pca_state *state,
@@ -164,7 +164,7 @@ struct gi_matrix4 gi_pca_matrix(const struct gi_pca_state *state)
         if (!whole) /* the sums are of halves */
             mean[c] = 2 * gi_exact_quotient(&x->sum, GI_EXACT_SUM, x->n);
         struct gi_exact spread = gi_exact_spread(x);
-        struct gi_exact both = gi_exact_spread_of_two(x, y, &state->apart[c]);
+        struct gi_exact both = gi_exact_spread_of_two(x, y, &state->differences[c]);
         covariance[c][c] = gi_exact_quotient(&spread, squares, x->n * x->n);
         covariance[c][next] = covariance[next][c] =
             gi_exact_quotient(&both, squares, x->n * x->n) / 2;

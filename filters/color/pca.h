@@ -9,7 +9,7 @@
 /* Sums of the three colours, and of the differences between neighbouring colours. */
 struct gi_pca_state {
     int rows; /* rows of the image measured so far */
-    struct gi_reduction found[GI_MAX_CHANNELS], apart[GI_MAX_CHANNELS];
+    struct gi_reduction found[GI_MAX_CHANNELS], differences[GI_MAX_CHANNELS];
     enum gi_type type;
 };
 

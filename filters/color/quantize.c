@@ -1,4 +1,6 @@
-/* Colour quantization: reduces the number of colours.
+/* Colour quantization of 8-bit images: a measuring pass counts all colours, median cut
+ * (filters/color/median_cut.h) chooses the new ones, and the primitive `recolour` looks every pixel
+ * up in a table.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>

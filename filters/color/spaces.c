@@ -1,4 +1,6 @@
-/* Colour spaces: matrices in double precision, and the transfer curves of their standards.
+/* Colour spaces (sRGB, linear light, XYZ, L*a*b*, HSV, HSL, YCbCr): their matrices in double
+ * precision and the transfer curves of their standards, as steps of a colour transform. Consecutive
+ * matrices are multiplied into one.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/spaces.h"
 

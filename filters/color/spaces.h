@@ -40,7 +40,7 @@ void gi_colour_steps_matrix(struct gi_colour_steps *steps, const struct gi_matri
 /* `video`: YCbCr of 16 to 235 and 16 to 240. */
 void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, bool video);
 void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, bool video);
-/* Ends the construction: mixing->mix has at least one step. Its power functions are then filled in
+/* Ends the construction: `transform` has at least one step. Its power functions are then filled in
  * by the caller. */
 void gi_colour_steps_end(struct gi_colour_steps *steps);
 

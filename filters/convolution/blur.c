@@ -1,4 +1,5 @@
-/* Box filter: the mean of k x k pixels.
+/* Box filter: the mean of k x k pixels, by running sums of integers or, for floats, by a separable
+ * convolution.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
@@ -67,7 +68,7 @@ const struct gi_filter gi_filter_blur = {
               "Colour is weighted by alpha, so that transparent pixels do not bleed.\n\n"
               "For 8- and 16-bit images the mean is exact and rounded to the nearest value. "
               "OpenCV's blur() gives the same in 8 bits, and in 16 bits differs by at most 1.",
-    .mixes = true,
+    .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -1,5 +1,5 @@
-/* Convolve: any kernel, run separably where its rank is one.
- * SPDX-License-Identifier: MIT */
+/* Convolution with any kernel. A kernel of rank one (the product of a column and a row) is run
+ * separably, all others in two dimensions. SPDX-License-Identifier: MIT */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,11 +7,12 @@
 #include "filters/filter.h"
 #include "filters/convolution/kernel_text.h"
 
-/* Weights differ from a product of a row and a column by less than this part of the largest:
- * rank 1. */
+/* A kernel has rank 1 if its weights differ from the product of a row and a column by less than
+ * this fraction of the largest weight. */
 #define RANK_ONE_TOLERANCE 1e-12
 
-/* A sum of weights this small beside the sum of their absolute values is 0 but for rounding. */
+/* A sum of weights counts as 0, apart from rounding, if it is below this fraction of the sum of
+ * their absolute values. */
 #define ZERO_SUM 1e-6
 
 struct params {
@@ -75,7 +76,7 @@ static void flip(struct gi_kernel *kernel)
     }
 }
 
-/* What the options say, in double. */
+/* The kernel that the options give, in double precision. */
 struct kernel {
     struct gi_kernel kernel; /* flipped and normalised */
     int anchor_x, anchor_y;
@@ -92,8 +93,8 @@ static void kernel_free(struct kernel *k)
     k->row = k->col = NULL;
 }
 
-/* Through its largest weight run the only row and column that a kernel of rank one can be made of.
- */
+/* Tests whether the kernel has rank one: the only candidates are the row and the column through its
+ * largest weight. */
 static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
 {
     int width = k->kernel.width, height = k->kernel.height;
@@ -119,7 +120,7 @@ static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
     return GI_OK;
 }
 
-/* Fills the sum and divides by it where asked. */
+/* Computes the sum of the weights and divides by it if asked to. */
 static enum gi_status kernel_sum(struct kernel *k, bool normalize, struct gi_err *err)
 {
     size_t n = (size_t)k->kernel.width * (size_t)k->kernel.height;
@@ -199,12 +200,12 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return status;
 }
 
-/* One of the two, by rank. */
+/* The tables of the plan: a separable or a two-dimensional specification. */
 struct tables {
     bool rank_one;
     struct gi_separable separable;
     struct gi_dense dense;
-    float weights[]; /* the row, then the column; or row by row */
+    float weights[]; /* the row, then the column; or all rows */
 };
 
 static void fill_tables(struct tables *tables, const struct kernel *k, size_t nweights,
@@ -290,7 +291,7 @@ const struct gi_filter gi_filter_convolve = {
               "other, which is much faster for large kernels and allows larger ones.\n\n"
               "Colour is weighted by alpha. Alpha is filtered too, except by weights whose sum "
               "is zero, such as those of an edge detector.",
-    .mixes = true,
+    .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

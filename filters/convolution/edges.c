@@ -1,4 +1,6 @@
-/* Edges: gradients by 3 x 3 operators, and the Laplacian.
+/* Edge detection: gradients by 3 x 3 operators (Sobel, Scharr, Prewitt) and the Laplacian. The
+ * magnitude is the primitive `gradient_magnitude`; a component is a separable convolution, the
+ * Laplacian a dense one.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 
@@ -63,7 +65,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* One of the three specifications, by operator and component. */
+/* The specification for the primitive that the operator and component need. */
 struct tables {
     struct gi_gradient_magnitude gradient;
     struct gi_separable part;

@@ -1,4 +1,5 @@
-/* Gaussian blur.
+/* Gaussian filter (blur): a separable convolution with Gaussian weights, computed in double from
+ * sigma, or from k by OpenCV's formula.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
@@ -71,7 +72,7 @@ const struct gi_filter gi_filter_gaussian = {
               "9. With both, the Gaussian is truncated "
               "to k and divided by the sum of its weights. With neither, sigma is 1 px.\n\n"
               "Colour is weighted by alpha, so that transparent pixels do not bleed.",
-    .mixes = true,
+    .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

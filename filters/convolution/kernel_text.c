@@ -1,4 +1,4 @@
-/* Reads convolution kernels from text in one pass.
+/* Reads convolution kernels and other matrices from text in one pass.
  * SPDX-License-Identifier: MIT */
 #include "filters/convolution/kernel_text.h"
 

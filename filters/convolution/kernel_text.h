@@ -1,4 +1,4 @@
-/* Convolution kernels as text.
+/* Convolution kernels as text, such as "0 -1 0; -1 5 -1; 0 -1 0".
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_KERNEL_TEXT_H
 #define GI_FILTERS_KERNEL_TEXT_H

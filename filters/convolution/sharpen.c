@@ -1,4 +1,5 @@
-/* Sharpen: unsharp masking.
+/* Unsharp mask: in + amount * (in - blurred) where the difference from the Gaussian blur exceeds a
+ * threshold. The difference is part of the epilogue of the separable convolution.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
@@ -71,7 +72,7 @@ const struct gi_filter gi_filter_sharpen = {
               "percentage of full scale, so that it means the same in 8 bits, 16 bits and "
               "float.\n\n"
               "Alpha stays as it is; in the blur colour is weighted by alpha.",
-    .mixes = true,
+    .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

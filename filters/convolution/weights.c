@@ -1,4 +1,5 @@
-/* Taps of Gaussian and box filters.
+/* Taps of Gaussian and box filters, and the plan of a separable convolution with equal taps in both
+ * directions.
  * SPDX-License-Identifier: MIT */
 #include "filters/convolution/weights.h"
 

@@ -1,4 +1,6 @@
-/* Bilateral filter: a mean weighted by spatial distance and by difference of colour.
+/* Bilateral filter (C. Tomasi and R. Manduchi, 1998) and joint bilateral filter (G. Petschnigg and
+ * others, 2004): a mean weighted by spatial distance and by difference of colour. This file
+ * computes both tables of weights.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
@@ -73,8 +75,8 @@ static double weight(double distance, double sigma)
     return w < LEAST ? 0 : w;
 }
 
-/* Fills the spatial weights of OpenCV's disk: all offsets whose distance is at most the radius.
- * Returns their number. */
+/* Fills the spatial weights of a disk like OpenCV's: all offsets whose distance is at most the
+ * radius. Returns their number. */
 static int fill_space(struct tables *t, double sigma)
 {
     int half = t->spec.k / 2, n = 0;
@@ -88,8 +90,8 @@ static int fill_space(struct tables *t, double sigma)
     return n;
 }
 
-/* For bytes the table has an entry per distance. For other types it extends to where the weights
- * are 0, with a tangent per entry. */
+/* Fills the range weights. For bytes the table has an entry per distance. For other types it
+ * extends to the distance at which the weights become 0, with a tangent per entry. */
 static void fill_range(struct tables *t, const struct gi_image *src, double sigma)
 {
     struct gi_bilateral *spec = &t->spec;
@@ -173,7 +175,7 @@ const struct gi_filter gi_filter_bilateral = {
               "one step at few samples, because it sums in another order. The weights of "
               "differences come from a table: complete for 8-bit images, otherwise of 1024 "
               "tangents with an error of at most 7e-6.",
-    .mixes = true,
+    .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

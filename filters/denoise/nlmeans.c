@@ -1,4 +1,6 @@
-/* Non-local means: a mean weighted by the similarity of the surrounding patches.
+/* Non-local means (A. Buades, B. Coll and J.-M. Morel, 2005): a mean of the search window weighted
+ * by the similarity of the patches around the pixels. This file computes the table of weights by
+ * distance.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -122,7 +124,7 @@ const struct gi_filter gi_filter_nlmeans = {
               "chain color --to lab | nlmeans | color --from lab. Distances of 8 bits are exact, "
               "others are in steps of a 16th of the strength. Weights are whole numbers from a "
               "table of up to 4096 distances; sums of integers are exact and rounded once.",
-    .mixes = true,
+    .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

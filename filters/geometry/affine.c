@@ -1,4 +1,5 @@
-/* Affine transform by a matrix.
+/* Affine transform (rotate, scale, shear, move) by a 2 x 3 matrix, interpolated by the primitive
+ * `remap`.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 

@@ -1,4 +1,5 @@
-/* A camera's calibration, by libyaml: JSON is YAML too.
+/* Reads a camera's calibration (intrinsic matrix and distortion coefficients), by libyaml, which
+ * reads JSON too because JSON is a subset of YAML.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/camera.h"
 
@@ -13,7 +14,7 @@ enum { NUMBERS_MAX = 16 };
 
 struct numbers {
     double v[NUMBERS_MAX];
-    int n; /* one more than NUMBERS_MAX: too many, or what is none */
+    int n; /* NUMBERS_MAX + 1: too many numbers, or something that is not a number */
 };
 
 static bool is_text(const yaml_node_t *node, const char *text)
@@ -22,8 +23,8 @@ static bool is_text(const yaml_node_t *node, const char *text)
            strcmp((const char *)node->data.scalar.value, text) == 0;
 }
 
-/* The value of the key in the mapping `in` or in a mapping within it; NULL: there is none.
- * `nested`: whether mappings within count. */
+/* Returns the value of the key in the mapping `in`, or with `nested` in a mapping within it; NULL
+ * if there is none. */
 static yaml_node_t *find(yaml_document_t *document, yaml_node_t *in, const char *key, bool nested)
 {
     yaml_node_t *found = NULL;
@@ -54,14 +55,15 @@ static void gather(struct numbers *numbers, yaml_document_t *document, yaml_node
     } else if (numbers->n == NUMBERS_MAX ||
                !gi_number_read(&numbers->v[numbers->n], (const char *)node->data.scalar.value,
                                &end) ||
-               (*end && strcmp(end, ".") != 0)) { /* OpenCV writes "0." */
+               (*end && strcmp(end, ".") != 0)) { /* OpenCV writes floats without a fraction as
+                                                     "0." */
         numbers->n = NUMBERS_MAX + 1;
     } else {
         numbers->n++;
     }
 }
 
-/* The numbers under the first key that there is; none: n = 0. */
+/* Returns the numbers of the first key that exists; n = 0 if none does. */
 static struct numbers look_up(yaml_document_t *document, const char *const *keys)
 {
     struct numbers numbers = {.n = 0};
@@ -102,7 +104,7 @@ static enum gi_status fail_parse(const yaml_parser_t *parser, struct gi_err *err
 }
 
 /* Refuses an event that would make the document expensive: libyaml's time grows with the square of
- * the depth, and aliases make a short text a tree of any size. *depth: of the event. */
+ * the depth, and aliases make a short text a tree of any size. *depth is the depth of the event. */
 static enum gi_status check_event(const yaml_event_t *event, int *depth, struct gi_err *err)
 {
     size_t line = event->start_mark.line + 1;
@@ -126,7 +128,7 @@ static enum gi_status check_event(const yaml_event_t *event, int *depth, struct 
     }
 }
 
-/* Reads the events of the text without making anything of them. */
+/* Checks all events of the text before a document is built. */
 static enum gi_status check_text(const char *text, struct gi_err *err)
 {
     yaml_parser_t parser;
@@ -158,7 +160,7 @@ enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct
     if (nbytes > GI_CAMERA_NBYTES_MAX)
         return gi_fail(err, GI_E_USAGE, "--camera: %zu bytes: want at most %d", nbytes,
                        GI_CAMERA_NBYTES_MAX);
-    if (strncmp(text, "%YAML:", 6) == 0) /* as OpenCV writes it, and YAML does not know it */
+    if (strncmp(text, "%YAML:", 6) == 0) /* a header by OpenCV that is not valid YAML */
         text += strcspn(text, "\n");
     enum gi_status status = check_text(text, err);
     if (status)

@@ -1,4 +1,5 @@
-/* Cropping to a rectangle, or to the part inside a border of one colour (trim).
+/* Crops to a rectangle, or to the bounding box of the pixels that differ from the upper left one
+ * (trim), which a measuring pass finds.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -17,10 +18,9 @@ static const struct gi_option options[] = {
      .type = GI_OPT_RECT,
      .offset = offsetof(struct params, size),
      .example = "60%x80%+5%+10%",
-     .help = "Width and height of the rectangle in pixels or as a percentage of the "
-             "image, all of a side that is left open, and its offset from the place of "
-             "--gravity, inwards"},
-    GI_GRAVITY_OPTION(struct params, "northwest", "Place of the rectangle"),
+     .help = "Width and height of the rectangle in pixels or as a percentage of the image (a side "
+             "left out is taken whole), and its offset inwards from the position of --gravity"},
+    GI_GRAVITY_OPTION(struct params, "northwest", "Position of the rectangle"),
     {.name = "clip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, clip),

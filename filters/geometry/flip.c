@@ -1,4 +1,4 @@
-/* Horizontal and vertical flips.
+/* Flips an image horizontally and vertically, without interpolation.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 

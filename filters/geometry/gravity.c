@@ -1,4 +1,5 @@
-/* The nine positions of a smaller rectangle within a larger one.
+/* Gravity: the position of a smaller rectangle within a larger one, at a corner, a side or the
+ * centre.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/gravity.h"
 

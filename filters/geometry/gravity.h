@@ -1,4 +1,4 @@
-/* The position of a smaller rectangle within a larger one: one of nine.
+/* Gravity: one of nine positions of a smaller rectangle within a larger one.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_GRAVITY_H
 #define GI_FILTERS_GRAVITY_H
@@ -18,7 +18,7 @@ enum gi_gravity {
     GI_SOUTHEAST,
 };
 
-extern const struct gi_choice gi_gravity_choices[]; /* in that order, then other names */
+extern const struct gi_choice gi_gravity_choices[]; /* in that order, followed by aliases */
 
 /* The row of --gravity; `params` is the struct that has it as `int gravity`. */
 #define GI_GRAVITY_OPTION(params, by_default, what)                                                \
@@ -33,8 +33,8 @@ extern const struct gi_choice gi_gravity_choices[]; /* in that order, then other
 int gi_gravity_left(enum gi_gravity gravity, int spare);
 int gi_gravity_above(enum gi_gravity gravity, int spare);
 
-/* Returns the sign of an inward offset from such a position: +1 if it moves to the right (down), -1
- * if to the left (up). */
+/* Returns the sign of an offset: +1 if positive offsets move the rectangle to the right (down), -1
+ * if to the left (up), because they count inward from that side. */
 int gi_gravity_right_is(enum gi_gravity gravity);
 int gi_gravity_down_is(enum gi_gravity gravity);
 

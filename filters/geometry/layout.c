@@ -1,5 +1,5 @@
-/* Plans of flips and transpositions: a flip depends on the mirrored rows, a transposition on all
- * rows.
+/* Plans flips, transpositions and quarter turns for the primitive `layout`: a flipped row depends
+ * on the mirrored row, a row of a transposition on all rows.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 

@@ -1,4 +1,4 @@
-/* Shared by flips, transposition and quarter turns.
+/* Shared by flips, transposition and quarter turns, which move pixels without interpolation.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_LAYOUT_H
 #define GI_FILTERS_LAYOUT_H

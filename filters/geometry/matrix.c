@@ -1,4 +1,4 @@
-/* Reads matrices and sizes.
+/* Reads affine and projective matrices from text, and inverts them.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 

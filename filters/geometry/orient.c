@@ -1,4 +1,4 @@
-/* Applies an EXIF orientation to the pixels.
+/* Turns the pixels as an EXIF orientation means (EXIF 2.32, 4.6.4), by the primitive `layout`.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 

@@ -1,4 +1,5 @@
-/* Padding: adds pixels around the image, in any border mode.
+/* Pads an image to a size or by margins: the primitive `copy_border` makes the added pixels in any
+ * border mode.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -116,7 +117,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Rows that wrap around are requested contiguously, unless they span the whole image. */
+/* Rows that wrap around are requested as a contiguous range, unless they span the whole image. */
 static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 {
     const struct tables *t = plan->tables;
@@ -165,10 +166,11 @@ const struct gi_filter gi_filter_pad = {
                 "gpuimg pad tile.png wall.png --margins 0,0,1024,1024 --border wrap",
     .manual = "Samples of the image stay as they are. The added pixels are a colour or, with "
               "another --border mode, made from the image: its outermost pixels repeated, or the "
-              "image mirrored or tiled.\n\n"
-              "--background red is the same colour in any image; a gray image gets its luma. So "
-              "are #f00 and, with alpha, #ff000080. --background 255,0,0 are sample values, red "
-              "in an 8-bit image; a fourth number is alpha, and a single number is for all "
+              "image mirrored or tiled.\n"
+              "\n"
+              "--background red, #f00 or, with alpha, #ff000080 is the same colour in images of "
+              "any type; a gray image gets its luma. --background 255,0,0 gives sample values: red "
+              "in an 8-bit image. A fourth number is alpha; a single number is used for all "
               "channels, alpha too, so that 0 is transparent.",
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -1,4 +1,5 @@
-/* Perspective transform by a 3 x 3 matrix or four pairs of points.
+/* Perspective transform (homography) by a 3 x 3 matrix or by four pairs of points, which give a
+ * system of 8 linear equations, interpolated by the primitive `remap`.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* Remapping by a coordinate map.
+/* Remapping: interpolates each result pixel at the coordinates that a map image gives for it, or at
+ * a displacement from its own (optical flow).
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 

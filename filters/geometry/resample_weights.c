@@ -1,4 +1,7 @@
-/* Resampling: filters, windows, weights.
+/* Weights of resampling (resizing) filters. For each pixel of a result side: the source pixels
+ * within the support of the filter, and their weights, computed in double and rounded to float.
+ * Positions that differ by whole source pixels share a row of weights (a phase). With --like pillow
+ * the computations are Pillow's, in the same order.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/resample_weights.h"
 
@@ -18,7 +21,7 @@ static double triangle(double x)
     return x < 1 ? 1 - x : 0;
 }
 
-/* A sinc under a Hamming window, of one lobe. */
+/* A Hamming-windowed sinc with one lobe. */
 static double hamming(double x)
 {
     x = fabs(x);
@@ -30,8 +33,8 @@ static double hamming(double x)
     return sin(x) / x * (0.54 + 0.46 * cos(x));
 }
 
-/* Its constants are floats in Pillow (libImaging/Resample.c, hamming_filter), which decides ties.
- */
+/* Pillow computes with float constants (libImaging/Resample.c, hamming_filter), which decides
+ * ties. */
 static double hamming_of_pillow(double x)
 {
     x = fabs(x);
@@ -86,23 +89,25 @@ static double lanczos3(double x)
     return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0;
 }
 
-/* By enum gi_resample_filter. `reach`: pixels to either side. */
+/* Indexed by enum gi_resample_filter. `reach`: support on either side, in pixels. */
 static const struct {
     double reach;
     double (*at)(double x);
 } filters[] = {{0, NULL},     {0.5, box},  {1, triangle}, {1, hamming}, {1, hermite},
                {2, mitchell}, {2, catrom}, {2, lanczos2}, {3, lanczos3}};
 
-/* What one side is made from, and the last window that was asked for. */
+/* One side (rows or columns) while its weights are computed, with the support of the current
+ * result. */
 struct side {
     enum gi_resample_filter filter;
     struct gi_resample_places places;
     bool like_pillow;
-    double scale, reach; /* of the filter, 1 or more; pixels of the source to either side */
-    bool stays;          /* results lie on pixels of the source */
-    int64_t period;      /* results after which the places repeat between pixels */
-    int first, n;        /* window: within the source */
-    double middle;       /* of the result, from the source's pixel `from` */
+    double scale, reach; /* scale: of the filter, 1 or more; reach: support on either side, in
+                            source pixels */
+    bool stays;          /* every result is at the centre of a source pixel */
+    int64_t period;      /* number of results after which the fractional positions repeat */
+    int first, n;        /* support of the current result, clipped to the source */
+    double middle;       /* position of the result, relative to source pixel `from` */
     int64_t from;
 };
 
@@ -133,8 +138,9 @@ static int clip(int64_t x, int most)
     return x < 0 ? 0 : x > most ? most : (int)x;
 }
 
-/* The window of result i: pixels whose middles are within reach. What is told of the place apart
- * from whole pixels is the same for all results that lie alike between them. */
+/* Finds the support of result i: the source pixels whose centres are within reach. Fractional
+ * positions are computed from exact integers, so that results with equal fractions get equal
+ * weights. */
 static void window(struct side *s, int i)
 {
     const struct gi_resample_places *p = &s->places;
@@ -145,7 +151,8 @@ static void window(struct side *s, int i)
     if (s->stays || s->filter == GI_RESAMPLE_NEAREST) {
         first = s->from;
         end = first + 1;
-    } else if (s->like_pillow) { /* in its doubles: libImaging/Resample.c, precompute_coeffs */
+    } else if (s->like_pillow) { /* in double like Pillow: libImaging/Resample.c,
+                                    precompute_coeffs */
         float in0 = (float)((double)p->offset / (double)whole);
         float in1 = (float)((double)(p->offset + 2 * p->step * p->result) / (double)whole);
         double scale = (double)(in1 - in0) / p->result;
@@ -164,7 +171,8 @@ static void window(struct side *s, int i)
     s->n = s->n < 1 ? 1 : s->n;
 }
 
-/* The weights of the window; their sum is 1, or of the box their number. */
+/* Computes the weights of the support. Returns their sum: 1, or for the box filter their number,
+ * because these are not normalised. */
 static double window_weights(const struct side *s, double *weights)
 {
     double sum = 0, inverse = 1 / s->scale, (*at)(double) = filters[s->filter].at;
@@ -181,7 +189,8 @@ static double window_weights(const struct side *s, double *weights)
     return divide ? 1 : sum;
 }
 
-/* Pillow's nearest: sums of steps (libImaging/Geometry.c, ImagingScaleAffine). */
+/* Computes positions of Pillow's nearest filter by adding up steps (libImaging/Geometry.c,
+ * ImagingScaleAffine). */
 static void nearest_of_pillow(const struct gi_resample_side *side, int32_t *first,
                               const struct gi_resample_places *p)
 {
@@ -193,13 +202,13 @@ static void nearest_of_pillow(const struct gi_resample_side *side, int32_t *firs
         first[i] = clip((int64_t)at, p->source - 1);
 }
 
-/* Pillow's normalize_coeffs_8bpc. */
+/* Rounds a weight to fixed point as Pillow does (normalize_coeffs_8bpc). */
 static int32_t integer_of(double weight)
 {
     return (int32_t)((weight < 0 ? -0.5 : 0.5) + weight * (1 << 22));
 }
 
-/* Where a side's tables lie in memory that follows. */
+/* The tables of one side, in one block of memory. */
 struct memory {
     int32_t *first, *phase, *integers;
     float *weights, *sums;
@@ -216,7 +225,8 @@ static int most_taps(struct side *s)
     return most;
 }
 
-/* Bytes for a side of so many taps; with `at`, shares them out. */
+/* Returns the bytes of the tables for a side with `taps` taps per result. If `at` is not NULL, sets
+ * the pointers of `m` into that memory. */
 static size_t lay_out(struct memory *m, const struct side *s, int taps, char *at)
 {
     size_t n = (size_t)s->places.result, weights = n * (size_t)taps;
@@ -233,7 +243,8 @@ static size_t lay_out(struct memory *m, const struct side *s, int taps, char *at
     return window + (words + words % 2) * sizeof(int32_t);
 }
 
-/* The weights of result i as row `to` of the tables, in a window of `taps`. */
+/* Writes the weights of result i to row `to` of the tables, shifted by `lead` in a row of
+ * `taps`. */
 static void put_weights(const struct side *s, const struct memory *m, int to, int lead, int taps)
 {
     float *weights = m->weights + (size_t)to * (size_t)taps;
@@ -249,7 +260,8 @@ static void put_weights(const struct side *s, const struct memory *m, int to, in
         integers[lead + j] = integer_of(m->window[j]);
 }
 
-/* Rows of weights are the same one where a period before they were the same. */
+/* Fills the tables of a side. A result shares the row of weights of the result one period before if
+ * the weights are equal. */
 static struct gi_resample_side side_fill(struct side *s, const struct memory *m, int taps)
 {
     struct gi_resample_side side = {.n = s->places.result,

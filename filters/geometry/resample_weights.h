@@ -1,4 +1,5 @@
-/* The filters of resampling and the tables that the primitive `resample` takes, made in double.
+/* The filters of resampling, and the tables of weights for the primitive `resample`, computed in
+ * double precision.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_RESAMPLE_WEIGHTS_H
 #define GI_FILTERS_RESAMPLE_WEIGHTS_H
@@ -17,23 +18,23 @@ enum gi_resample_filter {
     GI_RESAMPLE_LANCZOS3,
 };
 
-/* Where the results of a side lie: the middle of result i is (offset + (2 i + 1) step) / (2 unit)
- * pixels from the source's edge, so that step / unit is the reduction; pixel j of the source
- * reaches from j to j + 1. The products must fit in 64 bits. */
+/* Positions of the results along a side: the centre of result i is at (offset + (2 i + 1) step) /
+ * (2 unit) source pixels, so step / unit is the reduction factor. Source pixel j extends from j to
+ * j + 1. The products must fit in 64 bits. */
 struct gi_resample_places {
     int source, result; /* pixels */
     int64_t offset, step, unit;
 };
 
-/* The whole source. */
+/* Positions that map the whole source to the whole result. */
 static inline struct gi_resample_places gi_resample_all(int source, int result)
 {
     return (struct gi_resample_places){source, result, 0, source, result};
 }
 
-/* `tables->row` and `tables->col` in one block that plan->tables begins with: a struct gi_resample.
- * Its alpha rule is WEIGH, of the nearest filter PLAIN. `like_pillow`: the weights that Pillow
- * computes, as integers too. NULL with `err`: GI_E_MEMORY. */
+/* Makes `tables->row` and `tables->col` in one block at the beginning of plan->tables, and returns
+ * it as a struct gi_resample. Its alpha rule is WEIGH, for the nearest filter PLAIN. `like_pillow`:
+ * the weights that Pillow computes, as integers too. Returns NULL with `err`: GI_E_MEMORY. */
 struct gi_resample *gi_resample_tables(struct gi_plan *plan, enum gi_resample_filter filter,
                                        const struct gi_resample_places *row,
                                        const struct gi_resample_places *col, bool like_pillow,

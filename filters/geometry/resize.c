@@ -1,4 +1,4 @@
-/* Resizing by resampling filters, to fit, fill, pad or stretch.
+/* Resizes by resampling filters, to fit, fill, pad or stretch.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -10,7 +10,7 @@ struct params {
     struct gi_extent size;
     bool fit, fill, pad, stretch, no_enlarge, fast;
     int gravity, filter, like;
-    struct gi_border_params border; /* --border-value */
+    struct gi_border_params border; /* parameters of --border-value */
 };
 
 static const struct gi_choice filters[] = {
@@ -56,8 +56,8 @@ static const struct gi_option options[] = {
     {.name = "fit",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fit),
-     .help =
-         "Keep the aspect and stay within the size: what happens without any of the next three"},
+     .help = "Keep the aspect ratio and stay within the size; the default, without any of the next "
+             "three options"},
     {.name = "fill",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fill),
@@ -75,7 +75,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, no_enlarge),
      .help = "Only make images smaller"},
     GI_GRAVITY_OPTION(struct params, "center",
-                      "The part that --fill keeps, and the place where --pad puts the image"),
+                      "The part that --fill keeps, and the position of the image with --pad"),
     GI_ADDED_VALUE_OPTION(struct params, border, "Pixels that --pad adds"),
     {.name = "filter",
      .letter = 'f',
@@ -89,7 +89,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, like),
      .default_text = "itself",
      .choices = likes,
-     .help = "Whose arithmetic"},
+     .help = "The program whose arithmetic is used"},
     {.name = "fast",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fast),
@@ -127,12 +127,12 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* The tables of a side take some tens of bytes per pixel. RESULT_MAX: as many pixels as may be
- * read. */
+/* The tables of a side need some tens of bytes per pixel. RESULT_MAX: the default limit of
+ * pixels. */
 enum { SIDE_MAX = 1 << 24 };
 static const int64_t RESULT_MAX = 4294967294;
 
-/* Everything that follows from the parameters and the source's shape. */
+/* The sizes and positions that follow from the parameters and the source's shape. */
 struct layout {
     int frame_width, frame_height; /* size of the result */
     int width, height;             /* size of the image within it */
@@ -152,7 +152,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Fits the image into the frame by the smaller ratio; an open side follows the other one. */
+/* Fits the image into the frame by the smaller ratio; a side that was left open follows from the
+ * other one. */
 static void fit(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     bool by_height = gi_length_is_open(&p->size.width);
@@ -171,7 +172,8 @@ static void fit(struct layout *l, const struct params *p, const struct gi_image 
     }
 }
 
-/* Fills the frame with a part of the source: one side whole, the other side cut as gravity says. */
+/* Fills the frame with a part of the source: one side is used completely, the other is cropped
+ * according to gravity. */
 static void fill(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     int64_t to_width = l->frame_width, to_height = l->frame_height;
@@ -190,7 +192,7 @@ static void fill(struct layout *l, const struct params *p, const struct gi_image
         (struct gi_resample_places){src->width, l->width, across * (p->gravity % 3), step, unit};
     l->col =
         (struct gi_resample_places){src->height, l->height, above * (p->gravity / 3), step, unit};
-    if (step == unit) { /* whole pixels stay whole */
+    if (step == unit) { /* integer offsets stay integers */
         enum gi_gravity gravity = (enum gi_gravity)p->gravity;
         l->row.offset = 2 * unit * gi_gravity_left(gravity, (int)(across / unit));
         l->col.offset = 2 * unit * gi_gravity_above(gravity, (int)(above / unit));
@@ -261,8 +263,9 @@ static bool stays(const struct gi_resample_places *places)
     return places->source == places->result && places->step == places->unit && places->offset == 0;
 }
 
-/* Whether the version of Pillow goes down the columns first: 13.0 by ImagingResampleInner
- * (libImaging/Resample.c), 12.2 and 12.3 by Image.resize (PIL/Image.py). */
+/* Returns whether this version of Pillow filters the columns first: 13.0 according to
+ * ImagingResampleInner (libImaging/Resample.c), 12.2 and 12.3 according to Image.resize
+ * (PIL/Image.py). */
 static bool columns_first(enum like like, const struct gi_image *src, const struct layout *l)
 {
     int64_t less = (int64_t)src->height - l->height;
@@ -309,7 +312,7 @@ static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
     const struct gi_resample_side *col = &((const struct gi_resample *)plan->tables)->col;
     struct layout l = layout_of(plan->params, &plan->sources[0]);
     struct gi_span in = rows_within(&l, y0, y1);
-    if (in.bottom <= in.top) /* none are needed, but one row is the minimum */
+    if (in.bottom <= in.top) /* the range is empty, but at least one row must be requested */
         return (struct gi_span){0, 1};
     return (struct gi_span){col->first[in.top], col->first[in.bottom - 1] + col->taps};
 }
@@ -395,7 +398,7 @@ const struct gi_filter gi_filter_resize = {
         "never.",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .mixes = true,
+    .averages = true,
     .check = check,
     .shrink = shrink,
     .plan = plan,

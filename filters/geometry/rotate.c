@@ -1,4 +1,5 @@
-/* Rotation by any angle about any point; quarter turns move pixels without changing them.
+/* Rotation by any angle about any point, interpolated by the primitive `remap`; multiples of 90
+ * degrees move pixels without changing them.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -76,7 +77,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     double angle = fmod(p->angle_deg, 360) * (acos(-1) / 180);
     double c = exact ? (quarters == 0) - (quarters == 2) : cos(angle);
     double s = exact ? (quarters == 1) - (quarters == 3) : sin(angle);
-    double x = (width - 1) / 2.0, y = (height - 1) / 2.0; /* the source of a point */
+    double x = (width - 1) / 2.0, y = (height - 1) / 2.0; /* source pixel about which the image
+                                                             turns */
     double to_x = x, to_y = y;                            /* its position in the result */
     if (p->expand) {
         /* Slightly less, so that rounding adds no row. */
@@ -114,16 +116,18 @@ const struct gi_filter gi_filter_rotate = {
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
                 "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic",
-    .manual = "The image is rotated counterclockwise around its middle, or around --center. "
-              "Multiples of 90 degrees move pixels and change none; without --center the result "
-              "then has the shape of the rotated image. At other angles it keeps the size of the "
-              "input, or with --expand gets the size that holds all of the image around its "
-              "middle, whatever --center is.\n\n"
-              "Pixels outside the image have --border; by default the value of --background, 0: "
-              "black, or transparent with alpha. Colour is weighted by alpha.\n\n"
-              "Pixel (x, y) of the result is interpolated at X = a x + b y + c, Y = d x + e y + "
-              "f of the input, with 40 bits of fraction. Pillow, OpenCV and scipy rotate in the "
-              "same direction.",
+    .manual =
+        "The image is rotated counterclockwise around its middle, or around --center. Multiples of "
+        "90 degrees move pixels without changing them; without --center the result then has the "
+        "shape of the rotated image. At other angles it keeps the size of the input, or with "
+        "--expand gets the size that holds all of the image around its middle, whatever --center "
+        "is.\n"
+        "\n"
+        "Pixels from outside the image follow --border, by default the value of --background, "
+        "which is 0: black, or transparent in an image with alpha. Colour is weighted by alpha.\n"
+        "\n"
+        "Pixel (x, y) of the result is interpolated at X = a x + b y + c, Y = d x + e y + f of the "
+        "input, with 40 bits of fraction. Pillow, OpenCV and scipy rotate in the same direction.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

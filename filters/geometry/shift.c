@@ -1,4 +1,5 @@
-/* Translation by whole or fractional pixels.
+/* Translation: whole pixels are moved unchanged, fractions of a pixel are interpolated by the
+ * primitive `remap`.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 

@@ -1,4 +1,4 @@
-/* Shared by the geometric transforms.
+/* Geometric transforms: options, costs, and the source rows that result rows depend on.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 

@@ -1,4 +1,4 @@
-/* Transposition: rows become columns.
+/* Transposition at either diagonal: rows become columns, without interpolation.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 

@@ -1,4 +1,5 @@
-/* Lens distortion correction.
+/* Lens distortion correction with OpenCV's camera model: k1 to k6 radial and p1, p2 tangential
+ * coefficients from a calibration file, interpolated by the primitive `remap`.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/camera.h"
 #include "filters/geometry/transform.h"
@@ -72,13 +73,13 @@ const struct gi_filter gi_filter_undistort = {
     .manual = "--camera is a file of OpenCV's FileStorage, JSON or YAML, with camera_matrix (or "
               "cameraMatrix, mtx, K) and distortion_coefficients (or dist_coeffs, distCoeffs, "
               "dist, D): k1 k2 p1 p2, with k3, with k4 k5 k6. It has at most 64 kB, 32 levels of "
-              "lists and mappings, and no aliases. The result is the image of the "
-              "same camera without distortion, as of OpenCV's undistort. Colour is weighted by "
-              "alpha.\n\n"
-              "With x and y in focal lengths from the principal point and r2 = x^2 + y^2, a "
-              "pixel of the result is interpolated in the input at x k + 2 p1 x y + p2 (r2 + 2 "
-              "x^2) and y k + p1 (r2 + 2 y^2) + 2 p2 x y, k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / "
-              "(1 + k4 r2 + k5 r2^2 + k6 r2^3).",
+              "lists and mappings, and no aliases. The result is the image of the same camera "
+              "without distortion, like that of OpenCV's undistort. Colour is weighted by alpha.\n"
+              "\n"
+              "With x and y in focal lengths from the principal point and r2 = x^2 + y^2, a pixel "
+              "of the result is interpolated in the input at x k + 2 p1 x y + p2 (r2 + 2 x^2) and "
+              "y k + p1 (r2 + 2 y^2) + 2 p2 x y, k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 "
+              "+ k5 r2^2 + k6 r2^3).",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -1,4 +1,5 @@
-/* Polar and log-polar transform about a point, and its inverse.
+/* Polar and log-polar transform about a point, and its inverse, interpolated by the primitive
+ * `remap` at positions in double precision.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -37,7 +38,7 @@ static const struct gi_option options[] = {
     {.name = "inverse",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
-     .help = "From the polar image back"},
+     .help = "Transform a polar image back"},
     GI_TRANSFORM_SIZE_OPTION(struct params),
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},

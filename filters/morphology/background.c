@@ -1,4 +1,5 @@
-/* Rolling-ball background: the height that a ball below the image surface can reach.
+/* Rolling-ball background (S. Sternberg, 1983): the height that the top of a ball reaches that
+ * rolls below the surface of the image.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Black-hat: the closing of the image minus the image.
+/* Black top-hat (bottom-hat): the closing of the image minus the image (F. Meyer, 1979).
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

@@ -1,4 +1,5 @@
-/* Closing: a dilation followed by an erosion.
+/* Morphological closing: a dilation followed by an erosion with the same structuring element (J.
+ * Serra, 1982).
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 
@@ -16,13 +17,15 @@ const struct gi_filter gi_filter_close = {
     .examples = "gpuimg close in.png out.png\n"
                 "gpuimg close mask.png whole.png --k 7\n"
                 "gpuimg close scan.png paper.png --k 51",
-    .manual = "close = erode(dilate(in)): dark spots in which the structuring element does not "
-              "fit are filled, and everything else keeps its shape.\n\n"
-              "The structuring element, alpha, NaN and borders are those of erode and dilate; "
-              "see gpuimg help erode. Both steps see beside the image what --border makes of the "
-              "image that they get, as in scipy.\n\n"
-              "The results are those of scipy's grey_closing() and OpenCV's MORPH_CLOSE (J. "
-              "Serra, Image Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
+    .manual =
+        "close = erode(dilate(in)): dark spots in which the structuring element does not fit are "
+        "filled, and everything else keeps its shape.\n"
+        "\n"
+        "The structuring element, alpha, NaN and borders are those of erode and dilate; see gpuimg "
+        "help erode. Each step applies --border to the image that it receives, as in scipy.\n"
+        "\n"
+        "The results are those of scipy's grey_closing() and OpenCV's MORPH_CLOSE (J. Serra, Image "
+        "Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_footprint_check,

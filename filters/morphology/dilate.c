@@ -1,4 +1,4 @@
-/* Dilation: maximum filter with a structuring element.
+/* Dilation: the maximum filter with the reflected structuring element, by the primitive `min_max`.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

@@ -1,4 +1,4 @@
-/* Erosion: minimum filter with a structuring element.
+/* Erosion: the minimum filter with a structuring element, by the primitive `min_max`.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

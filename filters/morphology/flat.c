@@ -86,7 +86,8 @@ static enum gi_status alloc_like(struct gi_queue *queue, struct gi_image *image,
     return queue->k->alloc(queue, image, src->width, src->height, src->channels, src->type, err);
 }
 
-/* The same min or max filter on pixels whose transparent ones were replaced. */
+/* Returns the specification of the same min or max filter for pixels whose transparent ones were
+ * replaced. */
 static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
                                      const struct gi_ignore_transparent *ignoring,
                                      const struct gi_image *src)
@@ -101,8 +102,8 @@ static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
     return all;
 }
 
-/* The min or max filter that ignores transparent pixels: these get a value that any other sample is
- * chosen before. */
+/* Runs a min or max filter that ignores transparent pixels: they get a value that loses against
+ * every other sample. */
 static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_min_max *spec,
                                 struct gi_err *err)
@@ -112,17 +113,17 @@ static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
     struct gi_ignore_transparent ignoring = {.hidden = spec->greatest ? start : end,
                                              .shown = spec->greatest ? full : 0};
     struct gi_min_max all = of_ignoring(spec, &ignoring, src);
-    struct gi_image veiled;
-    enum gi_status status = alloc_like(queue, &veiled, src, err);
+    struct gi_image visible;
+    enum gi_status status = alloc_like(queue, &visible, src, err);
     if (status)
         return status;
-    status = queue->k->ignore_transparent(queue, &veiled, src, &ignoring, err);
+    status = queue->k->ignore_transparent(queue, &visible, src, &ignoring, err);
     if (!status)
-        status = queue->k->min_max(queue, dst, &veiled, &all, err);
+        status = queue->k->min_max(queue, dst, &visible, &all, err);
     ignoring.picked = dst;
     if (!status)
         status = queue->k->ignore_transparent(queue, dst, src, &ignoring, err);
-    queue->k->release(queue, &veiled);
+    queue->k->release(queue, &visible);
     return status;
 }
 

@@ -1,10 +1,11 @@
-/* Shared by the operations of flat morphology: a structuring element, its erosion and its dilation.
+/* Flat morphology: erosion and dilation with a structuring element, and operations composed of
+ * them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_FLAT_H
 #define GI_FILTERS_FLAT_H
 
 #include "filters/opacity.h"
-#include "filters/footprint.h"
+#include "filters/option_footprint.h"
 
 struct gi_flat_params {
     struct gi_footprint_params window;
@@ -12,7 +13,8 @@ struct gi_flat_params {
     struct gi_border_params border;
 };
 
-/* Options of the structuring element, --alpha and the border; differences have no --alpha. */
+/* Options for the structuring element, --alpha and the border; operations that subtract have no
+ * --alpha. */
 extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
 /* For the manuals of operations that dilate. */
@@ -21,13 +23,14 @@ extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
     "follows scipy: its structuring element is turned by 180 degrees. OpenCV does not "            \
     "turn it."
 
-/* The two halves: eroding by `erode` and dilating the result by `dilate` is the opening. */
+/* The tables of a plan, for both halves: eroding by `erode` and dilating the result by `dilate` is
+ * the opening. */
 struct gi_flat {
     struct gi_min_max erode, dilate;
-    struct gi_footprint_run runs[]; /* of both */
+    struct gi_footprint_run runs[]; /* of the structuring element, for both */
 };
 
-/* For the manuals of differences. */
+/* For the manuals of operations that subtract. */
 #define GI_FLAT_DIFFERENCE_ALPHA                                                                   \
     "Alpha stays as it is; fully transparent pixels are ignored, as in erode."
 
@@ -37,9 +40,10 @@ struct gi_flat {
 enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
-/* For the filters' `run`: the result is the min or max filter of the source; `second` of `first` of
- * it; or `point` of `a` and `b` of it. Fully transparent pixels are ignored (filters/opacity.h).
- * Intermediate images are allocated and released here. Errors: those of the primitives. */
+/* For the filters' `run`. gi_flat_one: the result is the min or max filter of the source;
+ * gi_flat_both: `second` of `first` of the source; gi_flat_pair: `point` of `a` and `b` of the
+ * source. Fully transparent pixels are ignored (filters/opacity.h). Intermediate images are
+ * allocated and released here. Errors: those of the primitives. */
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, const struct gi_min_max *spec,
                            struct gi_err *err);

@@ -1,4 +1,5 @@
-/* Morphological gradient: the dilation minus the erosion.
+/* Morphological gradient: the dilation minus the erosion (J. Rivest, P. Soille and S. Beucher,
+ * 1993).
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

@@ -1,4 +1,5 @@
-/* Midpoint filter: the mean of the local minimum and the local maximum.
+/* Midpoint filter: the mean of the local minimum and the local maximum under a structuring element
+ * (R. Gonzalez and R. Woods, Digital Image Processing, 5.3).
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

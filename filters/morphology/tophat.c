@@ -1,4 +1,4 @@
-/* White top-hat: the image minus its opening.
+/* White top-hat: the image minus its opening (F. Meyer, 1979).
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

@@ -1,6 +1,7 @@
-/* Median filter: the middle sample of a neighbourhood.
+/* Median filter: the middle sample of a neighbourhood, and the variant that replaces only samples
+ * that differ from the median by more than a threshold.
  * SPDX-License-Identifier: MIT */
-#include "filters/rank/rank.h"
+#include "filters/rank/rank_plan.h"
 #include "filters/tone/otsu.h"
 
 static const struct gi_option options[] = {

@@ -1,6 +1,7 @@
-/* Mode filter: the most frequent sample of a neighbourhood.
+/* Mode filter: the most frequent sample of a neighbourhood, for labels and palettes, whose values
+ * can't be averaged.
  * SPDX-License-Identifier: MIT */
-#include "filters/rank/rank.h"
+#include "filters/rank/rank_plan.h"
 #include "filters/tone/curve.h"
 
 static const struct gi_option options[] = {GI_FOOTPRINT_SHAPE_OPTIONS, GI_RANK_OPTIONS};

@@ -1,6 +1,6 @@
-/* Rank filter: the sample of a neighbourhood at a given percentile.
+/* Rank filter: the sample of a neighbourhood at a given percentile (percentile filter).
  * SPDX-License-Identifier: MIT */
-#include "filters/rank/rank.h"
+#include "filters/rank/rank_plan.h"
 
 static const struct gi_option options[] = {
     {.name = "percent",
@@ -11,7 +11,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "%",
-     .help = "The percentile to take: none is the minimum, all the maximum"},
+     .help = "The percentile to take: 0 is the minimum, 100 the maximum"},
     GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };

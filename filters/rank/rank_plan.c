@@ -1,6 +1,6 @@
 /* Plans and runs rank filters in a neighbourhood of any shape.
  * SPDX-License-Identifier: MIT */
-#include "filters/rank/rank.h"
+#include "filters/rank/rank_plan.h"
 
 /* The cost of sorting networks, of column histograms, or of sliding histograms. Whether there are
  * fully transparent pixels, which need the implementation for runs, is not known when planning. */

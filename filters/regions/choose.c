@@ -1,4 +1,4 @@
-/* Finds regions, measures them and paints over some of them.
+/* Finds connected components, measures them, and paints over some of them.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/choose.h"
 

@@ -19,7 +19,7 @@ struct gi_choose_params {
         .help = "Foreground is brighter than this; of colour images the luma is compared"          \
     }
 
-/* `standard`: "4" or "8". */
+/* The row of --connectivity. `standard`: its default, "4" or "8". */
 #define GI_CHOOSE_CONNECTIVITY_OPTION(standard)                                                    \
     {                                                                                              \
         .name = "connectivity", .type = GI_OPT_CHOICE,                                             \
@@ -33,7 +33,7 @@ extern const struct gi_choice gi_connectivity_choices[];
 /* The plan of these operations, whose parameters are a struct gi_choose_params. Errors: as
  * gi_plan_make(). */
 enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err);
-/* The same for operations that depend only on which regions touch a side. */
+/* The plan of operations that depend only on which components touch a side of the image. */
 enum gi_status gi_choose_by_side_plan(struct gi_plan *plan, struct gi_err *err);
 
 /* Sets marked[l - 1] for the n regions: nonzero if region l is painted over. */

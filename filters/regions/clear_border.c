@@ -1,4 +1,5 @@
-/* Removes connected components that touch a side of the image.
+/* Removes connected components of the foreground that touch a side of the image, by flood fill from
+ * the sides or by labelling.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/choose.h"
 

@@ -1,4 +1,5 @@
-/* Connected components: foreground by a threshold or a mask, labelling, measures, points.
+/* Connected components: makes the foreground by a threshold or a mask image, labels it, measures
+ * each component and collects its pixels, by the primitives `label`, `region_stats` and `compact`.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/extract.h"
 
@@ -49,7 +50,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     plan->array_nbytes = p->labels || p->points || p->descriptors ? labels : 0;
     plan->scratch_nbytes = labels + gi_luma_nbytes(src);
     plan->cost = (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
-                                  .nbytes = 6.0 / src->channels}; /* labels, written and read */
+                                  .nbytes = 6.0 / src->channels}; /* labels are written and read */
     return GI_OK;
 }
 
@@ -84,7 +85,7 @@ static void relabel(struct gi_image *labels, const uint32_t *renumber)
     }
 }
 
-/* Drops the points whose label was dropped. */
+/* Removes the points whose label was removed. */
 static void drop_points(struct gi_pixel_list *points, const struct gi_image *labels)
 {
     uint64_t n = 0;

@@ -1,4 +1,5 @@
-/* Fills holes: background enclosed by foreground becomes white.
+/* Fills holes: connected components of the background that do not touch a side of the image become
+ * white.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/choose.h"
 

@@ -1,4 +1,4 @@
-/* Label images.
+/* Checks and reads label images.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/labels.h"
 

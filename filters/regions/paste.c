@@ -1,4 +1,4 @@
-/* Pastes points and crops back at their positions.
+/* Pastes points and crops into an image at their recorded positions, by the primitive `scatter`.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/paste.h"
 
@@ -159,18 +159,20 @@ const struct gi_filter gi_filter_paste = {
     .examples = "gpuimg paste in.png out.png --crops crops/ --table regions.csv\n"
                 "gpuimg paste in.png marked.png --points points.csv --color red\n"
                 "gpuimg paste black.png out.png --points points.npy",
-    .manual = "A point gets its value, or the colour of --color. A crop replaces the pixels, "
-              "alpha too, at the bounding box of its row in the table, widened by the "
-              "--crop-margin of extract. Later rows of the table replace earlier ones. Points "
-              "and parts of crops outside the image are left out.\n\n"
-              "Crops may be changed before, except for their sizes, for example by gpuimg clahe "
-              "crops/*.png --out-dir changed. Rows that are deleted from the table are not "
-              "pasted. Tables may come from other programs: columns of CSV are found by their "
-              "names, x, y, value of points, and label, bbox_x, bbox_y, bbox_width, bbox_height "
-              "of regions.\n\n"
-              "The value of a point is a sample in the scale of the image, for all colours. "
-              "Crops of another depth are scaled. The result has colour if the image or the "
-              "crops have it, and alpha if either has it.",
+    .manual =
+        "A point gets its value, or the colour of --color. A crop replaces the pixels, alpha too, "
+        "at the bounding box of its row in the table, widened by the --crop-margin of extract. "
+        "Later rows of the table replace earlier ones. Points and parts of crops outside the image "
+        "are left out.\n"
+        "\n"
+        "Crops may be processed before, as long as their sizes stay the same, for example by "
+        "gpuimg clahe crops/*.png --out-dir changed. Rows that are deleted from the table are not "
+        "pasted. Tables may come from other programs: columns of CSV are found by their names, x, "
+        "y, value of points, and label, bbox_x, bbox_y, bbox_width, bbox_height of regions.\n"
+        "\n"
+        "The value of a point is a sample in the scale of the image, for all colours. Crops of "
+        "another depth are scaled. The result has colour if the image or the crops have it, and "
+        "alpha if either has it.",
     .options = options,
     .params_nbytes = sizeof(struct gi_paste_params),
     .check = check,

@@ -1,4 +1,4 @@
-/* What paste puts into an image.
+/* The parameters of paste: the points, or the table and crops, that it puts into an image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_PASTE_H
 #define GI_FILTERS_PASTE_H

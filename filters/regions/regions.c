@@ -1,4 +1,5 @@
-/* Regions on the host: measures from integer sums, choice by area, sorting.
+/* Regions on the host: computes measures from integer sums, removes regions by area, and sorts the
+ * rest.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/extract.h"
 
@@ -60,7 +61,7 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
     return region;
 }
 
-/* A region's sort key; smaller ones come first. */
+/* A region and its sort key; smaller keys come first. */
 struct sort_key {
     uint64_t key;
     uint32_t index;
@@ -113,7 +114,7 @@ static bool sort_byte(struct sort_key *to, const struct sort_key *from, uint32_t
     return true;
 }
 
-/* Sorts the regions as asked for; the result is in either half of `keys`, 2n entries. */
+/* Sorts the regions as the options say; the result is in either half of `keys`, 2n entries. */
 static const struct sort_key *sort_regions(struct sort_key *keys, const struct gi_extract *extract,
                                            enum gi_region_order order)
 {

@@ -1,4 +1,4 @@
-/* Removes small connected components.
+/* Removes connected components of the foreground that are small, or all except the largest ones.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Comparison of two host images: differences and structural similarity (SSIM), in double precision,
- * row by row on all CPU threads. Each row has its own sums, which are added from the top, so that
- * the result does not depend on the number of threads.
+ * row by row on all CPU threads. Each row has its own sums, which are added from the top down, so
+ * that the result does not depend on the number of threads.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/compare.h"
 

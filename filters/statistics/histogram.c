@@ -17,14 +17,14 @@
  * neighbouring ranks for the median and for each percentile. */
 enum { ENDS, FINITE_ENDS = 2, ANSWERS = 4, RANKS_MAX = ANSWERS + 2 * (1 + GI_REALS_MAX) };
 
-/* What is measured. Integer samples: only the counts, 256 or 65536 per channel. */
+/* The measurements. For integer samples only the counts, 256 or 65536 per channel. */
 struct state {
     /* For GI_F32: */
     int pass;                                          /* the last pass that was begun */
     struct gi_float_totals totals[GI_MAX_CHANNELS];    /* from pass 1 on */
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX]; /* answered from pass 2 on */
     float least[GI_MAX_CHANNELS],
-        most[GI_MAX_CHANNELS]; /* of finite samples; from pass 2 on; 0 if there are none */
+        most[GI_MAX_CHANNELS]; /* of finite samples; from pass 2 on; 0 if none is finite */
     double lo, hi;             /* range of the bins; from pass 2 on */
     struct gi_sums sums[GI_MAX_CHANNELS];
     uint64_t counts[]; /* of pass 0 per channel, then of pass 1 per rank, then the bins */
@@ -185,7 +185,7 @@ static void ask_ranks(struct state *state, int nchannels, const struct gi_histog
         uint64_t total = state->totals[c].n;
         ranks[ENDS] = (struct gi_rank){.channel = c, .rank = 0};
         ranks[ENDS + 1] = (struct gi_rank){.channel = c, .rank = total - 1};
-        gi_ranks_of_extremes(&ranks[FINITE_ENDS], c, &state->totals[c]);
+        gi_ranks_of_ends(&ranks[FINITE_ENDS], c, &state->totals[c]);
         for (int i = 0; i <= p->percentiles.n; i++) {
             double t;
             uint64_t rank = total ? gi_percentile_rank(&t, percent_at(p, i), total) : 0;

@@ -1,4 +1,6 @@
-/* Integral images (summed-area tables) and cumulative sums.
+/* Integral images (summed-area tables) and cumulative sums along rows or columns, by the primitive
+ * `scan`. Sums are integers, so that every device gives the same: floats are first rounded to
+ * multiples of a power of two.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/integral.h"
 
@@ -117,8 +119,8 @@ static bool result_equal(const void *a, const void *b)
     "Each channel is summed alone, alpha too, and the sums have the shape of the "                 \
     "image. Sums of 8 and 16 bits are whole numbers, of 32 bits if the largest "                   \
     "possible sum fits and otherwise of 64. Samples of float images, or their squares, "           \
-    "are rounded to multiples of a power of two that is so small that 62 bits just "               \
-    "hold any sum, and added as whole numbers, so that the result is the same on every "           \
+    "are rounded to multiples of the smallest power of two for which every sum fits "              \
+    "in 62 bits, and added as whole numbers, so that the result is the same on every "             \
     "device; NaN and infinities count as 0, and sums are doubles.\n\n"                             \
     "A .npy file holds exactly these sums. A .pfm file has the nearest floats, of "                \
     "images of one or three channels. For many images each has an array of its name, "             \

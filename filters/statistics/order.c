@@ -1,5 +1,7 @@
-/* Statistics from exact integers. 128-bit products are exact: n < 2^32 and q < 2^31, so n *
- * sum(q^2) and (sum q)^2 stay below 2^126, and their difference has no cancellation error.
+/* Statistics from exact integers: mean and deviation, and order statistics of floats by two-step
+ * radix selection (upper, then lower half of the keys).
+ * | 128-bit products are exact: n < 2^32 and q < 2^31, so n * sum(q^2) and (sum q)^2 stay below
+ * 2^126, and their difference has no cancellation error.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/order.h"
 
@@ -66,7 +68,7 @@ struct gi_float_totals gi_float_totals(const uint64_t *high)
     return totals;
 }
 
-void gi_ranks_of_extremes(struct gi_rank ends[2], int channel, const struct gi_float_totals *totals)
+void gi_ranks_of_ends(struct gi_rank ends[2], int channel, const struct gi_float_totals *totals)
 {
     uint64_t infinite = totals->minus_infinite + totals->plus_infinite;
     bool none = totals->n == infinite;

@@ -45,12 +45,11 @@ struct gi_rank {
     int slot;      /* the first question of this channel with this half */
 };
 
-/* Asks for the smallest and the largest finite sample; their rank is past the end if there is none.
- */
-void gi_ranks_of_extremes(struct gi_rank ends[2], int channel,
-                          const struct gi_float_totals *totals);
+/* Asks for the minimum and the maximum finite sample; their rank is past the end if no sample is
+ * finite. */
+void gi_ranks_of_ends(struct gi_rank ends[2], int channel, const struct gi_float_totals *totals);
 
-/* After the first pass; `high` holds the counts of all channels. */
+/* To be called after the first pass; `high` holds the counts of all channels. */
 void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high);
 
 /* The second pass: adds a band's counts to `low`, GI_KEY_HALF entries for each of n, zeroed before
@@ -59,7 +58,7 @@ void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high);
 enum gi_status gi_ranks_count(struct gi_queue *queue, uint64_t *low, const struct gi_rank *ranks,
                               int n, const struct gi_image *band, struct gi_err *err);
 
-/* After the second pass. */
+/* To be called after the second pass; fills the answers. */
 void gi_ranks_answer(struct gi_rank *ranks, int n, const uint64_t *low);
 
 #endif

@@ -1,5 +1,5 @@
-/* Statistics: exact sums and extremes on the backend, order statistics from counts; for floats in
- * two passes, as in the histogram.
+/* Statistics: exact sums, minimum and maximum on the backend, order statistics from counts; for
+ * floats in two passes, as in the histogram.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_channel.h"
 
@@ -13,7 +13,7 @@
 
 enum {
     RANKS_MAX = 2 * (1 + GI_REALS_MAX)
-}; /* the median and percentiles, two neighbouring ranks each */
+}; /* median and percentiles: two neighbouring ranks each */
 
 struct state {
     int pass, rows; /* the last pass that was begun; rows that the first pass has measured */

@@ -5,7 +5,8 @@
 
 #include "filters/statistics/stats.h"
 
-/* Fills what follows from sums and extremes of channel c of `src`; the rest as for no counts. */
+/* Fills the statistics that follow from sums, minimum and maximum of channel c of `src`, and sets
+ * the others as without counts. */
 void gi_stats_from_sums(struct gi_stats_channel *channel, const struct gi_reduction *found,
                         const struct gi_image *src, int c, const struct gi_stats_params *p);
 

@@ -1,4 +1,4 @@
-/* Look-up tables of tone curves.
+/* Applies tone curves by look-up tables.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/curve.h"
 

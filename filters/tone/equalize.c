@@ -1,4 +1,4 @@
-/* Histogram equalization.
+/* Histogram equalization: the cumulative histogram as tone curve, with OpenCV's rounding.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Gamma correction: a power of every sample.
+/* Gamma correction: raises every sample to a power, by a look-up table.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* Levels: black point, white point and gamma.
+/* Levels adjustment: maps a black point and a white point to new ones, with a gamma curve between
+ * them; a look-up table for integers, a linear function for floats.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

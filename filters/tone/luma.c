@@ -1,4 +1,4 @@
-/* The luma of an image, for operations that judge colours by it.
+/* The luma of an image, for operations that judge a colour pixel by one number.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/luma.h"
 

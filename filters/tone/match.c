@@ -1,4 +1,5 @@
-/* Histogram matching to a reference image or to given counts.
+/* Histogram matching to a reference image or to given counts: maps each sample to the value at
+ * which the cumulative histogram of the reference equals that of the image.
  * SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <math.h>
@@ -243,12 +244,12 @@ const struct gi_filter gi_filter_match = {
               "for others, the first for 0, with numbers separated by blanks or commas. A line "
               "of names may come first; if it is that of gpuimg histogram, counts begin after "
               "its column hi.\n\n" GI_CURVE_FLOATS
-              " If the image or the reference has no samples between 0 and 1, nothing "
-              "changes.\n\n"
+              " If the image or the reference has no samples between 0 and 1, nothing changes.\n"
+              "\n"
               "The result is that of scikit-image's match_histograms() with each channel alone, "
-              "which does not round: between the values that occur in the reference its "
-              "cumulative histogram is interpolated linearly, in double, and the result is "
-              "rounded half to even; below the first it is the smallest of these values.",
+              "which does not round: between the values that occur in the reference its cumulative "
+              "histogram is interpolated linearly, in double, and the result is rounded half to "
+              "even; below the first, the result is the smallest of these values.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -1,4 +1,4 @@
-/* Contrast stretching between percentiles.
+/* Contrast stretching: maps two percentiles of the samples to black and white.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* Otsu's threshold for images of any type, and levels as sample values.
+/* Otsu's threshold (N. Otsu, 1979) for images of any type, and conversion of levels to sample
+ * values.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/otsu.h"
 
@@ -81,7 +82,7 @@ static void next_pass(struct gi_level_state *state)
 {
     if (state->pass == 0) {
         struct gi_float_totals totals = gi_float_totals(state->counts[0]);
-        gi_ranks_of_extremes(state->ends, 0, &totals);
+        gi_ranks_of_ends(state->ends, 0, &totals);
         gi_ranks_find(state->ends, 2, state->counts[0]);
     } else {
         gi_ranks_answer(state->ends, 2, state->counts[0]);

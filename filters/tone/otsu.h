@@ -1,4 +1,4 @@
-/* Levels that separate an image's samples in two classes, given or found by Otsu's method.
+/* Levels that separate an image's samples into two classes, given or found by Otsu's method.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OTSU_H
 #define GI_FILTERS_OTSU_H

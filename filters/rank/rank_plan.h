@@ -1,15 +1,15 @@
-/* Shared by the rank filters of a neighbourhood.
+/* Shared by the rank filters: options, plans and runs for a percentile in a neighbourhood.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_RANK_H
-#define GI_FILTERS_RANK_H
+#ifndef GI_FILTERS_RANK_PLAN_H
+#define GI_FILTERS_RANK_PLAN_H
 
 #include "filters/opacity.h"
-#include "filters/footprint.h"
+#include "filters/option_footprint.h"
 
 struct gi_rank_params {
     struct gi_footprint_params window;
-    double percent;            /* the percentile, of rank */
-    struct gi_level threshold; /* of median */
+    double percent;            /* for rank */
+    struct gi_level threshold; /* for median */
     bool alpha;
     struct gi_border_params border;
 };
@@ -32,10 +32,10 @@ struct gi_rank_params {
  * GI_E_USAGE for a neighbourhood that is too large. */
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err);
 
-/* Returns the specification for a run, from the plan. */
+/* Returns the specification for a run, which depends on whether there are transparent pixels. */
 const struct gi_median *gi_rank_footprint(const struct gi_plan *plan, const struct gi_work *work);
 
-/* Runs it as a rank filter. */
+/* Runs a rank filter. */
 enum gi_status gi_rank_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err);
 

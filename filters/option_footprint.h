@@ -1,8 +1,8 @@
-/* The neighbourhood of a pixel, by --k or --size: the structuring element of morphology, the window
- * of rank filters and the like.
+/* The neighbourhood of a pixel, given by --k, --size, --shape or --mask: the structuring element of
+ * morphology, the neighbourhood of rank filters.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_FOOTPRINT_H
-#define GI_FILTERS_FOOTPRINT_H
+#ifndef GI_FILTERS_OPTION_FOOTPRINT_H
+#define GI_FILTERS_OPTION_FOOTPRINT_H
 
 #include "filters/filter.h"
 
@@ -50,15 +50,15 @@ extern const struct gi_choice gi_footprint_shapes[];
                 "holds them, or an image of one channel, whose black is outside"                   \
     }
 
-/* A paragraph on them for manuals. */
+/* A paragraph for manuals about these two options. */
 #define GI_FOOTPRINT_SHAPE_MANUAL                                                                  \
     "The structuring element is a rectangle (--k or --size), a disk or a diamond in "              \
     "the square of --k (--shape), or any set of pixels (--mask). A disk has the pixels "           \
     "whose distance to the middle is at most (k - 1) / 2, like scikit-image's disk(r); "           \
     "a diamond those whose horizontal and vertical distances add up to at most that. "             \
     "--mask has a row of 1 and 0 per line, or rows separated by ';' (\"0 1 0; 1 1 "                \
-    "1\"), or is an image such as mask.png, with at most 4001 runs of pixels. Its "                \
-    "middle is that of its rectangle; on an even side it is the later one of the two."
+    "1\"), or is an image such as mask.png, with at most 4001 runs of pixels. Its origin is "      \
+    "the middle of its rectangle, on an even side the later one of the two middle pixels."
 
 /* gi_filter.check for parameters that begin with a struct gi_footprint_params. */
 enum gi_status gi_footprint_check(void *params, struct gi_err *err);
@@ -68,8 +68,9 @@ enum gi_status gi_footprint_check(void *params, struct gi_err *err);
 enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footprint_params *window,
                                   const struct gi_image *src, int most, struct gi_err *err);
 
-/* A structuring element as primitives take it: its rectangle, with the pixel itself at (width / 2,
- * height / 2), and, unless it is the whole rectangle, its runs, which gi_footprint_free() frees. */
+/* A structuring element in the form that primitives take: its rectangle, with the pixel itself at
+ * (width / 2, height / 2), and, unless it is the whole rectangle, its runs, which
+ * gi_footprint_free() frees. */
 struct gi_footprint {
     int width, height;
     int pixels;

@@ -1,6 +1,6 @@
-/* Structuring elements and neighbourhoods: their size and shape from options.
+/* Structuring elements and neighbourhoods: makes their size and shape from options.
  * SPDX-License-Identifier: MIT */
-#include "filters/footprint.h"
+#include "filters/option_footprint.h"
 
 #include <stdlib.h>
 
