@@ -1,4 +1,4 @@
-/* What both backends know of moving samples.
+/* Border modes and pixel conversion that both backends share.
  * SPDX-License-Identifier: MIT */
 #include "kernels/border.h"
 

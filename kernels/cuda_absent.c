@@ -1,4 +1,4 @@
-/* What a build without CUDA says when asked for it.
+/* Replaces the CUDA backend in a build without CUDA: reports that it is missing.
  * SPDX-License-Identifier: MIT */
 #include "kernels/kernels.h"
 

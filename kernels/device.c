@@ -1,4 +1,4 @@
-/* Devices of one queue.
+/* Opens and closes devices with one queue.
  * SPDX-License-Identifier: MIT */
 #include "kernels/kernels.h"
 

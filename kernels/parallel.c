@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 enum {
-    SCRATCH_KEPT = 8,    /* idle buffers that are kept for the runs to come */
-    SCRATCH_ALIGN = 128, /* bytes: neighbours' scratch shares no cache line, nor a pair of them */
+    SCRATCH_KEPT = 8,    /* maximum idle buffers that are kept for later runs */
+    SCRATCH_ALIGN = 128, /* bytes: the scratch memory of neighbouring threads shares no cache
+                            line, nor a pair of lines */
 };
 
 struct gi_pool {
@@ -26,24 +27,26 @@ struct scratch {
 
 /* One call of gi_pool_run(), on its caller's stack. */
 struct run {
-    struct run *next;    /* in the list; under the crew's lock, as all up to `fn` */
-    int threads;         /* that may be at it, the caller counted */
-    int joined;          /* that ever were, the caller counted: who comes gets this number */
-    int busy;            /* workers that are */
+    struct run *next; /* next run in the list; protected by the thread pool's lock, like all members
+                         up to `fn` */
+    int threads;      /* maximum number of threads, including the caller */
+    int joined;       /* number of threads that ever joined, including the caller; the next one gets
+                         this number */
+    int busy;         /* workers that are in the run now */
     pthread_cond_t left; /* the last worker has left */
     gi_job_fn *fn;
     void *arg;
     int njobs;
-    char *scratch; /* of the caller; that of thread i is `stride` bytes times i behind it */
+    char *scratch; /* of the caller; thread i has that at `stride` * i */
     size_t stride;
     atomic_int next_job;
 };
 
-/* The only state of a file in this program that is not constant: threads are the process's. */
+/* The only variable data at file scope in this program: the threads belong to the process. */
 static struct {
-    pthread_mutex_t life; /* over npools, and taken before the lock */
+    pthread_mutex_t life; /* protects npools; taken before `lock` */
     int npools;
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* protects the following members */
     pthread_cond_t wake;  /* a run was listed, or `quit` */
     struct run *runs;
     pthread_t *threads; /* nthreads of threads_room run, nidle of these wait */
@@ -80,7 +83,7 @@ static struct run *run_to_join(void)
     return best;
 }
 
-/* Signals that end the process are for the threads that the caller made. */
+/* Blocks signals that end the process, which are for the threads of the caller. */
 static void refuse_signals(void)
 {
     sigset_t deadly;
@@ -113,7 +116,7 @@ static void *worker_main(void *unused)
         pthread_mutex_unlock(&workers.lock);
         work(run, thread);
         pthread_mutex_lock(&workers.lock);
-        unlist(run); /* its numbers are out */
+        unlist(run); /* all job numbers are taken */
         if (--run->busy == 0)
             pthread_cond_signal(&run->left);
     }
@@ -134,7 +137,7 @@ enum gi_status gi_pool_new(struct gi_pool **out, int threads, struct gi_err *err
     return GI_OK;
 }
 
-/* The last one out ends the workers. */
+/* Ends the workers when the last share is freed. */
 static void dismiss(void)
 {
     pthread_mutex_lock(&workers.lock);
@@ -183,9 +186,9 @@ static bool room_for_thread(void)
     return true;
 }
 
-/* Starts workers where a run wants more than are idle, and returns how many of these to wake: no
- * more than it has work for, since a small image need not pay for every CPU of a large machine.
- * Called with the lock held. */
+/* Starts workers if a run needs more than are idle, and returns how many of these to wake: not more
+ * than it has work for, because a small image should not start threads on every CPU of a large
+ * machine. Called with the lock held. */
 static int call_workers(const struct run *run)
 {
     int wanted = run->threads - 1, idle = workers.nidle < wanted ? workers.nidle : wanted;
@@ -226,7 +229,7 @@ static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int t
                : gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of scratch a thread", stride);
 }
 
-/* Into the place of the smallest that is kept, which is freed. */
+/* Keeps a buffer in place of the smallest cached one, which is freed. */
 static void scratch_keep(struct scratch scratch)
 {
     int least = 0;
@@ -243,7 +246,7 @@ static void scratch_keep(struct scratch scratch)
     free(scratch.data);
 }
 
-/* The caller's part of a run that workers join. */
+/* Runs the caller's part of a run that workers join. */
 static void run_with_workers(struct run *run)
 {
     pthread_cond_init(&run->left, NULL);

@@ -1,4 +1,4 @@
-/* Exact numbers of many words, and reductions of parts put together.
+/* Exact integers of several words, and the joining of partial reductions.
  * SPDX-License-Identifier: MIT */
 #include "kernels/statistics.h"
 

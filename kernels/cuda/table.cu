@@ -1,7 +1,7 @@
 /* The function table of the CUDA backend: every slot of struct gi_kernels and the table of
  * implementations of every primitive.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/device/host.h"
+#include "kernels/cuda/device/device_slots.h"
 
 static const struct gi_ways *const ways[] = {
     &gi_cuda_convolve_separable_ways,

@@ -121,7 +121,7 @@ static void run_step(struct planes *p, const struct gi_colour_step *step,
 }
 
 /* Returns whether the step changes each colour independently of the others. */
-static bool is_apart(const struct gi_colour_step *step)
+static bool is_per_channel(const struct gi_colour_step *step)
 {
     if (step->kind != GI_COLOUR_MATRIX)
         return step->kind == GI_COLOUR_CURVE;
@@ -140,7 +140,7 @@ static void know_bytes(struct colour_work *colour_work)
     if (colour_work->src->type != GI_U8 || spec->alpha_too)
         return;
     EACH_PIXEL p->r[i] = p->g[i] = p->b[i] = (float)i;
-    for (; colour_work->nknown < spec->nsteps && is_apart(&spec->steps[colour_work->nknown]);
+    for (; colour_work->nknown < spec->nsteps && is_per_channel(&spec->steps[colour_work->nknown]);
          colour_work->nknown++)
         run_step(p, &spec->steps[colour_work->nknown], spec);
 }
@@ -286,7 +286,7 @@ MATRIX(matrix_f32, float, GI_F32)
 
 /* ---- the primitive ---- */
 
-static void mix_tile(void *arg, int index, void *scratch)
+static void transform_tile(void *arg, int index, void *scratch)
 {
     (void)scratch;
     const struct colour_work *colour_work = arg;
@@ -304,8 +304,8 @@ static enum gi_status run(struct gi_queue *queue, struct colour_work *colour_wor
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     colour_work->tiling = GI_CPU(tiling)(colour_work->src, gi_pool_threads(pool), STRIP_MAX, 0);
-    return gi_pool_run(pool, colour_work->tiling.nstrips * colour_work->tiling.nbands, mix_tile,
-                       colour_work, 0, err);
+    return gi_pool_run(pool, colour_work->tiling.nstrips * colour_work->tiling.nbands,
+                       transform_tile, colour_work, 0, err);
 }
 
 static bool is_matrix(const struct gi_queue *queue, const struct gi_image *src,

@@ -96,7 +96,7 @@ static inline int32_t offset_of(const struct site *site, int x, int y)
 }
 
 /* Returns the minimum and maximum of n values. */
-static inline struct range extremes_of(const int32_t *v, int n)
+static inline struct range range_of(const int32_t *v, int n)
 {
     struct range r = {v[0], v[0]};
     for (int i = 1; i < n; i++) {
@@ -111,7 +111,7 @@ static inline bool within(struct range r, struct range of)
     return r.first >= of.first && r.last <= of.last;
 }
 
-static inline bool apart(struct range r, struct range of)
+static inline bool is_disjoint(struct range r, struct range of)
 {
     return r.last < of.first || r.first > of.last;
 }
@@ -142,8 +142,8 @@ static void sort_each(struct sorted *sorted, const struct site site,
 static void sort(struct sorted *sorted, const struct site site, const struct remap_places *places,
                  int n)
 {
-    struct range x = extremes_of(places->x, n), y = extremes_of(places->y, n);
-    sorted->all_beyond = site.empty && (apart(x, site.across) || apart(y, site.down));
+    struct range x = range_of(places->x, n), y = range_of(places->y, n);
+    sorted->all_beyond = site.empty && (is_disjoint(x, site.across) || is_disjoint(y, site.down));
     sorted->all_inside = within(x, site.columns) && within(y, site.rows) && n % GI_LANES == 0;
     if (sorted->all_inside)
         for (int i = 0; i < n; i++)

@@ -28,9 +28,9 @@ struct work {
             to[i + (channels)-1] = counts ? shown : hidden;                                        \
         }                                                                                          \
     }                                                                                              \
-    static void off_##name(void *out, const void *src, const void *picked, size_t n, float veiled) \
+    static void off_##name(void *out, const void *src, const void *picked, size_t n, float value)  \
     {                                                                                              \
-        const sample hidden = (sample)veiled;                                                      \
+        const sample hidden = (sample)value;                                                       \
         sample made[BLOCK * (channels)];                                                           \
         for (size_t x = 0, m; x < n; x += m) {                                                     \
             const sample *in = (const sample *)src + x * (channels);                               \
@@ -54,7 +54,7 @@ ROWS(f32_2, float, 2)
 ROWS(f32_4, float, 4)
 
 typedef void on_fn(void *out, const void *src, size_t n, const struct gi_ignore_transparent *spec);
-typedef void off_fn(void *out, const void *src, const void *picked, size_t n, float veiled);
+typedef void off_fn(void *out, const void *src, const void *picked, size_t n, float value);
 
 static on_fn *const on[GI_F32 + 1][2] = {
     {on_u8_2, on_u8_4}, {on_u16_2, on_u16_4}, {on_f32_2, on_f32_4}};

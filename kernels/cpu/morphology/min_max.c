@@ -47,12 +47,12 @@ struct worker {
     const struct min_max *e;
     struct gi_tile tile;
     size_t n;     /* bytes of the tile's row */
-    char *suffix; /* `height` rows of the block: each the extreme of itself and all rows below it
-                     (suffix) */
-    char *
-        prefix[2]; /* the running extreme of the next block's rows (prefix), and the previous one */
-    char *fresh;   /* a row as keys */
-    char *outside; /* a row of border values */
+    char *suffix; /* `height` rows of the block: each the minimum (maximum) of itself and all rows
+                     below it (suffix) */
+    char *prefix[2];   /* the running minimum (maximum) of the next block's rows (prefix), and the
+                          previous one */
+    char *fresh;       /* a row as keys */
+    char *outside;     /* a row of border values */
     char *line, *next; /* a row with the window's halo, and a second one for doubling */
 };
 
@@ -144,7 +144,7 @@ static void make_row(const struct worker *w, int y)
     size_t n = w->n, width = (size_t)e->spec->width, before = (size_t)e->spec->anchor_x, m = 1;
     char *a = w->line, *b = w->next, *out = gi_row(e->dst, y);
     fill_sides(w, w->line + before * e->nbytes);
-    for (size_t left = width - 1; 2 * m < width; m *= 2) { /* a: the extreme of m columns */
+    for (size_t left = width - 1; 2 * m < width; m *= 2) { /* a: of m columns each */
         left -= m;
         pick(w, b, a, a + m * e->nbytes, n + left * e->nbytes);
         char *swap = a;
@@ -162,8 +162,8 @@ static void make_row(const struct worker *w, int y)
         keep_alpha(e, y);
 }
 
-/* Computes rows y0 <= y < y1 of the tile, at most one block: row y is the extreme of the block's
- * suffix that begins at its first row and of the prefix of the next block. */
+/* Computes rows y0 <= y < y1 of the tile, at most one block: row y is the minimum (maximum) of the
+ * block's suffix that begins at its first row and of the prefix of the next block. */
 static void make_block(struct worker *w, int y0, int y1)
 {
     const struct min_max *e = w->e;

@@ -1,8 +1,7 @@
 /* Min and max filters with a structuring element of any shape, given as runs. For every source row
- * the extremes of 1, 2, 4, ... samples from each sample on are made by doubling; two of them,
- * overlapping, give any run, which is folded into the result rows whose structuring element has
- * that run in this row.
- * SPDX-License-Identifier: MIT */
+ * the minima (maxima) of 1, 2, 4, ... samples from each sample on are made by doubling; two of
+ * them, overlapping, give any run, which is folded into the result rows whose structuring element
+ * has that run in this row. SPDX-License-Identifier: MIT */
 #include "kernels/cpu/morphology/min_max.h"
 
 enum {
@@ -11,7 +10,7 @@ enum {
     WINDOWS = 4,         /* and at least this many widths of the structuring element */
 };
 
-/* kept[i] = the extreme of a[i], b[i] and, if there is one already, kept[i]. */
+/* kept[i] = the minimum (maximum) of a[i], b[i] and, if there is one already, kept[i]. */
 typedef void fold_fn(void *kept, const void *a, const void *b, size_t n, bool more);
 
 #define FOLD(name, type, is)                                                                       \
@@ -53,7 +52,7 @@ struct worker {
     size_t n;   /* bytes of the tile's row */
     char *kept; /* result rows in progress, as many as the structuring element has: row y at y %
                    height */
-    char *level[LEVELS]; /* extremes of 2^i samples each */
+    char *level[LEVELS]; /* minima (maxima) of 2^i samples each */
     char *fresh;         /* a row as in the image */
 };
 

@@ -7,7 +7,7 @@
 #ifndef GI_KERNELS_CPU_BIT_RUNS_H
 #define GI_KERNELS_CPU_BIT_RUNS_H
 
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 
 enum { RUNS_FRAME = 1 /* the label of everything that touches a side of the image */ };
 

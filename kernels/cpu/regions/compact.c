@@ -1,7 +1,7 @@
 /* Stream compaction of the foreground pixels: each band counts, a prefix sum gives each band its
  * place, each band writes.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 
 struct select_job {
     const struct gi_predicate *predicate;

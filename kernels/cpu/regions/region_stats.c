@@ -4,7 +4,7 @@
  * no larger label has been seen: a band adds to its own labels directly, and to others, which
  * extend into it from above, in a small hash table that is merged at the end.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef GI_KERNELS_CPU_REGION_VALUES_H
 #define GI_KERNELS_CPU_REGION_VALUES_H
 
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 #if !GI_LEVEL_scalar
 #include "kernels/cpu/common/bytes.h"
 #endif

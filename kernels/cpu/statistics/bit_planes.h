@@ -6,7 +6,7 @@
 #ifndef GI_KERNELS_CPU_BIT_PLANES_H
 #define GI_KERNELS_CPU_BIT_PLANES_H
 
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 
 enum {
     PLANE_BYTES = 512,

@@ -2,7 +2,7 @@
  * tables, so that equal neighbours do not wait for each other's store; each band adds its tables to
  * the result with atomic 64-bit additions.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 #if GI_LEVEL_avx512
 #include "kernels/cpu/statistics/bit_planes.h"
 #endif
@@ -134,13 +134,13 @@ static inline int bytes_tables(int channels)
 
 /* Counts in one table: of two equal neighbours the first counts for both and the second goes to the
  * bin of uncounted samples, so that it does not wait for the other's store. */
-static inline void count_pairs(uint32_t *table, size_t nobody, const uint32_t *bins, int n)
+static inline void count_pairs(uint32_t *table, size_t uncounted, const uint32_t *bins, int n)
 {
     int i = 0;
     for (; i + 2 <= n; i += 2) {
         bool same = bins[i] == bins[i + 1];
         table[bins[i]] += 1 + (uint32_t)same;
-        table[same ? nobody : bins[i + 1]]++;
+        table[same ? uncounted : bins[i + 1]]++;
     }
     if (i < n)
         table[bins[i]]++;

@@ -1,6 +1,6 @@
-/* Sums, extremes and their positions. Integers are summed in lanes of neighbouring samples, which
- * serve 1 to 4 channels; floats in lanes of doubles without rounding if a block's exponents are
- * close enough (kernels/cpu/statistics/reduce_floats.h), and per exponent otherwise.
+/* Sums, minimum and maximum with their positions. Integers are summed in lanes of neighbouring
+ * samples, which serve 1 to 4 channels; floats in lanes of doubles without rounding if a block's
+ * exponents are close enough (kernels/cpu/statistics/reduce_floats.h), and per exponent otherwise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/statistics/reduce_floats.h"
 
@@ -24,8 +24,8 @@ static void note_sums(struct gi_reduction *found, uint64_t n, uint64_t sum, uint
     found->square.w[0] += square;
 }
 
-/* Finds sums and extremes of up to CHUNK samples, whole pixels, the first at `place`; SQUARE is the
- * type that holds the squares of a lane. */
+/* Finds sums, minimum and maximum of up to CHUNK samples, whole pixels, the first at `place`;
+ * SQUARE is the type that holds the squares of a lane. */
 #define DEFINE_CHUNK(name, T, SQUARE)                                                              \
     static void name(struct gi_reduction *found, const T *row, size_t n, size_t channels,          \
                      uint64_t place)                                                               \

@@ -14,7 +14,7 @@
 #ifndef GI_KERNELS_CPU_REDUCE_FLOATS_H
 #define GI_KERNELS_CPU_REDUCE_FLOATS_H
 
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 
 enum {
     FLOAT_LANES = 24,          /* a multiple of 1, 2, 3, 4 channels, and of 8 */
@@ -92,7 +92,7 @@ static inline void exact_add_double(struct gi_exact *to, double d, int unit)
     gi_exact_add(to, whole, (unsigned)shift, d < 0);
 }
 
-/* Extremes of a block, per lane. */
+/* Minimum and maximum of a block, per lane. */
 struct float_ends {
     float min[FLOAT_LANES], max[FLOAT_LANES];
     uint32_t least[FLOAT_LANES],

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 
 struct scan {
     struct gi_image *dst;

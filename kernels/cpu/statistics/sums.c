@@ -2,7 +2,7 @@
  * by side, so that the same code serves 1 to 4 channels and vectorises; for bytes, instructions
  * that add neighbouring lanes are faster.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/common/measure.h"
+#include "kernels/cpu/common/bit_rows.h"
 #if !GI_LEVEL_scalar
 #include "kernels/cpu/common/bytes.h"
 #endif

@@ -17,7 +17,7 @@ struct permute_channels_args {
  * samples. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    shuffle(struct permute_channels_args args)
+    permute(struct permute_channels_args args)
 {
     enum { N = PIECE / (int)sizeof(T) };
     int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
@@ -58,16 +58,16 @@ static void launch(struct gi_cuda_queue *cu, const struct permute_channels_args 
     dim3 grid = pointwise_grid(args.pieces, args.dst.height);
     switch (args.dst.channels) {
     case 1:
-        shuffle<T, 1><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        permute<T, 1><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
         break;
     case 2:
-        shuffle<T, 2><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        permute<T, 2><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
         break;
     case 3:
-        shuffle<T, 3><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        permute<T, 3><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
         break;
     default:
-        shuffle<T, 4><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        permute<T, 4><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     }
 }
 

@@ -10,7 +10,7 @@ gi_convolve_separable_fn gi_cuda_separable_rows;
 
 /* Sliding window in shared memory: up to 61 taps of gray (8 and 16 bits), and of 8-bit RGB and RGBA
  * with premultiplied colour. It requires finite sums, row taps that raw samples can represent
- * (sliding_window_raw.cuh), quotients by alpha within march_divides(), and border values of the
+ * (sliding_window_raw.cuh), quotients by alpha within sliding_divides(), and border values of the
  * image's type. */
 bool gi_cuda_sliding_shared_takes(const struct gi_image *src, const struct gi_separable *spec);
 enum gi_status gi_cuda_sliding_shared(struct gi_cuda_queue *cu, struct gi_image *dst,

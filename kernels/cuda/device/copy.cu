@@ -3,7 +3,7 @@
  * while the device copies one, worker threads fill or empty the other. Pinning the image itself
  * would take longer.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/device/host.h"
+#include "kernels/cuda/device/device_slots.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* CUDA devices: properties, opening and closing. There is no global state, so several devices may
  * be open at once.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/device/host.h"
+#include "kernels/cuda/device/device_slots.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Device memory: a pool of blocks from cudaMalloc that are reused in stream order. The driver's own
  * pools do the same, but the first allocation from one takes 6 ms.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/device/host.h"
+#include "kernels/cuda/device/device_slots.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Pinned host memory for image transfers. Pinning is slow (72 to 93 ms for 256 MB), so blocks are
  * kept for later images.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/device/host.h"
+#include "kernels/cuda/device/device_slots.h"
 
 #include <stdlib.h>
 

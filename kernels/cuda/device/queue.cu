@@ -1,7 +1,7 @@
 /* CUDA queues: one stream each, the tickets of its copies, stopwatches, and named ranges for
  * profilers.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/device/host.h"
+#include "kernels/cuda/device/device_slots.h"
 
 #include <stdlib.h>
 

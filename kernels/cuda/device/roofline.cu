@@ -1,6 +1,6 @@
 /* Peak rates of the device, measured: memory copy and fused multiply-add.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/device/host.h"
+#include "kernels/cuda/device/device_slots.h"
 
 enum {
     COPY_SIDE = 16384, /* 256 MB per side of the copy: more than the L2 cache holds */

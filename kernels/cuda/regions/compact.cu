@@ -259,8 +259,8 @@ template <typename V> static __device__ inline void list_end(const struct outlet
 
 template <typename V>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
-    select(uint32_t *index, V *value, device_u64 *n, device_u64 *tiles, struct foreground f,
-           struct gi_image values)
+    compact_tiles(uint32_t *index, V *value, device_u64 *n, device_u64 *tiles, struct foreground f,
+                  struct gi_image values)
 {
     constexpr unsigned N = share<V>::SEGMENTS;
     __shared__ struct share<V> shares[WARPS];
@@ -325,8 +325,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, uint32_t *index, void *va
     unsigned tiles = tiles_of(values, WARPS * share<V>::SEGMENTS);
     device_u64 *said = (device_u64 *)scratch; /* and the counter of assigned tiles */
     GI_CUDA_TRY(cudaMemsetAsync(said, 0, (tiles + 1) * sizeof *said, cu->stream));
-    select<<<tiles, THREADS, 0, cu->stream>>>(index, (V *)value, n, said, foreground_of(predicate),
-                                              *values);
+    compact_tiles<<<tiles, THREADS, 0, cu->stream>>>(index, (V *)value, n, said,
+                                                     foreground_of(predicate), *values);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef GI_KERNELS_CUDA_REGION_SQUARES_H
 #define GI_KERNELS_CUDA_REGION_SQUARES_H
 
-#include "kernels/cuda/regions/region_table.h"
+#include "kernels/cuda/regions/shared_region_table.h"
 
 /* 8 rows of a lane's four columns, one bit per pixel; rows 2 to 5 are a square. on: foreground;
  * falling: same label as the upper left pixel; rising: the left and the upper pixel have the same

@@ -1,6 +1,6 @@
 /* Reductions: exact sums, sums of squares, minimum, maximum and their positions. A grid-stride loop
  * over pieces of 16 bytes, several per step. Integers are compared together with their index in the
- * step; for floats, the steps that contain the extremes are searched again.
+ * step; for floats, the steps that contain the minimum or maximum are searched again.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/statistics/reduce.cuh"
 

@@ -1,8 +1,8 @@
 /* Hash table of region_stats.cu: sums of a tile's regions in shared memory (open addressing, linear
  * probing), and their transfer to global memory.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CUDA_REGION_TABLE_H
-#define GI_KERNELS_CUDA_REGION_TABLE_H
+#ifndef GI_KERNELS_CUDA_SHARED_REGION_TABLE_H
+#define GI_KERNELS_CUDA_SHARED_REGION_TABLE_H
 
 #include "kernels/cuda/common/warp_collectives.cuh"
 #include "kernels/cuda/common/measure.h"

@@ -1,8 +1,8 @@
 /* Those slots of struct gi_kernels that are not primitives: devices, queues, memory, copies,
  * stopwatches, the roofline.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CUDA_HOST_H
-#define GI_KERNELS_CUDA_HOST_H
+#ifndef GI_KERNELS_CUDA_DEVICE_SLOTS_H
+#define GI_KERNELS_CUDA_DEVICE_SLOTS_H
 
 #include "kernels/cuda/cuda.h"
 

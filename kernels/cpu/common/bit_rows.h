@@ -2,8 +2,8 @@
  * (pixel x is bit x % 64 of word x / 64), and samples as integers. A word is made from 64
  * comparisons without a branch, so that runs of equal pixels are cheap.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_MEASURE_H
-#define GI_KERNELS_CPU_MEASURE_H
+#ifndef GI_KERNELS_CPU_BIT_ROWS_H
+#define GI_KERNELS_CPU_BIT_ROWS_H
 
 #include <math.h>
 #include <stdlib.h>

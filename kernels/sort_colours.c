@@ -1,10 +1,10 @@
-/* Colours as numbers sorted by their bytes from the lowest on, and counted.
+/* Counts colours by sorting: LSD radix sort of colours as numbers, a byte at a time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/color.h"
 
 #include <stdlib.h>
 
-/* `from` to `to` by byte `byte`; false where all have the same. */
+/* Sorts `from` into `to` by one byte. Returns false if all colours have the same byte. */
 static bool sort_byte(uint64_t *to, const uint64_t *from, size_t n, unsigned byte)
 {
     size_t counts[256] = {0}, at = 0;
