@@ -1,5 +1,6 @@
-/* Lookups in the list of commands, which main() gives, so that help, parser and chains know no
- * command. SPDX-License-Identifier: MIT */
+/* Looks up commands in the list that main() passes, so that help, parser and chains depend on no
+ * command.
+ * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 
 #include <string.h>
@@ -23,8 +24,8 @@ const char *const gi_group_titles[GI_GROUPS] = {
     [GI_GROUP_REGIONS] = "Regions",
 };
 
-/* Takes from the operation what the row leaves empty, because a constant cannot refer to what
- * another file defines: the first set, the group, and the texts where the operation's serve. */
+/* Completes a row from its operation: the first set, the group, and texts that are missing, because
+ * a constant can't be initialised from one in another file. */
 static void take_from_filter(struct gi_command *command)
 {
     const struct gi_filter *filter = command->filter;
@@ -45,7 +46,7 @@ static void take_from_filter(struct gi_command *command)
         command->examples = filter->examples;
 }
 
-/* The row of a command for `filter` alone; NULL: it has none. */
+/* Returns the row of a command for `filter` alone; NULL if it has none. */
 static const struct gi_command *row_of(const struct gi_filter *filter)
 {
     for (int i = 1; commands[i]; i++)

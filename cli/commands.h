@@ -5,25 +5,26 @@
 
 #include "cli/command.h"
 
-/* The rows of all commands, up to a NULL (cli/commands/rows.c). The first has no name: it is the
- * command of every operation of image to image that has no row here. */
+/* The rows of all commands, ended by NULL (cli/commands/rows.c). The first has no name: it is the
+ * command of every operation from image to image that has no row of its own. */
 extern const struct gi_command *const gi_command_rows[];
 extern const struct gi_command gi_command_filter;
-/* The rows that gi_command_at(), gi_command_find() and gi_reporter_find() look into. Called once,
- * first of all; `rows` outlives all calls. */
+/* Sets the rows in which gi_command_at(), gi_command_find() and gi_reporter_find() look. Called
+ * once, before all other functions; `rows` must outlive all calls. */
 void gi_commands_use(const struct gi_command *const *rows);
 
-/* The reporter of an analysis, from the row of its command; NULL: none. */
+/* Returns the reporter of an analysis, from the row of its command; NULL: none. */
 struct gi_reporter;
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);
 
-/* Operands that name operations to take part. Errors: GI_E_USAGE for one that there is not. */
+/* Checks operands that name operations. Errors: GI_E_USAGE for an unknown one. */
 enum gi_status gi_operations_check(char **names, int n, struct gi_err *err);
-/* Whether `name` is among them; without any, all take part. */
+/* Returns whether `name` is among them; true if there are none. */
 bool gi_operation_is_named(const char *name, char **names, int n);
 
-/* Prints what the last of `words` could become, one "WORD<tab>what it is" a line, and ":files"
- * where it could be a file. The words follow "gpuimg"; what bash parts at "=" may come in three. */
+/* Prints the completions of the last of `words`, one "WORD<tab>description" per line, and ":files"
+ * if it may be a file. The words follow "gpuimg"; a word that bash splits at "=" may come as
+ * three. */
 void gi_complete(int nwords, char **words);
 
 #endif

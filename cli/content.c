@@ -1,4 +1,4 @@
-/* Files in the place of an option's text.
+/* Reads files that are named in place of an option's text.
  * SPDX-License-Identifier: MIT */
 #include "cli/content.h"
 
@@ -12,15 +12,15 @@
 #include "filters/filter.h"
 #include "imgio/imgio.h"
 
-/* Bytes of a file: the largest mask has 4001 x 4001 samples, as text of a digit and a blank each.
- */
+/* Maximum bytes of a file: the largest mask has 4001 x 4001 samples, as a digit and a blank
+ * each. */
 enum { CONTENT_MAX = 64 << 20 };
 
-/* Whether `text`, which names no file, looks as if it should: it has a letter that no number has
- * before the first blank, comma, end of row or comment. */
+/* Returns whether `text`, which names no file, looks like a path: it has a letter that is not part
+ * of a number before the first blank, comma, end of row or comment. */
 static bool looks_like_path(const char *text)
 {
-    if (*text == '{' || strchr(text, '\n')) /* JSON, or lines */
+    if (*text == '{' || strchr(text, '\n')) /* JSON, or several lines */
         return false;
     size_t n = strcspn(text, " \t\r\n,;#");
     for (size_t i = 0; i < n; i++)
@@ -29,7 +29,7 @@ static bool looks_like_path(const char *text)
     return false;
 }
 
-/* "3x1: 0 1 1" */
+/* Returns a mask image as text: "3x1: 0 1 1". */
 static char *rows_of(const struct gi_image *image)
 {
     size_t pixels = (size_t)image->width * (size_t)image->height;
@@ -71,7 +71,7 @@ static enum gi_status read_image(char **content, const char *name, const void *b
     return *content ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: %s", name);
 }
 
-/* *bytes, malloc()ed, a zero byte behind them. */
+/* Reads a file into *bytes, malloc()ed, with a zero byte after it. */
 static enum gi_status read_file(char **bytes, size_t *nbytes, const char *name, const char *path,
                                 struct gi_err *err)
 {

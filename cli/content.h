@@ -1,13 +1,13 @@
-/* What an option of type GI_OPT_CONTENT says.
+/* The content of options of type GI_OPT_CONTENT.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_CONTENT_H
 #define GI_CLI_CONTENT_H
 
 #include "filters/option.h"
 
-/* Sets *content, malloc()ed, to the content of the file that `text` names, if row->drawn to that of
- * an image as text; NULL if `text` does not name a file and is the content itself. Errors, in one
- * line that begins with the option: GI_E_USAGE, GI_E_IO, GI_E_LIMIT, GI_E_MEMORY; for images
+/* Sets *content, malloc()ed, to the content of the file that `text` names, or with row->drawn to
+ * the image as text; to NULL if `text` does not name a file and is the content itself. Errors, in
+ * one line that begins with the option: GI_E_USAGE, GI_E_IO, GI_E_LIMIT, GI_E_MEMORY; for images
  * gi_load()'s. */
 enum gi_status gi_content_read(char **content, const struct gi_option *row, const char *text,
                                struct gi_err *err);

@@ -1,4 +1,5 @@
-/* 64-bit FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo). SPDX-License-Identifier: MIT */
+/* The 64-bit hash FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo).
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_HASH_H
 #define GI_CLI_HASH_H
 
@@ -7,7 +8,7 @@
 
 static const uint64_t GI_HASH_START = UINT64_C(0xcbf29ce484222325);
 
-/* The hash of what `hash` is of, GI_HASH_START of nothing, with these bytes behind. */
+/* Returns the hash of the bytes of `hash` (GI_HASH_START for none) followed by these. */
 static inline uint64_t gi_hash(uint64_t hash, const void *bytes, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i++)

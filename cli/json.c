@@ -1,4 +1,5 @@
-/* JSON through jansson, which refuses what is no UTF-8 and no number: here that becomes valid.
+/* JSON through jansson, which refuses text that is not UTF-8 and numbers that are not finite: these
+ * are replaced here.
  * SPDX-License-Identifier: MIT */
 #include "cli/json.h"
 #include "cli/command.h"
@@ -15,10 +16,11 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* jansson's allocator is one for the process, whose threads all print. */
+/* Set if memory runs out, for all threads, because jansson has one allocator for the process. */
 static atomic_bool memory_ran_out;
 
-/* Where reading goes on when memory runs out: jansson's parser would free a value twice. */
+/* Target of a longjmp() if memory runs out while parsing: jansson's parser would free a value
+ * twice. */
 static _Thread_local jmp_buf *out_of_memory;
 
 static void *allocate(size_t nbytes)
@@ -58,7 +60,7 @@ json_t *gi_json_text(const char *text)
 
 static const char hex_digits[] = "0123456789abcdef";
 
-/* "KEY_hex". */
+/* Keys of names in hexadecimal digits: "KEY_hex". */
 enum { HEX_KEY_MAX = 32 };
 
 static void hex_key(char text[HEX_KEY_MAX], const char *key)
@@ -85,7 +87,7 @@ void gi_json_set_name(json_t *object, const char *key, const char *name)
     free(hex);
 }
 
-/* What the digits say; false where they are none. */
+/* Converts hexadecimal digits to bytes. Returns false if there are other characters. */
 static bool unhex(char *name, const char *hex)
 {
     for (; *hex; hex += 2) {
@@ -156,7 +158,7 @@ enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err
 enum gi_status gi_json_print_for(int reader, FILE *out, json_t *value, int indent,
                                  struct gi_err *err)
 {
-    /* A terminal may take U+0080 to U+009F for commands. */
+    /* Terminals may interpret U+0080 to U+009F as commands. */
     size_t flags = isatty(reader) ? JSON_ENSURE_ASCII : 0;
     char *text = gi_json_dump(value, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
     if (!text)

@@ -1,14 +1,14 @@
-/* Messages on standard error.
+/* Log: messages on standard error.
  * SPDX-License-Identifier: MIT */
 #include "cli/log.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-/* The beginning of every message of a process. */
+/* Printed at the beginning of every message. */
 static const char *command_name;
 static bool is_quiet;
-static bool shows_line; /* under the lock of stderr */
+static bool shows_line; /* protected by the lock of stderr */
 
 void gi_cli_name(const char *name)
 {
@@ -20,7 +20,7 @@ void gi_cli_quiet(bool quiet)
     is_quiet = quiet;
 }
 
-/* RFC 3629: shortest form, no surrogates, up to U+10FFFF. */
+/* Accepts the shortest form only, no surrogates, up to U+10FFFF (RFC 3629). */
 size_t gi_utf8_nbytes(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -30,7 +30,7 @@ size_t gi_utf8_nbytes(const char *text)
     if (*p < 0xc2 || *p > 0xf4)
         return 0;
     for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) /* a zero byte too */
+        if ((p[i] & 0xc0) != 0x80) /* also false for a zero byte */
             return 0;
     bool wrong = (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
                  (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f);

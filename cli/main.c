@@ -1,4 +1,4 @@
-/* The program: finds the command, runs it, and says what went wrong.
+/* The program: finds the command, runs it, and reports errors.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/stop.h"
 #include "cli/command.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Descriptors 0 to 2 must be open, or an output file would become standard output. The substitutes
- * fail when used: /dev/null opened in the wrong direction. */
+/* Makes sure that descriptors 0 to 2 are open, or an output file would become standard output. The
+ * substitutes fail when used: /dev/null opened in the wrong direction. */
 static void open_standard_files(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -32,7 +32,7 @@ static void clean_up_and_die(int signal_number)
     raise(signal_number);
 }
 
-/* A closed pipe and a file over the size limit become errors of write(). */
+/* Makes a closed pipe and a file over the size limit errors of write() instead of signals. */
 static void set_signals(void)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
@@ -41,7 +41,7 @@ static void set_signals(void)
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(deadly[i], &act, NULL); /* what nohup ignores stays ignored */
+            sigaction(deadly[i], &act, NULL); /* signals that nohup ignores stay ignored */
 }
 
 static enum gi_status flush_stdout(enum gi_status status, struct gi_err *err)
@@ -53,7 +53,7 @@ static enum gi_status flush_stdout(enum gi_status status, struct gi_err *err)
     return status ? status : flushed;
 }
 
-/* Whether --quiet was given to a command that has it. */
+/* Returns whether --quiet was given to a command that has it. */
 static bool is_quiet(const struct gi_command *command, const struct gi_args *args)
 {
     int io = gi_command_set(command, gi_io_options);
@@ -76,7 +76,7 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
     return flush_stdout(status, err);
 }
 
-/* `name` is in the place of a command. */
+/* Reports an unknown command `name`. */
 static enum gi_status fail_command(const char *name, struct gi_err *err)
 {
     const char *nearest = gi_command_nearest(name);
@@ -89,14 +89,15 @@ static enum gi_status fail_command(const char *name, struct gi_err *err)
                    nearest ? ", did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-/* The outputs are committed and standard output was flushed: nothing is lost by leaving at once. */
+/* Ends the process. The outputs are committed and standard output was flushed, so nothing is lost
+ * by exiting at once. */
 static int finish(enum gi_status status, const struct gi_command *command, const struct gi_err *err)
 {
     if (status && status != GI_E_PIPE && *err->text)
         gi_cli_log("%s", err->text);
     int failed =
         status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
-    /* GI_E_DEVICE may be one that was never there. */
+    /* GI_E_DEVICE may mean that the device never existed. */
     bool again = status != GI_E_DEVICE && gi_status_is_machine(status);
     int code = !status                ? GI_EXIT_OK
                : status == GI_E_USAGE ? GI_EXIT_USAGE
@@ -125,7 +126,7 @@ int main(int argc, char **argv)
         printf("gpuimg %s\n", GI_VERSION);
         return finish(flush_stdout(GI_OK, &err), NULL, &err);
     }
-    if (strcmp(name, "__complete") == 0) { /* what the scripts of `gpuimg completion` call */
+    if (strcmp(name, "__complete") == 0) { /* called by the scripts of `gpuimg completion` */
         gi_complete(argc - 2, argv + 2);
         return finish(flush_stdout(GI_OK, &err), NULL, &err);
     }

@@ -1,4 +1,4 @@
-/* argv to parameter structs: the tables of getopt_long are made from the option rows.
+/* Parses argv into parameter structs: the tables of getopt_long are made from the option rows.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
@@ -15,20 +15,20 @@
 
 enum {
     CODE_OPERAND = 1, /* getopt's own code for an operand */
-    CODE_HELP = 256,  /* codes above every letter; rows follow in order */
+    CODE_HELP = 256,  /* codes above every letter; option rows follow in order */
     CODE_JSON,        /* --json, short for --format json */
     CODE_ROW,
 };
 
-/* The rows of a command's sets one after the other, and what getopt makes of them. */
+/* The rows of all sets of a command, and getopt's tables made from them. */
 struct table {
     const struct gi_option **rows;
     int *sets; /* the set of each row */
     int nrows;
-    int json;             /* the row of --format where it has the choice json, or -1 */
-    struct option *longs; /* names and other names of rows, help, json */
+    int json;             /* the row of --format if it has the choice json, or -1 */
+    struct option *longs; /* names and aliases of rows, help, json */
     int nlongs;
-    char *shorts; /* "-:hv..." */
+    char *shorts; /* getopt's short options: "-:hv..." */
 };
 
 static void table_free(struct table *t)
@@ -101,7 +101,7 @@ static int row_of_code(const struct table *t, int code)
     return -1;
 }
 
-/* "--foo: no such option", or which ones an abbreviation may mean. */
+/* Reports "--foo: no such option", or the options that an abbreviation may mean. */
 static enum gi_status fail_unknown(const struct table *t, const struct gi_command *command,
                                    const char *word, int letter, struct gi_err *err)
 {
@@ -127,7 +127,7 @@ static enum gi_status fail_unknown(const struct table *t, const struct gi_comman
                    command->name);
 }
 
-/* getopt's '?' covers an unknown option, an abbreviation of several, and --flag=text. */
+/* getopt's '?' means an unknown option, an ambiguous abbreviation, or --flag=text. */
 static enum gi_status fail_option(const struct table *t, const struct gi_command *command,
                                   const char *word, int code, struct gi_err *err)
 {
@@ -167,7 +167,7 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
                                  struct gi_err *err)
 {
     opterr = 0;
-    optind = 0; /* glibc and musl: start anew, also where an earlier command line was read */
+    optind = 0; /* resets glibc's and musl's getopt, also if an earlier command line was read */
     for (;;) {
         int word = optind ? optind : 1;
         optopt = 0;
@@ -203,7 +203,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A folder in the place of one image, read or written. */
+/* Refuses a folder in place of a single image. */
 static enum gi_status check_folders(const struct gi_args *args, const struct gi_command *command,
                                     struct gi_err *err)
 {

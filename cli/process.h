@@ -7,14 +7,14 @@
 
 #include "imgio/status.h"
 
-/* Whether a command that has done its work frees what the system takes back anyway: contexts and
- * their threads. Only leak checkers want that (a sanitizer's build, or GPUIMG_TEAR_DOWN is set). */
+/* Returns whether a command frees, after its work, memory and contexts that the system would free
+ * anyway. Only leak checkers need that (a sanitizer's build, or GPUIMG_TEAR_DOWN is set). */
 bool gi_cli_tears_down(void);
 
-/* Flushes standard output. Errors: GI_E_PIPE where its reader is gone, GI_E_IO. */
+/* Flushes standard output. Errors: GI_E_PIPE if its reader is gone, GI_E_IO. */
 enum gi_status gi_cli_flush(struct gi_err *err);
 
-/* Milliseconds of the monotonic clock. */
+/* Returns milliseconds of the monotonic clock. */
 double gi_now_ms(void);
 
 #endif

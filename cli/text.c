@@ -1,4 +1,4 @@
-/* Text that is printed into memory.
+/* Prints text into memory.
  * SPDX-License-Identifier: MIT */
 #include "cli/text.h"
 

@@ -1,20 +1,22 @@
-/* Text that is printed into memory. open_memstream() of glibc 2.36 forgets what it had no memory
- * for and says so neither by ferror() nor by fclose(). SPDX-License-Identifier: MIT */
+/* Prints text into memory. This is needed because open_memstream() of glibc 2.36 loses text if
+ * memory runs out and reports that neither by ferror() nor by fclose().
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TEXT_H
 #define GI_CLI_TEXT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* What was printed; `at` ends in a zero behind nbytes. */
+/* The printed text, of nbytes, followed by a zero. */
 struct gi_text_memory {
     char *at;
     size_t nbytes, capacity;
 };
 
-/* A stream into *text, which stays where it is until gi_text_close(). NULL: out of memory. */
+/* Opens a stream that writes to *text, which must not move until gi_text_close(). NULL: out of
+ * memory. */
 FILE *gi_text_open(struct gi_text_memory *text);
-/* Ends the stream. Returns the text, malloc()ed, owned by the caller; NULL where memory ran out at
+/* Closes the stream. Returns the text, malloc()ed, owned by the caller; NULL if memory ran out at
  * any time, or `stream` is NULL. */
 char *gi_text_close(FILE *stream, struct gi_text_memory *text);
 

@@ -5,12 +5,11 @@
 
 #include "imgio/imgio.h"
 
-#define GI_XMP_HEAD                                                                                \
-    "http://ns.adobe.com/xap/1.0/" /* followed by a zero: begins an APP1 segment                   \
-                                      with XMP */
-enum {
-    GI_JPEG_METADATA_MAX = 65500
-}; /* maximum bytes of EXIF, XMP or a text in one segment, with its header */
+/* With the zero after it, begins an APP1 segment with XMP. */
+#define GI_XMP_HEAD "http://ns.adobe.com/xap/1.0/"
+
+/* Maximum bytes of EXIF, XMP or a text in one segment, with its header. */
+enum { GI_JPEG_METADATA_MAX = 65500 };
 
 /* Keywords that gi_jpeg_encode() writes before a comment, as "Author: ", and that are read back. */
 extern const char *const gi_jpeg_keywords[];

@@ -1,5 +1,5 @@
-/* gpuimg bench: the ceilings of this machine, how close each operation comes to them, and the size
- * from which `auto` uses CUDA.
+/* gpuimg bench: the peak rates of this machine, how close each operation comes to them, and the
+ * size of images from which `auto` uses CUDA.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +15,10 @@
 #include "filters/pipeline.h"
 
 enum {
-    COVER_NBYTES = 128 << 20, /* of images in turn: more than caches hold */
+    COVER_NBYTES = 128 << 20, /* total size of the images that are used in turn: more than the
+                                 caches hold */
     IMAGES_MAX = 64,
-    SIDE_MAX = 65536, /* of the square image that `auto` is asked about */
+    SIDE_MAX = 65536, /* largest side of a square image for which `auto` is evaluated */
     NAME_NBYTES = 160,
 };
 
@@ -29,7 +30,7 @@ struct params {
     bool save;
 };
 
-/* One device: CPU or CUDA. */
+/* The measurements of one device: a CPU or a GPU. */
 struct column {
     char name[16], what[NAME_NBYTES]; /* "cpu"; "avx2, 8 threads" */
     struct gi_queue *queue;
@@ -43,7 +44,7 @@ struct bench {
     int threads;
     struct column columns[2];
     int ncolumns;
-    struct gi_err no_cuda; /* why there is one column only; "" if one device was asked for */
+    struct gi_err no_cuda; /* why there is no column for CUDA; "" if one device was asked for */
     struct gi_image images[IMAGES_MAX];
     int nimages;
 };
@@ -54,7 +55,7 @@ struct row {
     int auto_side; /* 0: never */
 };
 
-/* Waves with noise on them: shades, edges, thousands of regions. */
+/* Draws waves with noise, which have smooth parts, edges, and thousands of components. */
 static void draw(struct gi_image *image)
 {
     uint32_t noise = 1;
@@ -63,7 +64,7 @@ static void draw(struct gi_image *image)
         for (int x = 0; x < image->width; x++) {
             int wave = (x / 7 * 37 + y / 5 * 11) % 256 - 128;
             int swell = abs((x + y) % 512 - 256);
-            noise = noise * 1664525 + 1013904223; /* Numerical Recipes, 1992 */
+            noise = noise * 1664525 + 1013904223; /* constants: Numerical Recipes, 1992 */
             row[x] = (uint8_t)((swell * 3 + (wave > 60 ? 120 : 60) + (int)(noise >> 28)) / 4);
         }
     }
@@ -109,7 +110,7 @@ static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
     return status;
 }
 
-/* `start`: when the first look at the device began. */
+/* `start`: time at which the device was first accessed. */
 static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k,
                                  const struct gi_open_options *options, double start,
                                  struct gi_err *err)
@@ -139,7 +140,8 @@ static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
     return add_column(bench, gi_kernels_cpu(), &options, gi_now_ms(), err);
 }
 
-/* The device that was asked for must be there; `auto` does without. */
+/* Adds the CUDA device. It is an error if it was asked for and is missing; `auto` continues without
+ * it. */
 static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
 {
     enum { DEVICES_MAX = 64 };
@@ -193,12 +195,12 @@ static bool auto_takes_cuda(const struct bench *bench, const struct gi_step *ste
     return seconds.cuda_s < seconds.cpu_s;
 }
 
-/* The least side of a square image that `auto` gives to CUDA; 0 where it gives it none. */
+/* Returns the smallest side of a square image that `auto` gives to CUDA; 0 if there is none. */
 static int auto_side(const struct bench *bench, const struct gi_step *step)
 {
     int cpu = 0, cuda = SIDE_MAX;
     while (cuda > 1 && !auto_takes_cuda(bench, step, cuda))
-        cuda /= 2; /* regions count pixels in 32 bits */
+        cuda /= 2; /* labels count pixels in 32 bits */
     if (cuda <= 1)
         return 0;
     while (cuda - cpu > 1) {
@@ -208,7 +210,7 @@ static int auto_side(const struct bench *bench, const struct gi_step *step)
     return cuda;
 }
 
-/* The operation alone, its options at their defaults. */
+/* Times the operation alone, with its options at their defaults. */
 static enum gi_status measure_step(struct bench *bench, struct row *row, const struct gi_step *step,
                                    struct gi_err *err)
 {
@@ -241,7 +243,8 @@ static enum gi_status measure(struct bench *bench, struct row *row, struct gi_er
     return status;
 }
 
-/* The part of the time that the device would need at least. */
+/* Returns the minimum time of the work on that device as a fraction of the measured time (roofline
+ * model). */
 static double roofline_part(const struct column *column, const struct gi_pipeline_time *time)
 {
     double copy_s = time->nbytes / column->roofline.copy_rate;
@@ -363,7 +366,7 @@ static enum gi_status report(struct bench *bench, char **names, int n, struct gi
         if (!gi_operation_is_named(row.filter->name, names, n))
             continue;
         status = measure(bench, &row, err);
-        if (status == GI_E_UNSUPPORTED) { /* the bench's images are no maps */
+        if (status == GI_E_UNSUPPORTED) { /* the bench's images are not coordinate maps */
             status = GI_OK;
             continue;
         }
@@ -448,17 +451,18 @@ const struct gi_command gi_command_bench = {
     .name = "bench",
     .operands = "[OPERATION...]",
     .summary = "Benchmark each operation on this machine, beside its roofline",
-    .manual = "First measures the peaks: the bytes per second that the CPU (and the CUDA device) "
-              "copies, counting reads and writes, and its fused multiply-adds of float32 per "
-              "second. Then runs the kernels of each operation on a gray 8-bit image that is in "
-              "memory (or on the device) already. It prints the milliseconds of the best run, "
-              "the minimum of bytes to read and write over that time, and the fraction of the "
-              "roofline, which is the longer of the time of those bytes at the copy rate and of "
-              "the multiply-adds at theirs. Several images are used in turn, so that caches do "
-              "not help unless the image is small.\n\n"
-              "Decoding, copies to and from the device and its start are not part of these "
-              "times. They are part of the estimate of --device auto; the last column has the "
-              "side of a square image from which that chooses CUDA, up to 65536 x 65536.",
+    .manual =
+        "First measures the peaks: the bytes per second that the CPU (and the CUDA device) copies, "
+        "counting reads and writes, and its fused multiply-adds of float32 per second. Then runs "
+        "the kernels of each operation on a gray 8-bit image that is in memory (or on the device) "
+        "already. It prints the milliseconds of the best run, the minimum number of bytes to read "
+        "and write divided by that time, and the fraction of the roofline, which is the longer of "
+        "the time of those bytes at the copy rate and of the multiply-adds at theirs. Several "
+        "images are used in turn, so that caches do not help unless the image is small.\n"
+        "\n"
+        "Decoding, copies to and from the device and its start are not part of these times. They "
+        "are part of the estimate of --device auto; the last column has the side of a square image "
+        "from which that chooses CUDA, up to 65536 x 65536.",
     .examples = "gpuimg bench\n"
                 "gpuimg bench gaussian convolve --size 8192\n"
                 "gpuimg bench --device cpu --threads 1 --format json",

@@ -1,5 +1,6 @@
-/* gpuimg channels: channels of one image in another order, in files of their own, or of several
- * images put together. SPDX-License-Identifier: MIT */
+/* gpuimg channels: permutes the channels of an image, writes them to separate files, or joins
+ * channels of several images.
+ * SPDX-License-Identifier: MIT */
 #include "cli/run/batch.h"
 #include "cli/inputs/file_batch.h"
 #include "cli/run/imaging.h"
@@ -17,13 +18,13 @@ enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SOURCES = GI_PERMUTE_CHANNELS_
 
 extern const struct gi_filter gi_filter_channels;
 
-/* One command at work. */
+/* One run of the command. */
 struct job {
     void *const *params;
     struct gi_io_params io;
     struct gi_session *session;
     struct gi_image srcs[SOURCES];
-    struct gi_metadata metadata; /* of the first */
+    struct gi_metadata metadata; /* of the first image */
 };
 
 /* --order, the filter's first option. */
@@ -42,7 +43,7 @@ static enum gi_status load(struct job *job, int i, const char *path, struct gi_e
                            &job->io, &step, 1, err);
 }
 
-/* Parameters of another order; the caller frees them. Errors: NULL. */
+/* Returns parameters with another order; the caller frees them. NULL on an error. */
 static void *params_of(const char *order, struct gi_err *err)
 {
     void *params = calloc(1, gi_filter_channels.params_nbytes);
@@ -57,7 +58,7 @@ static void *params_of(const char *order, struct gi_err *err)
     return NULL;
 }
 
-/* Writes what `order` (NULL: the one that was given) makes of the first n sources. */
+/* Writes the channels `order` (NULL: the given one) of the first n sources. */
 static enum gi_status make(struct job *job, int n, const char *order, const char *path,
                            struct gi_err *err)
 {
@@ -102,7 +103,7 @@ static enum gi_status check_outputs(char **operands, int noperands, const struct
     return GI_OK;
 }
 
-static const char *const letters[] = {"k", "ka", "rgb", "rgba"}; /* by number, from 1 */
+static const char *const letters[] = {"k", "ka", "rgb", "rgba"}; /* by number of channels, from 1 */
 
 static enum gi_status split(struct job *job, char **operands, int noperands, struct gi_err *err)
 {
@@ -138,7 +139,8 @@ static enum gi_status join(struct job *job, char **operands, int noperands, stru
     return status ? status : make(job, n, NULL, operands[noperands - 1], err);
 }
 
-/* From the gray of the mask, or from its alpha; with the names of both files. */
+/* Chooses the order that takes alpha from the gray of the mask, or from its alpha. Errors name both
+ * files. */
 static enum gi_status alpha_order(const char **order, const struct gi_image *image,
                                   const char *image_path, const struct gi_image *mask,
                                   const char *path, struct gi_err *err)
@@ -169,7 +171,7 @@ static enum gi_status set_alpha(struct job *job, char **operands, int noperands,
 
 /* ---- of many images ---- */
 
-/* *made = `order` of an image and of `other`, NULL where there is none. */
+/* Makes *made: the channels `order` of an image and of `other`, NULL if there is none. */
 static enum gi_status order_item(struct gi_image *made, struct gi_imaging *imaging,
                                  struct gi_item *item, const struct gi_image *image,
                                  const struct gi_image *other, const char *order,
@@ -227,7 +229,7 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
     return status;
 }
 
-/* What all alphas come from. */
+/* The masks from which alpha is taken. */
 struct masks {
     const struct gi_io_params *io;
     struct gi_image all; /* width 0: each image has its own */
@@ -271,7 +273,7 @@ static enum gi_status alpha_item(void *self, const struct gi_batch_files *files,
     return status;
 }
 
-/* `operands` begin with the verb. */
+/* Splits each of many images; `operands` begin with the verb. */
 static enum gi_status split_many(struct gi_batch_job *job, char **operands, int noperands,
                                  struct gi_err *err)
 {
@@ -311,9 +313,9 @@ static enum gi_status alpha_many(struct gi_batch_job *job, char **operands, int 
 
 static const struct verb {
     const char *name, *operands;
-    int least, most; /* operands, the verb too */
+    int least, most; /* number of operands, with the verb */
     enum gi_status (*run)(struct job *job, char **operands, int noperands, struct gi_err *err);
-    /* For many images, without an OUTPUT; NULL: it makes one image of several. */
+    /* For many images, without an OUTPUT; NULL: this verb makes one image of several. */
     enum gi_status (*run_many)(struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 } verbs[] = {

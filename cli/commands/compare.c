@@ -1,6 +1,7 @@
-/* gpuimg compare: the difference between two images, for people, for programs, and as exit status.
+/* gpuimg compare: measures the difference between two images, and reports it as text, JSON, picture
+ * and exit status.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/compare.h"
+#include "cli/commands/compare_pairs.h"
 
 #include <math.h>
 
@@ -73,7 +74,8 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* One row of the text: the whole, then each channel. `offset` is of a double. */
+/* Prints one row of the text: for the whole image, then for each channel. `offset`: of a double in
+ * the difference. */
 static void print_row(const char *name, const struct gi_comparison *comparison, size_t offset)
 {
     printf("%-*s", CELL + 4, name);
@@ -82,7 +84,7 @@ static void print_row(const char *name, const struct gi_comparison *comparison, 
         if (c >= 0 && comparison->nchannels == 1)
             break;
         double value = *(const double *)(const void *)((const char *)d + offset);
-        if (isnan(value)) /* printf would print the sign of NaN */
+        if (isnan(value)) /* printf() would print the sign of NaN */
             printf("%*s", CELL, "nan");
         else
             printf("%*.6g", CELL, value);
@@ -156,7 +158,7 @@ static enum gi_status save_picture(const struct gi_image *a, const struct gi_ima
     return status;
 }
 
-/* Reads "12" or "0.1%" of `samples` as a count. */
+/* Reads "12" or "0.1%" of `samples` as a number of samples. */
 static enum gi_status read_share(double *count, const char *text, double samples,
                                  struct gi_err *err)
 {
@@ -193,7 +195,7 @@ enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi
     return GI_OK;
 }
 
-/* Prints, and puts the picture in place once that is out. */
+/* Prints the result, and commits the picture once the text was printed. */
 static enum gi_status report(const struct gi_comparison *comparison, const struct gi_image *a,
                              const struct gi_image *b, char **names,
                              const struct gi_compare_params *p, const struct gi_io_params *io,
@@ -217,7 +219,7 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
     return status;
 }
 
-/* Both images are there; `io` says how to write a picture. */
+/* Compares two loaded images; `io` has the options for writing a picture. */
 static enum gi_status compare(struct gi_session *session, const struct gi_image *a,
                               const struct gi_image *b, char **names, void *const *params,
                               const struct gi_io_params *io, struct gi_err *err)
@@ -239,7 +241,7 @@ static enum gi_status compare(struct gi_session *session, const struct gi_image 
     return status ? status : gi_compare_judge(&comparison.all, p, err);
 }
 
-/* One pair. */
+/* Compares one pair. */
 static enum gi_status run_pair(void *const *params, char **operands, struct gi_err *err)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
@@ -298,7 +300,7 @@ const struct gi_command gi_command_compare = {
                 "gpuimg compare --tar 'before-{0..9}.tar' 'after-{0..9}.tar' --table all.csv",
     .min_operands = 2,
     .max_operands = 2,
-    .sets = {{0}, /* the filter's */
+    .sets = {{0}, /* the filter's options */
              {"Options", options, sizeof(struct gi_compare_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},

@@ -1,4 +1,4 @@
-/* gpuimg compare of many pairs: those of a list, or of two folders.
+/* gpuimg compare of many pairs, from a list or from two folders.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "cli/inputs/pair_list.h"
 #include "cli/tables/text_batch.h"
 #include "cli/inputs/tar_pairs.h"
-#include "cli/commands/compare.h"
+#include "cli/commands/compare_pairs.h"
 #include "cli/run/device_options.h"
 #include "cli/json.h"
 #include "cli/process.h"
@@ -19,12 +19,12 @@
 #include "cli/log.h"
 
 struct pairs {
-    struct gi_text_batch rows; /* the list: the first of each pair */
+    struct gi_text_batch rows; /* the batch; its list has the first image of each pair */
     const struct gi_compare_params *wishes;
     struct gi_io_params io;
     struct gi_imaging *imaging;
     bool json;
-    size_t json_flags; /* of jansson */
+    size_t json_flags; /* flags for jansson */
     size_t n, different;
 };
 
@@ -69,7 +69,7 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
     return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);
 }
 
-/* Wishes; where there are none, all have to be equal. */
+/* Checks the limits; without limits all samples have to be equal. */
 static bool judge(const struct pairs *pairs, const struct gi_difference *all, struct gi_err *err)
 {
     const struct gi_compare_params *p = pairs->wishes;
@@ -82,7 +82,7 @@ static bool judge(const struct pairs *pairs, const struct gi_difference *all, st
     return !err->status;
 }
 
-/* Writes ",VALUE"; C may print the sign of NaN. */
+/* Writes ",VALUE", and NaN without a sign, which C may print. */
 static enum gi_status put_real(struct gi_sink *sink, double value, struct gi_err *err)
 {
     return isnan(value) ? gi_sink_write(sink, ",nan", 4, err)
@@ -110,7 +110,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_comparison *
     return status ? status : gi_sink_write(sink, "\n", 1, err);
 }
 
-/* The row of a pair as item->made.bytes. */
+/* Leaves the row of a pair in item->made.bytes. */
 static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
                           const struct gi_comparison *comparison, const struct gi_image *a, bool ok,
                           struct gi_err *err)
@@ -120,7 +120,7 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
     const char *tar, *names[2] = {item->line.input, item->line.other};
     char *text = NULL;
     if (gi_batch_row(&pairs->rows.files, item, &tar, &names[0]) && tar)
-        names[1] = names[0]; /* members of one name */
+        names[1] = names[0]; /* two members with the same name */
     if (!status && pairs->json) {
         json_t *object = gi_compare_json(comparison, a, names);
         json_object_set_new(object, "ok", json_boolean(ok));
@@ -137,7 +137,7 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
     return status;
 }
 
-/* Both images are there; takes the second one. */
+/* Compares two loaded images; frees the second one. */
 static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
                               const struct gi_chain *chain, const struct gi_image *a,
                               struct gi_image *b, struct gi_err *err)
@@ -159,7 +159,7 @@ static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
     struct gi_err verdict = {0};
     bool ok = judge(pairs, &comparison.all, &verdict);
     status = put(pairs, item, &comparison, a, ok, err);
-    if (!status && !ok) { /* for note() */
+    if (!status && !ok) { /* read by note() */
         *err = verdict;
         gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
     }
@@ -206,7 +206,7 @@ static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_para
     if (pairs->json)
         table.format = GI_TABLE_WRITER_JSONL;
     if (strcmp(table.path, "-") == 0 && isatty(STDOUT_FILENO))
-        pairs->json_flags = JSON_ENSURE_ASCII; /* as gi_json_print() has it */
+        pairs->json_flags = JSON_ENSURE_ASCII; /* as in gi_json_print() */
     return status ? status : gi_table_writer_new(&pairs->rows.writer, &table, err);
 }
 
@@ -247,7 +247,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
             gi_text_batch_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
     if (!status && pairs.different)
         status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, pairs.n);
-    gi_arithmetic_abandon(&pairs.rows.writer); /* where nothing ran */
+    gi_table_writer_abandon(&pairs.rows.writer); /* not NULL if nothing ran */
     gi_batch_close(files);
     if (gi_cli_tears_down())
         gi_imaging_free(&pairs.imaging);

@@ -1,4 +1,4 @@
-/* gpuimg convert: another format, depth or colour, the same pixels.
+/* gpuimg convert: converts format, depth or colour without changing the pixels otherwise.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/run/driver.h"

@@ -1,4 +1,4 @@
-/* gpuimg devices: where this machine can compute.
+/* gpuimg devices: lists the devices on which this machine can compute.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -20,7 +20,7 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* How many CUDA devices there are; with none `err` says why. */
+/* Returns the number of CUDA devices; if it is 0, `err` has the reason. */
 static int probe_cuda(struct gi_device_info *infos, struct gi_err *err)
 {
     const struct gi_kernels *k = gi_kernels_cuda();

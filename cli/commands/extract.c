@@ -1,6 +1,7 @@
-/* gpuimg extract: the regions of an image as a table, label image, mask, overlay, crops and points.
+/* gpuimg extract: writes the connected components of an image as table, label image, mask, overlay,
+ * crops and points.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/extract.h"
+#include "cli/commands/extract_outputs.h"
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -120,7 +121,8 @@ static enum gi_status pick_format(enum gi_table_format *format, const char *path
     return GI_OK;
 }
 
-/* Every result goes somewhere of its own, no input among them, and can: nothing is yet touched. */
+/* Checks that every output has a path of its own, that no path is an input, and that each can be
+ * written, before any file is changed. */
 static enum gi_status check_paths(const char *image, const char *mask, const char *table,
                                   const struct gi_extract_output *output, struct gi_err *err)
 {
@@ -165,7 +167,7 @@ static enum gi_status check_paths(const char *image, const char *mask, const cha
                                     : status;
 }
 
-/* What the result must hold for these outputs. */
+/* Sets the parts of the result that these outputs need. */
 static enum gi_status check(const char *image, const char *table, const void *arg, void *params,
                             struct gi_err *err)
 {
@@ -283,7 +285,7 @@ const struct gi_command gi_command_extract = {
         "gpuimg extract map.png --mask-image mask.png --points points.npy",
     .min_operands = 1,
     .max_operands = 2,
-    .sets = {{0}, /* the filter's */
+    .sets = {{0}, /* the filter's options */
              {"Output", output_options, sizeof(struct gi_extract_output)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},

@@ -1,7 +1,7 @@
-/* The outputs of extract that are images: labels, mask, overlay, crops.
+/* The outputs of extract that are images: label image, mask, overlay, crops.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
-#include "cli/commands/extract.h"
+#include "cli/commands/extract_outputs.h"
 #include "cli/inputs/image_files.h"
 #include "cli/run/output.h"
 #include "cli/plot/overlay.h"
@@ -13,7 +13,7 @@
 
 #include "imgio/npy.h"
 
-/* Label images that a file can hold, by suffix or prefix. */
+/* Formats that can hold label images, by suffix or prefix. */
 static const struct label_format {
     const char *name;
     enum gi_type type;
@@ -21,7 +21,7 @@ static const struct label_format {
 } label_formats[] = {{"png", GI_U16, 65535}, {"pgm", GI_U16, 65535},   {"pnm", GI_U16, 65535},
                      {"pam", GI_U16, 65535}, {"pfm", GI_F32, 1 << 24}, {"npy", GI_U32, UINT32_MAX}};
 
-/* Whether `path` asks for the format `name`: by its prefix, else by its suffix. */
+/* Returns whether `path` has the prefix `name`, or without a prefix the suffix. */
 static bool asks_for(const char *path, const char *name)
 {
     const char *file = gi_output_file(path), *dot = strrchr(file, '.');
@@ -117,7 +117,7 @@ static enum gi_status save_npy(const struct gi_extract_view *view, const char *p
     return status;
 }
 
-/* The label image in another type; GI_U8 is the mask. */
+/* Saves the label image in another type; as GI_U8 it is the mask. */
 static enum gi_status save_as(const struct gi_extract_view *view, enum gi_type type,
                               const char *path, struct gi_err *err)
 {
@@ -153,8 +153,8 @@ static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_
     return save_as(view, format->type, path, err);
 }
 
-/* Red, green, blue of a label: hues a golden angle apart, so that neighbours in number, which are
- * neighbours in place, differ most; three brightnesses in turn. */
+/* Computes red, green and blue of a label: hues differ by the golden angle, so that consecutive
+ * numbers, which are often neighbours, differ most; three brightnesses alternate. */
 static void label_colour(uint8_t rgb[3], uint32_t label)
 {
     const double pi = acos(-1), golden = pi * (3 - sqrt(5.0));
@@ -202,7 +202,7 @@ static enum gi_status save_overlay(const struct gi_extract_view *view, struct gi
     return status;
 }
 
-/* The bounding box with its margin, cut off at the edges of the image, as a view. */
+/* Returns a view of the bounding box with its margin, clipped to the image. */
 static struct gi_image crop_of(const struct gi_image *image, const struct gi_region_sums *region,
                                int margin)
 {
@@ -236,7 +236,8 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
     return status;
 }
 
-/* What only the image and its regions can tell of the formats, before anything is written. */
+/* Checks the formats against the size of the image and its components, before anything is
+ * written. */
 static enum gi_status check_fit(const struct gi_extract_view *view, struct gi_err *err)
 {
     const struct gi_extract_output *output = view->output;

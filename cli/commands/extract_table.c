@@ -1,7 +1,8 @@
-/* Tables of regions and points. Rows are printed one by one: there may be millions.
+/* Writes tables of components and points. Rows are printed one by one, because there may be
+ * millions.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
-#include "cli/commands/extract.h"
+#include "cli/commands/extract_outputs.h"
 #include "cli/json.h"
 #include "cli/tables/number.h"
 #include "imgio/imgio.h"
@@ -15,7 +16,7 @@
 enum { LINE = 2048, POINTS_A_WRITE = 4096 };
 
 /* A column: its name in CSV, its name in JSON with the text before and after it, and the power of
- * the unit of length that it has. Unit names are appended to both names. */
+ * the unit of length in its values. Unit names are appended to both names. */
 static const struct column {
     const char *name, *json, *after;
     int power;
@@ -45,7 +46,7 @@ static const struct column {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* The values of a region in the order of the columns. Integers are below 2^53. */
+/* Fills the values of a component in the order of the columns. Integers are below 2^53. */
 static void fill(double values[COLUMNS], const struct gi_region *r)
 {
     const struct gi_shape_descriptors *s = &r->shape;
@@ -59,7 +60,7 @@ static void fill(double values[COLUMNS], const struct gi_region *r)
     memcpy(values, all, sizeof all);
 }
 
-/* Copies text without its end mark. Returns the end. */
+/* Copies text without its terminating zero. Returns the end of the copy. */
 static char *put(char *to, const char *words)
 {
     size_t n = strlen(words);

@@ -1,6 +1,6 @@
-/* gpuimg histogram: counts and statistics as text, CSV, JSON or a chart.
+/* gpuimg histogram: prints counts and statistics as text, CSV, JSON or a chart.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/histogram.h"
+#include "cli/commands/histogram_text.h"
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -42,7 +42,7 @@ static const struct gi_option output_options[] = {
     {.name = "cumulative",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct output_params, cumulative),
-     .help = "Let each bin count itself and all below"},
+     .help = "Cumulative histogram: each bin includes the counts of all bins below it"},
     {.name = "log",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct output_params, log),
@@ -63,7 +63,7 @@ static const struct gi_option output_options[] = {
     {0},
 };
 
-/* "p1", "p2.5" */
+/* Keys are "p1", "p2.5". */
 static json_t *percentiles_json(const struct gi_histogram_view *view, int c)
 {
     json_t *object = json_object();
@@ -139,7 +139,7 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
                 {"alpha", 0.60, 0.35, 0.70}};
     const struct gi_histogram *histogram = view->histogram;
     const char *base = strrchr(view->file, '/');
-    json_t *title = gi_json_text(base ? base + 1 : view->file); /* cairo wants UTF-8 too */
+    json_t *title = gi_json_text(base ? base + 1 : view->file); /* cairo needs UTF-8 */
     if (!title)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a title");
     char subtitle[64];
@@ -173,7 +173,8 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
     return status;
 }
 
-/* Whether the locale says that the terminal shows UTF-8; the first variable that is set counts. */
+/* Returns whether the locale says that the terminal shows UTF-8; the first variable that is set
+ * decides. */
 static bool shows_unicode(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -185,14 +186,15 @@ static bool shows_unicode(void)
     return false;
 }
 
-/* https://no-color.org */
+/* Returns whether colours are wanted (https://no-color.org). */
 static bool shows_colour(void)
 {
     const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
     return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Each bin counts itself and all below: a copy of the bins, which the caller frees. */
+/* Makes the counts cumulative: returns a copy of the bins, each with the sum of itself and all
+ * before, which the caller frees. */
 static uint64_t *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
 {
     size_t n = (size_t)histogram->nbins;
@@ -237,7 +239,7 @@ static enum gi_status print_to_sink(struct gi_sink *sink, const struct gi_histog
     return status;
 }
 
-/* The print as the file `to`. */
+/* Prints to the file `to`. */
 static enum gi_status print_to_file(const char *to, const struct gi_histogram_view *view,
                                     const struct output_params *output, struct gi_bundle *bundle,
                                     struct gi_err *err)
@@ -284,7 +286,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         status = to_stdout ? print(stdout, &view, output->format, err)
                            : print_to_file(report->to, &view, output, report->bundle, err);
     if (!status && to_stdout)
-        status = gi_cli_flush(err); /* before the image of a chain is written */
+        status = gi_cli_flush(err); /* text is printed before the image of a chain is written */
     free(bins);
     return status;
 }
@@ -324,7 +326,7 @@ const struct gi_command gi_command_histogram = {
                 "gpuimg histogram photo.png --log --plot histogram.svg",
     .min_operands = 1,
     .max_operands = 1,
-    .sets = {{0}, /* the filter's */
+    .sets = {{0}, /* the filter's options */
              {"Output", output_options, sizeof(struct output_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},

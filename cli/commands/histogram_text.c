@@ -1,6 +1,6 @@
-/* The histogram for people: a table of statistics, then counts or bars.
+/* Prints the histogram as text: a table of statistics, then counts or bars.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/histogram.h"
+#include "cli/commands/histogram_text.h"
 #include "cli/plot/plot.h"
 #include "cli/commands/reporter.h"
 
@@ -8,8 +8,9 @@
 #include <string.h>
 
 enum {
-    CELL = 12,      /* width of a column of the tables */
-    LINES_MAX = 64, /* bins that are listed one by one; more are gathered in ... */
+    CELL = 12,      /* width of a column */
+    LINES_MAX = 64, /* maximum number of bins that are listed one by one; more are combined into
+                       ... */
     GROUPS = 16,    /* ... this many lines */
     BAR_COLUMNS = 64,
     BAR_LINES = 8,
@@ -73,7 +74,7 @@ static void print_statistics(FILE *out, const struct gi_histogram_view *view)
     }
 }
 
-/* The count of bins from <= i < to as one. */
+/* Returns the sum of the bins from <= i < to. */
 static uint64_t gathered(const struct gi_histogram_view *view, int channel, int from, int to)
 {
     const uint64_t *bins = view->histogram->channels[channel].bins;
@@ -85,7 +86,7 @@ static uint64_t gathered(const struct gi_histogram_view *view, int channel, int 
     return sum;
 }
 
-/* "16 - 31": the whole numbers that fall in the bins; "0.25 - 0.5": the ends, for floats. */
+/* Prints "16 - 31", the integers that fall in the bins, or "0.25 - 0.5", their ends, for floats. */
 static void print_range(FILE *out, const struct gi_histogram_view *view, int from, int to)
 {
     double lo = gi_histogram_edge(view->histogram, from),
@@ -122,7 +123,7 @@ static void print_counts(FILE *out, const struct gi_histogram_view *view)
     }
 }
 
-/* A bar of `eighths` as it shows in the line that starts at eighth `foot`. */
+/* Returns the character of a bar `eighths` high in the line that starts at height `foot`. */
 static const char *block(int eighths, int foot, bool unicode)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -132,7 +133,7 @@ static const char *block(int eighths, int foot, bool unicode)
     return rest >= 6 ? "#" : rest >= 3 ? ":" : rest >= 1 ? "." : " ";
 }
 
-/* Heights of the columns in eighths of a line; any count at all is one at least. */
+/* Computes the heights of the columns in eighths of a line; at least 1 for any nonzero count. */
 static uint64_t bar_heights(int *eighths, const struct gi_histogram_view *view, int c, int columns)
 {
     int nbins = view->histogram->nbins;
@@ -153,7 +154,7 @@ static uint64_t bar_heights(int *eighths, const struct gi_histogram_view *view, 
     return most;
 }
 
-/* The axis below the bars, with a mark at each round value, and those values under it. */
+/* Prints the axis below the bars, with ticks at round values, and the values. */
 static void print_axis(FILE *out, const struct gi_histogram_view *view, int columns)
 {
     const struct gi_histogram_channel *channel = &view->histogram->channels[0];
@@ -178,7 +179,8 @@ static void print_axis(FILE *out, const struct gi_histogram_view *view, int colu
     fprintf(out, "\n%*s  %s\n", CELL, "", words);
 }
 
-/* The colour of a channel's bars, as a number of ECMA-48's SGR; NULL: that of the text. */
+/* Returns the colour of a channel's bars as a parameter of ECMA-48's SGR; NULL: the colour of the
+ * text. */
 static const char *sgr(const char *name)
 {
     return strcmp(name, "red") == 0     ? "31"

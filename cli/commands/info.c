@@ -1,4 +1,4 @@
-/* gpuimg info: what files hold.
+/* gpuimg info: prints the properties of image files.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch_options.h"
 #include "cli/tables/text_batch.h"
@@ -84,7 +84,7 @@ static json_t *texts_json(const struct gi_metadata *metadata)
     return texts;
 }
 
-/* `tar` NULL: the file is no member of one, or who prints the line says that. */
+/* `tar` NULL: the file is not a member of a tar, or the caller prints the tar's name. */
 static json_t *to_json(const char *tar, const char *path, const struct gi_image *image,
                        const struct gi_metadata *metadata, const struct gi_file_info *info)
 {
@@ -134,12 +134,12 @@ static enum gi_status print_file(const char *path, const struct params *own,
     return status;
 }
 
-/* The same of many. */
+/* The run of the command on many files. */
 struct infos {
     struct gi_text_batch rows;
     const struct params *own;
     const struct gi_io_params *input;
-    enum gi_table_writer_format format; /* of the table */
+    enum gi_table_writer_format format; /* format of the table */
 };
 
 static void on_shape(void *arg, const struct gi_image *shape)
@@ -173,7 +173,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
     return status;
 }
 
-/* The text of one file as item->made.bytes. */
+/* Leaves the text of one file in item->made.bytes. */
 static enum gi_status put(const struct infos *infos, struct gi_item *item,
                           const struct gi_image *image, const struct gi_metadata *metadata,
                           const struct gi_file_info *info, struct gi_err *err)
@@ -261,7 +261,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
         status = gi_batch_report(files, &job, err);
     if (!status)
         status = gi_text_batch_run(&infos.rows, run_item, NULL, files->threads, err);
-    gi_arithmetic_abandon(&infos.rows.writer); /* where nothing ran */
+    gi_table_writer_abandon(&infos.rows.writer); /* not NULL if nothing ran */
     gi_batch_close(files);
     return status;
 }
@@ -279,7 +279,7 @@ static enum gi_status run_info(const struct gi_command *self, void *const *param
             return status;
         if (status) {
             gi_cli_log("%s", err->text);
-            err->text[0] = '\0'; /* said */
+            err->text[0] = '\0'; /* reported already */
             worst = status;
         }
     }

@@ -1,4 +1,4 @@
-/* gpuimg integral and gpuimg cumulative: running sums as .npy or .pfm.
+/* gpuimg integral and gpuimg cumulative: write prefix sums as .npy or .pfm.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/integral.h"
 
@@ -47,7 +47,7 @@ static enum gi_status write_npy(struct gi_sink *sink, const struct gi_integral *
     return status;
 }
 
-/* Rows from the bottom up, as PFM has them. */
+/* Writes rows from the bottom up, as PFM requires. */
 static enum gi_status write_pfm(struct gi_sink *sink, const struct gi_integral *integral,
                                 struct gi_err *err)
 {
@@ -119,7 +119,7 @@ static const struct gi_reporter integral = REPORTER(&gi_filter_integral),
 
 #define SETS                                                                                       \
     {                                                                                              \
-        {0}, /* the filter's */                                                                    \
+        {0}, /* the filter's options */                                                            \
             {"Output", output_options, sizeof(struct output_params)},                              \
             {"Input", gi_input_options, sizeof(struct gi_io_params)},                              \
             {"Running", gi_device_options, sizeof(struct gi_device_params)},                       \

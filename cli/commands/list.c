@@ -1,5 +1,4 @@
-/* gpuimg list: commands, operations, formats and implementations, for people and, as JSON, for
- * programs.
+/* gpuimg list: prints commands, operations, formats and implementations, as text or JSON.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -135,7 +134,7 @@ static json_t *format_json(int index)
     return object;
 }
 
-/* Whether the command computes on images. */
+/* Returns whether the command processes images. */
 static bool is_operation(const struct gi_command *command)
 {
     static const char *const others[] = {"info", "convert", "stack"};

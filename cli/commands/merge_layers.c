@@ -1,4 +1,4 @@
-/* gpuimg merge: layers as one image.
+/* gpuimg merge: composites layers into one image.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/n_to_one.h"
 #include "cli/command.h"
@@ -17,7 +17,7 @@ enum { SET_OWN, SET_IO, SET_DEVICE };
 
 extern const struct gi_filter gi_filter_composite;
 
-/* One command at work. */
+/* One run of the command. */
 struct job {
     struct gi_io_params io;
     struct gi_session *session;
@@ -26,8 +26,8 @@ struct job {
     struct gi_metadata metadata; /* of the first image */
 };
 
-/* Parameters of the operation that lays a layer over an image; the caller frees them. The name of
- * the layer is only a placeholder: the layers are loaded here. */
+/* Returns parameters of the operation that composites a layer over an image; the caller frees them.
+ * The name of the layer is only a placeholder, because the layers are loaded here. */
 static void *new_params(struct gi_err *err)
 {
     const struct gi_option *row = gi_filter_composite.options;
@@ -56,7 +56,7 @@ static const struct gi_option merge_options[] = {
     {0},
 };
 
-/* Lays the layer at `path` over *image. */
+/* Composites the layer at `path` over *image. */
 static enum gi_status lay_over(struct job *job, struct gi_image *image, const char *path,
                                const void *params, struct gi_err *err)
 {
@@ -86,7 +86,7 @@ static enum gi_status lay_over(struct job *job, struct gi_image *image, const ch
     return gi_n_to_one_note(&job->report, path, &layer, ms, status, err);
 }
 
-/* The first layer. */
+/* Loads the first layer. */
 static enum gi_status lay_down(struct job *job, struct gi_image *image, const char *path,
                                const void *params, struct gi_err *err)
 {
@@ -162,10 +162,11 @@ const struct gi_command gi_command_merge = {
     .manual = "Layers are images of one size, the first one at the bottom; each is composited by "
               "its alpha over those before it, as gpuimg composite does. The layers of gpuimg "
               "split become the image again where there were labels. The result has the depth of "
-              "the first layer, colour if one has it, and alpha if the first has it.\n\n"
+              "the first layer, colour if one has it, and alpha if the first has it.\n"
+              "\n"
               "merge makes one image of all its inputs, so options for many images do not apply. "
-              "--report has a line per layer and then one of the whole, with inputs, their "
-              "number.",
+              "--report has a line per layer and then one for the result, whose field inputs is "
+              "their number.",
     .examples = "gpuimg merge layers/*.png whole.png\n"
                 "gpuimg merge photo.jpg marks.png legend.png out.png\n"
                 "gpuimg merge back.png front.png out.jpg --background white",

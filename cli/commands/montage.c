@@ -1,4 +1,4 @@
-/* gpuimg montage: many images on one sheet.
+/* gpuimg montage: arranges many images in a grid on one sheet.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/n_to_one.h"
 #include "cli/command.h"
@@ -24,7 +24,7 @@ struct params {
     struct gi_extent cell;
     bool fill, stretch, no_enlarge, progress;
     const char *report;
-    struct gi_border_params border; /* --background */
+    struct gi_border_params border; /* parameters of --background */
 };
 
 static const struct gi_option options[] = {
@@ -34,8 +34,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, columns),
      .min = 1,
      .max = 10000,
-     .help = "Images per row; without it such a number that the sheet is about as many "
-             "rows high"},
+     .help = "Images per row; without it about as many as the sheet has rows"},
     {.name = "rows",
      .letter = 'r',
      .type = GI_OPT_INT,
@@ -86,20 +85,21 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* The images as they go on the sheet, and what they have in common. */
+/* The images for the sheet, resized, and their common properties. */
 struct sheet {
     const struct params *params;
     struct gi_io_params io;
     struct gi_session *session;
     struct gi_report report;
     int threads;
-    struct gi_image *images; /* n of `room` are there */
+    struct gi_image *images; /* n images; memory for `room` */
     int n, room;
-    int columns, rows, width, height; /* of a place: pixels */
-    struct gi_metadata metadata;      /* the profile of the first, while all have it */
+    int columns, rows, width, height; /* width and height of a cell in pixels */
+    struct gi_metadata metadata;      /* the profile of the first image, as long as all have the
+                                         same */
 };
 
-/* ---- what goes on it ---- */
+/* ---- images ---- */
 
 static enum gi_status set(void *params, const char *name, const char *text, struct gi_err *err)
 {
@@ -109,7 +109,7 @@ static enum gi_status set(void *params, const char *name, const char *text, stru
     return gi_option_read(params, row, text, err);
 }
 
-/* Parameters of resize; the caller frees them. */
+/* Returns parameters of resize; the caller frees them. */
 static void *resize_params(const struct sheet *sheet, struct gi_err *err)
 {
     const struct params *p = sheet->params;
@@ -133,7 +133,7 @@ static void *resize_params(const struct sheet *sheet, struct gi_err *err)
     return status ? NULL : params;
 }
 
-/* The profile stays where every image has the same. */
+/* Keeps the profile if every image has the same. */
 static void keep_profile(struct sheet *sheet, const struct gi_metadata *metadata)
 {
     struct gi_metadata *kept = &sheet->metadata;
@@ -192,7 +192,7 @@ static struct gi_image shape_of(const struct sheet *sheet)
     return shape;
 }
 
-/* n pixels; `to` has at least the channels of `from`. */
+/* Copies n pixels; `to` has at least the channels of `from`. */
 static void copy_pixels(char *to, int made, const char *from, int channels, int n, size_t nbytes,
                         const char *opaque)
 {
@@ -209,7 +209,7 @@ static void copy_pixels(char *to, int made, const char *from, int channels, int 
     }
 }
 
-/* Fills with the border value, given once in `pixel`. */
+/* Fills the sheet with one pixel, the background. */
 static void fill(const struct gi_image *made, const char *pixel)
 {
     size_t nbytes = (size_t)made->channels * gi_type_nbytes(made->type);
@@ -266,7 +266,7 @@ static enum gi_status make(const struct sheet *sheet, struct gi_image *made, str
 
 /* ---- the command ---- */
 
-/* Columns, rows and places for `n` images. */
+/* Chooses columns, rows and the size of cells for `n` images. */
 static enum gi_status lay_out(struct sheet *sheet, int n, struct gi_err *err)
 {
     const struct params *p = sheet->params;
@@ -369,10 +369,10 @@ const struct gi_command gi_command_montage = {
               "--gravity; cells are filled row by row. The sheet has the deepest type among the "
               "images, colour and alpha if one of them has these, and their ICC profile if all "
               "have the same; gray images become gray in colour, and images without alpha are "
-              "opaque. Images are read one after the other, and only the sheet stays in "
-              "memory.\n\n"
-              "--report has a line per input and then one of the sheet, with inputs, their "
-              "number.",
+              "opaque. Images are read one after the other, and only the sheet stays in memory.\n"
+              "\n"
+              "--report has a line per input and then one for the sheet, whose field inputs is "
+              "their number.",
     .examples = "gpuimg montage *.jpg sheet.jpg\n"
                 "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
                 "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255",

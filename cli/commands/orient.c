@@ -1,4 +1,4 @@
-/* gpuimg orient: upright, or as an EXIF orientation says.
+/* gpuimg orient: turns an image upright, or as an EXIF orientation says.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
@@ -21,8 +21,8 @@ static const struct gi_option tag_options[] = {
      .default_text = "1",
      .min = 1,
      .max = 8,
-     .help = "The EXIF orientation that the output says; its pixels are turned the other way, so "
-             "that it is seen the same"},
+     .help = "The EXIF orientation to store in the output; its pixels are turned the opposite way, "
+             "so that it looks the same"},
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* gpuimg palette: the colours of an image and how often they occur, as text, CSV, JSON or .npy.
+/* gpuimg palette: prints the colours of an image and their counts, as text, CSV, JSON or .npy.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
@@ -15,7 +15,7 @@
 #include "filters/statistics/histogram.h"
 #include "imgio/npy.h"
 
-/* The samples of a colour, in the order of the channels. */
+/* Returns the samples of a colour, in the order of the channels. */
 static void samples_of(unsigned samples[GI_MAX_CHANNELS], uint64_t colour,
                        const struct gi_image *image)
 {
@@ -92,7 +92,7 @@ static enum gi_status print_json(FILE *out, const struct gi_findings *report, st
     return gi_json_print(out, object, 0, err);
 }
 
-/* Rows of the samples in their own type, then pixels. */
+/* Writes rows of samples in the image's type, followed by the counts. */
 static enum gi_status write_npy(struct gi_sink *sink, const struct gi_findings *report,
                                 struct gi_err *err)
 {
@@ -154,7 +154,7 @@ const struct gi_command gi_command_palette = {
                 "gpuimg palette scan.tif colours.npy",
     .min_operands = 1,
     .max_operands = 2,
-    .sets = {{0}, /* the filter's */
+    .sets = {{0}, /* the filter's options */
              {"Output", gi_table_file_options, sizeof(struct gi_table_file_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},

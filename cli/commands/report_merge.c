@@ -1,4 +1,4 @@
-/* gpuimg report merge: what the tasks of an array have done.
+/* gpuimg report merge: joins the reports of the tasks of a job array.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/journal_merge.h"
 #include "cli/command.h"
@@ -51,7 +51,7 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Where something is missing, which is no error of this command. */
+/* Reports inputs that are missing, which is not an error of this command. */
 static enum gi_status log_missing(const struct gi_journal_merge *merge, struct gi_err *err)
 {
     uint64_t failed = gi_journal_merge_failed(merge), untold = gi_journal_merge_untold(merge);
@@ -106,18 +106,18 @@ const struct gi_command gi_command_report = {
     .operands = "merge REPORT...",
     .summary = "Merge the reports of a batch's tasks and list what is missing",
     .manual =
-        "Joins what --report of several runs wrote: of the shards of one list, of tasks "
-        "that ran again, several in one file. The joined report has a line per input, in "
-        "the order of names. If there are several lines for one input, the last that says "
-        "it is done counts. A shard that is in two reports causes a warning: a task ran again, "
-        "or another task has its number. A line that is cut off by the end of a task, or damaged, "
-        "is "
-        "left out with a warning. Reports of another list of files or of another chain are "
-        "refused.\n\n"
-        "--missing array prints the shards that are not complete as sbatch takes them: a "
-        "task with --shard auto/N has the same shard in any array.\n\n"
-        "Exit status: 0 if every file of the list is done, 1 if some failed or never ran, "
-        "75 if the machine failed, for example by a full disk, 2 for other trouble.",
+        "Joins what --report of several runs wrote: of the shards of one list, of tasks that ran "
+        "again; one file may hold several reports. The joined report has a line per input, in the "
+        "order of names. If there are several lines for one input, the last that says it is done "
+        "counts. A shard that is in two reports causes a warning: a task ran again, or another "
+        "task has its number. A line that is cut off by the end of a task, or damaged, is left out "
+        "with a warning. Reports of another list of files or of another chain are refused.\n"
+        "\n"
+        "--missing array prints the shards that are not complete as sbatch takes them: a task with "
+        "--shard auto/N has the same shard in any array.\n"
+        "\n"
+        "Exit status: 0 if every file of the list is done, 1 if some failed or never ran, 75 if "
+        "the machine failed, for example by a full disk, 2 for other trouble.",
     .examples = "gpuimg report merge shard-*.jsonl -o all.jsonl\n"
                 "gpuimg report merge shard-*.jsonl --missing files --files-from photos.txt\n"
                 "sbatch --array=$(gpuimg report merge shard-*.jsonl --missing array) job.sh",

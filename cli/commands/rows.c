@@ -1,4 +1,4 @@
-/* The list of commands: operations of image to image share the first row.
+/* The list of commands. Operations from image to image share the first row.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 

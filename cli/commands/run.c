@@ -1,4 +1,4 @@
-/* gpuimg run: a chain of operations on one image, which stays on its device between them.
+/* gpuimg run: applies a chain of operations to an image, which stays on its device between them.
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 enum { SET_CHAIN, SET_IO, SET_DEVICE, SET_BATCH };
 
 struct run_params {
-    const char *file; /* its content; NULL: the chain is an operand */
+    const char *file; /* content of the chain's file; NULL: the chain is an operand */
 };
 
 static const struct gi_option options[] = {
@@ -48,7 +48,7 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
     return gi_drive(&job, inputs, ninputs, err);
 }
 
-/* With the images that it names. */
+/* Parses the chain, with the images that it names. */
 static enum gi_status read_chain(struct gi_chain *chain, const char *text, bool taken,
                                  void *const *params, struct gi_err *err)
 {
@@ -89,7 +89,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     return status;
 }
 
-/* "gaussian     --sigma --k --border", an operation a line. */
+/* Lines "gaussian     --sigma --k --border", one per operation. */
 static const char *more(int i, char *line, size_t nbytes)
 {
     struct gi_command step;

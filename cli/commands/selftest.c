@@ -1,5 +1,5 @@
-/* gpuimg selftest: every operation on every backend of this machine must give the same bytes as the
- * plain C of one thread does, alone and in a mixed batch on several queues at once.
+/* gpuimg selftest: checks that every operation on every backend of this machine gives the same
+ * bytes as plain C on one thread, alone and in a mixed batch on several queues at once.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/selftest.h"
 #include "cli/command.h"
@@ -14,16 +14,20 @@
 
 enum {
     BACKENDS_MAX = 32,
-    THREADS = 3,             /* so that an image is cut where no single thread cuts it */
-    BAND_NBYTES = 256 << 10, /* device memory at most: the largest images go in bands */
-    WORK_MAX = 20000000, /* of a case, by gi_cost.other: the largest images of the slowest pass */
+    THREADS = 3,             /* an odd number, so that images are divided at other rows than by
+                                one or two threads */
+    BAND_NBYTES = 256 << 10, /* device memory limit, so that the largest images are processed in
+                                bands */
+    WORK_MAX = 20000000,     /* limit on the work of a case, in units of gi_cost.other: the largest
+                                images of the slowest passes */
 };
 
 struct backend {
-    char name[16], detail[32]; /* "avx2", "avx2, 3 threads" */
+    char name[16], detail[32]; /* "avx2", and "avx2, 3 threads" */
     struct gi_queue *queue;
-    bool repeats;     /* its cuts do not show on small images: heavy cases are passed over */
-    bool may_be_full; /* its memory is capped: a case that does not fit is passed over */
+    bool repeats;     /* differs from another backend only in how work is divided, which small
+                         images do not show: heavy cases are skipped */
+    bool may_be_full; /* its memory is limited: a case that does not fit is skipped */
 };
 
 /* Backend 0 is the reference. */
@@ -66,7 +70,7 @@ static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
     return status;
 }
 
-/* One device, whole and in bands. */
+/* Adds a device twice: for whole images and for bands. */
 static enum gi_status add_cuda_device(struct bench *bench, int ordinal, struct gi_err *err)
 {
     const struct gi_kernels *k = gi_kernels_cuda();
@@ -78,8 +82,8 @@ static enum gi_status add_cuda_device(struct bench *bench, int ordinal, struct g
     return status ? status : add_backend(bench, k, &bands, name, ", in bands", err);
 }
 
-/* What --device asks for; without a wish every device there is. `skipped` gets the reason where no
- * CUDA device takes part. */
+/* Adds the devices that --device asks for, by default all. `skipped` gets the reason if no CUDA
+ * device takes part. */
 static enum gi_status add_cuda(struct bench *bench, const char *device, struct gi_err *skipped,
                                struct gi_err *err)
 {
@@ -114,17 +118,17 @@ static void close_backends(struct bench *bench)
         gi_queue_close_alone(&bench->backends[i].queue);
 }
 
-/* The walk of one filter. */
+/* The test of one filter. */
 struct test {
     struct bench *bench;
     const struct gi_filter *filter;
     const struct gi_variant *variant;
-    bool quick; /* the largest images are left out */
+    bool quick; /* leaves out the largest images */
     struct gi_image src;
-    struct gi_image others[GI_SOURCES_MAX - 1]; /* of the same shape, as many as must be */
+    struct gi_image others[GI_SOURCES_MAX - 1]; /* further sources of the same shape */
     int cases;
-    char difference[512]; /* "" while all is equal */
-    struct gi_err err;    /* of the reference: a case that can't be run at all */
+    char difference[512]; /* "" as long as all results are equal */
+    struct gi_err err;    /* error of the reference, for a case that can't be run */
 };
 
 static void describe_case(struct test *test, const struct backend *backend, const char *what)
@@ -150,7 +154,7 @@ static int others_of(const struct test *test)
     return gi_filter_others(test->filter, test->variant->params);
 }
 
-/* The case on one backend. */
+/* Runs the case on one backend. */
 static enum gi_status run_case(struct test *test, const struct backend *backend,
                                struct gi_image *dst, void *result, struct gi_err *err)
 {
@@ -224,7 +228,7 @@ static bool test_analysis(struct test *test)
     return equal;
 }
 
-/* All sources of a case; the others differ from the first in every run of samples. */
+/* Makes all sources of a case; every run of samples differs between them. */
 static bool make_sources(struct test *test, int width, int height, int channels, enum gi_type type)
 {
     uint64_t seed = (uint64_t)test->cases + 1;
@@ -239,7 +243,8 @@ static bool make_sources(struct test *test, int width, int height, int channels,
     return made;
 }
 
-/* Some operations take one sample type only, and say so when they plan; or would take minutes. */
+/* Returns whether the operation accepts the case: some accept one sample type only and refuse it
+ * when planning; others would take minutes. */
 static bool takes(const struct test *test, int width, int height, int channels, enum gi_type type)
 {
     struct gi_image sources[GI_SOURCES_MAX];
@@ -267,22 +272,23 @@ static bool test_image(struct test *test, int width, int height, int channels, e
     for (int i = 0; i < GI_SOURCES_MAX - 1; i++)
         gi_image_free(&test->others[i]);
     test->cases += equal;
-    bool refused = !equal && test->err.status == GI_E_UNSUPPORTED; /* for samples: labels of 0.5 */
+    /* for example label images with fractions */
+    bool refused = !equal && test->err.status == GI_E_UNSUPPORTED;
     if (refused)
         test->err = (struct gi_err){0};
     return equal || refused;
 }
 
-/* Called for each variant of the parameters. */
+/* Runs the cases of one variant of the parameters. */
 static bool test_variant(void *arg, const struct gi_variant *variant)
 {
     static const int sizes[][2] = {
         {19, 3},  {1, 1},  {1, 17},   {17, 1},
-        {31, 33}, {67, 5}, {257, 129}}; /* the last one: most of the time */
+        {31, 33}, {67, 5}, {257, 129}}; /* the last takes most of the time */
     struct test *test = arg;
     test->variant = variant;
     size_t all = sizeof sizes / sizeof *sizes, nsizes = variant->heavy ? 1 : all - test->quick;
-    int step = variant->heavy ? 3 : 1; /* channels 1 and 4 only */
+    int step = variant->heavy ? 3 : 1; /* only channels 1 and 4 */
     for (size_t s = 0; s < nsizes; s++)
         for (int type = GI_U8; type <= GI_F32; type++)
             for (int channels = 1; channels <= GI_MAX_CHANNELS; channels += step)
@@ -299,7 +305,7 @@ static void print_backends(const struct bench *bench)
     putchar('\n');
 }
 
-/* Prints one line; false where a backend differs. */
+/* Tests an operation and prints one line. Returns false if a backend differs. */
 static bool test_operation(struct bench *bench, const struct gi_filter *filter, bool quick,
                            struct gi_err *err)
 {
@@ -317,8 +323,8 @@ static bool test_operation(struct bench *bench, const struct gi_filter *filter, 
     return !status && !test.err.status && !*test.difference;
 }
 
-/* All pieces on several queues of each backend that has the machine's threads or a GPU to itself.
- * Prints one line; false where a result differs. */
+/* Runs all pieces on several queues of each backend that has all threads of the machine, or a whole
+ * GPU. Prints one line; returns false if a result differs. */
 static bool test_mixed(struct bench *bench, char **operands, int noperands, struct gi_err *err)
 {
     struct gi_mixed *mixed;

@@ -1,4 +1,4 @@
-/* The cases that selftest walks: every filter over types, channels, borders, sizes and options.
+/* The cases of selftest: every filter with several types, channels, borders, sizes and options.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_COMMANDS_SELFTEST_H
 #define GI_CLI_COMMANDS_SELFTEST_H
@@ -7,43 +7,43 @@
 
 /* One set of parameters for a filter. */
 struct gi_variant {
-    void *params;   /* owned by the walk */
-    char text[128]; /* "--k 5 --border wrap": what differs from the example */
-    bool heavy;     /* an end of a range, which may cost much: one small image */
+    void *params;   /* owned by the caller of fn() */
+    char text[128]; /* "--k 5 --border wrap": the differences from the example */
+    bool heavy;     /* a value at the end of a range, which may be slow: only one small image */
 };
 
-/* Calls fn(arg, variant) for every variant of the filter's parameters; stops where it returns
- * false. Errors: GI_E_MEMORY. */
+/* Calls fn(arg, variant) for every variant of the filter's parameters, until it returns false.
+ * Errors: GI_E_MEMORY. */
 enum gi_status gi_variants_walk(const struct gi_filter *filter,
                                 bool (*fn)(void *arg, const struct gi_variant *variant), void *arg,
                                 struct gi_err *err);
 
-/* Fills the image with samples that are hard in their own ways: noise, flat runs, both ends of the
- * range, for float values outside 0 to 1 too. The same for the same seed. */
+/* Fills the image with difficult samples: noise, constant runs, both ends of the range, and for
+ * floats values outside 0 to 1. Equal seeds give equal samples. */
 void gi_selftest_fill(struct gi_image *image, uint64_t seed);
 
-/* 64 random bits; the next ones for the same `state`. */
+/* Returns 64 random bits and advances `state`. */
 uint64_t gi_selftest_random(uint64_t *state);
 
-/* Whether the shapes or some samples differ; `what` then says which sample is first. */
+/* Returns whether the shapes or some samples differ; `what` then describes the first difference. */
 bool gi_selftest_differ(char what[160], const struct gi_image *want, const struct gi_image *got);
 
 /* ---- the mixed batch (cli/commands/selftest_mixed.c) ---- */
 
-/* Pieces of work of several operations, with different options (radii among them), image sizes,
- * sample types and channels, and the result of each, made one after the other. */
+/* Pieces of work: several operations with different options (among them radii), image sizes, sample
+ * types and channels, each with its result, which was computed alone. */
 struct gi_mixed;
 
-/* Makes the pieces of the operations that are named, without any of all, and their results on
- * `reference`, which outlives them. Freed by gi_mixed_free(), which nulls, also after an error.
- * Errors: GI_E_MEMORY; as gi_pipeline_run(). */
+/* Makes pieces for the operations in `names`, or all operations if there are none, and their
+ * results on `reference`, which outlives them. Freed and nulled by gi_mixed_free(), also after an
+ * error. Errors: GI_E_MEMORY; as gi_pipeline_run(). */
 enum gi_status gi_mixed_new(struct gi_mixed **mixed, char **operations, int noperations,
                             struct gi_queue *reference, struct gi_err *err);
 void gi_mixed_free(struct gi_mixed **mixed);
 
-/* Runs all pieces on each of eight queues of the device, on a thread per queue, all at once and in
- * different orders. Returns how many runs there were. `difference` becomes "", or says which piece
- * failed or gave another result than on the reference. */
+/* Runs all pieces on each of eight queues of the device, on a thread per queue, concurrently and in
+ * different orders. Returns the number of runs. `difference` becomes "", or describes the piece
+ * that failed or differed from the reference. */
 int gi_mixed_run(const struct gi_mixed *mixed, struct gi_device *device, char difference[512]);
 
 #endif

@@ -1,4 +1,5 @@
-/* Parameters and images for selftest, made from the option rows: a new filter needs no line here.
+/* Makes parameters and images for selftest from the option rows, so that a new filter needs no line
+ * here.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands/selftest.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value to try for one option; text NULL ends a list. */
+/* A value for one option; text NULL ends a list. */
 struct trial {
     const struct gi_option *row;
     char text[64];
@@ -36,7 +37,7 @@ static bool is_border(const struct gi_option *row)
     return row->type == GI_OPT_CHOICE && row->choices == gi_border_choices;
 }
 
-/* Both ends of the range and a value between. */
+/* Adds both ends of the range and a value between them. */
 static void add_range(struct trials *trials, const struct gi_option *row)
 {
     char text[64];
@@ -53,7 +54,7 @@ static void add_range(struct trials *trials, const struct gi_option *row)
     add(trials, row, text, false);
 }
 
-/* What to try for a row besides its default. Borders are walked apart. */
+/* Adds the values to try for a row besides its default. Borders are handled elsewhere. */
 static void add_row(struct trials *trials, const struct gi_option *row)
 {
     switch (row->type) {
@@ -77,7 +78,7 @@ static void add_row(struct trials *trials, const struct gi_option *row)
         add(trials, row, "0", false);
         break;
     case GI_OPT_EXTENT:
-    case GI_OPT_RECT: /* that images of any size have room for */
+    case GI_OPT_RECT: /* small enough for images of any size */
         add(trials, row, "30%", false);
         add(trials, row, "x70%", false);
         add(trials, row, "100%x10%", false);
@@ -86,7 +87,7 @@ static void add_row(struct trials *trials, const struct gi_option *row)
         if (strcmp(row->name, "border-value") != 0)
             add(trials, row, "37", false);
         break;
-    case GI_OPT_IMAGE: /* its samples are made up */
+    case GI_OPT_IMAGE: /* the images are generated */
         add(trials, row, "image.png", false);
         break;
     default:
@@ -96,7 +97,7 @@ static void add_row(struct trials *trials, const struct gi_option *row)
 
 struct walk {
     const struct gi_filter *filter;
-    const struct gi_option *border, *border_value; /* NULL: the filter has no neighbours */
+    const struct gi_option *border, *border_value; /* NULL: the filter has no border option */
     bool (*fn)(void *arg, const struct gi_variant *variant);
     void *arg;
     struct gi_variant variant;
@@ -111,7 +112,7 @@ static bool set(struct walk *walk, const struct gi_option *row, const char *text
     return gi_option_read(walk->variant.params, row, flag ? NULL : text, NULL) == GI_OK;
 }
 
-/* Whether the options go together. */
+/* Sets the options. Returns whether they are compatible. */
 static bool set_all(struct walk *walk, const struct trial *trial, const struct gi_choice *border)
 {
     const struct gi_filter *filter = walk->filter;
@@ -125,8 +126,8 @@ static bool set_all(struct walk *walk, const struct trial *trial, const struct g
     return fits;
 }
 
-/* One trial (NULL: the example alone) under one border (NULL: none). Options that do not go
- * together are passed over. */
+/* Tries one value (NULL: the example alone) under one border (NULL: none). Incompatible options are
+ * skipped. */
 static bool walk_one(struct walk *walk, const struct trial *trial, const struct gi_choice *border)
 {
     const struct gi_filter *filter = walk->filter;
@@ -135,7 +136,7 @@ static bool walk_one(struct walk *walk, const struct trial *trial, const struct 
     gi_options_example(walk->variant.params, filter->options);
     bool fits = set_all(walk, trial, border);
     bool operand = trial && (trial->row->type == GI_OPT_IMAGE || trial->row->type == GI_OPT_COLOUR);
-    if (!fits && operand) { /* in place of that of the example */
+    if (!fits && operand) { /* instead of the example's value */
         walk->variant.text[0] = '\0';
         gi_options_default(walk->variant.params, filter->options);
         fits = set_all(walk, trial, border);
@@ -182,7 +183,7 @@ enum gi_status gi_variants_walk(const struct gi_filter *filter,
     return GI_OK;
 }
 
-/* S. Vigna's splitmix64, public domain: every seed gives a good sequence. */
+/* S. Vigna's splitmix64 (public domain), in which every seed gives a good sequence. */
 uint64_t gi_selftest_random(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -208,7 +209,7 @@ void gi_selftest_fill(struct gi_image *image, uint64_t seed)
     for (int y = 0; y < image->height; y++) {
         void *row = gi_row(image, y);
         uint64_t random = 0;
-        int run = 0; /* samples that still repeat the last one */
+        int run = 0; /* remaining samples of a constant run */
         for (size_t i = 0; i < gi_row_samples(image); i++) {
             if (run == 0) {
                 random = gi_selftest_random(&seed);

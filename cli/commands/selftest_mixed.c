@@ -1,5 +1,6 @@
-/* The mixed batch of gpuimg selftest: pieces of work of different operations, options, sizes,
- * sample types and channels on several queues of a device at once. SPDX-License-Identifier: MIT */
+/* The mixed batch of gpuimg selftest: pieces of work with different operations, options, sizes,
+ * sample types and channels on several queues of a device at once.
+ * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,23 +11,24 @@
 #include "filters/pipeline.h"
 
 enum {
-    PIECES_OF_ONE = 4, /* of an operation, or more where few are named: */
+    PIECES_OF_ONE = 4, /* pieces per operation, or more if few are named, so that there are at
+                          least: */
     PIECES_LEAST = 64,
     QUEUES = 8,
     SIDE_MAX = 300,
-    TRIES = 40,         /* shapes until an operation takes one */
-    WORK_MAX = 5000000, /* multiply-adds of a piece, by struct gi_cost */
+    TRIES = 40,         /* attempts to find a shape that an operation accepts */
+    WORK_MAX = 5000000, /* limit on the multiply-adds of a piece, by struct gi_cost */
 };
 
-/* One operation with its options and images, and the reference's result. */
+/* One operation with its options and images, and the result of the reference. */
 struct piece {
     const struct gi_filter *filter;
     void *params;
-    char text[128]; /* its options, as struct gi_variant has them */
+    char text[128]; /* its options, as in struct gi_variant */
     struct gi_image src, others[GI_SOURCES_MAX - 1];
     int nothers;
     struct gi_pipeline *pipeline;
-    struct gi_image want; /* of an analysis: `result` */
+    struct gi_image want; /* of an analysis: in `result` */
     void *result;
 };
 
@@ -34,14 +36,14 @@ struct gi_mixed {
     struct piece *pieces;
     int n;
     struct gi_queue *reference;
-    const struct gi_filter *filter; /* while its pieces are chosen */
-    int met;                        /* how many variants of it the walk has shown */
+    const struct gi_filter *filter; /* operation whose pieces are being chosen */
+    int met;                        /* number of its variants seen so far */
     uint64_t seed;
 };
 
 /* ---- pieces ---- */
 
-/* 0 to n - 1. */
+/* Returns a random number from 0 to n - 1. */
 static int draw(struct gi_mixed *mixed, int n)
 {
     return (int)(gi_selftest_random(&mixed->seed) % (uint64_t)n);
@@ -61,8 +63,8 @@ static void free_piece(struct piece *piece)
     *piece = (struct piece){0};
 }
 
-/* Half of the sizes, radii and similar numbers become another one, up to the geometric middle of
- * their range, unless the options do not go together then. */
+/* Changes half of the sizes, radii and other numbers at random, up to the geometric mean of their
+ * range, if the options are still compatible. */
 static void vary(struct gi_mixed *mixed, struct piece *piece)
 {
     const struct gi_filter *filter = piece->filter;
@@ -85,7 +87,7 @@ static void vary(struct gi_mixed *mixed, struct piece *piece)
     free(before);
 }
 
-/* Copies what the walk over variants lends. Images stay named, by a text that lasts. */
+/* Copies a variant, which belongs to the walk. Names of images point to a string that lasts. */
 static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
                                    const struct gi_variant *variant)
 {
@@ -103,7 +105,7 @@ static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
     return GI_OK;
 }
 
-/* Called for each variant: keeps one of them, each with the same chance. */
+/* Called for each variant: keeps one of them with equal probability (reservoir sampling). */
 static bool keep_variant(void *arg, const struct gi_variant *variant)
 {
     struct gi_mixed *mixed = arg;
@@ -114,7 +116,7 @@ static bool keep_variant(void *arg, const struct gi_variant *variant)
     return copy_variant(mixed, piece, variant) == GI_OK;
 }
 
-/* Whether the operation takes a first source of that shape, and it does not take long. */
+/* Returns whether the operation accepts a first source of that shape, and is not too slow. */
 static bool takes(const struct piece *piece, const struct gi_image *shape)
 {
     struct gi_image sources[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
@@ -134,8 +136,8 @@ static enum gi_status run_piece(const struct piece *piece, struct gi_queue *queu
                            &side, NULL, err);
 }
 
-/* Draws the images of a piece and makes its result on the reference. GI_E_UNSUPPORTED: there is no
- * such piece. */
+/* Generates the images of a piece and computes its result on the reference. GI_E_UNSUPPORTED: the
+ * operation does not accept them. */
 static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, struct gi_err *err)
 {
     struct gi_image shape = {0};
@@ -165,7 +167,7 @@ static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, 
     return status ? status : run_piece(piece, mixed->reference, &piece->want, piece->result, err);
 }
 
-/* One more piece of an operation, unless no image can be drawn for the options that were. */
+/* Adds a piece of an operation, unless no accepted images are found for its options. */
 static enum gi_status add_piece(struct gi_mixed *mixed, const struct gi_filter *filter,
                                 struct gi_err *err)
 {
@@ -195,7 +197,7 @@ enum gi_status gi_mixed_new(struct gi_mixed **out, char **operations, int nopera
         named += gi_operation_is_named(gi_filters[i]->name, operations, noperations);
     int each = named * PIECES_OF_ONE < PIECES_LEAST ? PIECES_LEAST / named : PIECES_OF_ONE;
     struct gi_mixed *mixed = *out = calloc(1, sizeof *mixed);
-    if (mixed) /* and one that may come to nothing */
+    if (mixed) /* and one that may be discarded */
         mixed->pieces = calloc((size_t)(named * each) + 1, sizeof *mixed->pieces);
     if (!mixed || !mixed->pieces)
         return gi_fail(err, GI_E_MEMORY, "out of memory: selftest");
@@ -221,13 +223,13 @@ void gi_mixed_free(struct gi_mixed **mixed)
 
 /* ---- queues ---- */
 
-/* One queue with a thread of its own. */
+/* A queue with a thread of its own. */
 struct hand {
     pthread_t thread;
     const struct gi_mixed *mixed;
     struct gi_device *device;
     int number, runs;
-    char difference[512]; /* "": none so far */
+    char difference[512]; /* "": none yet */
 };
 
 static void describe(struct hand *hand, const struct piece *piece, const char *what)
@@ -258,7 +260,7 @@ static void check_piece(struct hand *hand, struct gi_queue *queue, const struct 
     hand->runs++;
 }
 
-/* All pieces, each queue in an order of its own: forwards or backwards from another one. */
+/* Runs all pieces, in a different order per queue: forwards or backwards from a different start. */
 static void *work(void *arg)
 {
     struct hand *hand = arg;

@@ -1,4 +1,4 @@
-/* gpuimg split: an image as one layer for each label.
+/* gpuimg split: splits an image into layers, one for each label.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch.h"
 #include "cli/inputs/file_batch.h"
@@ -59,11 +59,11 @@ static bool is_layer(const char *name)
     return gi_output_is_numbered(name, layer_start);
 }
 
-/* Which layers there are. */
+/* The labels that occur. */
 struct labels {
     struct gi_image image;
     uint32_t largest;
-    unsigned char *found; /* not 0 at each of `n` labels up to the largest */
+    unsigned char *found; /* nonzero for each of the `n` labels, up to the largest */
     int n;
 };
 
@@ -89,7 +89,7 @@ static enum gi_status find(struct labels *labels, struct gi_err *err)
     return GI_OK;
 }
 
-/* Freed by free_labels(), also after an error. */
+/* Reads the labels; freed by free_labels(), also after an error. */
 static enum gi_status load_labels(struct labels *labels, const char *path,
                                   const struct gi_io_params *io, int threads, struct gi_err *err)
 {
@@ -107,7 +107,7 @@ static enum gi_status load_labels(struct labels *labels, const char *path,
     return status ? gi_err_prefix(err, "--labels") : find(labels, err);
 }
 
-/* Parameters of the operation that cuts a layer out; the caller frees them. */
+/* Returns parameters of the operation that masks an image; the caller frees them. */
 static void *mask_params(const struct params *p, struct gi_err *err)
 {
     void *params = calloc(1, gi_filter_mask.params_nbytes);
@@ -138,14 +138,14 @@ static enum gi_status layer_path(char path[PATH_NBYTES], const char *folder, uin
                               : gi_fail(err, GI_E_USAGE, "%.40s...: the name is too long", folder);
 }
 
-/* Who cuts a layer out by its mask, and saves it. */
+/* The state for making and saving layers. */
 struct cutter {
     enum gi_status (*cut)(void *self, const struct gi_image *mask, const char *path,
                           struct gi_err *err);
     void *self;
 };
 
-/* All layers, as a folder of the bundle. */
+/* Writes all layers, as a folder of the bundle. */
 static enum gi_status make_layers(const struct labels *labels, const char *folder, bool force,
                                   const struct gi_io_params *io, struct gi_bundle *bundle,
                                   const struct cutter *cutter, struct gi_err *err)
@@ -177,12 +177,12 @@ static enum gi_status fit(const struct labels *labels, const struct gi_image *im
 
 /* ---- one image ---- */
 
-/* One command at work. */
+/* One run of the command. */
 struct job {
     struct gi_io_params io;
     struct gi_session *session;
     int threads;
-    const void *params; /* of the mask */
+    const void *params; /* parameters of the mask */
     struct gi_image src;
     struct gi_metadata metadata;
 };
@@ -288,15 +288,15 @@ static enum gi_status run_one(void *const *params, const void *mask, const char 
 
 /* ---- many ---- */
 
-/* What all images have in common. */
+/* State shared by all images. */
 struct batch {
     const struct gi_io_params *io;
-    const void *mask;  /* its parameters */
-    bool force;        /* layers may be replaced: by --force, or those of the run that is resumed */
+    const void *mask;  /* parameters of the mask */
+    bool force;        /* layers may be replaced: by --force, or because the run is resumed */
     struct labels all; /* width 0: each image has its own */
 };
 
-/* One of them. */
+/* One image of the batch. */
 struct piece {
     const struct batch *batch;
     struct gi_imaging *imaging;
@@ -321,7 +321,7 @@ static enum gi_status cut_piece(void *self, const struct gi_image *mask, const c
     return status;
 }
 
-/* The image is there. */
+/* Splits a loaded image. */
 static enum gi_status split_piece(struct piece *piece, const struct labels *labels,
                                   struct gi_err *err)
 {
@@ -419,17 +419,19 @@ const struct gi_command gi_command_split = {
     .group = GI_GROUP_REGIONS,
     .operands = "INPUT",
     .summary = "Split an image into layers, one per label",
-    .manual = "A layer has the size of the image and shows it where its label is; elsewhere it "
-              "is transparent (or has the colour of --fill), as gpuimg mask makes it. Labels are "
-              "whole numbers, as extract --labels writes them; labels that do not occur make no "
-              "layer. All layers are written or none. --format is the suffix of the layers, png "
-              "without it.\n\n"
-              "For many images --out names the folder of the layers of each, as 'layers/{stem}', "
-              "with the fields of gpuimg help batch, and --labels is one image for all or a "
-              "template, as 'labels/{stem}.png'. --resume replaces folders of layers that the "
-              "earlier run left and that have changed since.\n\n"
-              "gpuimg merge joins the layers again; gpuimg extract --crops writes only the "
-              "bounding boxes, and gpuimg paste pastes these back.",
+    .manual =
+        "A layer has the size of the image and shows it where its label is; elsewhere it is "
+        "transparent (or has the colour of --fill), as gpuimg mask makes it. Labels are whole "
+        "numbers, as extract --labels writes them; a label that does not occur makes no layer. All "
+        "layers are written or none. --format is the suffix of the layers, png without it.\n"
+        "\n"
+        "For many images --out names the folder of the layers of each, as 'layers/{stem}', with "
+        "the fields of gpuimg help batch, and --labels is one image for all or a template, as "
+        "'labels/{stem}.png'. --resume replaces folders of layers that the earlier run left and "
+        "that have changed since.\n"
+        "\n"
+        "gpuimg merge joins the layers again; gpuimg extract --crops writes only the bounding "
+        "boxes, and gpuimg paste pastes these back.",
     .examples = "gpuimg split photo.jpg --labels labels.png --out-dir layers/\n"
                 "gpuimg split photo.jpg --labels labels.png --out-dir layers/ --fill black\n"
                 "gpuimg split photo.jpg --labels labels.png --out-dir layers/ --format tif\n"

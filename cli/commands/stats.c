@@ -1,4 +1,4 @@
-/* gpuimg stats: statistics of the channels as text, CSV, JSON or .npy.
+/* gpuimg stats: prints statistics of the channels as text, CSV, JSON or .npy.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
@@ -25,7 +25,7 @@ enum kind { WHOLE, REAL, PLACE };
     }
 static const struct column {
     const char *name;
-    enum kind kind; /* uint64_t; double, NaN: none; int, -1: none */
+    enum kind kind; /* uint64_t; double, NaN if missing; int, -1 if missing */
     size_t offset;
 } columns[] = {
     COLUMN(WHOLE, count),
@@ -62,7 +62,7 @@ struct view {
     const struct gi_stats *stats;
     const struct gi_stats_params *asked;
     const struct gi_findings *report;
-    int zone; /* of the parts of the image; 0 where it is not parted */
+    int zone; /* number of the zone; 0 if the image is not divided */
 };
 
 static int zones_of(const struct view *view)
@@ -105,7 +105,7 @@ static int columns_of(const struct view *view)
     return COLUMNS + view->stats->npercentiles;
 }
 
-/* Column i, percentiles too; `name` is where the name of one of these may be made. */
+/* Returns column i, percentiles included; their names are made in `name`. */
 static struct column column_at(char name[NAME_NBYTES], const struct view *view, int i)
 {
     if (i < COLUMNS)
@@ -119,7 +119,7 @@ static struct column column_at(char name[NAME_NBYTES], const struct view *view, 
 struct value {
     bool none;
     uint64_t whole;
-    double real; /* REAL only */
+    double real; /* only for REAL */
     int place;
 };
 
@@ -144,7 +144,8 @@ static struct value value_at(const struct view *view, const struct column *colum
 
 /* ---- text ---- */
 
-/* Counts of samples that are not finite are shown only if there are any. */
+/* Returns whether a column is shown: counts of samples that are not finite only if there are
+ * any. */
 static bool shows(const struct view *view, const struct column *column)
 {
     bool odd = column->offset >= offsetof(struct gi_stats_channel, nan) &&
@@ -174,7 +175,7 @@ static void text_row(FILE *out, const struct view *view, const struct column *co
     putc('\n', out);
 }
 
-/* "min at           12,7": x and y. */
+/* Prints x and y: "min at           12,7". */
 static void text_place(FILE *out, const struct view *view, const struct column *x)
 {
     char cell[CELL * 2];
@@ -188,7 +189,7 @@ static void text_place(FILE *out, const struct view *view, const struct column *
     putc('\n', out);
 }
 
-/* "row 12", "at 64,128: 64 x 32", "label 3 at 64,128: 64 x 32". */
+/* Prints "row 12", "at 64,128: 64 x 32" or "label 3 at 64,128: 64 x 32". */
 static void print_zone(FILE *out, const struct view *view)
 {
     const struct gi_stats_zone *zone = &view->stats->zones[view->zone];
@@ -231,7 +232,7 @@ static void print_text(FILE *out, struct view *view)
 
 /* ---- tables ---- */
 
-/* The fewest digits that give the number back. */
+/* Prints the shortest decimal number that reads back as `value`. */
 static void print_real(FILE *out, double value)
 {
     char text[40];
@@ -333,8 +334,8 @@ static enum gi_status print_json(FILE *out, struct view *view, struct gi_err *er
     return gi_json_print(out, object, 0, err);
 }
 
-/* Places of zones of 4 bytes, a name of 9, then whole numbers and reals of 8 and places of 4; -1
- * and NaN where there is none. */
+/* Describes a row as a structured type: coordinates of zones as 4 bytes, a name of 9, then integers
+ * and reals of 8 and coordinates of 4 bytes; -1 and NaN if missing. */
 static void npy_type(char *type, size_t nbytes, const struct view *view)
 {
     static const char *const types[] = {GI_NPY_ORDER "u8", GI_NPY_ORDER "f8", GI_NPY_ORDER "i4"};
@@ -426,7 +427,7 @@ const struct gi_command gi_command_stats = {
                 "gpuimg stats *.png --table all.csv",
     .min_operands = 1,
     .max_operands = 2,
-    .sets = {{0}, /* the filter's */
+    .sets = {{0}, /* the filter's options */
              {"Output", gi_table_file_options, sizeof(struct gi_table_file_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},

@@ -1,4 +1,5 @@
-/* gpuimg completion: small scripts that ask the program itself, which answers from the rows.
+/* Shell completion: gpuimg completion prints small scripts that call the program, which answers
+ * from the rows.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain.h"
 #include "cli/command.h"
@@ -61,14 +62,14 @@ static const char fish_script[] =
     "end\n"
     "complete -c gpuimg -f -a '(__gpuimg_complete)'\n";
 
-/* The typed text, and the part of it before the part to complete ("--border="). */
+/* The typed text, and the part of it before the word being completed ("--border="). */
 struct typed {
     const char *head;
     int nhead;
     const char *part;
 };
 
-/* Returns whether the word fits. */
+/* Prints the word if it matches. Returns whether it does. */
 static bool offer(const struct typed *typed, const char *word, size_t n, const char *what)
 {
     size_t given = strlen(typed->part);
@@ -110,7 +111,7 @@ static void offer_formats(const struct typed *typed)
             offer(typed, format->name, strlen(format->name), format->summary);
 }
 
-/* The choices themselves; other names for them only where none of these fits. */
+/* Offers the choices; their aliases only if no choice matches. */
 static void offer_choices(const struct typed *typed, const struct gi_choice *choices)
 {
     bool fits = false;
@@ -132,7 +133,7 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
             offer_words(typed, "otsu");
         break;
     case GI_OPT_TEXT:
-        if (row == gi_io_options) /* --format is the first row there */
+        if (row == gi_io_options) /* --format is the first row of this set */
             offer_formats(typed);
         else if (row->metavar && strchr(row->metavar, '|'))
             offer_words(typed, row->metavar);
@@ -147,7 +148,7 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
     }
 }
 
-/* The names of the options, or their aliases. Returns whether any fits. */
+/* Offers the names of the options, or their aliases. Returns whether any matches. */
 static bool offer_names(const struct typed *typed, const struct gi_command *command, bool aliases)
 {
     char text[64];
@@ -161,7 +162,7 @@ static bool offer_names(const struct typed *typed, const struct gi_command *comm
     return fits;
 }
 
-/* Aliases only where no name fits. */
+/* Offers options; aliases only if no name matches. */
 static void offer_options(const struct typed *typed, const struct gi_command *command)
 {
     bool fits = offer_names(typed, command, false);
@@ -172,7 +173,8 @@ static void offer_options(const struct typed *typed, const struct gi_command *co
         offer_names(typed, command, true);
 }
 
-/* Whether `word` ("--border", "--border=x") is this name; with `equals` a "=" follows it. */
+/* Returns whether `word` ("--border", "--border=x") is this name; with `equals` a "=" must follow
+ * it. */
 static bool is_name(const char *word, const char *name, bool equals, bool bare)
 {
     size_t n = name ? strlen(name) : 0;
@@ -207,8 +209,8 @@ static void offer_steps(const struct typed *typed)
 static void complete_word(const struct gi_command *command, int n, char **words,
                           const struct typed *whole);
 
-/* The last word of a chain that is one word of the shell, as far as it is typed; the quote that it
- * may begin with is the shell's. Offered is the whole chain with that word made whole. */
+/* Completes the last word of a chain that is a single word for the shell and may begin with the
+ * shell's quote. The whole chain with that word completed is offered. */
 static void complete_chain(const char *chain)
 {
     enum { WORDS_MAX = 64 };
@@ -272,10 +274,10 @@ static void complete_word(const struct gi_command *command, int n, char **words,
     bool operands_only = false;
     for (int i = 1; i < n - 1; i++)
         operands_only = operands_only || strcmp(words[i], "--") == 0;
-    if (strcmp(typed.part, "=") == 0) { /* bash: --border = */
+    if (strcmp(typed.part, "=") == 0) { /* from bash: --border = */
         row = find_row(command, before, true);
         typed.part = "";
-    } else if (strcmp(before, "=") == 0 && n > 3) { /* bash: --border = cl */
+    } else if (strcmp(before, "=") == 0 && n > 3) { /* from bash: --border = cl */
         row = find_row(command, words[n - 3], true);
     } else if (strncmp(typed.part, "--", 2) == 0 && equals) {
         row = find_row(command, typed.part, true);

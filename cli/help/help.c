@@ -1,4 +1,4 @@
-/* Help, printed from the rows of commands and options.
+/* Prints help from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
 #include "cli/help/help.h"
 #include "cli/help/option_text.h"
@@ -12,8 +12,8 @@
 
 enum { OPTION_INDENT = 22, CHOICE_INDENT = 12, COMMAND_INDENT = 19 };
 
-/* Paragraphs; one that starts with a blank is a formula or a table and stays as it is. Within them
- * a line end is one. */
+/* Prints paragraphs. Lines that start with a blank are formulas or tables and are not wrapped;
+ * within other paragraphs a newline is a blank. */
 static void print_manual(FILE *out, const char *manual)
 {
     while (*manual) {
@@ -71,8 +71,8 @@ static void print_set(FILE *out, const char *title, const struct gi_option *rows
         print_option(out, row);
 }
 
-/* The names of what `gpuimg help common`, or where `many` `gpuimg help batch`, explains, in one
- * sentence. */
+/* Prints in one sentence the names of the options that `gpuimg help common`, or with `many` `gpuimg
+ * help batch`, explains. */
 static void print_shared(FILE *out, const struct gi_command *command, bool many)
 {
     char text[1024];
@@ -138,7 +138,7 @@ void gi_help_all(FILE *out)
                  "Filters images, measures them and extracts their regions, on the CPU and, where "
                  "it pays, on an NVIDIA GPU, with the same bytes out of both.",
                  0, 0);
-    for (int g = 1; g <= GI_GROUPS; g++) { /* group 0, the tools, comes last */
+    for (int g = 1; g <= GI_GROUPS; g++) { /* group 0 (tools) is printed last */
         fprintf(out, "\n%s:\n", gi_group_titles[g % GI_GROUPS]);
         for (int i = 0; gi_command_at(&row, i); i++)
             if ((int)row.group == g % GI_GROUPS)
@@ -186,7 +186,7 @@ static const struct gi_option help_options[] = {
     {0},
 };
 
-/* The operands as one text, separated by blanks; longer ones are cut off. */
+/* Joins the operands with blanks; text that is too long is truncated. */
 static void join(char *text, size_t nbytes, char **operands, int noperands)
 {
     size_t n = 0;

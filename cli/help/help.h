@@ -5,24 +5,25 @@
 
 #include "cli/command.h"
 
-/* The list of all commands, the help of one, and manual pages (cli/help/help.c, cli/help/man.c). */
+/* Print the list of all commands, the help of one command, and manual pages (cli/help/help.c,
+ * cli/help/man.c). */
 void gi_help_all(FILE *out);
 void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);
 void gi_man_command(FILE *out, const struct gi_command *command);
 
-/* A page that belongs to no single command, as a row of name, summary, manual, examples (NULL:
- * none) and options; it cannot run. The manual is valid until the next call. False: past the end,
- * or no topic has that name (cli/help/topics.c). */
+/* Fills a topic: a page that belongs to no single command, as a row of name, summary, manual,
+ * examples (NULL: none) and options; it cannot run. The manual is valid until the next call.
+ * Returns false past the end, or if no topic has that name (cli/help/topics.c). */
 bool gi_topic_at(struct gi_command *topic, int index);
 bool gi_topic_find(struct gi_command *topic, const char *name);
 void gi_help_topic(FILE *out, const struct gi_command *topic);
 void gi_man_topic(FILE *out, const struct gi_command *topic);
 
-/* Prints the commands, topics and options whose names and texts hold `words`, the best match first;
- * case and hyphens do not matter. Where no text holds them one behind the other, each word alone
- * must occur. Returns whether there are any; if not, nothing is printed (cli/help/help_search.c).
- */
+/* Prints the commands, topics and options whose names and texts contain `words`, the best match
+ * first; case and hyphens do not matter. If no text contains them in this order, texts that contain
+ * each word match. Returns whether there are any; if not, nothing is printed
+ * (cli/help/help_search.c). */
 bool gi_help_search(FILE *out, const char *words);
 
 #endif

@@ -11,18 +11,18 @@
 enum {
     WORDS_MAX = 16,
     HITS_MAX = 256,
-    NAME_COLUMNS = 19,   /* before the summary of a command */
-    OPTION_COLUMNS = 28, /* before the text of an option */
-    /* How much a match counts by the place where it is; a whole word counts twice. */
+    NAME_COLUMNS = 19,   /* columns before the summary of a command */
+    OPTION_COLUMNS = 28, /* columns before the text of an option */
+    /* Scores of a match by where it is; a whole word counts twice. */
     IN_NAME = 64,
-    IN_SYNONYM = 32, /* another program's name for the command, all of it */
+    IN_SYNONYM = 32, /* equals another program's name for the command */
     IN_SUMMARY = 16,
     IN_OPTION_NAME = 8,
     IN_OPTION_HELP = 4,
     IN_MANUAL = 1, /* also in the examples and the names of operands */
 };
 
-/* The texts to find; each must occur. */
+/* The words to search for; each must occur. */
 struct query {
     char text[256];
     const char *words[WORDS_MAX];
@@ -31,19 +31,20 @@ struct query {
 
 struct hit {
     struct gi_command row;
-    bool topic; /* explains the options that commands share */
-    int index;  /* its place in the list of help */
+    bool topic; /* a page of shared options */
+    int index;  /* position in the list of help */
     int score;  /* 0: no match */
 };
 
-/* Small letters, with a blank in place of a hyphen, an underscore or a line end. */
+/* Normalises a character: lower case, with a blank in place of a hyphen, an underscore or a
+ * newline. */
 static int plain(char c)
 {
     return c == '-' || c == '_' || c == '\n' ? ' ' : tolower((unsigned char)c);
 }
 
-/* 0: `text` (NULL: none) does not have `word` where one of its words begins; 1: it does; 2: a word
- * ends there too. */
+/* Returns 0 if `text` (NULL: none) has no word that begins with `word`; 1 if it has; 2 if one is
+ * equal to it. */
 static int match(const char *text, const char *word)
 {
     int best = 0;
@@ -84,8 +85,8 @@ static int score_synonyms(const char *name, const char *word)
     return 0;
 }
 
-/* The options that the page of `hit` explains: set `s`, or NULL past the last or where another
- * page does. */
+/* Returns the rows of set `s` if the page of `hit` explains them; NULL past the last set or if
+ * another page does. */
 static const struct gi_option *explained(const struct hit *hit, int s)
 {
     const struct gi_option *rows = hit->row.sets[s].rows;
@@ -104,7 +105,7 @@ static int score_word(const struct hit *hit, const char *word)
     return larger(best, larger(text, match(row->operands, word)) * IN_MANUAL);
 }
 
-/* The sum over the words of the query; 0 where one of them does not occur. */
+/* Returns the sum of scores over the words of the query; 0 if one of them does not occur. */
 static int score(const struct hit *hit, const struct query *query)
 {
     int sum = 0;
@@ -142,7 +143,7 @@ static void print_line(FILE *out, const char *name, const char *argument, const 
     gi_help_wrap(out, help, OPTION_COLUMNS, column);
 }
 
-/* The option, if it matches, and each of its choices that does. */
+/* Prints the option if it matches, and each of its choices that does. */
 static void print_option(FILE *out, const struct gi_option *row, const struct query *query)
 {
     char name[128], argument[128];
@@ -166,7 +167,7 @@ static void print_hit(FILE *out, const struct hit *hit, const struct query *quer
             print_option(out, o, query);
 }
 
-/* Takes the row where it matches. Returns whether it does. */
+/* Fills `hit` if the row matches. Returns whether it does. */
 static bool take(struct hit *hit, const struct gi_command *row, bool topic, int index,
                  const struct query *query)
 {
@@ -175,13 +176,14 @@ static bool take(struct hit *hit, const struct gi_command *row, bool topic, int 
     return hit->score > 0;
 }
 
-/* All commands and topics that match, the best first. Returns how many; at most `most`. */
+/* Finds all commands and topics that match, the best first. Returns their number, at most
+ * `most`. */
 static int find(struct hit *hits, int most, const struct query *query)
 {
     struct gi_command row;
     int n = 0, ncommands = 0;
     for (int i = 0; n < most && gi_command_at(&row, i); i++, ncommands++)
-        if (strcmp(row.name, "help") != 0) /* whose examples are queries */
+        if (strcmp(row.name, "help") != 0) /* its examples are queries themselves */
             n += take(&hits[n], &row, false, i, query);
     for (int i = 0; n < most && gi_topic_at(&row, i); i++)
         n += take(&hits[n], &row, true, ncommands + i, query);
@@ -189,7 +191,7 @@ static int find(struct hit *hits, int most, const struct query *query)
     return n;
 }
 
-/* Names, after all others, the pages that have the words only in their texts. */
+/* Prints the hits; pages that contain the words only in their texts are listed last, by name. */
 static void print_hits(FILE *out, const struct hit *hits, int n, const struct query *query)
 {
     char text[2048] = "In the text of:";

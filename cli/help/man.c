@@ -1,4 +1,4 @@
-/* Manual pages for man(7), printed from the rows of commands and options.
+/* Prints manual pages for man(7) from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Text as roff: backslashes and hyphens escaped, no line that starts like a request. */
+/* Prints text as roff: backslashes and hyphens are escaped, and no line starts like a request. */
 static void roff_n(FILE *out, const char *text, size_t n)
 {
     bool start = true;
@@ -44,8 +44,8 @@ static void head(FILE *out, const char *name, const char *summary)
     putc('\n', out);
 }
 
-/* Paragraphs; one that starts with a blank is a formula or a table and stays as it is. Within them
- * a line end is one. */
+/* Prints paragraphs. Lines that start with a blank are formulas or tables and are not filled;
+ * within other paragraphs a newline is a blank. */
 static void paragraphs(FILE *out, const char *text)
 {
     for (bool first = true; *text; first = false) {
@@ -236,7 +236,7 @@ void gi_man_all(FILE *out)
                     "An operation gives the same bytes on the CPU and on CUDA, at every number of "
                     "threads and every instruction level; gpuimg selftest checks it.");
     fputs(".SH COMMANDS\n", out);
-    for (int g = 1; g <= GI_GROUPS; g++) { /* group 0, the tools, comes last */
+    for (int g = 1; g <= GI_GROUPS; g++) { /* group 0 (tools) is printed last */
         fprintf(out, ".SS \"%s\"\n", gi_group_titles[g % GI_GROUPS]);
         for (int i = 0; gi_command_at(&command, i); i++)
             if ((int)command.group == g % GI_GROUPS)

@@ -1,4 +1,4 @@
-/* Options as text, from their rows, and text in lines.
+/* Prints options from their rows, and wraps text.
  * SPDX-License-Identifier: MIT */
 #include "cli/help/option_text.h"
 

@@ -1,11 +1,12 @@
-/* What a word that is no command or option may have meant: its beginning, another program's name
- * for it, or a slip of a key; never a word of another meaning. SPDX-License-Identifier: MIT */
+/* Suggestions for unknown commands and options: names that begin with the word, other programs'
+ * names, and names that differ by a typing error; never a name with another meaning.
+ * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"
 
 #include <string.h>
 
-/* Other programs' names, and what they are here. */
+/* Another program's name, and its equivalent here. */
 struct synonym {
     const char *word, *means;
 };
@@ -81,7 +82,7 @@ bool gi_synonym_at(const char **word, const char **means, int index)
     return true;
 }
 
-/* `means` is offered only by commands that have the option. */
+/* `means` is suggested only for commands that have the option. */
 static const struct synonym options[] = {
     {"background", "border-value"},
     {"buckets", "bins"},
@@ -124,7 +125,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance, one row of the table at a time. */
+/* Levenshtein's distance, computed one row of the table at a time. */
 int gi_word_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
@@ -146,8 +147,8 @@ int gi_word_distance(const char *a, const char *b)
     return row[nb];
 }
 
-/* How well `candidate` explains `word`: 0 its beginning or its end, then the letters to change; a
- * letter in three, or two, may be wrong. Large where it doesn't. */
+/* Returns how badly `candidate` explains `word`: 0 if the word is its beginning or end, else the
+ * number of wrong letters, of which one in three, or two, are allowed. Large if it does not. */
 static int badness(const char *candidate, const char *word)
 {
     size_t n = strlen(word), length = strlen(candidate);
@@ -158,7 +159,7 @@ static int badness(const char *candidate, const char *word)
     return distance <= 2 && 3 * (size_t)distance <= n ? distance : 99;
 }
 
-/* What `word` is by the table; NULL where it is not in it. */
+/* Returns the equivalent of `word` from the table; NULL if it is not in it. */
 static const char *look_up(const struct synonym *synonyms, const char *word)
 {
     for (const struct synonym *s = synonyms; s->word; s++)

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* The manuals, a string per paragraph: compilers need not accept longer literals than 4095 bytes.
- */
+/* The manuals, one string per paragraph: compilers need not accept literals longer than 4095
+ * bytes. */
 static const char *const batch_paragraphs[] = {
     "INPUTS. With --out-dir, --out, --table or --files-from a command takes any "
     "number of inputs and no OUTPUT; info and stack always do. --files-from LIST "
@@ -57,14 +57,13 @@ static const char *const batch_paragraphs[] = {
     "takes the share of its number. gpuimg report merge joins the reports of the "
     "tasks, refuses those of other lists, and prints what is missing, as files or as "
     "a job array of Slurm. See gpuimg help cluster.",
-    "STREAMS. Several PNM or PAM images in a row, in a pipe or a file, are written "
-    "in a row in any of these formats; - to - keeps the format of each. Y4M video (8 "
-    "to 16 bits) is written as Y4M: each plane is a gray image. If a stream breaks "
-    "off, the images before are delivered and the exit status is 1; an output file "
-    "then does not appear, except with --allow-partial. With --table the only input "
-    "may be a stream, whose images or planes are named by their number. A report has "
-    "a line per image or frame, with stream, and then one of the stream; with "
-    "--report a single PNM image is a stream too.",
+    "STREAMS. Several PNM or PAM images in a row, in a pipe or a file, are written in a row in any "
+    "of these formats; - to - keeps the format of each. Y4M video (8 to 16 bits) is written as "
+    "Y4M: each plane is a gray image. If a stream ends within an image, the images before it are "
+    "delivered and the exit status is 1; an output file then does not appear, except with "
+    "--allow-partial. With --table the only input may be a stream, whose images or planes are "
+    "named by their number. A report has a line per image or frame, with stream, and then one of "
+    "the stream; with --report a single PNM image is a stream too.",
     "TARS. With --tar INPUT and OUTPUT are tars, - or brace lists of tars, with as "
     "many outputs as inputs or one. ustar, pax and GNU tars are read, also "
     "compressed by gzip, bzip2, xz or zstd; pax is written, compressed by the "
@@ -168,17 +167,16 @@ static const char *const cluster_paragraphs[] = {
 };
 
 static const char *const limits_paragraphs[] = {
-    "IMAGES. --max-pixels (default 256Mi) bounds the pixels of an image and of every "
-    "result. It applies to files that are much smaller than their samples, as a "
-    "decompression bomb is; a file of at least half as many bytes as its samples has "
-    "shown its size, and a result may always have as many pixels as the input. A member "
-    "of a compressed tar is read beyond the limit only while it is at most twice the "
-    "bytes of the tar read so far. --max-bytes (default 64Gi) bounds the bytes of "
-    "samples of an image and of a result, of the arrays of integral, cumulative and "
-    "extract --labels, and of an input from a pipe, always. All are checked before memory is "
-    "taken. The coefficients of a JPEG count as bytes, and its scans as work. "
-    "--allow-partial accepts a damaged image of more than 16 MiB only if at least a "
-    "sixteenth of its rows can be read.",
+    "IMAGES. --max-pixels (default 256Mi) bounds the pixels of an image and of every result. It "
+    "protects against decompression bombs, files that are much smaller than their samples: a file "
+    "of at least half as many bytes as its samples may have any number of pixels, and a result may "
+    "always have as many pixels as the input. A member of a compressed tar is read beyond the "
+    "limit only while it is at most twice the bytes of the tar read so far. --max-bytes (default "
+    "64Gi) bounds the bytes of samples of an image and of a result, of the arrays of integral, "
+    "cumulative and extract --labels, and of an input from a pipe, always. All are checked before "
+    "memory is taken. The coefficients of a JPEG count as bytes, and its scans as work. "
+    "--allow-partial accepts a damaged image of more than 16 MiB only if at least a sixteenth of "
+    "its rows can be read.",
     "MEMORY. --memory bounds the images that a batch processes at the same time, with "
     "their results, tables and arrays, but not lists whose length depends on the "
     "samples, such as regions; "
@@ -223,7 +221,7 @@ static const char *const common_paragraphs[] = {
 };
 
 static const struct topic {
-    struct gi_command row; /* without its manual */
+    struct gi_command row; /* its manual is filled in later */
     const char *const *paragraphs;
 } topics[] = {
     {{.name = "batch",

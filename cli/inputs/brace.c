@@ -1,4 +1,4 @@
-/* Brace lists.
+/* Expands brace lists into names.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/brace.h"
 
@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The names so far, and what they are made of. */
+/* The names so far, and the text that they come from. */
 struct names {
     char **at;
     size_t n, room;
-    const char *text; /* the whole, for messages */
+    const char *text; /* the whole text, for messages */
 };
 
-/* A brace: from `open` to `close`, and which numbers, where it is a range of them. */
+/* A brace from `open` to `close`, and its numbers if it is a range. */
 struct brace {
     const char *open, *close;
     bool range;
     long from, to;
-    int width; /* of zero-filled numbers; 0: they are not */
+    int width; /* digits of zero-filled numbers; 0: not zero-filled */
 };
 
 static enum gi_status add(struct names *names, const char *name, struct gi_err *err)
@@ -44,7 +44,7 @@ static enum gi_status add(struct names *names, const char *name, struct gi_err *
     return names->at[names->n++] ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: names");
 }
 
-/* A whole number of up to 9 digits, at `text` and up to `end`. */
+/* Reads an integer of up to 9 digits between `text` and `end`. */
 static bool read_number(long *value, int *width, const char *text, const char *end)
 {
     char digits[16] = "";
@@ -69,7 +69,7 @@ static bool read_range(struct brace *brace)
     return true;
 }
 
-/* The first brace of `text` that is a list. */
+/* Finds the first brace of `text` that is a list or a range. */
 static bool find(struct brace *brace, const char *text)
 {
     for (const char *open = text; (open = strchr(open, '{')); open++) {
@@ -86,7 +86,7 @@ static bool find(struct brace *brace, const char *text)
 
 static enum gi_status expand(struct names *names, const char *text, struct gi_err *err);
 
-/* The text with `n` characters of `part` in the brace's place, and on with what follows. */
+/* Adds the text with the brace replaced by `n` characters of `part`, and expands the rest of it. */
 static enum gi_status put(struct names *names, const char *text, const struct brace *brace,
                           const char *part, size_t n, struct gi_err *err)
 {

@@ -1,4 +1,4 @@
-/* A batch over a feed.
+/* Runs a batch over a feed.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/feed.h"
 

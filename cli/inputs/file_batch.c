@@ -1,4 +1,5 @@
-/* What all batches from files have in common.
+/* Batches of files: lists inputs, names outputs, checks that no file is written twice or over an
+ * input, and runs the engine.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/file_batch.h"
 
@@ -14,8 +15,8 @@
 #include "cli/log.h"
 #include "imgio/imgio.h"
 
-/* The shard is of the sorted list, and so is {index}: tasks that were given the inputs in another
- * order agree. */
+/* Takes this task's share. The shard and {index} refer to the sorted list, so that tasks that were
+ * given the inputs in another order agree. */
 static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *err)
 {
     files->n = files->list.n;
@@ -32,13 +33,13 @@ static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *er
     return GI_OK;
 }
 
-/* The place in the list of the i-th input that is this batch's. */
+/* Returns the position in the list of the i-th input of this batch. */
 static size_t place_of(const struct gi_batch_files *files, size_t i)
 {
     return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
 }
 
-/* What goes with each input. */
+/* Names the further input that belongs to each input. */
 static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_batch_work *work,
                                   struct gi_err *err)
 {
@@ -132,7 +133,7 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
     return status ? status : gi_batch_check(files, err);
 }
 
-/* The option that names a file; NULL for those of images. */
+/* Returns the option that names a file; NULL for the image operands. */
 static const char *option_of(const struct gi_batch_files *files, const struct gi_path *entry,
                              const char **path)
 {
@@ -155,7 +156,7 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
     }
 }
 
-/* Claims count on from the list to what goes with its inputs. */
+/* Returns the name of an input. Indices past the list are those of the further inputs. */
 static const char *input_of(const struct gi_batch_files *files, size_t index)
 {
     const struct gi_list *more = files->others.n ? &files->others : &files->beside;
@@ -163,7 +164,7 @@ static const char *input_of(const struct gi_batch_files *files, size_t index)
                                  : more->inputs[index - files->list.n].path;
 }
 
-/* One of `a` and `b`, or both, stand at an option. */
+/* Reports that the file of `a` or `b`, or of both, was named by an option. */
 static enum gi_status fail_option(const struct gi_batch_files *files, const struct gi_path *a,
                                   const struct gi_path *b, struct gi_err *err)
 {
@@ -202,7 +203,8 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
     return status;
 }
 
-/* Of input i; of one a channel all that may be. */
+/* Adds the output of input i; if there is one output per channel, adds those of all channels that
+ * are possible. */
 static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_paths *paths,
                                   size_t i, struct gi_err *err)
 {
@@ -221,7 +223,7 @@ static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_
     return status;
 }
 
-/* The folder that is the result of each; with `above` all that it stands in, too, as inputs. */
+/* Adds the folders that are the results; with `above` also all folders above them, as inputs. */
 static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_paths *paths,
                                   bool above, struct gi_err *err)
 {
@@ -247,7 +249,7 @@ static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_
     return status;
 }
 
-/* Refuses the result of one in that of another, which may be written first or not. */
+/* Refuses a result inside the folder of another result, because their order is not defined. */
 static enum gi_status check_nested(const struct gi_batch_files *files, struct gi_err *err)
 {
     struct gi_paths paths = {0};
@@ -261,8 +263,8 @@ static enum gi_status check_nested(const struct gi_batch_files *files, struct gi
     return status;
 }
 
-/* Refuses results that are folders and hold an input, or with `report` that file. The folder of the
- * inputs may hold the report. */
+/* Refuses results that are folders and contain an input, or with `report` the report. The folder of
+ * the inputs may contain the report. */
 static enum gi_status check_inside(const struct gi_batch_files *files, const char *report,
                                    struct gi_err *err)
 {
@@ -323,7 +325,7 @@ enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
     return gi_naming_folders(&files->naming, &files->list, err);
 }
 
-/* The next one that an earlier run has not done. */
+/* Returns the next input that an earlier run has not finished. */
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_batch_files *files = self;
@@ -369,7 +371,7 @@ bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item
     return !item->line.status && (!feed->kind->row || feed->kind->row(feed->self, item, tar, file));
 }
 
-/* With --resume: where the result of an input goes. */
+/* Returns the path of an input's result, for --resume. */
 static char *output_of(void *arg, size_t input)
 {
     const struct gi_batch_files *files = arg;
@@ -413,7 +415,7 @@ enum gi_status gi_batch_report(struct gi_batch_files *files, const struct gi_bat
     return files->feed.kind->open_report(files->feed.self, job, err);
 }
 
-/* What came of it, as the batch's own status. */
+/* Returns the status of the whole batch. */
 static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi_status status,
                                struct gi_err *err)
 {
@@ -427,7 +429,7 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
     return err->status;
 }
 
-/* Inputs that an earlier run has done. */
+/* Returns the number of inputs that an earlier run has finished. */
 static uint64_t count_done(const struct gi_batch_files *files)
 {
     uint64_t n = 0;

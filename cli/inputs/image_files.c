@@ -1,4 +1,4 @@
-/* Images from files and into them.
+/* Reads and writes images, with the options of the command line applied.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/image_files.h"
 #include "cli/command.h"
@@ -190,7 +190,7 @@ struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_imag
     return shape;
 }
 
-/* Whether --max-bytes permits an image of that shape with samples of `type`. */
+/* Checks that --max-bytes permits an image of that shape with samples of `type`. */
 static enum gi_status check_converted(const struct gi_image *shape, enum gi_type type,
                                       const struct gi_io_params *io, struct gi_err *err)
 {
@@ -200,7 +200,7 @@ static enum gi_status check_converted(const struct gi_image *shape, enum gi_type
     return gi_limits_check(&limits, &made, err);
 }
 
-/* --work-depth and --gray. The image is freed where that fails. */
+/* Applies --work-depth and --gray. The image is freed on an error. */
 static enum gi_status convert(struct gi_image *image, const struct gi_io_params *io,
                               struct gi_err *err)
 {
@@ -233,7 +233,7 @@ static enum gi_status read_background(double rgb[3], const char *text, struct gi
     return GI_OK;
 }
 
-/* Returns what was already read of `path`, if this is the input that was inspected. */
+/* Returns the part of `path` that was read already, if this is the input that was inspected. */
 static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path)
 {
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
@@ -350,8 +350,8 @@ enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi
     if (info && keep) /* the result of a bitmap is usually not a bitmap */
         io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
     const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};
-    /* Over its own input it may write, through a temporary file; not so where that holds more, nor
-     * into standard output. */
+    /* An output may replace its own input, through a temporary file; but not if the file holds more
+     * images, and not on standard output. */
     if (info)
         return info->images == 1 ? GI_OK : gi_output_check_inputs(outputs, inputs, err);
     struct gi_io_params any = *io;
@@ -392,7 +392,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                    : gi_save(image, metadata, path, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
-    /* It was there before the work began. */
+    /* The file was reachable before the work began. */
     if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->bundle, path) &&
         !gi_output_has_folder(path))
         status = err->status = GI_E_AGAIN;

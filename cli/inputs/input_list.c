@@ -1,4 +1,4 @@
-/* The inputs of a batch, by name, in order.
+/* Lists the inputs of a batch, by name, in order.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/input_list.h"
 
@@ -14,7 +14,7 @@
 #include "cli/hash.h"
 #include "imgio/imgio.h"
 
-/* Takes `path`. `why`: as in struct gi_input. */
+/* Adds `path`, which is taken. `why`: as in struct gi_input. */
 static enum gi_status add(struct gi_list *list, char *path, size_t root, int why,
                           struct gi_err *err)
 {
@@ -36,7 +36,7 @@ static enum gi_status add(struct gi_list *list, char *path, size_t root, int why
     return GI_OK;
 }
 
-/* Whether the name has the suffix of a format that can be read. */
+/* Returns whether the name has the suffix of a format that can be read. */
 static bool is_image_name(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -65,12 +65,13 @@ static bool is_folder(const struct dirent *entry, const char *path)
 {
     struct stat st;
     if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type == DT_DIR; /* links to folders are not followed: they may lead back */
+        return entry->d_type == DT_DIR; /* links to folders are not followed, because they could
+                                           form a cycle */
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A folder that could not be read. If the machine failed, it may hold images that another run would
- * find. */
+/* Adds a folder that could not be read. It is an error if the machine failed, because another run
+ * could find images in it. */
 static enum gi_status add_unread(struct gi_list *list, const char *folder, size_t root, int why,
                                  struct gi_err *err)
 {
@@ -80,7 +81,8 @@ static enum gi_status add_unread(struct gi_list *list, const char *folder, size_
                                 : add(list, strdup(folder), root, why, err);
 }
 
-/* What a folder holds, and the folders in it. `root` 0: this is the top of the tree. */
+/* Adds the images in a folder and in the folders below it. `root` 0: this is the top of the
+ * tree. */
 static enum gi_status add_folder(struct gi_list *list, const char *folder, size_t root,
                                  struct gi_err *err)
 {
@@ -116,7 +118,7 @@ static enum gi_status add_name(struct gi_list *list, const char *name, bool recu
     const char *slash = strrchr(name, '/');
     if (strcmp(name, "-") == 0)
         return gi_fail(err, GI_E_USAGE, "-: want the names of files with --out-dir or --out");
-    /* A file that is not there is found out when its turn comes. */
+    /* A missing file is reported when it is opened. */
     if (stat(name, &st) || !S_ISDIR(st.st_mode))
         return add(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, 0, err);
     if (!recursive)

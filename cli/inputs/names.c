@@ -1,4 +1,4 @@
-/* The outputs of a batch: names made of the inputs' names.
+/* Makes the names of a batch's outputs from the names of its inputs.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/names.h"
 
@@ -20,7 +20,8 @@ enum field { DIR_FIELD, TREE, STEM, EXT, NAME, INDEX, CHANNEL, FIELDS };
 static const char *const fields[FIELDS] = {"dir",  "tree",  "stem",   "ext",
                                            "name", "index", "channel"};
 
-/* The field at `text`, which begins with a brace; its length with both braces in *n. -1: none. */
+/* Finds the field at `text`, which begins with a brace; *n becomes its length with both braces.
+ * Returns -1 if there is none. */
 static int field_at(const char *text, size_t *n)
 {
     for (int i = 0; i < FIELDS; i++) {
@@ -49,7 +50,7 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
                              option, naming->template);
 }
 
-/* A piece of a path. */
+/* A part of a path. */
 struct piece {
     const char *text;
     size_t n;
@@ -109,13 +110,13 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
         }
         struct piece piece = piece_of((enum field)field, naming, input, index);
         fwrite(piece.text, 1, piece.n, out);
-        n += !piece.n && text[n] == '/'; /* an empty folder is none */
+        n += !piece.n && text[n] == '/'; /* an empty folder adds no slash */
     }
     return gi_text_close(out, &memory);
 }
 
-/* Makes the folder of a path, and those above it except in the first `there` characters. `path`
- * loses its name. */
+/* Makes the folder of a path, and those above it, except the first `there` characters, which exist.
+ * `path` loses its name. */
 static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
 {
     char *end = strrchr(path, '/');
@@ -135,7 +136,7 @@ static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
     return GI_OK;
 }
 
-/* The output up to where it hangs on a channel. */
+/* Returns the part of the output that does not depend on a channel. */
 static char *start_of(const struct gi_naming *naming, const struct gi_list *list, size_t index)
 {
     char *output = gi_naming_output(naming, list, index);
@@ -158,7 +159,7 @@ enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_
     return status;
 }
 
-/* Output `index` of all: of input index / n for channel index % n. */
+/* Returns output `index` of all: of input index / n for channel index % n. */
 static char *channel_output(const struct gi_naming *naming, const struct gi_list *list,
                             size_t index)
 {
@@ -167,7 +168,7 @@ static char *channel_output(const struct gi_naming *naming, const struct gi_list
     return gi_naming_output(&one, list, index / GI_NAMING_CHANNELS);
 }
 
-/* Clears the folders that outputs for channels go to, as far as they exist. */
+/* Clears temporary files from the folders for outputs per channel, as far as they exist. */
 static enum gi_status clear_channels(const struct gi_naming *naming, const struct gi_list *list,
                                      struct gi_err *err)
 {

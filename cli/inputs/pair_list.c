@@ -1,4 +1,4 @@
-/* Pairs of inputs, by name.
+/* Lists pairs of inputs, by name.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/pair_list.h"
 
@@ -55,14 +55,14 @@ enum gi_status gi_pairs_read(struct gi_batch_files *files, struct gi_err *err)
     return status;
 }
 
-/* By the place in the tree. */
+/* Compares by the path within the tree. */
 static int by_place(const void *a, const void *b)
 {
     const struct gi_input *x = *(struct gi_input *const *)a, *y = *(struct gi_input *const *)b;
     return strcmp(x->path + x->root, y->path + y->root);
 }
 
-/* The file `place` of a folder, also where it is not there: then it fails when its turn comes. */
+/* Adds the file `place` of a folder, even if it is missing: it then fails when it is opened. */
 static enum gi_status add_place(struct gi_batch_files *files, char **folders, const char *place,
                                 struct gi_err *err)
 {
@@ -123,7 +123,7 @@ static int by_names(const void *x, const void *y)
     return first ? first : strcmp(p->b.path, q->b.path);
 }
 
-/* By both names, so that tasks that were given the pairs in another order agree. */
+/* Sorts by both names, so that tasks that were given the pairs in another order agree. */
 static enum gi_status sort(struct gi_batch_files *files, struct gi_err *err)
 {
     size_t n = files->list.n;

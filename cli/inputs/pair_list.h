@@ -1,29 +1,30 @@
-/* Pairs of inputs: the first of each in `list` of a batch's files, the second in `others`.
+/* Pairs of inputs: the first of each is in `list` of a batch's files, the second in `others`.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_PAIR_LIST_H
 #define GI_CLI_INPUTS_PAIR_LIST_H
 
 #include "cli/inputs/file_batch.h"
 
-/* Errors: GI_E_MEMORY. */
+/* Adds a pair. Errors: GI_E_MEMORY. */
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,
                            struct gi_err *err);
 
-/* Adds the pairs of the file of --pairs: two names a line, or one after the other. Errors:
+/* Adds the pairs of the file of --pairs: two names per line, or one after the other. Errors:
  * GI_E_USAGE, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_pairs_read(struct gi_batch_files *files, struct gi_err *err);
 
-/* Adds what either of two folders holds, by its place there. Errors: as gi_list_operands(). */
+/* Adds the files in either of two folders, paired by their path within the folder. Errors: as
+ * gi_list_operands(). */
 enum gi_status gi_pairs_of_folders(struct gi_batch_files *files, char **folders,
                                    struct gi_err *err);
 
-/* Adds the names by which a report tells pairs apart: both with a tab between, as in --pairs;
- * nothing if the batch has no pairs. Errors: GI_E_MEMORY. */
+/* Adds the names by which a report identifies pairs: both names with a tab between them, as in
+ * --pairs; nothing if the batch has no pairs. Errors: GI_E_MEMORY. */
 enum gi_status gi_pairs_name(struct gi_list *names, const struct gi_batch_files *files,
                              struct gi_err *err);
 
-/* How many there are; of --shard its share, of the pairs sorted by both names. Errors: GI_E_USAGE,
- * GI_E_MEMORY. */
+/* Counts the pairs; with --shard takes the share of the pairs, sorted by both names. Errors:
+ * GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_pairs_share(struct gi_batch_files *files, struct gi_err *err);
 
 #endif

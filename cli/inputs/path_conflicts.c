@@ -1,4 +1,4 @@
-/* The files that a command reads and writes.
+/* Finds conflicts between the files that a command reads and writes.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/path_conflicts.h"
 
@@ -13,17 +13,17 @@
 #include "cli/run/output.h"
 #include "imgio/imgio.h"
 
-enum { LINKS_MAX = 40 }; /* as Linux has it */
+enum { LINKS_MAX = 40 }; /* the limit of Linux */
 
-/* Past the last slash. */
+/* Returns the part after the last slash. */
 static const char *name_in(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-/* The path without `x/..` where there is no x: to be made, x is a folder and no link. The caller
- * frees it; NULL: out of memory. */
+/* Removes `x/..` from the path if x does not exist, because x would be made as a folder and is no
+ * link. The caller frees the result; NULL: out of memory. */
 static char *settled(const char *path)
 {
     size_t n = 0, length;
@@ -47,8 +47,8 @@ static char *settled(const char *path)
     return out;
 }
 
-/* The end of the longest part of `path` that exists, and what that part is. `path` is left as it
- * was. */
+/* Returns the end of the longest part of `path` that exists, and the properties of that part.
+ * `path` is left unchanged. */
 static char *existing_part(char *path, struct stat *st)
 {
     size_t n = strlen(path);
@@ -70,8 +70,8 @@ static char *existing_part(char *path, struct stat *st)
     return end;
 }
 
-/* The key of a folder: device and inode of the longest part that exists, then the names of the
- * folders below it that are yet to be made. */
+/* Returns the key of a folder: device and inode of the longest part that exists, then the names of
+ * the folders below it that do not exist yet. */
 static uint64_t folder_key(char *path)
 {
     struct stat st;
@@ -86,13 +86,13 @@ static uint64_t folder_key(char *path)
     return key;
 }
 
-/* No file can have such a name. */
+/* Returns whether no file can have such a name. */
 static bool is_too_long(const char *path)
 {
     return strlen(path) >= PATH_MAX;
 }
 
-/* Looks at the folder of `path`. */
+/* Examines the folder of `path`. */
 static bool look(struct gi_paths *paths, const char *path)
 {
     size_t n = (size_t)(name_in(path) - path);
@@ -107,7 +107,8 @@ static bool look(struct gi_paths *paths, const char *path)
     return folder != NULL;
 }
 
-/* The target of the link `path`, from where `path` is seen. The caller frees it; NULL: none. */
+/* Returns the target of the link `path`, relative to the same folder as `path`. The caller frees
+ * it; NULL: it is not a link. */
 static char *target_of(const char *path)
 {
     char target[PATH_MAX], *whole = NULL;
@@ -116,8 +117,8 @@ static char *target_of(const char *path)
     return n > 0 && asprintf(&whole, "%.*s%.*s", folder, path, (int)n, target) >= 0 ? whole : NULL;
 }
 
-/* Follows symbolic links from `path`, which is freed, and returns their target; *regular: it is a
- * file or does not exist yet. The caller frees it. */
+/* Follows symbolic links from `path`, which is freed, and returns their target; *regular becomes
+ * whether it is a file or does not exist yet. The caller frees it. */
 static char *follow(char *path, bool *regular)
 {
     struct stat st = {0};

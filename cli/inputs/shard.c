@@ -10,14 +10,15 @@
 
 enum { TASKS_MAX = 1000000000 };
 
-/* What schedulers tell the tasks of an array; NULL: does not say. Slurm's arrays may have gaps and
- * start anywhere. Sources: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"; Kubernetes, "Indexed Job";
- * AWS Batch, "Array job environment variables"; parallel(1), "ENVIRONMENT VARIABLES". */
+/* Environment variables of schedulers for the tasks of an array; NULL: there is none. Slurm's
+ * arrays may have gaps and start anywhere. Sources: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES";
+ * Kubernetes, "Indexed Job"; AWS Batch, "Array job environment variables"; parallel(1),
+ * "ENVIRONMENT VARIABLES". */
 struct scheduler {
     const char *index;
     const char *count;
     const char *lowest, *highest;
-    int first; /* the number of an array's first task, -1: any */
+    int first; /* number of an array's first task, -1: any */
 };
 
 static const struct scheduler schedulers[] = {
@@ -30,8 +31,8 @@ static const struct scheduler schedulers[] = {
 
 enum { NSCHEDULERS = sizeof schedulers / sizeof *schedulers };
 
-/* The digits that `text` starts with; *end is what follows them. False where there are none or too
- * many. */
+/* Reads the digits at the start of `text`; *end becomes the rest. Returns false if there are none
+ * or too many. */
 static bool read_number(uint32_t *number, const char *text, const char **end)
 {
     char *stop;
@@ -43,7 +44,7 @@ static bool read_number(uint32_t *number, const char *text, const char **end)
     return value <= TASKS_MAX;
 }
 
-/* A variable of the environment that holds a number. *is_set false: there is no such variable. */
+/* Reads an environment variable that holds a number. *is_set becomes false if it does not exist. */
 static enum gi_status read_variable(uint32_t *number, bool *is_set, const char *name,
                                     struct gi_err *err)
 {
@@ -78,7 +79,7 @@ static enum gi_status find_scheduler(const struct scheduler **found, struct gi_e
     return GI_OK;
 }
 
-/* The tasks of the array, `count` of them, are to make up *n shards; 0: as many as they are. */
+/* Checks that the `count` tasks of the array can make up *n shards; 0: sets *n to `count`. */
 static enum gi_status check_count(uint32_t *n, const struct scheduler *s, struct gi_err *err)
 {
     uint32_t count = 0, lowest = 0, highest = 0;

@@ -1,4 +1,4 @@
-/* Streams through the engine, and those of PNM.
+/* Runs streams of images through the engine; the feed of PNM streams.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,8 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     item->line.output = strdup(stream->output);
     if (!item->line.output)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
-    if (!gi_save_format(stream->output, stream->io.format)) { /* from - to -: each as it came */
+    if (!gi_save_format(stream->output, stream->io.format)) { /* from - to -: each image keeps
+                                                                 its format */
         const char *name = gi_format_of(buffer.at, buffer.nbytes)->name;
         item->source.format = strcmp(name, "pbm") == 0 ? "pgm" : name;
     }
@@ -96,7 +97,7 @@ static enum gi_status deliver_image(void *self, struct gi_item *item, struct gi_
         status = gi_sink_flush(stream->sink, err);
     if (!status)
         status = gi_stream_note(stream, item, err);
-    /* A film with a hole in it is none. */
+    /* A video without one of its frames would be out of step, so a failed frame ends it. */
     return status || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
@@ -137,7 +138,7 @@ enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_lin
     part.output = stream->report.whole.output;
     if (part.input)
         return gi_report_add(&stream->report, &part, err);
-    gi_line_add(&stream->report.whole, &part); /* what can't be read on is no image */
+    gi_line_add(&stream->report.whole, &part); /* an item that can't be read is not an image */
     return GI_OK;
 }
 
@@ -161,7 +162,7 @@ struct gi_feed gi_stream_feed(struct gi_stream *stream)
                             .items = stream->is_video ? stream->video.nplanes : 1};
 }
 
-/* A chain whose steps are images to images; NULL: none. */
+/* Makes a chain whose steps are all operations from image to image; NULL: there is none. */
 static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *err)
 {
     for (int i = 0; chain && i < chain->n; i++)
@@ -201,7 +202,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
     const struct gi_feed feed = gi_stream_feed(stream);
     if (!status)
         status = gi_feed_run(&feed, &work, params, gi_imaging_threads(stream->imaging), err);
-    if (!status && gi_stop_signal()) /* what is not all of it does not appear */
+    if (!status && gi_stop_signal()) /* an incomplete output is not committed */
         status = GI_E_IO;
     if (!status)
         status = gi_sink_commit(&stream->sink, stream->io.durable, err);

@@ -1,4 +1,4 @@
-/* Which inputs are streams.
+/* Finds out which inputs are streams.
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "cli/inputs/stream.h"
 #include "cli/inputs/stream_internal.h"
 
-/* What the output takes. */
+/* The kinds of streams that the output can hold. */
 enum target { NOTHING, PNM, Y4M, EITHER };
 
 static enum target target_of(const char *output, const struct gi_io_params *io)
@@ -39,7 +39,7 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
     return status;
 }
 
-/* Looks into the open input; `output` NULL: for tables. */
+/* Examines the open input; `output` NULL: for tables. */
 static enum gi_status look(struct gi_stream *stream, const char *input, const char *output,
                            enum target target, bool file, bool *found, struct gi_err *err)
 {
@@ -67,14 +67,15 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
     return *found ? GI_OK : find_in_pipe(stream, found, err);
 }
 
-/* Where the first byte of a file on standard input was, so that it can be read from there again. */
+/* Sets standard input back to the position of the first byte of its file, so that it can be read
+ * again. */
 static void rewind_input(const char *input, off_t start)
 {
     if (strcmp(input, "-") == 0)
         lseek(STDIN_FILENO, start, SEEK_SET);
 }
 
-/* What was taken of a pipe goes to gi_load(). */
+/* Passes the bytes that were taken from a pipe to gi_load(). */
 static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *io,
                                 struct gi_err *err)
 {
@@ -99,11 +100,11 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
         return GI_OK;
     int failed = standard ? fstat(STDIN_FILENO, &st) : stat(input, &st);
     if (failed &&
-        gi_status_of_errno(errno) == GI_E_AGAIN) /* else a stream ends at its first image */
+        gi_status_of_errno(errno) == GI_E_AGAIN) /* else the stream ends after its first image */
         return gi_fail(err, GI_E_AGAIN, "%s: %s", standard ? "standard input" : input,
                        strerror(errno));
     if (failed || S_ISDIR(st.st_mode))
-        return GI_OK; /* the ordinary way says what is wrong */
+        return GI_OK; /* ordinary loading reports the fault */
     struct gi_stream *stream = *out = calloc(1, sizeof *stream);
     if (!stream)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a stream");

@@ -1,4 +1,4 @@
-/* A stream inside.
+/* Internals of a stream.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_STREAM_INTERNAL_H
 #define GI_CLI_INPUTS_STREAM_INTERNAL_H
@@ -14,56 +14,56 @@
 
 struct gi_stream {
     struct gi_io_params io;
-    const char *input, *output; /* operands; the output "-" for tables too */
-    bool single;                /* one image of PNM is a stream too */
+    const char *input, *output; /* operands; the output is "-" for tables too */
+    bool single;                /* a single PNM image is a stream too */
     struct gi_reader *reader;
     bool is_video;
-    struct gi_buffer first; /* PNM: the first image, which was taken already; NULL in it: none */
-    uint64_t taken;         /* images or frames */
+    struct gi_buffer first; /* PNM: the first image, if it was taken already; else NULL in it */
+    uint64_t taken;         /* images or frames taken so far */
 
     struct gi_y4m video, made;           /* Y4M: headers of input and output */
-    uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: memory that the chain takes for each plane */
-    int plane;                           /* that comes next */
+    uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: bytes that the chain needs for each plane */
+    int plane;                           /* next plane */
 
     const struct gi_chain *chain;
     struct gi_imaging *imaging;
     struct gi_sink *sink;
-    struct gi_image planes[GI_Y4M_PLANES]; /* Y4M: of the frame that is delivered */
-    char line[GI_Y4M_LINE_MAX];            /* before it */
-    bool ended;                            /* it can't be read on */
+    struct gi_image planes[GI_Y4M_PLANES]; /* Y4M: planes of the frame that is delivered */
+    char line[GI_Y4M_LINE_MAX];            /* the line before that frame */
+    bool ended;                            /* no more can be read */
 
-    struct gi_report report; /* its whole: the stream */
-    struct gi_line frame;    /* Y4M: of which the planes come, for its line */
+    struct gi_report report; /* report->whole is the line of the stream */
+    struct gi_line frame;    /* Y4M: the frame whose planes are being delivered, for its line */
 };
 
 void gi_stream_free(struct gi_stream **stream);
 
-/* The feed of the stream. */
+/* Returns the feed of the stream. */
 struct gi_feed gi_stream_feed(struct gi_stream *stream);
 
-/* "standard input: image 3", as the item's name. Errors: GI_E_MEMORY. */
+/* Names the item: "standard input: image 3". Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
                               struct gi_err *err);
-/* The stream can't be read on: its last item tells why, or where partial images are allowed a
- * warning, and false comes. */
+/* Ends a stream that can't be read further: its last item has the error, or if partial images are
+ * allowed a warning, and false is returned. */
 bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struct gi_err *why);
 
-/* Opens the report, where --report asks for one. `output`: where the images go; NULL: tables are
- * made of them. Errors: GI_E_USAGE, and as gi_report_open(). */
+/* Opens the report if --report asks for one. `output`: destination of the images; NULL: tables are
+ * made. Errors: GI_E_USAGE, and as gi_report_open(). */
 enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_job *job,
                                 const char *output, struct gi_err *err);
 /* gi_feed_kind.open_report and note of both kinds, with `self` a gi_stream. */
 enum gi_status gi_stream_open_report(void *self, const struct gi_batch_job *job,
                                      struct gi_err *err);
 enum gi_status gi_stream_note(void *self, struct gi_item *item, struct gi_err *err);
-/* The same by the line alone. */
+/* Writes the line of a frame or image without an item. */
 enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_line *line,
                                    struct gi_err *err);
 
 /* Reads the header. Errors: GI_E_USAGE, and those of reading. */
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err);
-/* Reads the header too, and makes that of the output: whether all planes can go through the chain
- * and are planes of one video then. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
+/* Reads the header and makes the output's header: checks that all planes can be processed by the
+ * chain and form a video afterwards. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err);
 /* The work on planes that go into a video, with `self` a gi_stream. */
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);

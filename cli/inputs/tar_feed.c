@@ -1,4 +1,5 @@
-/* Tars read member by member: what is an image, what passes, what is too long to hold.
+/* Reads tars member by member: decides which members are images, which are copied, and which are
+ * too long to be held in memory.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tar_feed.h"
 
@@ -13,20 +14,21 @@
 
 enum {
     PROBE_NBYTES = 64,
-    COPY_NBYTES = 1 << 20,  /* what is no image and longer is never held whole */
-    LONG_NBYTES = 16 << 20, /* an image that is shorter may be held whatever it holds */
+    COPY_NBYTES = 1 << 20,  /* longer members that are not images are copied without being held
+                               in memory */
+    LONG_NBYTES = 16 << 20, /* shorter images may always be held in memory */
 };
 
 struct gi_tar_feed {
     struct gi_tar_feed_options options;
     size_t shard;
-    struct gi_tar_reader *reader; /* of that shard; NULL: not open */
-    struct stat opened;           /* the shard then */
-    struct gi_err fault;          /* of a copy: why the shard can't be read on */
+    struct gi_tar_reader *reader; /* of the shard; NULL: not open */
+    struct stat opened;           /* properties of the shard when it was opened */
+    struct gi_err fault;          /* of a copy: the reason why the shard can't be read further */
 
     pthread_mutex_t lock;
     pthread_cond_t copied;
-    bool copying; /* the reader is the copy's */
+    bool copying; /* the reader belongs to the copy */
 };
 
 const char *gi_tar_feed_name(const char *path)
@@ -62,7 +64,7 @@ static void end_copy(struct gi_tar_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* A copy that was never made is skipped: the reader is the feed's again. */
+/* Skips a copy that was never made: the reader belongs to the feed again. */
 static void untag(void *arg)
 {
     struct gi_tar_tag *tag = arg;
@@ -87,7 +89,7 @@ static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item
     return tag;
 }
 
-/* The item becomes the shard's end; `why` NULL: a good one. */
+/* Turns the item into the end of the shard; `why` NULL: without an error. */
 static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
                                 const struct gi_err *why, struct gi_err *err)
 {
@@ -107,7 +109,7 @@ static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
     return GI_OK;
 }
 
-/* Whether the name has one of the suffixes, which are parted by spaces. */
+/* Returns whether the name has one of the suffixes, which are separated by spaces. */
 static bool has_suffix(const char *name, const char *suffixes)
 {
     const char *dot = strrchr(name, '.');
@@ -120,8 +122,9 @@ static bool has_suffix(const char *name, const char *suffixes)
     return false;
 }
 
-/* The format of a member that begins so; NULL: it is no image. Arrays of NumPy are none here: those
- * that stand beside pictures are labels. TGA has no mark of its own, so its name must say it. */
+/* Returns the format of a member that begins with these bytes; NULL if it is not an image. NumPy
+ * arrays do not count, because those next to pictures are labels. TGA has no magic number, so the
+ * name must have its suffix. */
 static const struct gi_format_info *format_of(const struct gi_buffer *start, const char *name)
 {
     const struct gi_format_info *format = gi_format_of(start->at, start->nbytes);
@@ -130,8 +133,8 @@ static const struct gi_format_info *format_of(const struct gi_buffer *start, con
     return no ? NULL : format;
 }
 
-/* An image by its content is one whose head can be read, or that is called so too: a text may begin
- * as a PNM does. */
+/* Returns whether the content is an image: its header can be read, or the name has the suffix, too;
+ * text may begin as PNM does. */
 static bool is_image(const struct gi_format_info *format, const char *name, const void *bytes,
                      size_t nbytes)
 {
@@ -142,7 +145,8 @@ static bool is_image(const struct gi_format_info *format, const char *name, cons
            gi_load_memory(&image, NULL, NULL, bytes, nbytes, name, &options, NULL, NULL) == GI_OK;
 }
 
-/* The member's name with the suffix of --suffix. The caller frees it; NULL: out of memory. */
+/* Returns the member's name with the suffix of --suffix. The caller frees it; NULL: out of
+ * memory. */
 static char *rename_member(const char *name, const char *suffix)
 {
     const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
@@ -152,7 +156,7 @@ static char *rename_member(const char *name, const char *suffix)
     return asprintf(&renamed, "%.*s.%s", (int)stem, name, suffix) < 0 ? NULL : renamed;
 }
 
-/* The member is an image, all of it in the buffer. */
+/* Takes the member as an image; all of it is in the buffer. */
 static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
                                  struct gi_tar_tag *tag, const struct gi_format_info *format,
                                  struct gi_err *err)
@@ -164,13 +168,13 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     if (suffix)
         gi_tar_entry_rename(tag->entry, item->line.output);
-    else if (!feed->options.io->format) /* what comes out of a bitmap is seldom one */
+    else if (!feed->options.io->format) /* the result of a bitmap is usually not a bitmap */
         item->source.format = strcmp(format->name, "pbm") == 0 ? "pgm" : format->name;
     return GI_OK;
 }
 
-/* Whether the image that begins in the buffer has at most `max_pixels` pixels, and samples enough
- * to account for a file of `nbytes` with text, profiles and plain numbers. */
+/* Returns whether the image that begins in the buffer has at most `max_pixels` pixels, and enough
+ * samples to account for a file of `nbytes`, with text, profiles and plain numbers. */
 static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
                   const struct gi_buffer *buffer, uint64_t nbytes, uint64_t max_pixels)
 {
@@ -184,9 +188,9 @@ static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
            nbytes / TIMES <= gi_image_nbytes(&image);
 }
 
-/* Whether the member is too long to be held: over --max-bytes, or over both --memory and what an
- * image of this size can fill. A compressed tar, or one with holes, is no measure of its members.
- * Reads on to the image's size if it has to know it. */
+/* Returns whether the member is too long to be held in memory: over --max-bytes, or over both
+ * --memory and the bytes that an image of this size can fill. The length of a compressed tar, or of
+ * one with holes, says nothing about its members. Reads the image's size if it is needed. */
 static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                         uint64_t nbytes, struct gi_err *fault)
 {
@@ -206,10 +210,10 @@ static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct g
     return true;
 }
 
-/* Reads the member's `nbytes` to the buffer. As for a file, --max-pixels limits an image that takes
- * more than twice the bytes that hold it: what is read is compared with what the tar has given so
- * far, since its own size of the member may be made up. Returns false, with the item's error, where
- * it is over that. */
+/* Reads the member's `nbytes` into the buffer. As for a file, --max-pixels limits an image that
+ * takes more than twice the bytes that hold it: the bytes read are compared with the bytes of the
+ * tar so far, because the member's stated size may be false. Returns false, with the item's error,
+ * above that. */
 static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                  uint64_t nbytes, struct gi_err *fault)
 {
@@ -267,7 +271,7 @@ static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item
     return GI_OK;
 }
 
-/* The next member of the open shard, or its end. */
+/* Reads the next member of the open shard, or its end. */
 static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item,
                                   struct gi_err *err)
 {

@@ -1,4 +1,4 @@
-/* The members of tars, one after another, as items of a batch.
+/* The members of tars as items of a batch.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_TAR_FEED_H
 #define GI_CLI_INPUTS_TAR_FEED_H
@@ -9,39 +9,40 @@
 
 /* The kind of an item, stored in its tag. */
 enum gi_tar_kind {
-    GI_TAR_MEMBER, /* an image to work on, or where item->line.pass other bytes to write as they are
-                    */
-    GI_TAR_COPY,   /* no image and long: gi_tar_feed_copy() brings its bytes when it is delivered */
-    GI_TAR_END,    /* no member: the shard's end */
-    GI_TAR_BROKEN, /* the same, of a shard that can't be read on: item->line.err says why */
+    GI_TAR_MEMBER, /* an image to process, or with item->line.pass other bytes to write unchanged */
+    GI_TAR_COPY,   /* a long member that is not an image: gi_tar_feed_copy() copies its bytes
+                      when it is delivered */
+    GI_TAR_END,    /* not a member: the end of the shard */
+    GI_TAR_BROKEN, /* the end of a shard that can't be read further; item->line.err has the
+                      reason */
 };
 
 struct gi_tar_feed;
 
 struct gi_tar_tag {
     enum gi_tar_kind kind;
-    size_t shard;               /* of the feed's inputs, from 0 */
+    size_t shard;               /* number of the input, from 0 */
     struct gi_tar_entry *entry; /* owned here; NULL at ends */
-    const char *name; /* the member's, before --suffix gave it another; in item->line.input */
-    uint64_t nbytes;  /* at ends, size and time of the tar when it was opened; 0: */
-    int64_t mtime_ns; /* unknown */
+    const char *name; /* name of the member before --suffix changed it; within item->line.input */
+    uint64_t nbytes;  /* at ends: size and time of the tar when it was opened; 0: ... */
+    int64_t mtime_ns; /* ... unknown */
     struct gi_tar_feed *feed;
 };
 
 struct gi_tar_feed_options {
     char *const *inputs; /* paths, "-" is standard input */
     size_t ninputs;
-    /* Whether a shard is left out. */
+    /* Returns whether a shard is left out. */
     bool (*skip)(void *arg, size_t shard);
     void *arg;
     const struct gi_io_params *io;
-    const char *suffix; /* --suffix: of images, which says their format; NULL: they keep theirs */
+    const char *suffix; /* --suffix of images, which chooses their format; NULL: they keep theirs */
 };
 
-/* What messages call the tar at `path`. */
+/* Returns the name of the tar at `path` in messages. */
 const char *gi_tar_feed_name(const char *path);
 
-/* What the options point to outlives the feed. Errors: GI_E_MEMORY. */
+/* Makes a feed. The options must outlive it. Errors: GI_E_MEMORY. */
 enum gi_status gi_tar_feed_new(struct gi_tar_feed **feed, const struct gi_tar_feed_options *options,
                                struct gi_err *err);
 void gi_tar_feed_free(struct gi_tar_feed **feed);
@@ -49,8 +50,8 @@ void gi_tar_feed_free(struct gi_tar_feed **feed);
 /* gi_feed.next with `self` a gi_tar_feed. */
 enum gi_status gi_tar_feed_next(void *feed, struct gi_item *item, bool *more, struct gi_err *err);
 
-/* Writes the bytes of a GI_TAR_COPY, which is what the feed waits for. Where the tar breaks off in
- * them they are not `*whole`, and the next item is a GI_TAR_BROKEN. Errors: the writer's. */
+/* Writes the bytes of a GI_TAR_COPY, for which the feed waits. If the tar ends within them, *whole
+ * becomes false and the next item is a GI_TAR_BROKEN. Errors: the writer's. */
 enum gi_status gi_tar_feed_copy(const struct gi_tar_tag *tag, struct gi_tar_writer *writer,
                                 bool *whole, struct gi_err *err);
 

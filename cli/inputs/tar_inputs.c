@@ -1,4 +1,4 @@
-/* A batch of tables whose inputs are the images in tars.
+/* Batches of tables whose inputs are the images in tars.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tar_inputs.h"
 
@@ -14,10 +14,10 @@
 
 struct gi_tar_inputs {
     const struct gi_batch_params *params;
-    struct gi_tar_names names; /* no outputs; the inputs' are the list's */
+    struct gi_tar_names names; /* no outputs; the inputs are those of the list */
     struct gi_tar_feed *feed;
     struct gi_tar_report report;
-    size_t broken; /* tars that can't be read on */
+    size_t broken; /* number of tars that can't be read to their end */
 };
 
 static enum gi_status add_tars(struct gi_list *list, const char *operand, struct gi_err *err)
@@ -50,7 +50,7 @@ enum gi_status gi_tar_inputs_list(struct gi_list *list, const struct gi_batch_pa
     return status;
 }
 
-/* Whether the tar is another task's. */
+/* Returns whether the tar belongs to another task. */
 static bool is_left_out(void *arg, size_t i)
 {
     const struct gi_tar_inputs *tars = arg;

@@ -1,4 +1,4 @@
-/* A batch of tables whose inputs are the images in tars: what gi_batch_files does then.
+/* Batches of tables whose inputs are the images in tars: the part of gi_batch_files for tars.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_TAR_INPUTS_H
 #define GI_CLI_INPUTS_TAR_INPUTS_H
@@ -12,8 +12,8 @@ struct gi_tar_inputs;
 enum gi_status gi_tar_inputs_list(struct gi_list *list, const struct gi_batch_params *params,
                                   char **operands, int noperands, struct gi_err *err);
 
-/* For files->list, which is complete: becomes files->feed; closed by gi_tar_inputs_free(), which
- * nulls. Errors: GI_E_MEMORY. */
+/* Makes files->feed from files->list, which is complete; gi_tar_inputs_free() closes and nulls it.
+ * Errors: GI_E_MEMORY. */
 enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **tars, struct gi_batch_files *files,
                                  const struct gi_batch_job *job, struct gi_err *err);
 void gi_tar_inputs_free(struct gi_tar_inputs **tars);

@@ -1,4 +1,4 @@
-/* Pairs of members of tars.
+/* Pairs the members of two tars by name.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tar_pairs.h"
 
@@ -14,7 +14,7 @@
 #include "cli/hash.h"
 #include "imgio/tar/tar.h"
 
-/* A member that waits for the other of its name. */
+/* A member that waits for the other member of its name. */
 struct half {
     struct gi_item *item;
     struct half *next;
@@ -23,27 +23,27 @@ struct half {
 struct gi_tar_pairs {
     struct gi_batch_files *files;
     const struct gi_io_params *io;
-    size_t at; /* the share's pair of tars that comes next, or is open */
+    size_t at; /* the pair of tars that comes next, or is open */
     bool open;
-    char *paths[2]; /* of that; the lists own them */
+    char *paths[2]; /* their paths; the lists own them */
     struct gi_tar_feed *feeds[2];
     bool ended[2];
-    int turn;                           /* which is read next */
-    struct half *waiting[2], **last[2]; /* in the order of their tar */
-    uint64_t held;                      /* bytes that wait */
-    bool any;                           /* image in one of them */
-    uint64_t *paired;                   /* hashes of the names that met */
+    int turn;                           /* the side that is read next */
+    struct half *waiting[2], **last[2]; /* per side, in the order of its tar */
+    uint64_t held;                      /* bytes held by waiting members */
+    bool any;                           /* there was an image in one of them */
+    uint64_t *paired;                   /* hashes of the names that were paired */
     size_t npaired, room;
-    uint64_t nbytes; /* of the first tar, at its end; 0: not known */
+    uint64_t nbytes; /* of the first tar, once it ended; 0: unknown */
     int64_t mtime_ns;
 };
 
-/* What an item is; in its tag. */
+/* The kind of an item, stored in its tag. */
 struct tag {
     char *tars[2]; /* the lists own them */
-    char *name;    /* of the member; NULL: the item is the end of the two tars */
+    char *name;    /* name of the member; NULL: the item is the end of the two tars */
     char *other;   /* item->line.other */
-    void *bytes;   /* of the second */
+    void *bytes;   /* of the second member */
     size_t nbytes;
 };
 
@@ -92,7 +92,7 @@ enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_fil
     return GI_OK;
 }
 
-/* Takes the half at *place out of those of its side. */
+/* Removes the half at *place from the list of its side. */
 static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct half **place)
 {
     struct half *half = *place;
@@ -105,7 +105,7 @@ static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct ha
     return item;
 }
 
-/* What was reserved for a half goes on with the item that is delivered next. */
+/* Frees a half; its reservation passes to the item that is delivered next. */
 static void free_half(struct gi_item *half, struct gi_item *item)
 {
     if (item && half)
@@ -134,7 +134,7 @@ void gi_tar_pairs_free(struct gi_tar_pairs **pairs)
     *pairs = NULL;
 }
 
-/* The path of the open pair's tar. */
+/* Returns the path of a tar of the open pair. */
 static char *tar_of(const struct gi_tar_pairs *pairs, int side)
 {
     const struct gi_batch_files *files = pairs->files;
@@ -229,7 +229,7 @@ static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
     return false;
 }
 
-/* The item becomes the pair; takes both halves. */
+/* Turns the item into the pair; takes both halves. */
 static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
                               struct gi_item *b, struct gi_err *err)
 {
@@ -250,7 +250,7 @@ static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, 
     return status;
 }
 
-/* The item fails: the member can't be held, or stayed alone. Takes the half. */
+/* Makes the item fail: its member can't be held in memory, or has no partner. Takes the half. */
 static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_item *item,
                                   struct gi_item *half, int side, struct gi_err *err)
 {
@@ -269,7 +269,7 @@ static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_it
     return status;
 }
 
-/* The item becomes the end of the two tars, a bad one where `why` is not NULL. */
+/* Turns the item into the end of the two tars, with an error if `why` is not NULL. */
 static enum gi_status end_tars(struct gi_tar_pairs *pairs, struct gi_item *item,
                                const struct gi_err *why, struct gi_err *err)
 {
@@ -305,7 +305,7 @@ static enum gi_status wait_for_other(struct gi_tar_pairs *pairs, struct gi_item 
     return GI_OK;
 }
 
-/* The half of the name that waits on that side; NULL: none. */
+/* Returns the waiting half of that name on that side; NULL: none. */
 static struct gi_item *find(struct gi_tar_pairs *pairs, int side, const char *name)
 {
     for (struct half **place = &pairs->waiting[side]; *place; place = &(*place)->next)
@@ -314,7 +314,7 @@ static struct gi_item *find(struct gi_tar_pairs *pairs, int side, const char *na
     return NULL;
 }
 
-/* An image of one side: *made where the item became something. Takes the half. */
+/* Handles an image of one side; *made becomes whether the item is complete. Takes the half. */
 static enum gi_status take_image(struct gi_tar_pairs *pairs, struct gi_item *item,
                                  struct gi_item *half, int side, bool *made, struct gi_err *err)
 {
@@ -369,7 +369,7 @@ static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item
     return status;
 }
 
-/* Both have come to their ends, and nothing waits. */
+/* Ends the pair of tars when both are read and nothing waits. */
 static enum gi_status conclude(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_err *err)
 {
     struct gi_err none = {0};
@@ -379,7 +379,7 @@ static enum gi_status conclude(struct gi_tar_pairs *pairs, struct gi_item *item,
     return end_tars(pairs, item, none.status ? &none : NULL, err);
 }
 
-/* The other side where one has ended. */
+/* Returns the side to read next: the other one if one has ended. */
 static int next_side(struct gi_tar_pairs *pairs)
 {
     int side = pairs->ended[pairs->turn] ? !pairs->turn : pairs->turn;
@@ -409,7 +409,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     return status;
 }
 
-/* ---- what others see ---- */
+/* ---- interface ---- */
 
 const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes)
 {

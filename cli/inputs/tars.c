@@ -1,4 +1,4 @@
-/* Batches from tars to tars: each shard appears whole, when its last member is written.
+/* Batches from tars to tars: each shard appears complete, when its last member is written.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tars.h"
 
@@ -23,10 +23,10 @@
 
 struct tars {
     const struct gi_batch_params *params;
-    const char *suffix; /* of members that were images; NULL: they keep theirs */
+    const char *suffix; /* for members that were images; NULL: they keep theirs */
     struct gi_io_params io;
     struct gi_tar_names names;
-    bool arrays; /* come of the images */
+    bool arrays; /* images become arrays */
     struct gi_imaging *imaging;
     struct gi_tar_feed *feed;
     struct gi_tar_writer *writer; /* of the shard that is being delivered; NULL: not open */
@@ -49,8 +49,8 @@ static enum gi_status check_counts(const struct tars *tars, char **operands, str
                    operands[0], tars->names.ninputs, operands[1], tars->names.noutputs);
 }
 
-/* No two shards go to one tar, and no tar replaces one that is read: members that are left out
- * would be lost, and --resume could not tell whether the work was done. */
+/* Checks that no two shards go to one tar, and that no tar replaces one that is read: members that
+ * are left out would be lost, and --resume could not tell whether the work was done. */
 static enum gi_status check_collisions(const struct tars *tars, struct gi_err *err)
 {
     struct gi_paths paths = {0};
@@ -94,7 +94,7 @@ static enum gi_status check_output(const struct tars *tars, const char *path, st
     return GI_OK;
 }
 
-/* All that can be wrong with the names. */
+/* Reads and checks the names. */
 static enum gi_status read_names(struct tars *tars, char **operands, int noperands,
                                  struct gi_err *err)
 {
@@ -139,8 +139,8 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
     return status;
 }
 
-/* Whether a tar is another task's, or under --resume done: by the report, or where none is asked
- * for it is there, as tars are whole or not at all. */
+/* Returns whether a tar belongs to another task or, with --resume, is done: according to the
+ * report, or without one because its output exists (a tar is complete or absent). */
 static bool is_left_out(void *arg, size_t i)
 {
     const struct tars *tars = arg;
@@ -157,12 +157,12 @@ static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err
     if (tars->writer)
         return GI_OK;
     enum gi_status status = gi_tar_writer_open(&tars->writer, path, tars->io.no_clobber, err);
-    if (status == GI_E_IO && !gi_output_has_folder(path)) /* it was there before the work began */
+    if (status == GI_E_IO && !gi_output_has_folder(path)) /* it existed before the work began */
         status = err->status = GI_E_AGAIN;
     return status;
 }
 
-/* The shard can't be read on, which was said: nothing of it appears. */
+/* Discards a shard that can't be read to its end, which was reported already. */
 static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, struct gi_err *err)
 {
     gi_tar_writer_abandon(&tars->writer);
@@ -173,7 +173,8 @@ static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, 
     return status || !gi_tars_are_joined(&tars->names) ? status : gi_engine_end_by(item, err);
 }
 
-/* A shard that lacks what another try would give it is not written: --resume would leave it so. */
+/* Ends a shard. If the machine failed, so that another run may give more, it is not written,
+ * because --resume would leave it so. */
 static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
     const struct gi_tar_tag *tag = item->source.tag;
@@ -190,7 +191,7 @@ static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct 
     return status ? status : gi_tar_report_end(&tars->report, item, !open, err);
 }
 
-/* A copy of which the tar breaks off is not `*whole`. */
+/* Writes a member; *whole becomes false if the tar ends within a copy. */
 static enum gi_status write_member(struct tars *tars, const struct gi_item *item, bool *whole,
                                    struct gi_err *err)
 {
@@ -204,11 +205,11 @@ static enum gi_status write_member(struct tars *tars, const struct gi_item *item
         status = gi_tar_write(tars->writer, bytes, nbytes, err);
     if (!status && tag->kind == GI_TAR_COPY)
         status = gi_tar_feed_copy(tag, tars->writer, whole, err);
-    /* To end a member before its end is to write zeros. */
+    /* A member that ends early is padded with zeros. */
     return status || !*whole ? status : gi_tar_write_end(tars->writer, err);
 }
 
-/* A member that failed is left out. */
+/* Delivers an item; a failed member is left out. */
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tars *tars = self;
@@ -229,7 +230,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return status || !whole ? status : gi_tar_report_member(&tars->report, item, err);
 }
 
-/* The array of a member. */
+/* Makes the array of a member. */
 static enum gi_status analyse(const struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
     const struct gi_tar_tag *tag = item->source.tag;

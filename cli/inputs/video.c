@@ -1,4 +1,4 @@
-/* Y4M through the engine: an item is a plane, a gray image by itself.
+/* Y4M video through the engine: an item is a plane, as a gray image.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "cli/run/session.h"
 #include "cli/log.h"
 
-/* In the tag of an item. */
+/* Data of a plane, in the tag of its item. */
 struct plane {
-    int number;                 /* in its frame */
-    char line[GI_Y4M_LINE_MAX]; /* of plane 0: the line before the frame */
-    struct gi_image image;      /* as read, then the result */
+    int number;                 /* number within its frame */
+    char line[GI_Y4M_LINE_MAX]; /* for plane 0: the line before the frame */
+    struct gi_image image;      /* the plane as read, later the result */
 };
 
 static void untag(void *tag)
@@ -22,8 +22,8 @@ static void untag(void *tag)
     free(plane);
 }
 
-/* Plans the chain for a plane of that shape: *result is the shape that it makes, *nbytes what it
- * takes besides the plane. */
+/* Plans the chain for a plane of that shape: *result becomes the shape of its result, *nbytes the
+ * memory needed besides the plane. */
 static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
                                  const struct gi_ready *ready, const struct gi_image *shape,
                                  const struct gi_limits *limits, struct gi_err *err)
@@ -46,7 +46,7 @@ static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
     return GI_OK;
 }
 
-/* The size of the output, whose planes have to fit each other. */
+/* Computes the size of the output, whose planes must be consistent. */
 static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready *ready,
                                  struct gi_err *err)
 {
@@ -114,7 +114,7 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
     return GI_OK;
 }
 
-/* Reads the next plane; *end where there is no frame more. */
+/* Reads the next plane; *end becomes true if there are no more frames. */
 static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
                                  struct gi_item *item, bool *end, struct gi_err *err)
 {
@@ -209,7 +209,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     return GI_OK;
 }
 
-/* All planes are there. */
+/* Writes a frame whose planes are complete. */
 static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
 {
     enum gi_status status = gi_sink_printf(stream->sink, err, "%s\n", stream->line);
@@ -235,7 +235,7 @@ static enum gi_status note_plane(struct gi_stream *stream, const struct gi_line 
     return last ? gi_stream_note_line(stream, frame, err) : GI_OK;
 }
 
-/* The frame's planes wait for its last one: of a frame that breaks off nothing is written. */
+/* Keeps the planes of a frame until the last one: nothing is written of an incomplete frame. */
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;

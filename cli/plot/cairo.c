@@ -1,4 +1,4 @@
-/* libcairo at run time.
+/* Loads libcairo at run time.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot/cairo.h"
 #include "imgio/library.h"

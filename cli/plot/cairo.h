@@ -1,12 +1,12 @@
-/* libcairo, loaded when a plot is asked for and not before: the program starts and runs without it.
+/* libcairo, loaded when a plot is first asked for, so that the program starts and runs without it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_PLOT_CAIRO_H
 #define GI_CLI_PLOT_CAIRO_H
 
 #include "imgio/status.h"
 
-/* The part of cairo 1's binary interface that is used (its manual, "cairo_t" to "PNG Support"), so
- * that building does not need its headers, which come with 77 MB of packages. */
+/* The part of cairo 1's binary interface that is used (its manual, "cairo_t" to "PNG Support"),
+ * declared here so that building does not need its headers, which come with 77 MB of packages. */
 enum {
     GI_CAIRO_SUCCESS = 0,
     GI_CAIRO_NO_MEMORY = 1,
@@ -21,11 +21,10 @@ struct gi_cairo_extents {
     double x_bearing, y_bearing, width, height, x_advance, y_advance;
 };
 
-struct gi_cairo_context; /* cairo_t */
-struct gi_cairo_surface; /* cairo_surface_t */
+struct gi_cairo_context; /* stands for cairo_t */
+struct gi_cairo_surface; /* stands for cairo_surface_t */
 
-/* The functions that plots use, under cairo's names without the prefix. An enum of cairo's is an
- * int. */
+/* The functions that plots use, with cairo's names without the prefix. Cairo's enums are ints. */
 struct gi_cairo {
     struct gi_cairo_context *(*create)(struct gi_cairo_surface *surface);
     void (*destroy)(struct gi_cairo_context *cr);
@@ -57,8 +56,8 @@ struct gi_cairo {
     void (*show_text)(struct gi_cairo_context *cr, const char *text);
 };
 
-/* Loads the library, which then stays for the life of the process: the fonts that it caches would
- * leak if it went. Errors: GI_E_UNSUPPORTED where it is not installed. */
+/* Loads the library for the life of the process: unloading would leak its cached fonts. Errors:
+ * GI_E_UNSUPPORTED if it is not installed. */
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err);
 
 #endif

@@ -1,14 +1,20 @@
-/* Boxes and numbers drawn on an image. Lines and digits grow with the image, so that they can be
- * read when it is looked at whole. SPDX-License-Identifier: MIT */
+/* Draws boxes and numbers on an image. Lines and digits grow with the image, so that they are
+ * readable when the whole image is shown.
+ * SPDX-License-Identifier: MIT */
 #include "cli/plot/overlay.h"
 #include "cli/command.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { DIGIT_WIDTH = 5, DIGIT_HEIGHT = 7, SIDE_A_STEP = 350 /* px of image to a px of line */ };
+enum {
+    DIGIT_WIDTH = 5,
+    DIGIT_HEIGHT = 7,
+    SIDE_PER_STEP = 350 /* pixels of the image per pixel of line width */
+};
 
-/* A digit a row of numbers, five bits a line, the left pixel highest. */
+/* A bitmap font: one row of numbers per digit, five bits per line, the left pixel in the highest
+ * bit. */
 static const unsigned char digits[10][DIGIT_HEIGHT] = {
     {14, 17, 19, 21, 25, 17, 14}, {4, 12, 4, 4, 4, 4, 14},  {14, 17, 1, 2, 4, 8, 31},
     {31, 2, 4, 2, 1, 17, 14},     {2, 6, 10, 18, 31, 2, 2}, {31, 16, 30, 1, 1, 17, 14},
@@ -16,7 +22,7 @@ static const unsigned char digits[10][DIGIT_HEIGHT] = {
     {14, 17, 17, 15, 1, 2, 12},
 };
 
-/* Neighbouring labels differ in colour; all are bright enough for black digits. 0 to 255. */
+/* Consecutive labels differ in colour; all colours are bright enough for black digits. 0 to 255. */
 static const unsigned char inks[][3] = {{255, 214, 10}, {64, 224, 255},  {255, 122, 89},
                                         {140, 240, 90}, {255, 130, 220}, {160, 170, 255}};
 static const unsigned char black[3] = {0, 0, 0};
@@ -43,13 +49,13 @@ static void fill(struct gi_image *image, long x0, long y0, long width, long heig
         }
 }
 
-/* A frame just outside the region, so that all of it still shows. */
+/* Draws a frame just outside the component, so that all of it is visible. */
 static void draw_box(struct gi_image *image, const struct gi_region_sums *region, long line,
                      const unsigned char *ink)
 {
     long x = (long)region->min_x - line, y = (long)region->min_y - line;
     long width = (long)region->max_x - x + 1 + line, height = (long)region->max_y - y + 1 + line;
-    /* At the edges of the image the frame steps in. */
+    /* At the sides of the image the frame is moved inward. */
     if (x < 0) {
         width += x;
         x = 0;
@@ -66,7 +72,7 @@ static void draw_box(struct gi_image *image, const struct gi_region_sums *region
     fill(image, x + width - line, y, line, height, ink);
 }
 
-/* The label on a plate above the box, or in it where there is no room above. */
+/* Draws the label on a plate above the box, or inside it if there is no room above. */
 static void draw_number(struct gi_image *image, const struct gi_region_sums *region, uint32_t label,
                         long line, const unsigned char *ink)
 {
@@ -87,7 +93,7 @@ static void draw_number(struct gi_image *image, const struct gi_region_sums *reg
                          y + (row + 1) * scale, scale, scale, black);
 }
 
-/* The image with three colour channels, alpha kept. */
+/* Copies the image with three colour channels; alpha is kept. */
 static enum gi_status copy_as_colour(struct gi_image *dst, const struct gi_image *src,
                                      struct gi_err *err)
 {
@@ -118,7 +124,7 @@ enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
     if (status)
         return status;
     int side = src->width < src->height ? src->width : src->height;
-    long line = 1 + side / SIDE_A_STEP;
+    long line = 1 + side / SIDE_PER_STEP;
     for (uint32_t i = 0; i < extract->n; i++)
         draw_box(dst, &extract->regions[i], line, inks[i % NINKS]);
     for (uint32_t i = 0; i < extract->n; i++)

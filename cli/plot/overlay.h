@@ -1,12 +1,12 @@
-/* Boxes and numbers drawn on an image.
+/* Draws boxes and numbers on an image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_PLOT_OVERLAY_H
 #define GI_CLI_PLOT_OVERLAY_H
 
 #include "filters/regions/extract.h"
 
-/* `dst`, made here and freed by the caller: `src` with a box round each region and its label beside
- * it. Keeps the type; gray becomes RGB, gray and alpha RGBA. Errors: GI_E_MEMORY. */
+/* Makes `dst`, freed by the caller: `src` with a box around each component and its label beside it.
+ * Keeps the type; gray becomes RGB, gray and alpha RGBA. Errors: GI_E_MEMORY. */
 enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
                           const struct gi_extract *extract, struct gi_err *err);
 

@@ -1,4 +1,4 @@
-/* PNG through cairo, which is loaded when a plot is asked for.
+/* Draws PNG through cairo, which is loaded when a plot is first asked for.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot/cairo.h"
 #include "cli/command.h"
@@ -14,7 +14,7 @@ struct png {
     struct gi_cairo_surface *surface;
     struct gi_cairo_context *cr;
     struct gi_sink *sink;
-    struct gi_err err; /* of the sink */
+    struct gi_err err; /* error of the sink */
 };
 
 static void move_to(struct gi_pen *pen, double x, double y)

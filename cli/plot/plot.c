@@ -1,4 +1,4 @@
-/* A chart of counts over bins.
+/* Draws a chart of counts over bins.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot/plot.h"
 #include "cli/subprocess.h"
@@ -18,13 +18,16 @@ enum {
     RIGHT = 28,
     TOP = 74,
     BOTTOM = 62,
-    DRAWING_S = 20,     /* to draw a PNG; fontconfig may have to look at all fonts first */
-    COLUMNS_MAX = 2048, /* more bins than this share a column: the fullest shows */
+    DRAWING_S = 20,     /* time limit for drawing a PNG; fontconfig may have to scan all fonts
+                           first */
+    COLUMNS_MAX = 2048, /* maximum number of columns; with more bins a column shows the largest
+                           of its bins */
 };
 
-#define LOG_FLOOR 0.5 /* count at the foot of a logarithmic axis, so that a 1 still shows */
+/* Count at the foot of a logarithmic axis: below 1, so that a count of 1 is visible. */
+#define LOG_FLOOR 0.5
 
-/* Where the chart is drawn, and how counts become heights. */
+/* The drawing area, and the scale of the y axis. */
 struct canvas {
     struct gi_pen *pen;
     const struct gi_plot *plot;
@@ -63,7 +66,8 @@ static double y_at(const struct canvas *canvas, double count)
     return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
 }
 
-/* Text at (x, y), which is its left end (`across` 0), its middle (0.5) or its right end (1). */
+/* Draws text at (x, y), which is its left end (`across` 0), its middle (0.5) or its right end
+ * (1). */
 static void text(const struct canvas *canvas, double x, double y, double across, double size,
                  double darkness, const char *words)
 {
@@ -85,7 +89,7 @@ double gi_tick_step(double span, int n)
     return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
 }
 
-/* A number for an axis: "2.5M" for counts, plain for values. */
+/* Formats a number for an axis: "2.5M" for counts, plain for values. */
 static const char *tick_text(char buffer[32], double value, bool count)
 {
     static const struct {
@@ -135,7 +139,8 @@ static void draw_axes(const struct canvas *canvas)
                       plot->y_label);
 }
 
-/* The steps of one series, from the foot of the first bin to the foot of the last. */
+/* Adds the steps of one series to the path, from the foot of the first bin to the foot of the
+ * last. */
 static void trace(const struct canvas *canvas, const struct gi_plot_series *series)
 {
     const struct gi_plot *plot = canvas->plot;
@@ -171,8 +176,8 @@ static void draw_series(const struct canvas *canvas)
     line(canvas, LEFT, HEIGHT - BOTTOM + 0.5, WIDTH - RIGHT, HEIGHT - BOTTOM + 0.5, 0.4);
 }
 
-/* In one line above the chart, from the right. How wide words are only who shows them knows: they
- * get the width of the wider letters. */
+/* Draws the legend in one line above the chart, from the right. Only the renderer knows the width
+ * of words, so every letter is assumed to be wide. */
 static void draw_legend(const struct canvas *canvas)
 {
     const struct gi_plot *plot = canvas->plot;
@@ -238,7 +243,7 @@ enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool n
     enum gi_status status = gi_bundle_open(bundle, &sink, path, no_clobber, err);
     if (status)
         return status;
-    /* Where memory runs out cairo and fontconfig crash or hang. */
+    /* A subprocess draws, because cairo and fontconfig crash or hang if memory runs out. */
     if (strcasecmp(suffix(path), ".svg") == 0)
         status = draw_with(gi_pen_svg, sink, plot, err);
     else

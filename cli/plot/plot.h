@@ -11,7 +11,7 @@
 enum { GI_PLOT_SERIES_MAX = 4 };
 
 struct gi_plot_series {
-    const char *name;        /* in the legend */
+    const char *name;        /* name in the legend */
     const uint64_t *counts;  /* nbins */
     double red, green, blue; /* 0 to 1 */
 };
@@ -26,17 +26,18 @@ struct gi_plot {
     struct gi_plot_series series[GI_PLOT_SERIES_MAX];
 };
 
-/* The smallest of 1, 2, 5 times a power of ten that parts `span`, above 0, in at most n. */
+/* Returns the smallest of 1, 2, 5 times a power of ten that divides `span`, above 0, into at most n
+ * steps. */
 double gi_tick_step(double span, int n);
 
-/* Whether gi_plot_save() would know the format, by suffix: .png or .svg. Errors: GI_E_USAGE. */
+/* Checks whether gi_plot_save() supports the format, from the suffix: .png or .svg. Errors:
+ * GI_E_USAGE. */
 enum gi_status gi_plot_check(const char *path, struct gi_err *err);
 
 struct gi_bundle;
 
-/* Draws `plot` to `path`, a file of `bundle`. Errors: GI_E_UNSUPPORTED (PNG, and no cairo here),
- * GI_E_IO, GI_E_MEMORY.
- */
+/* Draws `plot` to `path`, a file of `bundle`. Errors: GI_E_UNSUPPORTED (PNG without cairo),
+ * GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
                             struct gi_bundle *bundle, struct gi_err *err);
 

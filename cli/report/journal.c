@@ -1,4 +1,4 @@
-/* The report of a batch.
+/* Writes and reads the report of a batch.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/journal.h"
 
@@ -21,16 +21,16 @@
 
 struct gi_journal {
     char *path;
-    const struct gi_journal_wants *resume; /* while it is opened */
+    const struct gi_journal_wants *resume; /* while it is being opened */
     int fd;
-    bool tars; /* of members too */
-    /* What an earlier run finished: hashes of both names; 0: a free place. A hash table of `room`
-     * places, a power of 2, at most half full. */
+    bool tars; /* members have lines, too */
+    /* The outputs that an earlier run finished: a hash table (open addressing) of hashes of both
+     * names, 0 for a free slot, with `room` slots, a power of 2, at most half full. */
     uint64_t *done;
     size_t n, room;
 };
 
-/* Over both names. */
+/* Returns the hash of both names. */
 static uint64_t key_of(const char *input, const char *output)
 {
     uint64_t key = gi_hash(GI_HASH_START, input, strlen(input) + 1);
@@ -61,7 +61,7 @@ static bool grow(struct gi_journal *journal)
     return true;
 }
 
-/* Whether the file is as the line says of it: size and time. */
+/* Returns whether size and time of the file are those in the line. */
 static bool is_as(const char *path, const json_t *line, const char *nbytes, const char *mtime_ns)
 {
     struct stat st;
@@ -70,7 +70,7 @@ static bool is_as(const char *path, const json_t *line, const char *nbytes, cons
            json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
 }
 
-/* The same of an output, or of all its parts. */
+/* Returns the same for an output, or for all its parts. */
 static bool is_output_as(const char *output, const json_t *line)
 {
     const json_t *parts = json_object_get(line, "outputs");
@@ -92,7 +92,7 @@ static bool is_beside_as(const json_t *line)
     return good;
 }
 
-/* Whether the line says that an item is done, and it still is. */
+/* Returns whether the line says that an item is done, and its files are unchanged. */
 static bool is_done(const json_t *line, const char *input, const char *output)
 {
     const char *status = json_string_value(json_object_get(line, "status"));
@@ -106,7 +106,7 @@ static enum gi_status fail_memory(struct gi_err *err)
     return gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
 }
 
-/* Notes what is done. Returns its key; 0: it was noted before. */
+/* Records an item as done. Returns its key; 0: it was recorded before. */
 static uint64_t note(struct gi_journal *journal, uint64_t key, struct gi_err *err)
 {
     if (2 * journal->n >= journal->room && !grow(journal)) {
@@ -138,7 +138,7 @@ static uint64_t key_of_line(struct gi_journal *journal, const json_t *line, stru
     return key;
 }
 
-/* "3/8"; "" where there is no shard. */
+/* Prints "3/8"; "" if there is no shard. */
 static void print_shard(char text[32], const struct gi_shard *shard)
 {
     *text = '\0';
@@ -146,7 +146,7 @@ static void print_shard(char text[32], const struct gi_shard *shard)
         snprintf(text, 32, "%" PRIu32 "/%" PRIu32, shard->k, shard->n);
 }
 
-/* "" where there is nothing. */
+/* Prints "" if there is no hash. */
 static void print_hash(char text[24], uint64_t hash)
 {
     *text = '\0';
@@ -154,7 +154,7 @@ static void print_hash(char text[24], uint64_t hash)
         snprintf(text, 24, "%016" PRIx64, hash);
 }
 
-/* The first line of the earlier report. */
+/* Checks the first line of the earlier report. */
 static enum gi_status check_head(const char *text, const char *path,
                                  const struct gi_journal_head *head, struct gi_err *err)
 {
@@ -186,13 +186,14 @@ static enum gi_status check_head(const char *text, const char *path,
     return status;
 }
 
-/* Lines of the earlier report: what must be noted for each to be kept. */
+/* A line of the earlier report, and the key that must be recorded for it to be kept. */
 struct lines {
     uint64_t *keys;
     size_t n, room;
 };
 
-/* `whole`: it has its end. One that has none was being written when its run was killed. */
+/* Handles a line. `whole`: it ends in a newline; a line without one was being written when its run
+ * was killed. */
 static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, const char *text,
                                bool whole, struct gi_err *err)
 {
@@ -216,8 +217,8 @@ static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, 
     return err->status;
 }
 
-/* Whether getline(), which returned n, found a line, the end or an error of the file: else it was
- * memory. */
+/* Returns whether getline(), which returned n, found a line, the end or an error of the file;
+ * otherwise memory ran out. */
 static bool is_read(ssize_t n, FILE *old)
 {
     return n >= 0 || feof(old) || ferror(old);
@@ -281,8 +282,8 @@ static char *head_text(const struct gi_journal_head *head)
     return gi_json_dump(line, 0);
 }
 
-/* Takes the file at journal->path for this run, as long as `fd` is open; what can't be locked
- * is let by. */
+/* Locks the file at journal->path for this run, as long as `fd` is open; a file that can't be
+ * locked is used without a lock. */
 static enum gi_status lock(const struct gi_journal *journal, int fd, struct gi_err *err)
 {
     struct stat own, there;
@@ -357,7 +358,8 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
     journal->resume = resume;
     journal->tars = head->tars;
     int older = standard ? -1 : open_report(path, O_NONBLOCK | O_NOCTTY);
-    if (older < 0 && !standard && errno == ENXIO) /* a pipe, which would end at the head's end */
+    if (older < 0 && !standard && errno == ENXIO) /* a pipe, whose reader would stop if it was
+                                                     closed after the header */
         older = open_report(path, O_NOCTTY);
     enum gi_status status =
         standard && resume
@@ -399,7 +401,7 @@ bool gi_journal_has(const struct gi_journal *journal, const char *input, const c
     return *place_of(journal, key_of(input, output)) != 0;
 }
 
-/* The results of an input that has several. */
+/* Returns the results of an input that has several. */
 static json_t *parts_json(const struct gi_line *of)
 {
     json_t *parts = json_array();
@@ -413,7 +415,7 @@ static json_t *parts_json(const struct gi_line *of)
     return parts;
 }
 
-/* `key` NULL: it is no part of anything. */
+/* Returns the line of an item. `key` NULL: it is not a part of a tar or a stream. */
 static char *line_text(const struct gi_line *of, const char *key, const char *whole)
 {
     static const char *const types[] = {"u8", "u16", "f32", "u32"};

@@ -1,5 +1,6 @@
-/* The report of a batch (--report): a JSON object a line. The first says what the batch is, then
- * one stands for each item, in the order of their ends. SPDX-License-Identifier: MIT */
+/* The report of a batch (--report): one JSON object per line. The first describes the batch; each
+ * further line is an item, in the order in which they were finished.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_REPORT_JOURNAL_H
 #define GI_CLI_REPORT_JOURNAL_H
 
@@ -8,17 +9,18 @@
 
 struct gi_journal;
 
-/* The first line. */
+/* The first line of a report. */
 struct gi_journal_head {
     const char *chain; /* the operation as text: equal texts mean equal results */
-    uint64_t list;     /* gi_list_hash() of all inputs, those of other shards too */
-    uint64_t with;     /* gi_chain_hash() of the chain: two that differ do not do the same */
-    uint64_t files;    /* of the whole list */
+    uint64_t list;     /* gi_list_hash() of all inputs, including those of other shards */
+    uint64_t with;     /* gi_chain_hash() of the chain: the further images and files that it
+                          names */
+    uint64_t files;    /* number of files in the whole list */
     struct gi_shard shard;
     bool tars; /* the files are tars, and their members have lines too */
 };
 
-/* Whether `output` is to be made of `input` this time too. */
+/* Returns whether this run, too, makes `output` from `input`. */
 struct gi_journal_wants {
     bool (*are)(void *arg, const char *input, const char *output);
     void *arg;
@@ -34,15 +36,15 @@ enum gi_status gi_journal_open(struct gi_journal **journal, const char *path,
                                const struct gi_journal_head *head, struct gi_err *err);
 void gi_journal_close(struct gi_journal **journal);
 
-/* Whether an earlier run made `output` of `input`, and both were still so when the report was read:
- * by their sizes and times. */
+/* Returns whether an earlier run made `output` from `input`, and both had the recorded sizes and
+ * times when the report was read. */
 bool gi_journal_has(const struct gi_journal *journal, const char *input, const char *output);
 
-/* Adds a line, in one piece, so that a killed process leaves whole lines. */
+/* Adds a line by one write, so that a killed process leaves only complete lines. */
 enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_line *line,
                               struct gi_err *err);
-/* The same of a part of `whole`, which `key` says is a "tar" or a "stream": its own line says
- * whether it is there. */
+/* Adds the line of a part of `whole`, a "tar" or a "stream" (`key`), whose own line says whether it
+ * is complete. */
 enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_line *line,
                                    const char *key, const char *whole, struct gi_err *err);
 

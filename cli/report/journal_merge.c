@@ -1,4 +1,5 @@
-/* Reports of a batch's tasks joined into one: a line an input, the last that says it is done.
+/* Joins the reports of a batch's tasks into one with a line per input: the last one that says it is
+ * done.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/journal_merge.h"
 #include "cli/inputs/input_list.h"
@@ -25,7 +26,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* The shard that a header names; {0, 0} for the whole list. */
+/* Reads the shard that a header names; {0, 0} for the whole list. */
 static bool read_shard(struct gi_shard *shard, const json_t *header)
 {
     const json_t *value = json_object_get(header, "shard");
@@ -59,8 +60,8 @@ static enum gi_status check_same(const struct gi_journal_merge *merge, const cha
     return GI_OK;
 }
 
-/* A task that ran again gives its shard again; so does a task that was given the number of another
- * one, whose own shard is then missing. */
+/* Adds a shard. A task that ran again names its shard again; so does a task that was given another
+ * task's number, whose own shard is then missing. */
 static enum gi_status add_shard(struct gi_journal_merge *merge, const char *path,
                                 const struct gi_shard *shard, struct gi_err *err)
 {
@@ -112,8 +113,8 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
                : out_of_memory(err);
 }
 
-/* What tells the line from others: of a pair both names, with a tab between; of one image of
- * several inputs its own. NULL: out of memory. */
+/* Returns the name that identifies a line: for a pair both names with a tab between them; for an
+ * image made of several inputs the image's own name. NULL: out of memory. */
 static char *name_of(const json_t *item)
 {
     if (json_object_get(item, "inputs"))
@@ -155,15 +156,15 @@ static enum gi_status add_item(struct gi_journal_merge *merge, const json_t *ite
     return line.input && line.text ? GI_OK : out_of_memory(err);
 }
 
-/* A report as it is read. */
+/* State of reading a report. */
 struct reading {
     const char *path;
-    uint64_t number; /* of the line, from 1 */
+    uint64_t number; /* number of the line, from 1 */
     bool has_header;
-    struct gi_shard shard; /* of the header above */
+    struct gi_shard shard; /* of the last header */
 };
 
-/* `whole`: the line has its end. */
+/* Handles a line. `whole`: it ends in a newline. */
 static enum gi_status add_line(struct gi_journal_merge *merge, struct reading *r, const char *text,
                                bool whole, struct gi_err *err)
 {
@@ -219,7 +220,7 @@ enum gi_status gi_journal_merge_add(struct gi_journal_merge *merge, const char *
     return status;
 }
 
-/* By name; of one name the line that counts comes last. */
+/* Compares by name; among equal names the line that counts is last. */
 static int compare(const void *a, const void *b)
 {
     const struct gi_journal_merge_line *x = a, *y = b;
@@ -320,7 +321,7 @@ enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge
         if (!merge->lines[i].part && merge->lines[i].verdict != GI_JOURNAL_MERGE_FAILED)
             finished[n++] = merge->lines[i].shard;
     qsort(finished, n, sizeof *finished, compare_shards);
-    uint32_t begin = 0; /* of the row of missing shards that is open; 0: none is */
+    uint32_t begin = 0; /* start of the current range of missing shards; 0: none */
     const char *comma = "";
     for (uint32_t k = 1; k <= merge->n + 1; k++) {
         uint64_t had = 0;
@@ -343,7 +344,7 @@ enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge
     return GI_OK;
 }
 
-/* The list at `path`: has to be the reports'. */
+/* Reads the list at `path`, which must be that of the reports. */
 static enum gi_status read_list(struct gi_list *list, const struct gi_journal_merge *merge,
                                 const char *path, bool zero, struct gi_err *err)
 {

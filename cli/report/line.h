@@ -1,4 +1,4 @@
-/* What a report says of an input: its line.
+/* A line of a report: the result of one input.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_REPORT_LINE_H
 #define GI_CLI_REPORT_LINE_H
@@ -25,24 +25,25 @@ enum gi_stage {
 };
 extern const char *const gi_stage_names[GI_STAGES];
 
-/* Whoever fills it owns the names. */
+/* The caller that fills it owns the names. */
 struct gi_line {
-    char *input;           /* a path, or the name of a member or frame, for messages too */
-    char *output;          /* the path that its result goes to; NULL: none, or a table says */
-    const char *beside;    /* a further input that goes with it; NULL: none */
-    const char *other;     /* with which it is compared; NULL: none */
-    bool pass;             /* it is no image */
-    struct gi_image shape; /* of the input; width 0: it was never known. No samples */
+    char *input;           /* a path, or the name of a member or frame; also for messages */
+    char *output;          /* path of the result; NULL: none, or it is in a table */
+    const char *beside;    /* a further input that belongs to it; NULL: none */
+    const char *other;     /* the image with which it is compared; NULL: none */
+    bool pass;             /* not an image */
+    struct gi_image shape; /* of the input; width 0: unknown. Without samples */
     uint64_t input_nbytes, output_nbytes, beside_nbytes;
     int64_t input_mtime_ns, output_mtime_ns, beside_mtime_ns;
     double ms[GI_STAGES];
-    size_t inputs; /* it is a result of several, and has none itself; 0: it has one */
-    bool in_parts; /* it has several results, all or none, and `output` is a name for them all */
+    size_t inputs; /* number of inputs of which it is the result, without one of its own; 0: it
+                      has one */
+    bool in_parts; /* it has several results, all or none, and `output` names them together */
     struct gi_line_part *parts; /* freed by gi_line_free_parts() */
     size_t nparts;
 
-    /* How it went. The text is "" where it was already said; with GI_OK it says how a pair differs.
-     */
+    /* The outcome. The text is "" if it was logged already; with GI_OK it describes the difference
+     * of a pair. */
     enum gi_status status;
     struct gi_err err;
 };
@@ -56,10 +57,10 @@ void gi_line_free_parts(struct gi_line *line);
 void gi_line_note_input(struct gi_line *line);
 void gi_line_note_output(struct gi_line *line);
 
-/* Adds what a part took, and how it went where it failed, to the line of the whole. */
+/* Adds the times of a part, and its error if it failed, to the line of the whole. */
 void gi_line_add(struct gi_line *whole, const struct gi_line *part);
 
-/* When the file was last written, nanoseconds since 1970. */
+/* Returns when the file was last written, in nanoseconds since 1970. */
 int64_t gi_mtime_ns(const struct stat *st);
 
 #endif

@@ -1,4 +1,4 @@
-/* The report of one image of several.
+/* Writes N-to-one reports: for commands that make one image from several.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/n_to_one.h"
 

@@ -1,4 +1,4 @@
-/* The report of a batch from tars to tars.
+/* Writes the report of a batch from tars to tars.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/tar_report.h"
 
@@ -22,7 +22,7 @@ bool gi_tars_are_joined(const struct gi_tar_names *names)
     return names->noutputs == 1 && names->ninputs > 1;
 }
 
-/* A tar of many is there with all of them, or none. */
+/* Returns the output of a tar; a tar made of many is kept with all of them, or not at all. */
 static char *output_of(void *arg, size_t input)
 {
     const struct gi_tar_names *names = arg;
@@ -70,7 +70,7 @@ bool gi_tar_report_has(const struct gi_tar_report *report, size_t input)
                          gi_tar_output(report->names, input));
 }
 
-/* The tar that is being delivered. */
+/* Names the line of the tar that is being delivered. */
 static void name_tar(struct gi_tar_report *report, const struct gi_tar_tag *tag)
 {
     report->report.whole.input = report->names->inputs[tag->shard];
@@ -88,7 +88,7 @@ enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct g
                                 gi_tar_entry_name(tag->entry), err);
 }
 
-/* The line of the tar that is being delivered, which had this size and time. */
+/* Writes the line of the tar that is being delivered, which had this size and time. */
 static enum gi_status end_tar(struct gi_tar_report *report, uint64_t nbytes, int64_t mtime_ns,
                               bool written, struct gi_err *err)
 {
@@ -113,7 +113,7 @@ enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_i
     if (!report->report.journal)
         return GI_OK;
     name_tar(report, tag);
-    tar->err = item->line.err; /* and not that of its last member */
+    tar->err = item->line.err; /* the error of the tar, not of its last member */
     if (item->line.status)
         tar->status = item->line.status;
     return end_tar(report, tag->nbytes, tag->mtime_ns, written, err);

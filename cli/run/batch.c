@@ -1,4 +1,4 @@
-/* A batch of images from files to files.
+/* Batches of images from files to files.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch.h"
 

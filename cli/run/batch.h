@@ -1,12 +1,12 @@
-/* A batch of images from files to files.
+/* Batches of images from files to files.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_BATCH_H
 #define GI_CLI_RUN_BATCH_H
 
 #include "cli/run/batch_options.h"
 
-/* Runs it on the inputs that the operands name. Errors: GI_E_USAGE before any work; an error
- * without text where items failed (each was said): GI_E_AGAIN where the machine failed, else
+/* Runs the batch on the inputs that the operands name. Errors: GI_E_USAGE before any work; an error
+ * without text if items failed (each was reported): GI_E_AGAIN if the machine failed, else
  * GI_E_IO. */
 enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int noperands,
                             struct gi_err *err);

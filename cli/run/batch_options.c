@@ -1,4 +1,4 @@
-/* The options of a batch, and all options as text.
+/* The options of batches, and options printed as text.
  * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -301,7 +301,7 @@ static bool is_text(enum gi_option_type type)
            type == GI_OPT_IMAGE;
 }
 
-/* Options that do not change a byte of the result. */
+/* Returns whether an option does not change the bytes of the result. */
 static bool has_no_say(const struct gi_option *row)
 {
     static const char *const names[] = {
@@ -313,7 +313,8 @@ static bool has_no_say(const struct gi_option *row)
     return false;
 }
 
-/* One image, or where images come out a stream, which gi_stream_find() tells apart, heeds it. */
+/* Returns whether an option is meant for one image, or for a stream of images if images are written
+ * (gi_stream_find() decides). */
 static bool is_for_one(const struct gi_option *row, bool images)
 {
     return strcmp(row->name, "memory") == 0 || strcmp(row->name, "progress") == 0 ||
@@ -343,8 +344,8 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
     return GI_OK;
 }
 
-/* An option as on a command line; of what a long file holds how it begins, its length and 64-bit
- * FNV-1a. */
+/* Prints an option as on a command line; for a long file its beginning, length and 64-bit FNV-1a
+ * hash. */
 static void print_row(FILE *out, const struct gi_option *row, const void *params)
 {
     enum { LONG = 240, HEAD = 60 };

@@ -1,4 +1,4 @@
-/* Chains: text to words, words to steps.
+/* Parses chains: text to words, words to steps.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain.h"
 #include "cli/commands.h"
@@ -26,7 +26,7 @@ bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter
 {
     const struct gi_reporter *reporter = filter->run ? NULL : gi_reporter_find(filter);
     if ((!filter->run && !reporter) ||
-        (filter->run && filter->min_sources > 1)) /* by a command of its own */
+        (filter->run && filter->min_sources > 1)) /* has a command of its own */
         return false;
     *command = (struct gi_command){
         .name = filter->name,
@@ -47,7 +47,7 @@ bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter
 
 /* ---- text to words ---- */
 
-/* The words of one step: `argv` points into the chain's. */
+/* The words of one step: `argv` points into the chain's text. */
 struct words {
     char **argv;
     int argc;
@@ -84,7 +84,7 @@ static bool copy_word(const char **text, char **to)
     return !quote;
 }
 
-/* Past blanks and comments. */
+/* Skips blanks and comments. */
 static const char *skip(const char *text)
 {
     for (;;) {
@@ -95,7 +95,8 @@ static const char *skip(const char *text)
     }
 }
 
-/* The words up to the next | or the end; `to` is where they are copied to. */
+/* Reads the words up to the next
+ * or the end; copies them to `to`. */
 static enum gi_status read_words(struct words *words, const char **text, char **to,
                                  struct gi_err *err)
 {

@@ -1,4 +1,4 @@
-/* The options of the set "Running", and what --device names.
+/* Reads the options of the set "Running": --device and --threads.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/device_options.h"
 #include "cli/command.h"
@@ -69,7 +69,7 @@ enum gi_status gi_device_parse_list(enum gi_device_choice *choice, struct gi_dev
     const char *option = "--device ";
     if (!text && (text = getenv("GPUIMG_DEVICE")))
         option = "GPUIMG_DEVICE=";
-    if (!text || (!*text && *option == 'G')) /* an empty variable is as good as none */
+    if (!text || (!*text && *option == 'G')) /* an empty variable counts as unset */
         text = "auto";
     *list = (struct gi_device_list){.n = 1};
     *choice = strcmp(text, "cpu") == 0        ? GI_CHOOSE_CPU

@@ -1,4 +1,4 @@
-/* The options of the set "Running", and what --device names.
+/* The options of the set "Running".
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_DEVICE_OPTIONS_H
 #define GI_CLI_RUN_DEVICE_OPTIONS_H
@@ -8,33 +8,33 @@
 
 #include "filters/option.h"
 
-/* Set "Running". */
+/* The options of the set "Running". */
 struct gi_device_params {
     const char *
         device; /* auto, cpu, cuda, cuda:N, cuda:all, cuda:N,N...; NULL: GPUIMG_DEVICE, then auto */
-    int threads; /* 0: as many as CPUs */
+    int threads; /* 0: one per CPU */
     uint64_t max_device_bytes;
     bool timing, verbose;
 };
 extern const struct gi_option gi_device_options[];
 
-/* What --device or GPUIMG_DEVICE names. */
+/* The kind of device that --device or GPUIMG_DEVICE names. */
 enum gi_device_choice { GI_CHOOSE_AUTO, GI_CHOOSE_CPU, GI_CHOOSE_CUDA };
 enum { GI_DEVICES_MAX = 64 };
 struct gi_device_list {
-    bool all; /* of the machine */
+    bool all; /* all devices of the machine */
     int n, ordinals[GI_DEVICES_MAX];
 };
-/* NULL text: GPUIMG_DEVICE, then auto. The list is that of cuda; of others it is device 0. Errors:
- * GI_E_USAGE. */
+/* Parses the text of --device; NULL: GPUIMG_DEVICE, then auto. The list is that of cuda; for other
+ * choices it is device 0. Errors: GI_E_USAGE. */
 enum gi_status gi_device_parse_list(enum gi_device_choice *choice, struct gi_device_list *list,
                                     const char *text, struct gi_err *err);
-/* The same for who takes one device: the first. */
+/* Does the same for callers that use one device: the first. */
 enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, const char *text,
                                struct gi_err *err);
-/* CPUs that this process may run on. */
+/* Returns the number of CPUs on which this process may run. */
 int gi_cpu_count(void);
-/* What --threads says (0: it was not given), or the CPUs. */
+/* Returns the value of --threads, or if that is 0 (not given) the number of CPUs. */
 int gi_thread_count(int asked);
 
 #endif

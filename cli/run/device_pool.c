@@ -1,4 +1,4 @@
-/* The devices of a batch and the queues on them.
+/* The device pool: the devices of a batch and the queues on them.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/device_pool.h"
 
@@ -10,31 +10,31 @@
 #include "cli/log.h"
 #include "kernels/kernels.h"
 
-/* Images that a GPU has in hand: while one computes, another comes up and a third goes down. */
+/* Images in progress per GPU: while one is computed, another is uploaded and a third downloaded. */
 enum { QUEUES_A_GPU = 4 };
 
-/* Images decoded ahead for a GPU. Where more wait, `auto` lets the CPU compute some. */
+/* Decoded images that wait per GPU. If more wait, `auto` lets the CPU compute some. */
 enum { WAITING_A_GPU = 4 };
 
 /* Assumed number of images if it is unknown. */
 enum { MANY = 1000 };
 
-/* A device and its idle queues. */
+/* A device of the pool with its idle queues. */
 struct member {
     const struct gi_kernels *k;
     struct gi_open_options options;
     char name[16]; /* "cuda:1" */
     pthread_t thread;
-    bool opening;      /* `thread` runs, and is to be joined */
-    struct gi_err err; /* of opening */
+    bool opening;      /* `thread` runs and must be joined */
+    struct gi_err err; /* error of opening */
     struct gi_device *device;
     struct gi_queue **idle;
-    int nidle, nqueues, most; /* nqueues: that there are; `most` there may be */
+    int nidle, nqueues, most; /* nqueues: existing queues; most: their maximum number */
     bool ready, lost;
     struct fault {
-        long at;   /* the run that fails, counted from 1; 0: none */
-        bool once; /* that run alone fails, with GI_E_LAUNCH; else all from it on, with GI_E_DEVICE
-                    */
+        long at;   /* number of the run that fails, from 1; 0: none */
+        bool once; /* only that run fails, with GI_E_LAUNCH; else it and all later ones, with
+                      GI_E_DEVICE */
     } fault;
     long runs; /* counted for `fault` */
 };
@@ -43,15 +43,15 @@ struct gi_device_pool {
     enum gi_device_choice choice;
     int threads;
     uint64_t images;
-    bool verbose, decided; /* decided: `auto` has looked at what is to be done */
+    bool verbose, decided; /* decided: `auto` has estimated the work */
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a queue is idle again, or a member ready or lost */
+    pthread_cond_t changed; /* a queue has become idle, or a member ready or lost */
     struct member cpu, *gpus;
     int ngpus;
-    int waiting; /* threads that wait for a queue */
+    int waiting; /* number of threads that wait for a queue */
 };
 
-/* Opens the device of a member; on a side thread for GPUs. */
+/* Opens the device of a member; for GPUs on a thread of its own. */
 static void *open_member(void *arg)
 {
     struct member *member = arg;
@@ -97,7 +97,7 @@ static void member_free(struct member *member)
     free(member->idle);
 }
 
-/* Begins to open all GPUs, each on a thread of its own. */
+/* Starts to open all GPUs, each on a thread of its own. */
 static void start_gpus(struct gi_device_pool *devices)
 {
     for (int i = 0; i < devices->ngpus; i++) {
@@ -108,7 +108,7 @@ static void start_gpus(struct gi_device_pool *devices)
     }
 }
 
-/* Waits for the GPUs, which --device names: all of them have to be there. */
+/* Waits until the GPUs that --device names are open: all of them must exist. */
 static enum gi_status need_gpus(struct gi_device_pool *devices, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
@@ -126,7 +126,7 @@ static enum gi_status need_gpus(struct gi_device_pool *devices, struct gi_err *e
     return status;
 }
 
-/* The GPUs that --device names. */
+/* Lists the GPUs that --device names. */
 static enum gi_status list_gpus(struct gi_device_pool *devices, const struct gi_device_list *list,
                                 const struct gi_open_options *options, struct gi_err *err)
 {
@@ -159,7 +159,7 @@ static enum gi_status fill(struct gi_device_pool *devices, const struct gi_devic
                                       .max_bytes = (size_t)device->max_device_bytes,
                                       .yields = true,
                                       .keeps = true};
-    /* A queue of the CPU computes in the thread that took it, and all threads may take one. */
+    /* A queue of the CPU computes in the thread that took it, and every thread may take one. */
     int most = gi_device_pool_threads(devices) + QUEUES_A_GPU * GI_DEVICES_MAX;
     enum gi_status status = member_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
     if (!status)
@@ -252,7 +252,7 @@ static void decide(struct gi_device_pool *devices, const struct gi_pipeline *pip
         start_gpus(devices);
 }
 
-/* GPUs that were being opened and are there now. Under the lock. */
+/* Notes GPUs that have been opened meanwhile. Called with the lock held. */
 static void note_open(struct gi_device_pool *devices)
 {
     for (int i = 0; i < devices->ngpus; i++) {
@@ -266,7 +266,8 @@ static void note_open(struct gi_device_pool *devices)
     }
 }
 
-/* An idle queue of the member, or a new one; NULL where it has none, with `err` where it fails. */
+/* Returns an idle queue of the member, or a new one; NULL if it has none, with `err` if opening one
+ * failed. */
 static struct gi_queue *take_from(struct member *member, struct gi_err *err)
 {
     if (!member->ready || member->lost)
@@ -279,13 +280,13 @@ static struct gi_queue *take_from(struct member *member, struct gi_err *err)
     enum gi_status status = member->k->queue_open(&queue, member->device, err);
     member->nqueues += !status;
     if ((status == GI_E_DEVICE_MEMORY || status == GI_E_MEMORY) && member->nqueues) {
-        member->most = member->nqueues; /* it has to do with those that there are */
+        member->most = member->nqueues; /* continues with the existing queues */
         *err = (struct gi_err){0};
     }
     return queue;
 }
 
-/* GPUs that take images. Under the lock. */
+/* Returns the number of GPUs that take images. Called with the lock held. */
 static int count_live(const struct gi_device_pool *devices)
 {
     int n = 0;
@@ -294,8 +295,9 @@ static int count_live(const struct gi_device_pool *devices)
     return n;
 }
 
-/* The GPU with the fewest queues at work, where one has a queue free; else the CPU, where it may
- * and enough threads wait for a GPU already to keep that busy. NULL: wait. Under the lock. */
+/* Picks the GPU with the fewest busy queues that has a free one; else the CPU, if it may be used
+ * and enough threads already wait for a GPU to keep it busy. NULL: wait. Called with the lock
+ * held. */
 static struct member *pick(struct gi_device_pool *devices, int live)
 {
     struct member *best = NULL;
@@ -310,7 +312,7 @@ static struct member *pick(struct gi_device_pool *devices, int live)
     return best || devices->choice == GI_CHOOSE_CUDA || !enough ? best : &devices->cpu;
 }
 
-/* Waits for a queue if none is free; `on_cpu`: for one of the CPU. */
+/* Waits for a free queue; `on_cpu`: for one of the CPU. */
 static struct gi_queue *take(struct gi_device_pool *devices, bool on_cpu, struct member **from,
                              struct gi_err *err)
 {
@@ -342,7 +344,7 @@ static void give_back(struct gi_device_pool *devices, struct member *member, str
     pthread_mutex_unlock(&devices->lock);
 }
 
-/* The member gets no more images; said once. */
+/* Removes the member from the pool: it gets no more images, which is logged once. */
 static void drop(struct gi_device_pool *devices, struct member *member, const struct gi_err *why)
 {
     pthread_mutex_lock(&devices->lock);

@@ -1,4 +1,4 @@
-/* Threads that take items, work on them and deliver them.
+/* The engine: threads that take items, work on them and deliver them.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/engine.h"
 
@@ -11,8 +11,8 @@
 #include "cli/log.h"
 #include "kernels/parallel.h"
 
-/* Items finished ahead of the one that is delivered next, a thread: enough that a large image does
- * not hold up the small ones behind it. */
+/* Finished items per thread that may wait for delivery: enough that a large image does not hold up
+ * the small ones after it. */
 enum { AHEAD_A_THREAD = 4 };
 
 struct gi_engine {
@@ -21,17 +21,18 @@ struct gi_engine {
     struct gi_work_on work;
     struct gi_pool *pool;
 
-    pthread_mutex_t feeding;    /* over the feed; taken before the lock */
-    pthread_mutex_t delivering; /* over work.deliver; taken before the lock */
-    pthread_mutex_t lock;       /* over what follows */
-    pthread_cond_t moved;       /* an item was delivered, memory was given back, or `ended` */
+    pthread_mutex_t feeding;    /* held while the feed is called; taken before `lock` */
+    pthread_mutex_t delivering; /* held during work.deliver(); taken before `lock` */
+    pthread_mutex_t lock;       /* protects the following members */
+    pthread_cond_t moved;       /* an item was delivered, memory was released, or `ended` was set */
     uint64_t taken, delivered;
-    uint64_t window;         /* taken - delivered is at most this */
-    struct gi_item **parked; /* finished and not delivered: item i at i % window */
-    uint64_t reserved;       /* bytes under way */
+    uint64_t window;         /* maximum of taken - delivered; size of the ring buffer `parked` */
+    struct gi_item **parked; /* ring buffer of finished items that are not delivered yet: item i
+                                is at i % window */
+    uint64_t reserved;       /* bytes of images in progress */
     bool ended;              /* no more items are taken */
-    bool broken;             /* nor delivered */
-    struct gi_err err;       /* why it is broken, where no item says it */
+    bool broken;             /* no more items are delivered, either */
+    struct gi_err err;       /* the reason of `broken`, if no item has it */
     struct gi_tally tally;
 };
 
@@ -84,14 +85,15 @@ void gi_engine_free(struct gi_engine **out)
     free(engine);
 }
 
-/* Ends the taking. Under the lock. */
+/* Stops taking items. Called with the lock held. */
 static void end_locked(struct gi_engine *engine)
 {
     engine->ended = true;
     pthread_cond_broadcast(&engine->moved);
 }
 
-/* Ends the delivering too, by an error of its own (NULL: by an item's). Under the lock. */
+/* Stops delivering too, with an error of its own (NULL: an item has it). Called with the lock
+ * held. */
 static void break_locked(struct gi_engine *engine, const struct gi_err *why)
 {
     if (why && !engine->broken)
@@ -100,7 +102,7 @@ static void break_locked(struct gi_engine *engine, const struct gi_err *why)
     end_locked(engine);
 }
 
-/* Whether one more item may be taken: waits for its place. */
+/* Waits until one more item may be taken. Returns whether it may. */
 static bool wait_for_place(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
@@ -113,7 +115,7 @@ static bool wait_for_place(struct gi_engine *engine)
     return may;
 }
 
-/* The next item; NULL past the last. */
+/* Takes the next item; NULL past the last. */
 static struct gi_item *take(struct gi_engine *engine)
 {
     struct gi_item *item = NULL;
@@ -125,7 +127,7 @@ static struct gi_item *take(struct gi_engine *engine)
         item = gi_item_new();
         if (item) {
             item->turn.engine = engine;
-            item->turn.index = engine->taken; /* that only who feeds changes */
+            item->turn.index = engine->taken; /* changed only by the thread that holds `feeding` */
         }
         status = item ? engine->feed.kind->next(engine->feed.self, item, &more, &err)
                       : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
@@ -184,7 +186,7 @@ static bool is_broken(struct gi_engine *engine)
 }
 
 /* Delivers one item and counts it. With ordered delivery, an item that ends the batch also ends the
- * delivery, so that the output never depends on how far other threads were. */
+ * delivery, so that the output never depends on the progress of other threads. */
 static void deliver_item(struct gi_engine *engine, struct gi_item *item)
 {
     struct gi_err err = {0};
@@ -202,7 +204,7 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* Delivers one item, unless the batch is broken, and frees it. Under `delivering`. */
+/* Delivers one item, unless the batch is broken, and frees it. Called with `delivering` held. */
 static void deliver(struct gi_engine *engine, struct gi_item *item)
 {
     if (!is_broken(engine))
@@ -215,7 +217,7 @@ static void deliver(struct gi_engine *engine, struct gi_item *item)
     gi_item_free(&item);
 }
 
-/* The parked item that is delivered next, taken out; NULL where it is not finished. */
+/* Removes and returns the parked item that is delivered next; NULL if it is not finished. */
 static struct gi_item *unpark(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);

@@ -9,11 +9,12 @@
 
 #include "cli/run/item.h"
 
-/* Counts, and what a progress line shows; read under way by gi_engine_tally(). */
+/* Counts and the data of a progress line; can be read during a run by gi_engine_tally(). */
 struct gi_tally {
     uint64_t n;                     /* number of items; 0: unknown */
-    uint64_t done, failed, skipped; /* delivered */
-    uint64_t machine; /* of those that failed: the machine failed, not the item (exit 75) */
+    uint64_t done, failed, skipped; /* delivered so far */
+    uint64_t machine; /* number of failed items for which the machine failed, not the item (exit
+                         75) */
     uint64_t input_nbytes, output_nbytes;
     double ms[GI_STAGES];
 };
@@ -23,28 +24,30 @@ struct gi_feed {
     const struct gi_feed_kind *kind;
     void *self;
     uint64_t n;       /* number of items; 0: unknown */
-    uint64_t skipped; /* of these, that will not come: an earlier run did them */
-    int items;        /* that make one of what the line of progress counts; 0: 1 */
+    uint64_t skipped; /* number of these that will not come, because an earlier run finished them */
+    int items;        /* items per unit that the progress line counts; 0: 1 */
 };
 
-/* Where items come from: one row a kind of input (cli/inputs/feed.h). */
+/* A kind of feed: a source of items (cli/inputs/feed.h). */
 struct gi_feed_kind {
-    const char *unit;  /* what the line of progress counts, "frames"; NULL: "files" of "images" */
-    const char *waits; /* for what, if neither CPUs nor devices are busy; NULL: "disk" */
-    /* Fills the item that comes next, false in *more past the last. One thread at a time calls it,
-     * and it may wait (for a pipe). After an error or the end it is not called again. */
+    const char *unit;  /* the unit that the progress line counts, "frames"; NULL: "files" or
+                          "images" */
+    const char *waits; /* shown as the reason of waiting if neither CPUs nor devices are busy;
+                          NULL: "disk" */
+    /* Fills the next item; *more becomes false past the last. Called by one thread at a time; it
+     * may wait (for a pipe). After an error or the end it is not called again. */
     enum gi_status (*next)(void *self, struct gi_item *item, bool *more, struct gi_err *err);
-    /* Opens the report, where --report asks for one. Errors: as gi_report_open(). */
+    /* Opens the report if --report asks for one. Errors: as gi_report_open(). */
     enum gi_status (*open_report)(void *self, const struct gi_batch_job *job, struct gi_err *err);
-    /* Takes the item's image, which is decoded already. NULL: it is encoded. */
+    /* Takes the item's image, which is decoded already. NULL: the items are encoded images. */
     enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_err *err);
-    /* The names in the item's row of a table; `*tar` stays NULL where there is none. False: it has
-     * no row, because it is no image. NULL: the item's own name. */
+    /* Sets the names in the item's row of a table; *tar stays NULL if there is none. Returns false
+     * if it has no row, because it is no image. NULL: the item's own name is used. */
     bool (*row)(void *self, const struct gi_item *item, const char **tar, const char **file);
-    /* For deliver(): the item's line in the report. */
+    /* For deliver(): writes the item's line in the report. */
     enum gi_status (*note)(void *self, struct gi_item *item, struct gi_err *err);
-    /* What came of it, by the engine's status and counts, as the batch's own status. */
+    /* Returns the status of the batch from that of the engine and its counts. */
     enum gi_status (*conclude)(void *self, const struct gi_tally *tally, enum gi_status status,
                                struct gi_err *err);
 };
@@ -52,21 +55,22 @@ struct gi_feed_kind {
 /* The work on items. */
 struct gi_work_on {
     void *self;
-    /* All that can be done beside others: many threads call it at once. An error is the item's:
-     * it becomes item->line.status and item->line.err. */
+    /* The part that may run concurrently: called by many threads at once. An error belongs to the
+     * item: it becomes item->line.status and item->line.err. */
     enum gi_status (*run)(void *self, struct gi_item *item, struct gi_err *err);
-    /* The rest, for every item, also those that failed or pass: one thread at a time; may let the
-     * item fail. It is freed afterwards. An error ends the batch: nothing more is delivered or
-     * taken. */
+    /* The part that runs one item at a time, for every item, also those that failed or pass; it may
+     * make the item fail. The item is freed afterwards. An error ends the batch: nothing more is
+     * delivered or taken. */
     enum gi_status (*deliver)(void *self, struct gi_item *item, struct gi_err *err);
-    bool ordered; /* deliver in the feed's order; else as they are finished */
+    bool ordered; /* delivers in the feed's order; else in the order in which items are finished */
 };
 
 struct gi_engine_options {
-    int threads;     /* that work on items, 1 or more */
-    uint64_t memory; /* bytes of images under way at most (one image goes through whatever its
-                        size); 0: as many as gi_memory_share() says */
-    bool fail_fast;  /* end after the first item that fails; in order none behind it is delivered */
+    int threads;     /* number of threads that work on items, 1 or more */
+    uint64_t memory; /* maximum bytes of images in progress (one image is always processed,
+                        whatever its size); 0: gi_memory_share() */
+    bool fail_fast;  /* ends after the first item that fails; in order, none after it is
+                        delivered */
 };
 
 struct gi_engine;
@@ -74,23 +78,23 @@ struct gi_engine;
 enum gi_status gi_engine_new(struct gi_engine **engine, const struct gi_engine_options *options,
                              const struct gi_feed *feed, const struct gi_work_on *work,
                              struct gi_err *err);
-/* Runs until the feed ends, a signal asks for the end (cli/run/stop.h), or an error ends it; what
- * is under way then is finished. An item that fails is said on stderr and counted. Returns the
- * error of feed or deliver(); GI_OK otherwise, also where items failed. */
+/* Runs until the feed ends, a signal asks for the end (cli/run/stop.h), or an error ends it; items
+ * in progress are then finished. An item that fails is logged and counted. Returns the error of
+ * feed or deliver(); otherwise GI_OK, also if items failed. */
 enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err);
 void gi_engine_tally(struct gi_engine *engine, struct gi_tally *tally);
 void gi_engine_free(struct gi_engine **engine);
 
-/* Bytes of images under way at most, as options.memory has it; never 0. */
+/* Returns the maximum bytes of images in progress, from options.memory; never 0. */
 uint64_t gi_engine_memory(const struct gi_engine *engine);
 
-/* For feed and work: waits until `nbytes` more of images may be under way for `item`, which has
- * them until it is delivered. Only its first call may wait, and not that of the item delivered
+/* For feed and work: waits until `nbytes` more may be in progress for `item`, which holds them
+ * until it is delivered. Only its first call may wait, and not that of the item that is delivered
  * next. */
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
 
-/* For deliver(): the item failed, which the engine says, and the batch ends by it. Returns its
- * status, or GI_E_AGAIN where the machine failed. */
+/* For deliver(): marks the item as failed, which the engine logs, and ends the batch. Returns the
+ * item's status, or GI_E_AGAIN if the machine failed. */
 enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The ordinary work on an item.
+/* The usual work on an item: decodes, runs the chain, encodes.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/imaging.h"
 
@@ -16,7 +16,8 @@ struct gi_imaging {
     struct gi_imaging_options options;
     struct gi_device_pool *devices;
     struct gi_plans *plans;
-    struct gi_pool *pool; /* inside an image; its threads are idle at the batch's end alone */
+    struct gi_pool *pool; /* for work within an image; its threads only become idle at the end of
+                             the batch */
     struct gi_parallel parallel;
 };
 
@@ -69,16 +70,16 @@ const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging
     return gi_device_pool_allocator(imaging->devices);
 }
 
-/* What the listener needs to know. */
+/* Data for the shape listener. */
 struct coming {
     const struct gi_imaging *imaging;
     struct gi_item *item;
     bool told;
 };
 
-/* Bytes that the chain takes for an image of that shape, besides the image: what its steps make,
- * count and look up, and about as much as the result again while that is encoded. 0 if the chain
- * can't be planned: the item will fail. */
+/* Returns the bytes that the chain needs for an image of that shape, besides the image: results,
+ * counts and tables of its steps, and about as much as the result again for encoding. 0 if the
+ * chain can't be planned, and the item will fail. */
 static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_image *shape)
 {
     struct gi_ready ready;
@@ -96,7 +97,7 @@ static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_i
     return nbytes;
 }
 
-/* The samples as stored, as converted, and what is made of them. */
+/* Reserves memory for the samples as stored, as converted, and for the results. */
 static void on_shape(void *arg, const struct gi_image *stored)
 {
     struct coming *coming = arg;
@@ -146,7 +147,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-/* Runs the pipeline of `n` steps, with times where they are wanted. */
+/* Runs the pipeline of `n` steps, and measures times if they are wanted. */
 static enum gi_status run(struct gi_imaging *imaging, struct gi_item *item,
                           const struct gi_pipeline *pipeline, struct gi_image *dst,
                           const struct gi_image *src, const struct gi_side *sides, int n,
@@ -230,7 +231,7 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-/* The image is loaded; *image becomes the result. */
+/* Filters the loaded image; *image becomes the result. */
 static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
                              struct gi_image *image, const struct gi_file_info *info,
                              struct gi_err *err)
@@ -258,7 +259,7 @@ static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
     return GI_OK;
 }
 
-/* The table or array of one image. */
+/* Makes the table or array of one image. */
 static enum gi_status report(const struct gi_imaging *imaging, const struct gi_ready *ready,
                              struct gi_item *item, unsigned maxval,
                              const struct gi_imaging_table *table, struct gi_err *err)

@@ -1,4 +1,4 @@
-/* One image of a batch.
+/* One image of a batch, or another input.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/item.h"
 
@@ -47,7 +47,7 @@ void gi_item_blame(struct gi_item *item)
         return;
     char *start = strdup(item->line.output), *channel = start ? strstr(start, "{channel}") : NULL;
     if (channel)
-        *channel = '\0'; /* which has folders of its own */
+        *channel = '\0'; /* its results are in a folder */
     if (start && !gi_output_has_folder(start))
         item->line.status = item->line.err.status = GI_E_AGAIN;
     free(start);

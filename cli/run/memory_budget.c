@@ -1,4 +1,4 @@
-/* How much memory a batch may take.
+/* Finds out how much memory a batch may use.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/memory_budget.h"
 
@@ -12,7 +12,7 @@ enum {
     LARGE_NBYTES = 1 << 20,
 };
 
-/* Where a control group says what. */
+/* File names and keys of a version of control groups. */
 struct words {
     const char *mount, *limit, *soft_limit, *used, *reclaimable;
 };
@@ -22,7 +22,8 @@ static const struct words v2 = {"/sys/fs/cgroup", "memory.max", "memory.high", "
 static const struct words v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL,
                                 "memory.usage_in_bytes", "total_inactive_file"};
 
-/* The number behind `word` in a file of lines, 0 where there is none. An empty word: the first. */
+/* Returns the number after `word` in a file of lines, 0 if there is none. An empty word: the first
+ * number. */
 static uint64_t number_in(const char *path, const char *word)
 {
     char line[256];
@@ -61,8 +62,8 @@ static uint64_t lower_by(uint64_t least, const char *folder, const struct words 
     return !least || left < least ? left : least;
 }
 
-/* The group `name` and all above it. A container may see its own as the top under the name that it
- * has outside: folders that are not there say nothing. */
+/* Returns the minimum over the group `name` and all above it. In a container the name may be that
+ * outside of it: folders that do not exist are skipped. */
 static uint64_t lower_by_groups(uint64_t least, const char *root, const char *name,
                                 const struct words *words)
 {
@@ -80,8 +81,8 @@ static uint64_t lower_by_groups(uint64_t least, const char *root, const char *na
     }
 }
 
-/* The group's name in a line "4:memory:/a/b" or "0::/a/b" of /proc/self/cgroup; NULL: no line of
- * memory. The format: cgroups(7). */
+/* Returns the group's name in a line "4:memory:/a/b" or "0::/a/b" of /proc/self/cgroup; NULL: the
+ * line is not about memory. The format: cgroups(7). */
 static char *name_in(char *line, const struct words **words)
 {
     char *controllers = strchr(line, ':'), *rest;

@@ -1,4 +1,4 @@
-/* How much memory a batch may take.
+/* The memory that a batch may use.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_MEMORY_BUDGET_H
 #define GI_CLI_RUN_MEMORY_BUDGET_H
@@ -10,11 +10,11 @@
  * except in tests. 0: unknown. */
 uint64_t gi_memory_free(const char *root);
 
-/* Half of it: what a batch takes where --memory does not say. */
+/* Returns half of it: the default of --memory. */
 uint64_t gi_memory_share(void);
 
-/* From here on large pieces that are freed go back to the system at once, rather than stay with the
- * thread that had them: without it a batch holds what its threads ever held. */
+/* From this call on, large blocks that are freed go back to the system at once instead of staying
+ * with their thread; otherwise a batch keeps the maximum that each thread ever used. */
 void gi_memory_give_back(void);
 
 #endif

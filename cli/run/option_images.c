@@ -1,19 +1,19 @@
-/* Images that the options of a chain's steps name: further sources, loaded once.
+/* Loads the images that options of a chain's steps name, once for all inputs.
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "cli/run/chain.h"
 #include "cli/hash.h"
 #include "cli/run/output.h"
-#include "cli/commands/paste.h"
+#include "cli/commands/paste_sources.h"
 
 static const void *params_of(const struct gi_chain_step *step)
 {
     return step->args.params[GI_SET_STEP_FILTER];
 }
 
-/* Options for the input also apply to a further picture, as far as the two must be alike; other
- * images, such as maps, are loaded unchanged. */
+/* Returns the options for loading a further image. Options for the input also apply to a picture,
+ * as far as the two must be alike; other images, such as maps, are loaded unchanged. */
 static struct gi_io_params how_to_load(const struct gi_option *row, const struct gi_io_params *io)
 {
     struct gi_io_params how = {0};
@@ -44,7 +44,7 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
     return status ? gi_err_prefix(err, "--%s", row->name) : GI_OK;
 }
 
-/* Refuses standard input where it is *taken, and takes it. */
+/* Checks that standard input is used only once; *taken becomes true if this step uses it. */
 static enum gi_status check_step(const struct gi_chain_step *step, bool *taken, struct gi_err *err)
 {
     const struct gi_option *row;
@@ -84,7 +84,7 @@ enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi
         for (int i = 0; i < chain->n && !status; i++) {
             struct gi_chain_step *step = &chain->steps[i];
             status = turn ? load_step(step, io, threads, err) : check_step(step, &taken, err);
-            if (status && step->command.name) /* of a text of steps */
+            if (status && step->command.name) /* the chain comes from the text of steps */
                 gi_err_prefix(err, "step %d, %s", i + 1, step->filter->name);
         }
     return status;
@@ -99,7 +99,7 @@ void gi_chain_unload(struct gi_chain *chain)
     }
 }
 
-static uint64_t mix_image(uint64_t hash, const struct gi_image *image)
+static uint64_t hash_image(uint64_t hash, const struct gi_image *image)
 {
     const int shape[] = {image->width, image->height, image->channels, (int)image->type};
     hash = gi_hash(hash, shape, sizeof shape);
@@ -114,7 +114,7 @@ uint64_t gi_chain_hash(const struct gi_chain *chain)
     for (int s = 0; chain && s < chain->n; s++) {
         const struct gi_chain_step *step = &chain->steps[s];
         for (int i = 0; i < step->nothers; i++)
-            hash = mix_image(hash, &step->others[i]);
+            hash = hash_image(hash, &step->others[i]);
         for (int i = 0; i < step->args.ncontents; i++)
             if (step->args.contents[i])
                 hash = gi_hash(hash, step->args.contents[i], strlen(step->args.contents[i]) + 1);

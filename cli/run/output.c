@@ -1,4 +1,4 @@
-/* Outputs of a command, looked at before any work.
+/* Checks the outputs of a command before any work.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/output.h"
 #include "cli/inputs/path_conflicts.h"
@@ -57,7 +57,7 @@ enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err 
     bool exists = stat(path, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return gi_fail(err, GI_E_IO, "%s: is a folder, want a file", path);
-    /* To open a pipe and close it again would end its reader. */
+    /* Opening and closing a pipe would end its reader. */
     if (exists && !S_ISREG(st.st_mode))
         return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS)
                    ? gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno))
@@ -102,15 +102,15 @@ bool gi_output_same(const char *a, const char *b)
     return strcmp(a, b) == 0 || (same && strcmp(name_a, name_b) == 0);
 }
 
-/* The regular file that `path` stands for, "-" by descriptor `standard`; false where there is none.
- */
+/* Finds the regular file at `path`, or for "-" behind descriptor `standard`; false if there is
+ * none. */
 static bool stat_file(struct stat *st, const char *path, int standard)
 {
     int failed = strcmp(path, "-") == 0 ? fstat(standard, st) : stat(path, st);
     return !failed && S_ISREG(st->st_mode);
 }
 
-/* The same of an input, which may be one of several images of its file. */
+/* Does the same for an input, which may be one of several images of its file. */
 static bool stat_input(struct stat *st, const char *path)
 {
     int image;
@@ -177,7 +177,8 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
     if (!folder && errno != ENOENT)
         return gi_fail(err, gi_status_of_errno(errno), "%s %s: %s", option, path, strerror(errno));
     enum gi_status status = GI_OK;
-    /* Its own permissions would not matter, but a read-only folder says no, as a file does. */
+    /* The folder's own permissions would not prevent the rename, but a read-only folder is
+     * respected, like a read-only file. */
     if (folder && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS))
         status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
     struct dirent *entry;
@@ -194,7 +195,7 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
                                 "to replace %s",
                                 option, path, name, what);
     }
-    if (!status && errno) /* of readdir() */
+    if (!status && errno) /* from readdir() */
         status =
             gi_fail(err, gi_status_of_errno(errno), "%s %s: %s", option, path, strerror(errno));
     if (folder)

@@ -1,4 +1,4 @@
-/* Pipelines of a chain, kept for images of the same shape.
+/* A cache of pipelines of a chain, one per shape of images.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_PLANS_H
 #define GI_CLI_RUN_PLANS_H
@@ -9,7 +9,8 @@
 struct gi_plans;
 struct gi_ready;
 
-/* `chain` outlives it; the limits of `io` hold for what pipelines make. Errors: GI_E_MEMORY. */
+/* `chain` must outlive it; results of the pipelines are within the limits of `io`. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_plans_new(struct gi_plans **plans, const struct gi_chain *chain,
                             const struct gi_io_params *io, struct gi_err *err);
 void gi_plans_free(struct gi_plans **plans);
@@ -17,12 +18,13 @@ void gi_plans_free(struct gi_plans **plans);
 /* A pipeline in use; many threads may run one. */
 struct gi_plans_use {
     const struct gi_pipeline *pipeline;
-    int slot;                /* that it is kept in; -1: in none, and then */
-    struct gi_pipeline *own; /* it is freed when it is given back */
+    int slot;                /* slot of the cache; -1: not in the cache, and then ... */
+    struct gi_pipeline *own; /* ... it is freed when it is returned */
 };
 
-/* The pipeline for first sources of the shape of `src`; of `ready` (NULL: no sides) the steps are
- * taken. Many threads may call both. Errors: as gi_pipeline_new(). */
+/* Takes and returns the pipeline for first sources of the shape of `src`; the steps are those of
+ * `ready` (NULL: without sides). Both may be called by many threads. Errors: as
+ * gi_pipeline_new(). */
 enum gi_status gi_plans_take(struct gi_plans *plans, struct gi_plans_use *use,
                              const struct gi_image *src, const struct gi_ready *ready,
                              struct gi_err *err);

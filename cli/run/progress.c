@@ -1,4 +1,4 @@
-/* A line of progress.
+/* Shows a line of progress.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/progress.h"
 
@@ -16,7 +16,7 @@
 /* Milliseconds between lines, on a terminal and elsewhere. */
 static const long TERMINAL_MS = 200, PLAIN_MS = 2000;
 
-/* Below this part of the CPUs' time at work, they wait for something else. */
+/* Below this fraction of busy time, the CPUs are waiting for something else. */
 static const double BUSY = 0.6;
 
 struct gi_progress {
@@ -114,8 +114,8 @@ static double cpu_seconds(void)
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-/* The stage that takes most of the threads' time, or what `waits` says where the CPUs wait though
- * no device is at work. */
+/* Returns the stage that takes most of the threads' time, or `waits` if the CPUs wait although no
+ * device is busy. */
 static const char *bound(const struct gi_tally *tally, double busy, const char *waits)
 {
     int most = 0;

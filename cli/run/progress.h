@@ -1,5 +1,6 @@
-/* A line of progress: on a terminal, renewed in place; where --progress asks for it elsewhere, a
- * plain line every few seconds; nothing otherwise. SPDX-License-Identifier: MIT */
+/* A progress line: on a terminal it is updated in place; elsewhere, if --progress asks for it, a
+ * plain line is printed every few seconds.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_PROGRESS_H
 #define GI_CLI_RUN_PROGRESS_H
 
@@ -10,21 +11,21 @@ struct gi_engine;
 struct gi_feed;
 struct gi_progress;
 
-/* Writes the line as of now, `seconds` after the start, without a newline; many times, on a thread
- * of its own. Returns false where there is nothing to say yet. */
+/* Fills the current line, `seconds` after the start, without a newline; called repeatedly by a
+ * thread of its own. Returns false if there is nothing to show yet. */
 typedef bool gi_progress_fn(void *arg, double seconds, char *line, size_t nbytes);
 
-/* Starts to show what `fn` says, until gi_progress_end(), which nulls. NULL where nothing is to be
- * shown. `arg` outlives it. */
+/* Starts to show the lines of `fn`, until gi_progress_end(), which nulls. Returns NULL if nothing
+ * is shown. `arg` must outlive it. */
 struct gi_progress *gi_progress_start(bool forced, gi_progress_fn *fn, void *arg);
 void gi_progress_end(struct gi_progress **progress);
-/* Whether gi_progress_start() would show anything. */
+/* Returns whether gi_progress_start() would show anything. */
 bool gi_progress_shows(bool forced);
 
-/* The line of a batch; `arg` is a struct gi_engine_watch. */
+/* The progress line of a batch; `arg` is a struct gi_engine_watch. */
 struct gi_engine_watch {
     struct gi_engine *engine;
-    int threads; /* CPUs that it may keep busy */
+    int threads; /* number of CPUs that it may use */
     const struct gi_feed *feed;
 };
 gi_progress_fn gi_progress_of_engine;

@@ -1,4 +1,4 @@
-/* Rates in a JSON object: device names to objects of numbers.
+/* Stores rates of devices in a JSON object: device names mapped to objects of numbers.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/rates.h"
 #include "cli/command.h"
@@ -26,7 +26,7 @@ static const struct {
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 
-/* The file's name, owned by the caller; NULL where there is no home. */
+/* Returns the name of the file, owned by the caller; NULL if there is no home. */
 static char *rates_path(void)
 {
     const char *path = getenv("GPUIMG_RATES"), *cache = getenv("XDG_CACHE_HOME");
@@ -53,7 +53,7 @@ static json_t *read_all(void)
     return NULL;
 }
 
-/* A null stands for infinity. False where a number is missing or can't be. */
+/* Reads rates; null means infinity. Returns false if a number is missing or invalid. */
 static bool from_json(struct gi_rates *rates, const json_t *object)
 {
     for (int i = 0; i < NFIELDS; i++) {
@@ -135,7 +135,7 @@ static json_t *to_json(const struct gi_rates *rates)
     return object;
 }
 
-/* Creates the folders above `path`; existing ones are fine. */
+/* Creates the folders above `path` that do not exist. */
 static void make_folders(char *path)
 {
     for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {

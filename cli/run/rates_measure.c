@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/run/rates.h"
 
-/* What one step took: milliseconds, the best of three. */
+/* The times of one step in milliseconds, the best of three. */
 struct step_times {
     double ms, up_ms, down_ms, fmas;
 };
@@ -37,7 +37,8 @@ static enum gi_status run_three_times(struct step_times *best, const struct gi_s
     return status;
 }
 
-/* The filter of that name; `option` is set to `text`, NULL: all as in its example. */
+/* Times the filter of that name with `option` set to `text`; NULL: all options as in its
+ * example. */
 static enum gi_status time_step(struct step_times *best, const char *name, const char *option,
                                 const char *text, struct gi_queue *queue,
                                 const struct gi_image *src, struct gi_err *err)

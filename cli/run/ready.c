@@ -1,4 +1,4 @@
-/* A chain made ready for one image.
+/* Prepares a chain for one image.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/ready.h"
 
@@ -18,7 +18,7 @@ void gi_ready_free(struct gi_ready *ready)
     free(ready->inputs);
 }
 
-/* What a step takes and gives beside the image. */
+/* Sets the further inputs and outputs of a step. */
 static enum gi_status ready_side(struct gi_ready *ready, int i, struct gi_err *err)
 {
     const struct gi_chain_step *from = &ready->chain->steps[i];
@@ -60,7 +60,8 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
     return status;
 }
 
-/* Tables first: the image is written last, so that an existing image implies complete tables. */
+/* Tables are written first and the image last, so that an existing image implies complete
+ * tables. */
 enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, const char *to,
                                unsigned maxval, int threads, struct gi_bundle *bundle,
                                struct gi_err *err)

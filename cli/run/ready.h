@@ -6,16 +6,16 @@
 #include "cli/run/chain.h"
 #include "filters/pipeline.h"
 
-/* An entry a step in each. */
+/* Arrays with an entry per step. */
 struct gi_ready {
     const struct gi_chain *chain;
     struct gi_step *steps;
     struct gi_side *sides;
-    struct gi_image *inputs; /* first sources, or their shapes */
+    struct gi_image *inputs; /* first sources of the steps, or their shapes */
 };
 
-/* The images that options name are the chain's. Freed by gi_ready_free(), also after an error.
- * Errors: GI_E_MEMORY. */
+/* Prepares the chain. The images that options name belong to the chain. Freed by gi_ready_free(),
+ * also after an error. Errors: GI_E_MEMORY. */
 enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
                              struct gi_err *err);
 void gi_ready_free(struct gi_ready *ready);

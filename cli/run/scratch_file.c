@@ -1,4 +1,4 @@
-/* Temporary files that have no name.
+/* Unnamed temporary files.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/scratch_file.h"
 

@@ -1,4 +1,5 @@
-/* Choosing a device for a command, opening it beside the decoder, and falling back.
+/* The session of a command: chooses a device, opens it while the image is decoded, and falls back
+ * to the CPU.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/session.h"
 #include "cli/command.h"
@@ -26,14 +27,15 @@ struct gi_session {
     enum gi_device_choice choice;
     struct gi_open_options options;
     struct gi_queue *cpu, *cuda;
-    bool opening, tried; /* the side thread runs; CUDA was tried, and cuda_err tells how it went */
+    bool opening, tried; /* opening: the side thread runs; tried: CUDA was opened, or cuda_err
+                            has the reason */
     pthread_t thread;
     struct gi_err cuda_err;
     struct stage *stages;
     int nstages;
     int bands, uploads, downloads;
     struct gi_watch watch;
-    struct gi_limits limits; /* of results */
+    struct gi_limits limits; /* for results */
 };
 
 /* One pipeline on one image. */
@@ -54,7 +56,7 @@ static void *open_cuda(void *arg)
     return NULL;
 }
 
-/* Begins to make the context on a side thread; need_cuda() waits for it. */
+/* Starts to create the context on a side thread; need_cuda() waits for it. */
 static void start_cuda(struct gi_session *session)
 {
     session->tried = true;
@@ -101,7 +103,7 @@ void gi_session_stage(struct gi_session *session, const char *stage)
     gi_watch_stage(&session->watch, stage);
 }
 
-/* What gi_session_load() looks ahead for. */
+/* Data for the shape listener of gi_session_load(). */
 struct coming {
     struct gi_session *session;
     const struct gi_io_params *io;
@@ -109,8 +111,8 @@ struct coming {
     int nsteps;
 };
 
-/* As far as is known: the CUDA device's rates once it is open, before that what may be hoped for.
- */
+/* Estimates with the rates known so far: those of the CUDA device if it is open, otherwise
+ * optimistic ones. */
 static struct gi_estimate estimate_for(const struct gi_session *session,
                                        const struct gi_pipeline *pipeline)
 {
@@ -131,7 +133,7 @@ static void on_shape(void *arg, const struct gi_image *stored)
         return;
     if (gi_pipeline_new_within(&pipeline, &session->limits, coming->steps, coming->nsteps, &shape,
                                NULL, NULL))
-        return; /* gi_session_run() says why */
+        return; /* gi_session_run() reports the error */
     struct gi_estimate estimate = estimate_for(session, pipeline);
     gi_pipeline_free(&pipeline);
     if (estimate.cuda_s < estimate.cpu_s)
@@ -175,13 +177,13 @@ static struct stage *new_stage(struct gi_session *session, const char *name)
     struct stage *grown =
         realloc(session->stages, (size_t)(session->nstages + 1) * sizeof *session->stages);
     if (!grown)
-        return NULL; /* a line less in a table */
+        return NULL; /* only a line of a table is missing */
     session->stages = grown;
     grown[session->nstages] = (struct stage){.name = name};
     return &grown[session->nstages++];
 }
 
-/* Stages outside the pipeline that have one name are one. */
+/* Adds a stage outside the pipeline; stages with the same name are added up. */
 static void add_stage(struct gi_session *session, const char *name, double ms)
 {
     for (int i = 0; i < session->nstages; i++)
@@ -194,7 +196,7 @@ static void add_stage(struct gi_session *session, const char *name, double ms)
         stage->ms = ms;
 }
 
-/* The context of the CUDA device, NULL with cuda_err where there is none. */
+/* Returns the queue of the CUDA device, NULL with cuda_err if there is none. */
 static struct gi_queue *need_cuda(struct gi_session *session)
 {
     double start = gi_now_ms();
@@ -264,8 +266,8 @@ static enum gi_status run_on(struct gi_session *session, struct gi_queue *queue,
     return status;
 }
 
-/* "box small, histogram bytes x 3": what ran on a queue that is open, and details on lines of their
- * own. */
+/* Logs the ways that ran on an open queue, as "box small, histogram bytes x 3", and details on
+ * lines of their own. */
 static void log_ways(const struct gi_queue *queue)
 {
     enum { USES_MAX = 32 };
@@ -317,7 +319,8 @@ static void log_choice(const struct gi_session *session, const struct job *job, 
     gi_cli_log("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate.cpu_s, priced);
 }
 
-/* Whether CUDA is the quicker one: opens it only where it may be, and asks it then. */
+/* Returns whether CUDA is faster; opens it only if it may be, and then estimates again with its
+ * rates. */
 static bool takes_cuda(struct gi_session *session, const struct gi_pipeline *pipeline)
 {
     struct gi_estimate estimate = estimate_for(session, pipeline);
@@ -327,7 +330,7 @@ static bool takes_cuda(struct gi_session *session, const struct gi_pipeline *pip
     return estimate.cuda_s < estimate.cpu_s;
 }
 
-/* `auto` without a device is silent but under -v. */
+/* Runs under `auto`, which logs a missing device only with -v. */
 static enum gi_status run_auto(struct gi_session *session, const struct job *job,
                                struct gi_err *err)
 {

@@ -1,4 +1,4 @@
-/* SIGINT and SIGTERM while a batch runs.
+/* Handles SIGINT and SIGTERM while a batch runs.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/stop.h"
 
@@ -8,8 +8,8 @@
 
 #include "imgio/reader.h"
 
-/* A handler can be told nothing, so what it notes is global. Any thread may run it, and all read.
- */
+/* The state is global because a signal handler has no argument. Any thread may run the handler, and
+ * all may read the state. */
 static atomic_int asked;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler may take no lock");
 static struct sigaction before[2];
@@ -25,11 +25,11 @@ static void on_signal(int number)
 void gi_stop_listen(void)
 {
     gi_input_heed(gi_stop_asked);
-    /* Without SA_RESTART: who waits for a pipe is woken. */
+    /* Without SA_RESTART, so that a thread that waits for a pipe is woken. */
     struct sigaction act = {.sa_handler = on_signal};
     for (int i = 0; i < 2; i++) {
         sigaction(numbers[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) /* what nohup ignores stays ignored */
+        if (before[i].sa_handler != SIG_IGN) /* signals that nohup ignores stay ignored */
             sigaction(numbers[i], &act, NULL);
     }
 }

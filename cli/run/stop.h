@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-/* From here on the signals ask; without it they end the process at once. */
+/* From this call on, signals are recorded; before, they end the process at once. */
 void gi_stop_listen(void);
-/* The signal that asked for the end, SIGINT or SIGTERM; 0: none did. */
+/* Returns the signal that asked for the end, SIGINT or SIGTERM; 0: none. */
 int gi_stop_signal(void);
-/* Whether one did. */
+/* Returns whether a signal asked for the end. */
 bool gi_stop_asked(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The line of progress of one image.
+/* Shows the progress of one image.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/watch.h"
 

@@ -1,4 +1,4 @@
-/* Tables line by line: there may be hundreds of millions.
+/* Reads CSV tables line by line, because they may have hundreds of millions of lines.
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/csv.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next line without its end; false: there is none. */
+/* Reads the next line without its newline. Returns false at the end. */
 static bool next_line(struct gi_csv *csv)
 {
     ssize_t n = getline(&csv->line, &csv->room, csv->file);
@@ -34,7 +34,8 @@ static int find(const char *head, const char *name)
 enum gi_status gi_csv_open(struct gi_csv *csv, const char *path, const char *const *names, int n,
                            int must, struct gi_err *err)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which some programs begin with */
+    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8, with which some
+                                                  programs begin */
     *csv = (struct gi_csv){.file = fopen(path, "r"), .ncolumns = n, .names = names};
     if (!csv->file)
         return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));

@@ -1,4 +1,4 @@
-/* Numbers out of tables: comma-separated values under a line of names.
+/* Reads numbers from tables: comma-separated values under a line of names.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_CSV_H
 #define GI_CLI_TABLES_CSV_H
@@ -15,19 +15,19 @@ struct gi_csv {
     FILE *file;
     char *line;
     size_t room;
-    long number;                    /* of the line, from 1 */
-    int ncolumns;                   /* that are wanted */
+    long number;                    /* number of the line, from 1 */
+    int ncolumns;                   /* number of columns that are wanted */
     int column[GI_CSV_COLUMNS_MAX]; /* index of each column, from 0; -1: missing */
     const char *const *names;
 };
 
-/* Opens the table at `path` for the columns of these names, `must` of which, the first ones, must
- * be there. Freed by gi_csv_close(), also after an error. Errors: GI_E_IO, GI_E_FORMAT, which name
+/* Opens the table at `path` for the columns with these names, of which the first `must` are
+ * required. Freed by gi_csv_close(), also after an error. Errors: GI_E_IO, GI_E_FORMAT, which name
  * the path. */
 enum gi_status gi_csv_open(struct gi_csv *csv, const char *path, const char *const *names, int n,
                            int must, struct gi_err *err);
-/* The next row, a number for each column in the order of the names, NAN for those that are nowhere;
- * *end: there is none. Errors: GI_E_IO, GI_E_FORMAT, which name the line. */
+/* Reads the next row: a number for each column in the order of the names, NAN for missing columns.
+ * *end becomes true if there is no row. Errors: GI_E_IO, GI_E_FORMAT, which name the line. */
 enum gi_status gi_csv_next(struct gi_csv *csv, double *v, bool *end, struct gi_err *err);
 void gi_csv_close(struct gi_csv *csv);
 

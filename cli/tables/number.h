@@ -1,4 +1,4 @@
-/* Numbers as text for tables of many rows.
+/* Prints numbers for tables of many rows.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_NUMBER_H
 #define GI_CLI_TABLES_NUMBER_H
@@ -8,12 +8,12 @@
 
 enum { GI_NUMBER_NBYTES = 32 };
 
-/* Writes `value` to `to` (GI_NUMBER_NBYTES at least), never in the locale's way, without an end
- * mark. Returns the end. */
+/* Writes `value` to `to` (at least GI_NUMBER_NBYTES), independently of the locale, without a
+ * terminating zero. Returns the end. */
 char *gi_number_whole(char *to, uint64_t value);
 
-/* Whole numbers below 2^53 as such; from 1 to 9e6 with nine decimals, trailing zeros dropped (at
- * least ten digits, enough to get a float back); else with twelve digits. NaN and infinity:
+/* Writes integers below 2^53 without a fraction; from 1 to 9e6 nine decimals without trailing zeros
+ * (at least ten digits, enough to restore a float); else twelve digits. NaN and infinity:
  * `nothing`. */
 char *gi_number_real(char *to, double value, const char *nothing);
 

@@ -1,4 +1,5 @@
-/* Tables of analyses: the format by option or suffix, then text in one piece.
+/* Writes tables of analyses: the format follows from option or suffix, and the text is written in
+ * one piece.
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/table_file.h"
 

@@ -1,5 +1,5 @@
-/* Tables of analyses in a file of their own or on standard output: which format, and how it is
- * written. SPDX-License-Identifier: MIT */
+/* Tables of analyses in a file of their own or on standard output.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_TABLE_FILE_H
 #define GI_CLI_TABLES_TABLE_FILE_H
 
@@ -13,7 +13,7 @@ enum gi_table_format {
     GI_TABLE_NPY,
 };
 
-/* The reporter's options where a table is all it has: `output` of struct gi_findings. */
+/* The options of a reporter that only writes a table: `output` of struct gi_findings. */
 struct gi_table_file_params {
     int format; /* enum gi_table_format */
     bool no_clobber;
@@ -21,17 +21,17 @@ struct gi_table_file_params {
 
 extern const struct gi_option gi_table_file_options[];
 
-/* gi_reporter.check of such a reporter. */
+/* gi_reporter.check of these reporters. */
 enum gi_status gi_table_file_check(const char *input, const char *to, const void *output,
                                    void *params, struct gi_err *err);
 
-/* Prints text, CSV or JSON to `out`, or for GI_TABLE_NPY writes to `sink`; the other one is NULL.
- */
+/* Prints text, CSV or JSON to `out`, or for GI_TABLE_NPY writes to `sink`; the other one is
+ * NULL. */
 typedef enum gi_status gi_table_print_fn(FILE *out, struct gi_sink *sink,
                                          enum gi_table_format format,
                                          const struct gi_findings *report, struct gi_err *err);
 
-/* gi_reporter.write of such a reporter, whose table `print` prints. */
+/* gi_reporter.write of these reporters; `print` prints the table. */
 enum gi_status gi_table_file_write(const struct gi_findings *report, gi_table_print_fn *print,
                                    struct gi_err *err);
 

@@ -1,4 +1,4 @@
-/* One table of the tables of many files.
+/* Joins the tables of many files into one table.
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/table_writer.h"
 
@@ -16,21 +16,21 @@
 #include "cli/text.h"
 #include "imgio/npy.h"
 
-/* A column of NumPy's. */
+/* A column of a NumPy array. */
 struct column {
-    const char *name; /* `length` characters */
+    const char *name; /* name, of `length` characters */
     size_t length;
     bool text;
-    size_t nbytes; /* of the longest text so far */
+    size_t nbytes; /* length of the longest text so far */
 };
 
 struct gi_table_writer {
     struct gi_table_writer_options options;
     struct gi_sink *sink;
-    bool terminal; /* it is one */
-    char *head;    /* the first line of CSV, without its end; NULL: no file came yet */
-    /* NumPy: rows wait in a file, as neither their number nor how long texts are is known before:
-     * each text by its length and its bytes, each number as a double. */
+    bool terminal; /* the output is a terminal */
+    char *head;    /* the first line of CSV, without its newline; NULL until the first file */
+    /* for NumPy, a temporary file of rows, because the number of rows and the lengths of texts are
+     * only known at the end: each text as length and bytes, each number as a double */
     FILE *rows;
     uint64_t nrows;
     struct column *columns;
@@ -81,7 +81,7 @@ enum gi_status gi_table_writer_new(struct gi_table_writer **out,
     if (!status && options->format == GI_TABLE_WRITER_NPY)
         status = open_rows(writer, err);
     if (status)
-        gi_arithmetic_abandon(out);
+        gi_table_writer_abandon(out);
     return status;
 }
 
@@ -94,7 +94,7 @@ static bool is_text(const struct gi_table_writer *writer, const char *name, size
     return false;
 }
 
-/* The columns that the first line names, behind those of the names. */
+/* Reads the columns from the first line; they follow those of the names. */
 static enum gi_status read_columns(struct gi_table_writer *writer, struct gi_err *err)
 {
     const char *head = writer->head ? writer->head : "";
@@ -126,7 +126,7 @@ static enum gi_status npy_head(struct gi_table_writer *writer, struct gi_err *er
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     for (size_t i = 0; i < writer->ncolumns; i++) {
         struct column *column = &writer->columns[i];
-        column->nbytes += !column->nbytes; /* NumPy has no S0 in a structure */
+        column->nbytes += !column->nbytes; /* NumPy has no S0 in a structured type */
         fprintf(out, "%s('%.*s', '", i ? ", " : "[", (int)column->length, column->name);
         if (column->text)
             fprintf(out, "S%zu')", column->nbytes);
@@ -141,7 +141,7 @@ static enum gi_status npy_head(struct gi_table_writer *writer, struct gi_err *er
     return status;
 }
 
-/* One row from the file, texts padded with zeros. */
+/* Copies one row from the temporary file, with texts padded with zeros. */
 static enum gi_status copy_row(struct gi_table_writer *writer, struct gi_err *err)
 {
     static const char zeros[GI_TABLE_WRITER_TEXT_MAX];
@@ -174,7 +174,7 @@ static enum gi_status copy_rows(struct gi_table_writer *writer, struct gi_err *e
     return status;
 }
 
-void gi_arithmetic_abandon(struct gi_table_writer **out)
+void gi_table_writer_abandon(struct gi_table_writer **out)
 {
     struct gi_table_writer *writer = *out;
     *out = NULL;
@@ -205,7 +205,7 @@ enum gi_status gi_table_writer_end(struct gi_table_writer **out, enum gi_status 
                 writer->options.path);
     else if (writer && complete && commit(writer, &fault))
         status = (*err = fault).status;
-    gi_arithmetic_abandon(out);
+    gi_table_writer_abandon(out);
     return status;
 }
 
@@ -219,7 +219,8 @@ enum gi_status gi_table_writer_field(struct gi_sink *sink, const char *text, str
     return status ? status : gi_sink_write(sink, "\"", 1, err);
 }
 
-/* Of a text that ends at `end`: past its last field's or row's end, which lies outside quotes. */
+/* Returns the end of a field, or with `row` of a row: the first separator outside quotes, or
+ * `end`. */
 static const char *csv_end(const char *at, const char *end, bool row)
 {
     for (bool quoted = false; at < end; at++) {
@@ -238,20 +239,20 @@ static bool put_text(FILE *rows, struct column *column, const char *text, size_t
     return fwrite(&length, sizeof length, 1, rows) == 1 && fwrite(text, 1, length, rows) == length;
 }
 
-/* The field [at, end) of CSV without its quotes. */
+/* Stores the CSV field [at, end) without its quotes. */
 static bool put_field(FILE *rows, struct column *column, const char *at, const char *end)
 {
     char text[GI_TABLE_WRITER_TEXT_MAX];
     bool quoted = at < end && *at == '"';
     size_t n = 0;
     for (at += quoted, end -= quoted; at < end && n < sizeof text; at++) {
-        at += quoted && *at == '"'; /* the first of two */
+        at += quoted && *at == '"'; /* skips the first of two quotes */
         text[n++] = *at;
     }
     return put_text(rows, column, text, n);
 }
 
-/* One row for NumPy: the names, then the others; an empty field is NaN. */
+/* Stores one row for NumPy: the names, then the other columns; an empty field is NaN. */
 static enum gi_status put_row(struct gi_table_writer *writer,
                               const struct gi_table_writer_table *table, const char *row,
                               const char *end, struct gi_err *err)
@@ -276,7 +277,7 @@ static enum gi_status put_row(struct gi_table_writer *writer,
     return good ? GI_OK : gi_scratch_file_fail(err);
 }
 
-/* The names of the columns in CSV. */
+/* Writes the names of the columns as CSV. */
 static enum gi_status put_head(struct gi_table_writer *writer, struct gi_err *err)
 {
     const struct gi_table_writer_options *o = &writer->options;
@@ -284,7 +285,7 @@ static enum gi_status put_head(struct gi_table_writer *writer, struct gi_err *er
                           o->first, writer->head);
 }
 
-/* The first line has to be that of the files before. */
+/* Checks that the first line equals that of the earlier files. */
 static enum gi_status check_head(struct gi_table_writer *writer,
                                  const struct gi_table_writer_table *table, size_t n,
                                  struct gi_err *err)
@@ -303,7 +304,7 @@ static enum gi_status check_head(struct gi_table_writer *writer,
                    table->file, (int)n, table->text, writer->head);
 }
 
-/* The object's beginning with the tar in front. */
+/* Writes the beginning of the object, with the tar as first member. */
 static enum gi_status put_tar(struct gi_table_writer *writer, const char *tar, struct gi_err *err)
 {
     json_t *object = json_object();
@@ -332,14 +333,15 @@ static enum gi_status add_json(struct gi_table_writer *writer,
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t n = newline ? (size_t)(newline - at) : (size_t)(end - at);
         status = gi_sink_write(writer->sink, at, n, err);
-        if (!status && newline) /* of JSON's own layout: strings hold none */
+        if (!status && newline) /* a newline of JSON's layout: strings contain none */
             status = gi_sink_write(writer->sink, " ", 1, err);
         at += n + (newline != NULL);
     }
     return status ? status : gi_sink_write(writer->sink, "\n", 1, err);
 }
 
-/* `n` bytes of text as a terminal can show them, owned by the caller; NULL: out of memory. */
+/* Returns `n` bytes of text in a form that is safe on a terminal, owned by the caller; NULL: out of
+ * memory. */
 static char *make_safe(const char *text, size_t n)
 {
     struct gi_text_memory memory;
@@ -351,7 +353,7 @@ static char *make_safe(const char *text, size_t n)
     return gi_text_close(out, &memory);
 }
 
-/* A field of CSV, on a terminal as that can show it, and a comma. */
+/* Writes a CSV field and a comma, on a terminal in safe form. */
 static enum gi_status put_name(struct gi_table_writer *writer, const char *name, struct gi_err *err)
 {
     char *safe = writer->terminal ? make_safe(name, strlen(name)) : NULL;
@@ -362,7 +364,7 @@ static enum gi_status put_name(struct gi_table_writer *writer, const char *name,
     return status ? status : gi_sink_write(writer->sink, ",", 1, err);
 }
 
-/* A row of CSV behind the names. */
+/* Writes a CSV row after the names. */
 static enum gi_status put_csv(struct gi_table_writer *writer,
                               const struct gi_table_writer_table *table, const char *row, size_t n,
                               struct gi_err *err)

@@ -1,5 +1,6 @@
-/* One table of the tables of many files, with a column for the file in front: CSV, JSON lines or a
- * structured array of NumPy. SPDX-License-Identifier: MIT */
+/* Joins the tables of many files into one, with the file as first column: CSV, JSON lines or a
+ * structured array of NumPy.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_TABLE_WRITER_H
 #define GI_CLI_TABLES_TABLE_WRITER_H
 
@@ -9,21 +10,22 @@ struct gi_table_writer;
 
 enum gi_table_writer_format { GI_TABLE_WRITER_CSV, GI_TABLE_WRITER_JSONL, GI_TABLE_WRITER_NPY };
 
-/* By the suffix of `path`. Errors: GI_E_USAGE. */
+/* Finds the format for the suffix of `path`. Errors: GI_E_USAGE. */
 enum gi_status gi_table_writer_format_of(enum gi_table_writer_format *format, const char *path,
                                          struct gi_err *err);
 
 struct gi_table_writer_options {
     const char *path;
     enum gi_table_writer_format format;
-    const char *tar;          /* name of the column for the tar, in front; NULL: none */
-    const char *first;        /* of that for the file */
-    const char *const *texts; /* of others that are text, ended by NULL; NULL: all are numbers */
-    bool no_clobber;          /* an error where the file is there */
+    const char *tar;          /* name of the column for the tar, before the file's; NULL: none */
+    const char *first;        /* name of the column for the file */
+    const char *const *texts; /* names of other columns with text, ended by NULL; NULL: all are
+                                 numbers */
+    bool no_clobber;          /* an existing file is an error */
 };
 
-/* Opens the table. Its file appears with gi_table_writer_end(). What the options point to outlives
- * it. Errors: as gi_sink_open(). */
+/* Opens the table. Its file appears with gi_table_writer_end(). The options must outlive it.
+ * Errors: as gi_sink_open(). */
 enum gi_status gi_table_writer_new(struct gi_table_writer **writer,
                                    const struct gi_table_writer_options *options,
                                    struct gi_err *err);
@@ -34,25 +36,24 @@ enum gi_status gi_table_writer_new(struct gi_table_writer **writer,
  * `status`, or the status of what failed here. NULL: nothing is done. */
 enum gi_status gi_table_writer_end(struct gi_table_writer **writer, enum gi_status status,
                                    struct gi_err *err);
-/* Frees the table without writing it; takes and nulls. NULL: nothing is done. */
-void gi_arithmetic_abandon(struct gi_table_writer **writer);
+/* Frees the table without writing it; takes and nulls. NULL: does nothing. */
+void gi_table_writer_abandon(struct gi_table_writer **writer);
 
-/* A part that is added: the table of a file, for JSON lines an object that names the file itself (a
- * newline is added here), else CSV, whose first line names the columns, which are the same for all.
- */
+/* One part of the table: for JSON lines an object that names the file itself (a newline is added),
+ * else CSV, whose first line names the columns, which are the same for all files. */
 struct gi_table_writer_table {
-    const char *tar;  /* NULL where there is no column for it */
-    const char *file; /* NumPy has the first GI_TABLE_WRITER_TEXT_MAX bytes of it, as of all text */
+    const char *tar;  /* NULL if there is no column for it */
+    const char *file; /* in NumPy arrays limited to GI_TABLE_WRITER_TEXT_MAX bytes, as all texts */
     const char *text;
     size_t nbytes;
 };
 enum { GI_TABLE_WRITER_TEXT_MAX = 4096 };
 
-/* Errors: GI_E_UNSUPPORTED for other columns, GI_E_MEMORY, and as gi_sink_write(). */
+/* Adds a part. Errors: GI_E_UNSUPPORTED for other columns, GI_E_MEMORY, and as gi_sink_write(). */
 enum gi_status gi_table_writer_add(struct gi_table_writer *writer,
                                    const struct gi_table_writer_table *table, struct gi_err *err);
 
-/* Writes a field of CSV, in quotes where it has to be (RFC 4180). Errors: as gi_sink_write(). */
+/* Writes a field of CSV, quoted if necessary (RFC 4180). Errors: as gi_sink_write(). */
 enum gi_status gi_table_writer_field(struct gi_sink *sink, const char *text, struct gi_err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* A chain that ends in an analysis, of many images: one table of all, or a table each.
+/* Applies a chain that ends in an analysis to many images, and writes one table of all, or one
+ * table per image.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,11 @@
 struct tables {
     struct gi_batch_files files;
     const struct gi_chain *chain;
-    int last; /* step, the analysis */
+    int last; /* number of the last step, the analysis */
     struct gi_io_params io;
-    struct gi_stream *stream; /* that the images come from; NULL: from files */
+    struct gi_stream *stream; /* stream from which the images come; NULL: from files */
     struct gi_imaging *imaging;
-    struct gi_table_writer *writer; /* NULL: a table each */
+    struct gi_table_writer *writer; /* NULL: one table per image */
     bool json;
 };
 
@@ -59,7 +60,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
-/* What only one image can have: a place of its own for the table, files beside it. */
+/* Refuses options that only make sense for one image: a path for the table, files beside it. */
 static enum gi_status check_output(const struct gi_chain_step *step, struct gi_err *err)
 {
     const struct gi_reporter *reporter = step->reporter;
@@ -84,7 +85,7 @@ static bool writes_arrays(const struct tables *tables)
     return gi_chain_makes_arrays(tables->chain);
 }
 
-/* --out may say suffixes of its own. */
+/* Checks the outputs; --out may give suffixes of its own. */
 static enum gi_status check_outputs(const struct gi_batch_files *files, bool arrays,
                                     struct gi_err *err)
 {
@@ -137,7 +138,7 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     return status ? status : gi_table_writer_new(&tables->writer, &options, err);
 }
 
-/* Whether the only input holds many images itself: then these go to one table. */
+/* Finds out whether the only input is a stream of images, which then go to one table. */
 static enum gi_status find_stream(struct tables *tables, const char *input, struct gi_err *err)
 {
     const struct gi_batch_params *p = tables->files.params;
@@ -153,7 +154,7 @@ static enum gi_status find_stream(struct tables *tables, const char *input, stru
     return status;
 }
 
-/* The inputs, and where the tables go. */
+/* Opens the inputs and the tables. */
 static enum gi_status open_all(struct tables *tables, const struct gi_batch_job *job,
                                char **operands, int noperands, struct gi_err *err)
 {

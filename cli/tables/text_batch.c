@@ -1,4 +1,4 @@
-/* A batch whose inputs become text each.
+/* A batch that makes a text from each input.
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/text_batch.h"
 

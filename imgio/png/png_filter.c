@@ -53,9 +53,9 @@ static void filter_paeth(uint8_t *restrict out, const uint8_t *restrict row,
         int16_t to_corner = magnitude((int16_t)(to_left + to_up));
         to_left = magnitude(to_left);
         to_up = magnitude(to_up);
-        int16_t guess = to_up <= to_corner ? up : corner;
-        guess = to_left <= to_up && to_left <= to_corner ? left : guess;
-        out[i] = (uint8_t)(row[i] - guess);
+        int16_t predicted = to_up <= to_corner ? up : corner;
+        predicted = to_left <= to_up && to_left <= to_corner ? left : predicted;
+        out[i] = (uint8_t)(row[i] - predicted);
     }
 }
 

@@ -40,25 +40,25 @@ static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, s
 {
     for (; i < n; i++) {
         int left = i < bpp ? 0 : dst[i - bpp], corner = i < bpp ? 0 : above[i - bpp];
-        int guess = kind == SUB       ? left
-                    : kind == AVERAGE ? (left + above[i]) / 2
-                                      : paeth(left, above[i], corner);
-        dst[i] = (uint8_t)(src[i] + guess);
+        int predicted = kind == SUB       ? left
+                        : kind == AVERAGE ? (left + above[i]) / 2
+                                          : paeth(left, above[i], corner);
+        dst[i] = (uint8_t)(src[i] + predicted);
     }
 }
 
 #ifdef GI_PNG_LANES
 /* Eight bytes are loaded per pixel, of which `bpp` are used; excess bytes that are stored are
  * overwritten by the next pixel. Functions with a parameter bpp are inlined with a constant. */
-static inline GI_PNG_LANES guess_paeth(GI_PNG_LANES left, GI_PNG_LANES up, GI_PNG_LANES corner)
+static inline GI_PNG_LANES predict_paeth(GI_PNG_LANES left, GI_PNG_LANES up, GI_PNG_LANES corner)
 {
     GI_PNG_LANES to_left = lanes_sub(up, corner), to_up = lanes_sub(left, corner);
     GI_PNG_LANES to_corner = lanes_magnitude(lanes_add(to_left, to_up));
     to_left = lanes_magnitude(to_left);
     to_up = lanes_magnitude(to_up);
     GI_PNG_LANES least = lanes_least(to_corner, lanes_least(to_left, to_up));
-    GI_PNG_LANES guess = lanes_pick(least, to_up, up, corner);
-    return lanes_pick(least, to_left, left, guess);
+    GI_PNG_LANES predicted = lanes_pick(least, to_up, up, corner);
+    return lanes_pick(least, to_left, left, predicted);
 }
 
 static inline __attribute__((always_inline)) void
@@ -68,10 +68,10 @@ undo_pixels(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t n, si
     size_t i = 0;
     for (; i + 8 <= n; i += bpp) {
         GI_PNG_LANES up = lanes_load(above + i);
-        GI_PNG_LANES guess = kind == SUB       ? left
-                             : kind == AVERAGE ? lanes_mean(left, up)
-                                               : guess_paeth(left, up, corner);
-        left = lanes_modulo(lanes_add(lanes_load(src + i), guess));
+        GI_PNG_LANES predicted = kind == SUB       ? left
+                                 : kind == AVERAGE ? lanes_mean(left, up)
+                                                   : predict_paeth(left, up, corner);
+        left = lanes_modulo(lanes_add(lanes_load(src + i), predicted));
         corner = up;
         lanes_store(dst + i, left, bpp);
     }
@@ -90,11 +90,11 @@ undo_paeth_pair(uint8_t *high, uint8_t *low, const uint8_t *src_high, const uint
     for (; i + 8 <= n; i += bpp) {
         GI_PNG_LANES up = lanes_load(above + i);
         GI_PNG_LANES pixel =
-            lanes_modulo(lanes_add(lanes_load(src_high + i), guess_paeth(left, up, corner)));
+            lanes_modulo(lanes_add(lanes_load(src_high + i), predict_paeth(left, up, corner)));
         lanes_store(high + i, pixel, bpp);
         if (i) {
-            GI_PNG_LANES guess = guess_paeth(low_left, left, low_corner);
-            low_left = lanes_modulo(lanes_add(lanes_load(src_low + i - bpp), guess));
+            GI_PNG_LANES predicted = predict_paeth(low_left, left, low_corner);
+            low_left = lanes_modulo(lanes_add(lanes_load(src_low + i - bpp), predicted));
             low_corner = left;
             lanes_store(low + i - bpp, low_left, bpp);
         }

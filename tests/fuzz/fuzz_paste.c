@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/json.h"
-#include "cli/commands/paste.h"
+#include "cli/commands/paste_sources.h"
 #include "cli/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);

@@ -60,7 +60,7 @@ static enum gi_status resumed(struct gi_err *err)
 static enum gi_status claimed(struct gi_err *err)
 {
     char names[5][256];
-    struct gi_paths claims = {0};
+    struct gi_paths set = {0};
     struct gi_path a, b;
     enum gi_status status = GI_OK;
     snprintf(names[0], sizeof names[0], "%s", paths[0]);
@@ -69,18 +69,18 @@ static enum gi_status claimed(struct gi_err *err)
     snprintf(names[3], sizeof names[3], "%s/missing", folder);
     snprintf(names[4], sizeof names[4], "/dev/null");
     for (size_t i = 0; i < 5 && !status; i++)
-        status = gi_paths_add(&claims, i ? GI_PATH_INPUT : GI_PATH_OUTPUT, i, names[i], err);
+        status = gi_paths_add(&set, i ? GI_PATH_INPUT : GI_PATH_OUTPUT, i, names[i], err);
     if (!status)
-        status = gi_paths_add_folder(&claims, GI_PATH_OUTPUT, 9, names[3], err);
+        status = gi_paths_add_folder(&set, GI_PATH_OUTPUT, 9, names[3], err);
     if (!status) {
-        assert_in_range(claims.n, 5,
+        assert_in_range(set.n, 5,
                         6); /* a path that can't be examined counts as a file of its own */
-        assert_true(gi_paths_conflict(&claims, false, &a, &b));
+        assert_true(gi_paths_conflict(&set, false, &a, &b));
         assert_int_equal(a.kind, GI_PATH_OUTPUT);
         assert_int_equal(b.index, 1);
-        assert_true(gi_paths_conflict(&claims, true, &a, &b));
+        assert_true(gi_paths_conflict(&set, true, &a, &b));
     }
-    gi_paths_free(&claims);
+    gi_paths_free(&set);
     return status;
 }
 
@@ -91,7 +91,7 @@ static const struct work {
 } works[] = {
     {"a report", anew, false, true},
     {"a report that goes on", resumed, true, true},
-    {"claims", claimed, false, false},
+    {"paths", claimed, false, false},
 };
 
 /* The call that fails, how it fails, and whether the work must succeed nevertheless. */

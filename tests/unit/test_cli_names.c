@@ -116,14 +116,14 @@ static void same_files(void **state)
         {"-", "-", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gi_paths claims = {0};
+        struct gi_paths paths = {0};
         struct gi_path a, b;
-        assert_int_equal(gi_paths_add(&claims, GI_PATH_OUTPUT, 0, cases[i].a, NULL), GI_OK);
-        assert_int_equal(gi_paths_add(&claims, GI_PATH_OUTPUT, 1, cases[i].b, NULL), GI_OK);
-        assert_int_equal(gi_paths_add(&claims, GI_PATH_OUTPUT, 2, NULL, NULL), GI_OK);
-        if (gi_paths_conflict(&claims, true, &a, &b) != cases[i].same)
+        assert_int_equal(gi_paths_add(&paths, GI_PATH_OUTPUT, 0, cases[i].a, NULL), GI_OK);
+        assert_int_equal(gi_paths_add(&paths, GI_PATH_OUTPUT, 1, cases[i].b, NULL), GI_OK);
+        assert_int_equal(gi_paths_add(&paths, GI_PATH_OUTPUT, 2, NULL, NULL), GI_OK);
+        if (gi_paths_conflict(&paths, true, &a, &b) != cases[i].same)
             fail_msg("%s and %s: want %d", cases[i].a, cases[i].b, cases[i].same);
-        gi_paths_free(&claims);
+        gi_paths_free(&paths);
     }
 }
 

@@ -19,7 +19,7 @@
 
 enum { LONG = 200000 }; /* more than a pipe holds */
 
-static char folder[] = "/tmp/gpuimg-apart-XXXXXX";
+static char folder[] = "/tmp/gpuimg-child-XXXXXX";
 static char path[64];
 
 static enum gi_status write_much(struct gi_sink *sink, const void *arg, struct gi_err *err)
@@ -51,7 +51,7 @@ static enum gi_status hang(struct gi_sink *sink, const void *arg, struct gi_err 
     return GI_OK;
 }
 
-static enum gi_status apart(gi_subprocess_fn *work, struct gi_err *err)
+static enum gi_status run_child(gi_subprocess_fn *work, struct gi_err *err)
 {
     struct gi_sink *sink;
     *err = (struct gi_err){0};
@@ -69,7 +69,7 @@ static void all_bytes(void **state)
     (void)state;
     struct gi_err err;
     static char bytes[LONG + 1];
-    assert_int_equal(apart(write_much, &err), GI_OK);
+    assert_int_equal(run_child(write_much, &err), GI_OK);
     FILE *file = fopen(path, "rb");
     assert_int_equal(fread(bytes, 1, sizeof bytes, file), LONG);
     fclose(file);
@@ -92,7 +92,7 @@ static void endings(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gi_err err;
-        assert_int_equal(apart(cases[i].work, &err), cases[i].status);
+        assert_int_equal(run_child(cases[i].work, &err), cases[i].status);
         assert_string_equal(err.text, cases[i].text);
         assert_int_not_equal(access(path, F_OK), 0);
     }

@@ -178,7 +178,7 @@ static void large_box(void **state)
 static void min_max(void **state)
 {
     (void)state;
-    walk(&(struct operation){.name = "extreme", .which = MIN_MAX});
+    walk(&(struct operation){.name = "min_max", .which = MIN_MAX});
 }
 
 /* Blocks of more rows than the image has, rows in several strips, structuring elements wider than
@@ -190,7 +190,7 @@ static void large_min_max(void **state)
                                    {700, 19, 33},  {9001, 3, 2},  {31, 60, 17},
                                    {2100, 1, 600}, {301, 1, 129}, {1, 67, 129}};
     uint64_t seed = SEED;
-    struct operation op = {.name = "large extreme", .which = MIN_MAX};
+    struct operation op = {.name = "large min_max", .which = MIN_MAX};
     printf("%s: seed %d\n", op.name, SEED);
     for (int type = GI_U8; type <= GI_F32; type++)
         for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)

@@ -72,7 +72,7 @@ static void check(enum gi_status status, const struct gi_err *err)
         fail_msg("%s", err->text);
 }
 
-/* ---- histogram and moments ---- */
+/* ---- histogram and sums ---- */
 
 static void check_histogram(const struct gi_image *image, const struct gi_image *device,
                             const struct gi_histogram_spec *spec)

@@ -34,7 +34,7 @@ static struct gi_image upload(struct gi_queue *queue, const struct gi_image *hos
     return image;
 }
 
-/* ---- histogram and moments ---- */
+/* ---- histogram and sums ---- */
 
 static void histogram_by(struct gi_queue *queue, int way, const struct gi_image *src,
                          const struct gi_histogram_spec *spec, const uint64_t *want, size_t n)

@@ -1,6 +1,6 @@
-/* Tables of points, and of regions with their crops, as sources of paste.
+/* Reads tables of points, and tables of components with their crops, as sources of paste.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/paste.h"
+#include "cli/commands/paste_sources.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,15 +9,15 @@
 #include <strings.h>
 
 #include "cli/tables/csv.h"
-#include "cli/commands/extract.h"
+#include "cli/commands/extract_outputs.h"
 #include "cli/json.h"
 #include "imgio/npy.h"
 
-enum { PLACE_MAX = (1 << 24) - 1 /* whole numbers that floats hold */ };
+enum { PLACE_MAX = (1 << 24) - 1 /* largest coordinate: floats hold all integers up to it */ };
 
 /* ---- points ---- */
 
-/* Points as they come: `channels` floats each. */
+/* The points read so far: `channels` floats each. */
 struct points {
     float *v;
     size_t n, room;
@@ -70,7 +70,8 @@ static enum gi_status read_csv(struct points *points, const char *path, struct g
     return status;
 }
 
-/* How many points follow the head of an array that extract wrote; -1: it is another one. */
+/* Returns the number of points in an array that extract wrote, from its header; -1 if it is another
+ * kind of array. */
 static long long npy_points(FILE *file)
 {
     static const char type[] = "[('x', '" GI_NPY_ORDER "u4'), ('y', '" GI_NPY_ORDER
@@ -117,7 +118,8 @@ static enum gi_status read_npy(struct points *points, const char *path, struct g
     return status;
 }
 
-/* Makes an image of one row of points; if there are none, of one point outside the image. */
+/* Makes an image of one row with all points; if there are none, with one point outside the
+ * image. */
 static enum gi_status load_points(struct gi_image *image, const char *path, struct gi_err *err)
 {
     struct points points = {0};
@@ -174,7 +176,8 @@ static enum gi_status add_json_region(struct regions *regions, json_t *row, stru
     return add_region(regions, v, err);
 }
 
-/* One object of all regions, as extract writes it, or `lines` with one of each. */
+/* Reads one JSON object of all components, as extract writes it, or with `lines` one object per
+ * line. */
 static enum gi_status add_json(struct regions *regions, const char *text, bool lines,
                                struct gi_err *err)
 {
@@ -236,7 +239,7 @@ static enum gi_status read_csv_regions(struct regions *regions, const char *path
     return status;
 }
 
-/* In the format that the suffix says, CSV where it says none. */
+/* Reads the table in the format of its suffix, CSV if it has none. */
 static enum gi_status read_regions(struct regions *regions, const char *path, struct gi_err *err)
 {
     const char *dot = strrchr(path, '.');
@@ -247,13 +250,14 @@ static enum gi_status read_regions(struct regions *regions, const char *path, st
     return status ? gi_err_prefix(err, "--table") : GI_OK;
 }
 
-/* Sources that are being filled: pixels so far, in images of one row that have room for more. */
+/* The sources being filled: n pixels so far, in images of one row with room for more. */
 struct pieces {
     struct gi_image places, values;
     size_t n;
 };
 
-/* Room for `more` pixels, whose crop fits its row: what a row claims alone takes no memory. */
+/* Makes room for `more` pixels of a crop that has been loaded, so that sizes claimed by the table
+ * alone take no memory. */
 static enum gi_status make_room(struct pieces *pieces, size_t more, int channels, enum gi_type type,
                                 struct gi_err *err)
 {
@@ -282,8 +286,8 @@ static enum gi_status make_room(struct pieces *pieces, size_t more, int channels
     return GI_OK;
 }
 
-/* The left or upper edge of a crop whose region begins at `at`, as extract cuts it; false where a
- * crop that is so long can't be that of a region of that length. */
+/* Computes the left or upper side of a crop whose component begins at `at`, as extract crops it.
+ * Returns false if a crop of that length can't belong to a component of that length. */
 static bool fits(int *first, int at, int length, int margin, int crop)
 {
     *first = at > margin ? at - margin : 0;
@@ -341,7 +345,7 @@ static enum gi_status load_crop(struct pieces *pieces, const struct regions *reg
     return status;
 }
 
-/* Later rows come later. */
+/* Loads the crops; later rows are pasted over earlier ones. */
 static enum gi_status load_crops(struct gi_image *places, struct gi_image *values,
                                  const struct gi_paste_params *p, const struct gi_io_params *io,
                                  int threads, struct gi_err *err)
@@ -354,7 +358,7 @@ static enum gi_status load_crops(struct gi_image *places, struct gi_image *value
         if (status)
             gi_err_prefix(err, "--crops");
     }
-    if (!status && !regions.n) { /* a pixel that is nowhere */
+    if (!status && !regions.n) { /* a pixel outside the image */
         status = make_room(&pieces, 1, 1, GI_U8, err);
         if (!status) {
             memset(pieces.values.data, 0, 1);

@@ -1,7 +1,7 @@
-/* gpuimg extract: what its outputs share.
+/* Shared by the outputs of gpuimg extract.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_EXTRACT_H
-#define GI_CLI_COMMANDS_EXTRACT_H
+#ifndef GI_CLI_COMMANDS_EXTRACT_OUTPUTS_H
+#define GI_CLI_COMMANDS_EXTRACT_OUTPUTS_H
 
 #include "cli/command.h"
 #include "imgio/imgio.h"
@@ -18,14 +18,14 @@ struct gi_extract_output {
     bool no_clobber, force;
 };
 
-/* A finished extraction and where it came from. */
+/* A finished extraction and the image that it was made from. */
 struct gi_extract_view {
     const struct gi_extract *extract;
     const struct gi_image *image;
     const char *file;
     int connectivity;  /* 4 or 8 */
-    bool masked;       /* by an image: there is no threshold */
-    double pixel_size; /* length of a pixel's side in `unit`; 1 without one */
+    bool masked;       /* a mask image was given, so there is no threshold */
+    double pixel_size; /* length of a pixel's side in `unit`; 1 without a unit */
     const char *unit;  /* "um"; "": pixels */
     const struct gi_extract_output *output;
     int threads; /* for writing images */
@@ -36,22 +36,22 @@ struct gi_extract_view {
 enum gi_status gi_extract_pixel_size(double *size, const char **unit, const char *text,
                                      struct gi_err *err);
 
-/* The table of regions, streamed (cli/commands/extract_table.c). */
+/* Writes the table of components row by row (cli/commands/extract_table.c). */
 enum gi_status gi_extract_table(struct gi_sink *sink, const struct gi_extract_view *view,
                                 enum gi_table_format format, struct gi_err *err);
-/* The points, as .npy or CSV by `path`. */
+/* Writes the points, as .npy or CSV according to `path`. */
 enum gi_status gi_extract_points(struct gi_sink *sink, const struct gi_extract_view *view,
                                  const char *path, struct gi_err *err);
 
-/* Whether a file of a folder of crops is one, by its name. */
+/* Returns whether a file has the name of a crop. */
 bool gi_extract_is_crop(const char *name);
-/* The path of the crop of a label in `folder`, of that suffix. Errors: GI_E_USAGE. */
+/* Fills the path of the crop of a label in `folder`, with that suffix. Errors: GI_E_USAGE. */
 enum { GI_CROP_PATH_NBYTES = 4096 };
 enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *folder,
                                     uint32_t label, const char *suffix, struct gi_err *err);
 
-/* Whether the outputs that are images can be written at all, before any work; and writes those that
- * were asked for (cli/commands/extract_images.c). */
+/* The first checks, before any work, whether the outputs that are images can be written; the second
+ * writes those that were asked for (cli/commands/extract_images.c). */
 enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err);
 enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err);
 

@@ -1,14 +1,14 @@
-/* What `gpuimg compare` says of one pair, for it and for many.
+/* Shared by gpuimg compare of one pair and of many.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_COMPARE_H
-#define GI_CLI_COMMANDS_COMPARE_H
+#ifndef GI_CLI_COMMANDS_COMPARE_PAIRS_H
+#define GI_CLI_COMMANDS_COMPARE_PAIRS_H
 
 #include <jansson.h>
 
 #include "cli/command.h"
 #include "filters/statistics/compare.h"
 
-/* The sets of the command. */
+/* The sets of options of the command. */
 enum {
     GI_SET_PAIR_FILTER,
     GI_SET_PAIR_COMPARE,
@@ -17,16 +17,16 @@ enum {
     GI_SET_PAIRS
 };
 
-/* Set "Options". */
+/* The options of the set "Options". */
 struct gi_compare_params {
-    double max_diff, min_psnr, min_ssim; /* NAN: not asked */
-    const char *max_differing;           /* a count, or "0.1%"; NULL: not asked */
+    double max_diff, min_psnr, min_ssim; /* NAN: not limited */
+    const char *max_differing;           /* a count, or "0.1%"; NULL: not limited */
     int format;                          /* 0 text, 1 JSON */
     const char *diff;
     double gain;
 };
 
-/* Checks that the limits hold. NaN is within no limit. Errors: GI_E_DIFFERENT. */
+/* Checks that the limits hold. NaN exceeds every limit. Errors: GI_E_DIFFERENT. */
 enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
                                 struct gi_err *err);
 
@@ -35,11 +35,12 @@ enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi
 json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
                         const char *const names[2]);
 
-/* Whether the operands and options name many pairs: two folders, --pairs, --table or --report. */
+/* Returns whether operands and options ask for many pairs: two folders, --pairs, --table or
+ * --report. */
 bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands);
 
-/* Compares them: one table. Errors: GI_E_DIFFERENT where wishes do not hold, or without wishes a
- * pair differs; as gi_batch_run(). */
+/* Compares many pairs and writes one table. Errors: GI_E_DIFFERENT if a limit is exceeded, or
+ * without limits if a pair differs; as gi_batch_run(). */
 enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
                             int noperands, struct gi_err *err);
 

@@ -1,0 +1,29 @@
+/* Shared by the outputs of gpuimg histogram.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_COMMANDS_HISTOGRAM_TEXT_H
+#define GI_CLI_COMMANDS_HISTOGRAM_TEXT_H
+
+#include <stdio.h>
+
+#include "filters/statistics/histogram.h"
+
+/* A histogram and the options for printing it. */
+struct gi_histogram_view {
+    const struct gi_histogram *histogram;
+    const struct gi_image *image; /* only its shape */
+    const char *file;
+    unsigned maxval;           /* largest sample value as stored in the file; if `image` differs
+                                  in depth, that of `image` */
+    const double *percentiles; /* histogram->npercentiles */
+    bool cumulative;           /* the bins hold cumulative counts */
+    bool log, bars;
+    bool unicode, colour; /* abilities of the terminal */
+};
+
+/* Returns the lower end of bin i; for bin nbins the upper end of the last bin. */
+double gi_histogram_edge(const struct gi_histogram *histogram, int i);
+
+/* Prints statistics, then counts in at most 64 lines, or bars (cli/commands/histogram_text.c). */
+void gi_histogram_text(FILE *out, const struct gi_histogram_view *view);
+
+#endif
