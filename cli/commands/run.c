@@ -26,7 +26,8 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* For many images there is one analysis, at the chain's end: its tables are the results. */
+/* Processes many images: there is one analysis, at the end of the chain, and its tables are the
+ * results. */
 static enum gi_status run_many(const struct gi_command *command, const struct gi_chain *chain,
                                const char *text, void *const *params, char **inputs, int ninputs,
                                struct gi_err *err)

@@ -29,10 +29,10 @@ struct tars {
     bool arrays; /* images become arrays */
     struct gi_imaging *imaging;
     struct gi_tar_feed *feed;
-    struct gi_tar_writer *writer; /* of the shard that is being delivered; NULL: not open */
+    struct gi_tar_writer *writer; /* for the shard that is being delivered; NULL: not open */
     struct gi_tar_report report;
-    size_t broken; /* shards */
-    bool spoilt;   /* the machine failed a member of the shard that is being delivered */
+    size_t broken; /* number of shards that can't be read to their end */
+    bool spoilt;   /* the machine failed on a member of the shard that is being delivered */
 };
 
 static enum gi_status check_counts(const struct tars *tars, char **operands, struct gi_err *err)
@@ -260,7 +260,7 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
                                struct gi_err *err)
 {
     struct tars *tars = self;
-    gi_tar_writer_abandon(&tars->writer); /* of a shard whose end did not come */
+    gi_tar_writer_abandon(&tars->writer); /* of a shard whose end was not reached */
     return gi_tar_conclude(&tars->report, tally, tars->broken, status, err);
 }
 

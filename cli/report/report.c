@@ -34,7 +34,7 @@ static bool is_wanted(void *arg, const char *input, const char *output)
     return same;
 }
 
-/* Lines of a report are told apart by their inputs. */
+/* Checks that no input occurs twice, because lines of a report are identified by their inputs. */
 static enum gi_status check_once(const struct wanted *wanted, struct gi_err *err)
 {
     const char *what = wanted->options->once;

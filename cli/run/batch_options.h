@@ -81,7 +81,7 @@ struct gi_batch_job {
     bool takes_stdin;                      /* "-" may be the only input */
 };
 
-/* What its inputs are read by. */
+/* Returns the options for reading its inputs. */
 struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
 /* The devices that it names; NULL: none. */
 const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job);

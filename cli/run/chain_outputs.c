@@ -23,8 +23,8 @@ enum gi_status gi_chain_check_reporters(const struct gi_chain *chain, const char
 
 /* A file that the chain writes. */
 struct place {
-    int step;           /* from 0; that of the image is past the last */
-    const char *option; /* that names it; NULL: the table, or the image */
+    int step;           /* step from 0; the number of steps for the image */
+    const char *option; /* option that names the file; NULL: the table, or the image */
     const char *path;
 };
 
@@ -49,7 +49,7 @@ static int option_places(struct place *places, const struct gi_chain *chain, int
     return n;
 }
 
-/* All files that the chain writes, as option_places(). */
+/* Collects all files that the chain writes, as option_places() does. */
 static int all_places(struct place *places, const struct gi_chain *chain, const char *path)
 {
     int n = 0;
