@@ -83,7 +83,7 @@ struct gi_batch_job {
 
 /* Returns the options for reading its inputs. */
 struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
-/* The devices that it names; NULL: none. */
+/* Returns the options for devices; NULL: it has none. */
 const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job);
 
 /* Sets *suffix to .csv, or .npy for arrays, unless --suffix gives another. Errors: GI_E_USAGE if

@@ -1,4 +1,4 @@
-/* Files that the steps of a chain write.
+/* Checks the files that the steps of a chain write.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain_outputs.h"
 

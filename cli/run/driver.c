@@ -1,4 +1,4 @@
-/* One image, a stream of images, or a batch.
+/* The driver: processes one image, a stream of images, or a batch.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/driver.h"
 
@@ -12,18 +12,18 @@
 #include "cli/run/session.h"
 #include "cli/tables/tables.h"
 
-/* One image on its way. */
+/* The state of processing one image. */
 struct one {
     const struct gi_batch_job *job;
-    const char *input, *output; /* output NULL: tables and arrays alone are made */
+    const char *input, *output; /* output NULL: only tables and arrays are written */
     struct gi_io_params io;
     struct gi_session *session;
     int threads;
-    struct gi_ready ready; /* where there is a chain */
-    struct gi_image image; /* as loaded, then the result */
+    struct gi_ready ready; /* set if there is a chain */
+    struct gi_image image; /* as loaded, later the result */
     struct gi_metadata metadata;
     struct gi_file_info info;
-    unsigned maxval; /* of the image as loaded */
+    unsigned maxval; /* largest sample value of the image as loaded */
 };
 
 static bool ends_in_analysis(const struct gi_chain *chain)
@@ -31,8 +31,8 @@ static bool ends_in_analysis(const struct gi_chain *chain)
     return chain && chain->steps[chain->n - 1].reporter;
 }
 
-/* The image becomes what the chain makes of it. A chain that is one analysis looks at the image
- * itself, others at copies of what came to its steps. */
+/* Replaces the image by the chain's result. A chain that is a single analysis reads the image
+ * itself, other analyses read copies of the images at their steps. */
 static enum gi_status compute(struct one *one, struct gi_err *err)
 {
     struct gi_ready *ready = &one->ready;
@@ -63,7 +63,7 @@ static enum gi_status save(struct one *one, struct gi_err *err)
     return status;
 }
 
-/* The tables of the chain, and the image behind them: all of them or none. */
+/* Writes the tables of the chain and then the image: all of them or none. */
 static enum gi_status report_and_save(struct one *one, struct gi_err *err)
 {
     enum gi_status status = gi_bundle_new(&one->io.bundle, true, err);

@@ -1,13 +1,14 @@
-/* The driver of commands that make images or findings of an input: one image, a stream of images,
- * or a batch. SPDX-License-Identifier: MIT */
+/* The driver of commands that make images or tables from an input: one image, a stream of images,
+ * or a batch.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_DRIVER_H
 #define GI_CLI_RUN_DRIVER_H
 
 #include "cli/run/batch_options.h"
 
-/* Runs the job. Where its params want a batch the operands are inputs; else they are the input and,
- * unless the chain ends in an analysis, the output. Errors: as gi_batch_run(), gi_stream_run() and
- * gi_session_run(). */
+/* Runs the job. If its params ask for a batch, the operands are inputs; otherwise they are the
+ * input and, unless the chain ends in an analysis, the output. Errors: as gi_batch_run(),
+ * gi_stream_run() and gi_session_run(). */
 enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int noperands,
                         struct gi_err *err);
 
