@@ -1,5 +1,4 @@
-/* A backend that takes only a few rows at a time, or runs out of memory, must give the bytes of one
- * that takes the whole image, under every border mode.
+/* Processing in bands, also after running out of memory, gives the bytes of the whole image.
  * Sources: filters/bands.c filters/pipeline* filters/execution.h
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"

@@ -1,6 +1,5 @@
-/* A pipeline of random steps gives the bytes of its single steps, each of which is run through a
- * host image of its own type: whole and in bands, at every instruction level and on CUDA. The
- * results of its analyses and the images tapped on the way are compared too.
+/* A pipeline of random steps gives the bytes, analyses and copied images of its single steps, each
+ * run through a host image of its type: whole and in bands, at every level and on CUDA.
  * Sources: filters/pipeline* filters/plan* filters/bands.c
  * SPDX-License-Identifier: MIT */
 #include "host_filters.h"
