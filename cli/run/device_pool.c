@@ -1,4 +1,4 @@
-/* The device pool: the devices of a batch and the queues on them.
+/* The device pool: the devices of a command and the queues on them.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/device_pool.h"
 
@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/process.h"
+#include "cli/run/pooled_device.h"
 #include "cli/run/rates.h"
 #include "cli/log.h"
 #include "kernels/kernels.h"
@@ -19,93 +21,26 @@ enum { WAITING_A_GPU = 4 };
 /* Assumed number of images if it is unknown. */
 enum { MANY = 1000 };
 
-/* A device of the pool with its idle queues. */
-struct member {
-    const struct gi_kernels *k;
-    struct gi_open_options options;
-    char name[16]; /* "cuda:1" */
-    pthread_t thread;
-    bool opening;      /* `thread` runs and must be joined */
-    struct gi_err err; /* error of opening */
-    struct gi_device *device;
-    struct gi_queue **idle;
-    int nidle, nqueues, most; /* nqueues: existing queues; most: their maximum number */
-    bool ready, lost;
-    struct fault {
-        long at;   /* number of the run that fails, from 1; 0: none */
-        bool once; /* only that run fails, with GI_E_LAUNCH; else it and all later ones, with
-                      GI_E_DEVICE */
-    } fault;
-    long runs; /* counted for `fault` */
-};
-
 struct gi_device_pool {
     enum gi_device_choice choice;
+    const char *asked_by; /* "--device" or "GPUIMG_DEVICE" */
     int threads;
     uint64_t images;
+    bool one;              /* images come one at a time, and take the GPU or the CPU */
+    double waited_ms;      /* with `one`, for CUDA to open; negative: it was not waited for */
     bool verbose, decided; /* decided: `auto` has estimated the work */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a queue has become idle, or a member ready or lost */
-    struct member cpu, *gpus;
+    struct gi_pooled_device cpu, *gpus;
     int ngpus;
     int waiting; /* number of threads that wait for a queue */
 };
 
-/* Opens the device of a member; for GPUs on a thread of its own. */
-static void *open_member(void *arg)
-{
-    struct member *member = arg;
-    member->k->device_open(&member->device, &member->options, &member->err);
-    return NULL;
-}
-
-/* For tests: with GPUIMG_FAULT=cuda:1@20 the 20th image and all later ones fail on that device as
- * they do on a lost device; with cuda:1@20:launch only that image fails, as by a launch that CUDA
- * refuses. */
-static struct fault fault_of(const char *name)
-{
-    const char *text = getenv("GPUIMG_FAULT");
-    size_t n = strlen(name);
-    struct fault fault = {0};
-    if (text && strncmp(text, name, n) == 0 && text[n] == '@') {
-        char *end;
-        fault.at = strtol(text + n + 1, &end, 10);
-        fault.once = strcmp(end, ":launch") == 0;
-    }
-    return fault;
-}
-
-static enum gi_status member_init(struct member *member, const struct gi_kernels *k,
-                                  const struct gi_open_options *options, int most,
-                                  struct gi_err *err)
-{
-    *member = (struct member){.k = k, .options = *options, .most = most};
-    snprintf(member->name, sizeof member->name, "%s:%d", k->name, options->ordinal);
-    member->idle = calloc((size_t)most, sizeof(struct gi_queue *));
-    member->fault = fault_of(member->name);
-    return member->idle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a device");
-}
-
-static void member_free(struct member *member)
-{
-    if (member->opening)
-        pthread_join(member->thread, NULL);
-    for (int i = 0; i < member->nidle; i++)
-        member->k->queue_close(&member->idle[i]);
-    if (member->device)
-        member->k->device_close(&member->device);
-    free(member->idle);
-}
-
 /* Starts to open all GPUs, each on a thread of its own. */
 static void start_gpus(struct gi_device_pool *devices)
 {
-    for (int i = 0; i < devices->ngpus; i++) {
-        struct member *gpu = &devices->gpus[i];
-        gpu->opening = pthread_create(&gpu->thread, NULL, open_member, gpu) == 0;
-        if (!gpu->opening)
-            open_member(gpu);
-    }
+    for (int i = 0; i < devices->ngpus; i++)
+        gi_pooled_device_start(&devices->gpus[i]);
 }
 
 /* Waits until the GPUs that --device names are open: all of them must exist. */
@@ -113,12 +48,8 @@ static enum gi_status need_gpus(struct gi_device_pool *devices, struct gi_err *e
 {
     enum gi_status status = GI_OK;
     for (int i = 0; i < devices->ngpus; i++) {
-        struct member *gpu = &devices->gpus[i];
-        if (gpu->opening)
-            pthread_join(gpu->thread, NULL);
-        gpu->opening = false;
-        gpu->ready = gpu->device != NULL;
-        if (!gpu->ready && !status) {
+        struct gi_pooled_device *gpu = &devices->gpus[i];
+        if (!gi_pooled_device_wait(gpu) && !status) {
             *err = gpu->err;
             status = gi_err_prefix(err, "--device %s", gpu->name);
         }
@@ -130,8 +61,8 @@ static enum gi_status need_gpus(struct gi_device_pool *devices, struct gi_err *e
 static enum gi_status list_gpus(struct gi_device_pool *devices, const struct gi_device_list *list,
                                 const struct gi_open_options *options, struct gi_err *err)
 {
-    int n = list->n;
-    if (list->all) {
+    int n = devices->one ? 1 : list->n;
+    if (list->all && !devices->one) {
         struct gi_device_info info;
         n = gi_kernels_cuda()->probe(&info, 0, err);
         if (n < 0)
@@ -146,7 +77,9 @@ static enum gi_status list_gpus(struct gi_device_pool *devices, const struct gi_
     for (int i = 0; i < n && !status; i++) {
         struct gi_open_options one = *options;
         one.ordinal = list->all ? i : list->ordinals[i];
-        status = member_init(&devices->gpus[i], gi_kernels_cuda(), &one, QUEUES_A_GPU, err);
+        status =
+            gi_pooled_device_init(&devices->gpus[i], gi_kernels_cuda(), &one, QUEUES_A_GPU, err);
+        devices->gpus[i].with_queue = devices->one;
         devices->ngpus++;
     }
     return status;
@@ -157,43 +90,48 @@ static enum gi_status fill(struct gi_device_pool *devices, const struct gi_devic
 {
     struct gi_open_options options = {.threads = devices->threads,
                                       .max_bytes = (size_t)device->max_device_bytes,
-                                      .yields = true,
-                                      .keeps = true};
+                                      .yields = !devices->one,
+                                      .keeps = !devices->one};
     /* A queue of the CPU computes in the thread that took it, and every thread may take one. */
-    int most = gi_device_pool_threads(devices) + QUEUES_A_GPU * GI_DEVICES_MAX;
-    enum gi_status status = member_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
-    if (!status)
-        status = gi_kernels_cpu()->device_open(&devices->cpu.device, &options, err);
-    devices->cpu.ready = !status;
+    int most = devices->one ? 1 : gi_device_pool_threads(devices) + QUEUES_A_GPU * GI_DEVICES_MAX;
+    enum gi_status status =
+        gi_pooled_device_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
+    if (!status && !devices->one && !gi_pooled_device_wait(&devices->cpu)) {
+        *err = devices->cpu.err;
+        status = err->status;
+    }
     if (status || devices->choice == GI_CHOOSE_CPU ||
         (devices->choice == GI_CHOOSE_AUTO && !gi_cuda_is_likely()))
         return status;
     status = list_gpus(devices, list, &options, err);
-    if (!status && devices->choice == GI_CHOOSE_CUDA) {
+    if (!status && devices->choice == GI_CHOOSE_CUDA)
         start_gpus(devices);
+    if (!status && devices->choice == GI_CHOOSE_CUDA && !devices->one)
         status = need_gpus(devices, err);
-    }
     return status;
 }
 
-enum gi_status gi_device_pool_new(struct gi_device_pool **out,
-                                  const struct gi_device_params *device, uint64_t images,
-                                  struct gi_err *err)
+static enum gi_status make(struct gi_device_pool **out, const struct gi_device_params *device,
+                           uint64_t images, bool one, struct gi_err *err)
 {
     struct gi_device_list list;
     enum gi_device_choice choice;
+    const char *asked_by = device->device ? "--device" : "GPUIMG_DEVICE";
     enum gi_status status = gi_device_parse_list(&choice, &list, device->device, err);
     *out = NULL;
     if (!status && choice == GI_CHOOSE_CUDA && !gi_kernels_cuda())
-        status = gi_fail(err, GI_E_DEVICE, "--device cuda: this build has no CUDA backend");
+        status = gi_fail(err, GI_E_DEVICE, "%s cuda: this build has no CUDA backend", asked_by);
     if (status)
         return status;
     struct gi_device_pool *devices = calloc(1, sizeof *devices);
     if (!devices)
         return gi_fail(err, GI_E_MEMORY, "out of memory: devices");
     devices->choice = choice;
+    devices->asked_by = asked_by;
+    devices->waited_ms = -1;
     devices->threads = gi_thread_count(device->threads);
     devices->images = images ? images : MANY;
+    devices->one = one;
     devices->verbose = device->verbose;
     pthread_mutex_init(&devices->lock, NULL);
     pthread_cond_init(&devices->changed, NULL);
@@ -204,6 +142,19 @@ enum gi_status gi_device_pool_new(struct gi_device_pool **out,
     return status;
 }
 
+enum gi_status gi_device_pool_new(struct gi_device_pool **devices,
+                                  const struct gi_device_params *device, uint64_t images,
+                                  struct gi_err *err)
+{
+    return make(devices, device, images, false, err);
+}
+
+enum gi_status gi_device_pool_new_for_one(struct gi_device_pool **devices,
+                                          const struct gi_device_params *device, struct gi_err *err)
+{
+    return make(devices, device, 1, true, err);
+}
+
 void gi_device_pool_free(struct gi_device_pool **out)
 {
     struct gi_device_pool *devices = *out;
@@ -211,8 +162,8 @@ void gi_device_pool_free(struct gi_device_pool **out)
     if (!devices)
         return;
     for (int i = 0; i < devices->ngpus; i++)
-        member_free(&devices->gpus[i]);
-    member_free(&devices->cpu);
+        gi_pooled_device_free(&devices->gpus[i]);
+    gi_pooled_device_free(&devices->cpu);
     free(devices->gpus);
     free(devices);
 }
@@ -256,34 +207,10 @@ static void decide(struct gi_device_pool *devices, const struct gi_pipeline *pip
 static void note_open(struct gi_device_pool *devices)
 {
     for (int i = 0; i < devices->ngpus; i++) {
-        struct member *gpu = &devices->gpus[i];
-        if (!gpu->opening || pthread_tryjoin_np(gpu->thread, NULL))
-            continue;
-        gpu->opening = false;
-        gpu->ready = gpu->device != NULL;
-        if (!gpu->ready && devices->verbose)
+        struct gi_pooled_device *gpu = &devices->gpus[i];
+        if (gi_pooled_device_opened(gpu) && !gpu->ready && devices->verbose)
             gi_cli_log("device auto: %s: %s", gpu->name, gpu->err.text);
     }
-}
-
-/* Returns an idle queue of the member, or a new one; NULL if it has none, with `err` if opening one
- * failed. */
-static struct gi_queue *take_from(struct member *member, struct gi_err *err)
-{
-    if (!member->ready || member->lost)
-        return NULL;
-    if (member->nidle)
-        return member->idle[--member->nidle];
-    struct gi_queue *queue = NULL;
-    if (member->nqueues == member->most)
-        return NULL;
-    enum gi_status status = member->k->queue_open(&queue, member->device, err);
-    member->nqueues += !status;
-    if ((status == GI_E_DEVICE_MEMORY || status == GI_E_MEMORY) && member->nqueues) {
-        member->most = member->nqueues; /* continues with the existing queues */
-        *err = (struct gi_err){0};
-    }
-    return queue;
 }
 
 /* Returns the number of GPUs that take images. Called with the lock held. */
@@ -298,11 +225,11 @@ static int count_live(const struct gi_device_pool *devices)
 /* Picks the GPU with the fewest busy queues that has a free one; else the CPU, if it may be used
  * and enough threads already wait for a GPU to keep it busy. NULL: wait. Called with the lock
  * held. */
-static struct member *pick(struct gi_device_pool *devices, int live)
+static struct gi_pooled_device *pick(struct gi_device_pool *devices, int live)
 {
-    struct member *best = NULL;
+    struct gi_pooled_device *best = NULL;
     for (int i = 0; i < devices->ngpus; i++) {
-        struct member *gpu = &devices->gpus[i];
+        struct gi_pooled_device *gpu = &devices->gpus[i];
         int busy = gpu->nqueues - gpu->nidle;
         if (gpu->ready && !gpu->lost && busy < gpu->most &&
             (!best || busy < best->nqueues - best->nidle))
@@ -313,8 +240,8 @@ static struct member *pick(struct gi_device_pool *devices, int live)
 }
 
 /* Waits for a free queue; `on_cpu`: for one of the CPU. */
-static struct gi_queue *take(struct gi_device_pool *devices, bool on_cpu, struct member **from,
-                             struct gi_err *err)
+static struct gi_queue *take(struct gi_device_pool *devices, bool on_cpu,
+                             struct gi_pooled_device **from, struct gi_err *err)
 {
     struct gi_queue *queue = NULL;
     pthread_mutex_lock(&devices->lock);
@@ -322,7 +249,7 @@ static struct gi_queue *take(struct gi_device_pool *devices, bool on_cpu, struct
         note_open(devices);
         int live = count_live(devices);
         *from = on_cpu ? &devices->cpu : pick(devices, live);
-        if (*from && ((queue = take_from(*from, err)) || *err->text))
+        if (*from && ((queue = gi_pooled_device_take(*from, err)) || *err->text))
             break;
         if (!*from && !live) {
             gi_fail(err, GI_E_DEVICE, "no device is left");
@@ -336,16 +263,18 @@ static struct gi_queue *take(struct gi_device_pool *devices, bool on_cpu, struct
     return queue;
 }
 
-static void give_back(struct gi_device_pool *devices, struct member *member, struct gi_queue *queue)
+static void give_back(struct gi_device_pool *devices, struct gi_pooled_device *member,
+                      struct gi_queue *queue)
 {
     pthread_mutex_lock(&devices->lock);
-    member->idle[member->nidle++] = queue;
+    gi_pooled_device_give(member, queue);
     pthread_cond_signal(&devices->changed);
     pthread_mutex_unlock(&devices->lock);
 }
 
 /* Removes the member from the pool: it gets no more images, which is logged once. */
-static void drop(struct gi_device_pool *devices, struct member *member, const struct gi_err *why)
+static void drop(struct gi_device_pool *devices, struct gi_pooled_device *member,
+                 const struct gi_err *why)
 {
     pthread_mutex_lock(&devices->lock);
     if (!member->lost)
@@ -355,34 +284,19 @@ static void drop(struct gi_device_pool *devices, struct member *member, const st
     pthread_mutex_unlock(&devices->lock);
 }
 
-static enum gi_status run_on(struct member *member, struct gi_queue *queue,
-                             const struct gi_pipeline *pipeline, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_side *sides,
-                             struct gi_times *times, struct gi_err *err)
-{
-    const struct fault *fault = &member->fault;
-    long run = fault->at ? __atomic_add_fetch(&member->runs, 1, __ATOMIC_RELAXED) : 0;
-    if (fault->at && fault->once && run == fault->at)
-        return gi_fail(err, GI_E_LAUNCH, "not launched, as GPUIMG_FAULT asks");
-    if (fault->at && !fault->once && run >= fault->at)
-        return gi_fail(err, GI_E_DEVICE, "lost, as GPUIMG_FAULT asks");
-    return gi_pipeline_run(pipeline, queue, dst, src, sides, times, err);
-}
-
-enum gi_status gi_device_pool_run(struct gi_device_pool *devices,
-                                  const struct gi_pipeline *pipeline, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_side *sides,
-                                  struct gi_times *times, struct gi_err *err)
+/* Runs the job on the next free queue, and again on another device if one is lost. */
+static enum gi_status run_one_of_many(struct gi_device_pool *devices,
+                                      const struct gi_pooled_job *job, struct gi_err *err)
 {
     pthread_mutex_lock(&devices->lock);
-    decide(devices, pipeline);
+    decide(devices, job->pipeline);
     pthread_mutex_unlock(&devices->lock);
     for (bool on_cpu = false;;) {
-        struct member *member;
+        struct gi_pooled_device *member;
         struct gi_err fault = {0};
         struct gi_queue *queue = take(devices, on_cpu, &member, &fault);
         enum gi_status status =
-            queue ? run_on(member, queue, pipeline, dst, src, sides, times, &fault) : fault.status;
+            queue ? gi_pooled_device_run(member, queue, job, &fault) : fault.status;
         if (queue)
             give_back(devices, member, queue);
         bool of_gpu = member && member->k->kind == GI_DEVICE_CUDA;
@@ -401,4 +315,160 @@ enum gi_status gi_device_pool_run(struct gi_device_pool *devices,
             *err = fault;
         return status;
     }
+}
+
+/* ---- one image ---- */
+
+/* Estimates with the rates known so far: those of the CUDA device if it is open, otherwise
+ * optimistic ones. */
+static struct gi_estimate estimate_for(const struct gi_device_pool *devices,
+                                       const struct gi_pipeline *pipeline)
+{
+    struct gi_rates cpu = gi_rates_cpu(devices->threads);
+    struct gi_rates cuda = devices->ngpus && devices->gpus[0].ready
+                               ? gi_rates_cuda(devices->gpus[0].device)
+                               : gi_rates_cuda_unopened();
+    return gi_pipeline_estimate(pipeline, 1, devices->threads, &cpu, &cuda);
+}
+
+double gi_device_pool_waited_ms(const struct gi_device_pool *devices)
+{
+    return devices->waited_ms;
+}
+
+struct gi_queue *gi_device_pool_queue(const struct gi_device_pool *devices,
+                                      enum gi_device_kind kind)
+{
+    const struct gi_pooled_device *device = kind == GI_DEVICE_CPU ? &devices->cpu
+                                            : devices->ngpus      ? &devices->gpus[0]
+                                                                  : NULL;
+    return device && !device->opening && device->nidle ? device->idle[0] : NULL;
+}
+
+bool gi_device_pool_may_open(const struct gi_device_pool *devices)
+{
+    return devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->gpus[0].started;
+}
+
+void gi_device_pool_expect(struct gi_device_pool *devices, const struct gi_pipeline *pipeline)
+{
+    struct gi_estimate estimate = estimate_for(devices, pipeline);
+    if (gi_device_pool_may_open(devices) && estimate.cuda_s < estimate.cpu_s)
+        start_gpus(devices);
+}
+
+/* Waits until the CUDA device is open. Returns false if it can't be opened. */
+static bool need_cuda(struct gi_device_pool *devices)
+{
+    double start = gi_now_ms();
+    bool open = gi_pooled_device_wait(&devices->gpus[0]);
+    devices->waited_ms = (devices->waited_ms > 0 ? devices->waited_ms : 0) + gi_now_ms() - start;
+    return open;
+}
+
+/* Returns whether CUDA is faster; opens it only if it may be, and then estimates again with its
+ * rates. */
+static bool takes_cuda(struct gi_device_pool *devices, const struct gi_pipeline *pipeline)
+{
+    struct gi_estimate estimate = estimate_for(devices, pipeline);
+    if (estimate.cuda_s >= estimate.cpu_s || !need_cuda(devices))
+        return false;
+    estimate = estimate_for(devices, pipeline);
+    return estimate.cuda_s < estimate.cpu_s;
+}
+
+static enum gi_status run_on(struct gi_pooled_device *device, const struct gi_pooled_job *job,
+                             struct gi_err *err)
+{
+    if (!gi_pooled_device_wait(device)) {
+        *err = device->err;
+        return err->status;
+    }
+    struct gi_queue *queue = gi_pooled_device_take(device, err);
+    if (!queue)
+        return err->status;
+    enum gi_status status = gi_pooled_device_run(device, queue, job, err);
+    gi_pooled_device_give(device, queue);
+    return status;
+}
+
+static void log_choice(const struct gi_device_pool *devices, const struct gi_pooled_job *job,
+                       bool cuda, const char *reason)
+{
+    if (!devices->verbose)
+        return;
+    char where[64];
+    if (cuda)
+        snprintf(where, sizeof where, "%s", devices->gpus[0].name);
+    else
+        snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(), devices->threads,
+                 devices->threads == 1 ? "" : "s");
+    struct gi_estimate estimate = estimate_for(devices, job->pipeline);
+    bool open = devices->ngpus && devices->gpus[0].ready;
+    char priced[64] = "";
+    if (cuda || gi_cuda_is_likely())
+        snprintf(priced, sizeof priced, ", %s%.3g s on cuda", open ? "" : "at best ",
+                 estimate.cuda_s);
+    gi_cli_log("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate.cpu_s, priced);
+}
+
+/* Runs under `auto`, which logs a missing device only with -v. */
+static enum gi_status run_auto(struct gi_device_pool *devices, const struct gi_pooled_job *job,
+                               struct gi_err *err)
+{
+    const char *reason = "the quicker by estimate";
+    struct gi_err cuda_err = {0};
+    if (!gi_kernels_cuda())
+        reason = "this build has no CUDA backend";
+    else if (!devices->ngpus)
+        reason = "no NVIDIA driver here";
+    else if (takes_cuda(devices, job->pipeline)) {
+        log_choice(devices, job, true, reason);
+        enum gi_status status = run_on(&devices->gpus[0], job, &cuda_err);
+        if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY && status != GI_E_LAUNCH) {
+            *err = cuda_err;
+            return status;
+        }
+        reason = cuda_err.text;
+    } else if (*devices->gpus[0].err.text) {
+        reason = devices->gpus[0].err.text;
+    }
+    log_choice(devices, job, false, reason);
+    return run_on(&devices->cpu, job, err);
+}
+
+static enum gi_status run_forced(struct gi_device_pool *devices, const struct gi_pooled_job *job,
+                                 struct gi_err *err)
+{
+    char reason[32];
+    snprintf(reason, sizeof reason, "by %s", devices->asked_by);
+    if (devices->choice == GI_CHOOSE_CPU) {
+        log_choice(devices, job, false, reason);
+        return run_on(&devices->cpu, job, err);
+    }
+    struct gi_pooled_device *gpu = &devices->gpus[0];
+    if (!need_cuda(devices)) {
+        *err = gpu->err;
+        return gi_err_prefix(err, "%s %s", devices->asked_by,
+                             gpu->options.ordinal > 0 ? gpu->name : "cuda");
+    }
+    log_choice(devices, job, true, reason);
+    enum gi_status status = run_on(gpu, job, err);
+    if (status != GI_E_DEVICE_MEMORY)
+        return status;
+    struct gi_err cause = *err;
+    return gi_fail(err, status, "%s cuda: %s; want --device cpu or auto%s", devices->asked_by,
+                   cause.text, gpu->options.max_bytes ? ", or more --max-device-bytes" : "");
+}
+
+enum gi_status gi_device_pool_run(struct gi_device_pool *devices,
+                                  const struct gi_pipeline *pipeline, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_side *sides,
+                                  struct gi_times *times, struct gi_err *err)
+{
+    const struct gi_pooled_job job = {pipeline, dst, src, sides, times};
+    if (!devices->one)
+        return run_one_of_many(devices, &job, err);
+    return devices->choice == GI_CHOOSE_AUTO ? run_auto(devices, &job, err)
+                                             : run_forced(devices, &job, err);
 }

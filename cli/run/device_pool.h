@@ -14,6 +14,12 @@ struct gi_device_pool;
 enum gi_status gi_device_pool_new(struct gi_device_pool **devices,
                                   const struct gi_device_params *device, uint64_t images,
                                   struct gi_err *err);
+/* The same for images that come one at a time, each of which takes the GPU (the first that --device
+ * names) or the CPU: the CPU by all threads, and CUDA opened on a side thread, while the image is
+ * decoded. */
+enum gi_status gi_device_pool_new_for_one(struct gi_device_pool **devices,
+                                          const struct gi_device_params *device,
+                                          struct gi_err *err);
 void gi_device_pool_free(struct gi_device_pool **devices);
 
 /* Returns the number of threads that keep the pool busy: one per CPU, and one for each image that a
@@ -27,10 +33,22 @@ const struct gi_allocator *gi_device_pool_allocator(struct gi_device_pool *devic
 /* Runs gi_pipeline_run() on the next free queue. A GPU that is lost (GI_E_DEVICE) gets no more
  * images, with a message, and another device processes the image; GI_E_DEVICE is returned if none
  * is left. An image that fails with GI_E_LAUNCH is processed by the CPU under `auto`, else it fails
- * alone. May be called by many threads at once. */
+ * alone. May be called by many threads at once. If images come one at a time, each takes the device
+ * that --device or the estimate picks, only one thread may call it, and under `auto` the CPU
+ * processes an image that fails on the GPU. */
 enum gi_status gi_device_pool_run(struct gi_device_pool *devices,
                                   const struct gi_pipeline *pipeline, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_side *sides,
                                   struct gi_times *times, struct gi_err *err);
+
+/* For images that come one at a time: whether `auto` may still open CUDA, and to do so where the
+ * estimate for the pipeline that is to come says so. */
+bool gi_device_pool_may_open(const struct gi_device_pool *devices);
+void gi_device_pool_expect(struct gi_device_pool *devices, const struct gi_pipeline *pipeline);
+/* Milliseconds that runs waited for CUDA to open; negative: it was not asked for. */
+double gi_device_pool_waited_ms(const struct gi_device_pool *devices);
+/* The queue that ran the images on the CPU or on CUDA; NULL: none did. */
+struct gi_queue *gi_device_pool_queue(const struct gi_device_pool *devices,
+                                      enum gi_device_kind kind);
 
 #endif

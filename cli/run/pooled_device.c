@@ -1,0 +1,123 @@
+/* A device of the pool with its idle queues.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/pooled_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+static void *open_device(void *arg)
+{
+    struct gi_pooled_device *device = arg;
+    const struct gi_kernels *k = device->k;
+    if (k->device_open(&device->device, &device->options, &device->err) || !device->with_queue)
+        return NULL;
+    if (k->queue_open(&device->idle[0], device->device, &device->err))
+        k->device_close(&device->device);
+    else
+        device->nidle = device->nqueues = 1;
+    return NULL;
+}
+
+/* For tests: with GPUIMG_FAULT=cuda:1@20 the 20th image and all later ones fail on that device as
+ * they do on a lost device; with cuda:1@20:launch only that image fails, as by a launch that CUDA
+ * refuses. */
+static struct gi_fault fault_of(const char *name)
+{
+    const char *text = getenv("GPUIMG_FAULT");
+    size_t n = strlen(name);
+    struct gi_fault fault = {0};
+    if (text && strncmp(text, name, n) == 0 && text[n] == '@') {
+        char *end;
+        fault.at = strtol(text + n + 1, &end, 10);
+        fault.once = strcmp(end, ":launch") == 0;
+    }
+    return fault;
+}
+
+enum gi_status gi_pooled_device_init(struct gi_pooled_device *device, const struct gi_kernels *k,
+                                     const struct gi_open_options *options, int most,
+                                     struct gi_err *err)
+{
+    *device = (struct gi_pooled_device){.k = k, .options = *options, .most = most};
+    snprintf(device->name, sizeof device->name, "%s:%d", k->name, options->ordinal);
+    device->idle = calloc((size_t)most, sizeof(struct gi_queue *));
+    device->fault = fault_of(device->name);
+    return device->idle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a device");
+}
+
+void gi_pooled_device_free(struct gi_pooled_device *device)
+{
+    if (device->opening)
+        pthread_join(device->thread, NULL);
+    for (int i = 0; i < device->nidle; i++)
+        device->k->queue_close(&device->idle[i]);
+    if (device->device)
+        device->k->device_close(&device->device);
+    free(device->idle);
+}
+
+void gi_pooled_device_start(struct gi_pooled_device *device)
+{
+    device->started = true;
+    device->opening = pthread_create(&device->thread, NULL, open_device, device) == 0;
+    if (!device->opening)
+        open_device(device);
+}
+
+bool gi_pooled_device_wait(struct gi_pooled_device *device)
+{
+    if (device->opening)
+        pthread_join(device->thread, NULL);
+    else if (!device->started)
+        open_device(device);
+    device->opening = false;
+    device->started = true;
+    return device->ready = device->device != NULL;
+}
+
+bool gi_pooled_device_opened(struct gi_pooled_device *device)
+{
+    if (!device->opening || pthread_tryjoin_np(device->thread, NULL))
+        return false;
+    device->opening = false;
+    device->ready = device->device != NULL;
+    return true;
+}
+
+struct gi_queue *gi_pooled_device_take(struct gi_pooled_device *device, struct gi_err *err)
+{
+    if (!device->ready || device->lost)
+        return NULL;
+    if (device->nidle)
+        return device->idle[--device->nidle];
+    struct gi_queue *queue = NULL;
+    if (device->nqueues == device->most)
+        return NULL;
+    enum gi_status status = device->k->queue_open(&queue, device->device, err);
+    device->nqueues += !status;
+    if ((status == GI_E_DEVICE_MEMORY || status == GI_E_MEMORY) && device->nqueues) {
+        device->most = device->nqueues; /* it has to do with those that there are */
+        *err = (struct gi_err){0};
+    }
+    return queue;
+}
+
+void gi_pooled_device_give(struct gi_pooled_device *device, struct gi_queue *queue)
+{
+    device->idle[device->nidle++] = queue;
+}
+
+enum gi_status gi_pooled_device_run(struct gi_pooled_device *device, struct gi_queue *queue,
+                                    const struct gi_pooled_job *job, struct gi_err *err)
+{
+    const struct gi_fault *fault = &device->fault;
+    long run = fault->at ? __atomic_add_fetch(&device->runs, 1, __ATOMIC_RELAXED) : 0;
+    if (fault->at && fault->once && run == fault->at)
+        return gi_fail(err, GI_E_LAUNCH, "not launched, as GPUIMG_FAULT asks");
+    if (fault->at && !fault->once && run >= fault->at)
+        return gi_fail(err, GI_E_DEVICE, "lost, as GPUIMG_FAULT asks");
+    return gi_pipeline_run(job->pipeline, queue, job->dst, job->src, job->sides, job->times, err);
+}

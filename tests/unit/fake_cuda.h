@@ -1,0 +1,147 @@
+/* Devices that fail, in CUDA's place: the CPU's backend under CUDA's name.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_FAKE_CUDA_H
+#define GI_TESTS_FAKE_CUDA_H
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "image_cases.h"
+
+#include "cli/run/device_pool.h"
+#include "kernels/cpu/device/host.h"
+
+enum { DEVICES = 3, NEVER = 1 << 30 };
+
+enum stage { UPLOAD, KERNEL, DOWNLOAD, STAGES };
+
+struct fake {
+    struct gi_kernels table; /* the first member, so that a queue's `k` is the fake */
+    bool opens;
+    int calls[STAGES];
+    enum stage stage; /* the device is lost in this call */
+    int fails_at;
+    int refuses_at; /* the number of the call of that stage that alone fails, like a launch that
+                       CUDA refuses */
+    bool lost;
+    int queues, most; /* queue_open() runs out of memory beyond `most` */
+};
+
+static struct fake fakes[DEVICES];
+static struct gi_kernels cuda;
+
+/* Counts a call; once the device is lost, all calls fail. */
+static enum gi_status call(struct gi_queue *queue, enum stage stage, struct gi_err *err)
+{
+    struct fake *fake = (struct fake *)(uintptr_t)queue->k;
+    int n = __atomic_add_fetch(&fake->calls[stage], 1, __ATOMIC_RELAXED);
+    if (stage == fake->stage && n == fake->refuses_at)
+        return gi_fail(err, GI_E_LAUNCH, "invalid argument");
+    if (stage == fake->stage && n >= fake->fails_at)
+        __atomic_store_n(&fake->lost, true, __ATOMIC_RELAXED);
+    return __atomic_load_n(&fake->lost, __ATOMIC_RELAXED)
+               ? gi_fail(err, GI_E_DEVICE, "fell off the bus")
+               : GI_OK;
+}
+
+static enum gi_status upload(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *host, struct gi_ticket *ticket,
+                             struct gi_err *err)
+{
+    enum gi_status status = call(queue, UPLOAD, err);
+    usleep(2000); /* one device alone must not be fast enough for all images */
+    return status ? status : gi_kernels_cpu()->upload(queue, dst, host, ticket, err);
+}
+
+static enum gi_status convolve(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_separable *spec,
+                               struct gi_err *err)
+{
+    enum gi_status status = call(queue, KERNEL, err);
+    return status ? status : gi_kernels_cpu()->convolve_separable(queue, dst, src, spec, err);
+}
+
+/* A failing download has freed the device's image. */
+static enum gi_status download(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
+                               struct gi_ticket *ticket, struct gi_err *err)
+{
+    enum gi_status status = call(queue, DOWNLOAD, err);
+    if (status)
+        queue->k->release(queue, src);
+    return status ? status : gi_kernels_cpu()->download(queue, host, src, ticket, err);
+}
+
+static enum gi_status queue_open(struct gi_queue **queue, struct gi_device *device,
+                                 struct gi_err *err)
+{
+    struct fake *fake = (struct fake *)(uintptr_t)device->k;
+    *queue = NULL;
+    if (__atomic_add_fetch(&fake->queues, 1, __ATOMIC_RELAXED) > fake->most)
+        return gi_fail(err, GI_E_DEVICE_MEMORY, "out of device memory: a queue");
+    return gi_kernels_cpu()->queue_open(queue, device, err);
+}
+
+static enum gi_status device_open(struct gi_device **device, const struct gi_open_options *options,
+                                  struct gi_err *err)
+{
+    struct fake *fake = &fakes[options->ordinal];
+    *device = NULL;
+    return fake->opens ? gi_cpu_host_device_open(device, &fake->table, options, err)
+                       : gi_fail(err, GI_E_DEVICE, "is in use by another process");
+}
+
+static int probe(struct gi_device_info *infos, int max, struct gi_err *err)
+{
+    for (int i = 0; i < DEVICES && i < max; i++)
+        infos[i] = (struct gi_device_info){.name = "fake", .ordinal = i};
+    (void)err;
+    return DEVICES;
+}
+
+/* A GPU that is quicker than any CPU. */
+static enum gi_status describe(struct gi_device *device, struct gi_device_info *info,
+                               struct gi_err *err)
+{
+    (void)device;
+    (void)err;
+    *info = (struct gi_device_info){.name = "fake",
+                                    .units = 1000,
+                                    .lanes = 1000,
+                                    .clock_khz = 10000000,
+                                    .memory_rate = 1e14,
+                                    .link_rate = 1e13};
+    return GI_OK;
+}
+
+/* Replaces the CUDA backend's function. */
+const struct gi_kernels *gi_kernels_cuda(void)
+{
+    return &cuda;
+}
+
+/* Replaces libc's access(): a driver is found, so that `auto` considers the GPUs. */
+int access(const char *path, int mode)
+{
+    return strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
+}
+
+/* Resets all devices; none of them will fail. */
+static int fresh(void **state)
+{
+    (void)state;
+    cuda = *gi_kernels_cpu();
+    cuda.kind = GI_DEVICE_CUDA;
+    cuda.name = "cuda";
+    cuda.probe = probe;
+    cuda.device_open = device_open;
+    cuda.queue_open = queue_open;
+    cuda.describe = describe;
+    cuda.upload = upload;
+    cuda.download = download;
+    cuda.convolve_separable = convolve;
+    for (int i = 0; i < DEVICES; i++)
+        fakes[i] = (struct fake){.table = cuda, .opens = true, .fails_at = NEVER, .most = NEVER};
+    return 0;
+}
+
+#endif

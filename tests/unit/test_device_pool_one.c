@@ -1,0 +1,109 @@
+/* Images that come one at a time: the device that --device names or the estimate picks, what it
+ * says where that fails, and the CPU in its place under `auto`. The devices are fakes. Sources:
+ * cli/run/device_pool* cli/run/pooled_device* SPDX-License-Identifier: MIT */
+#include "fake_cuda.h"
+
+/* Runs two images of w x h pixels through `filter`, without and with what CUDA's queue keeps. */
+static enum gi_status run_in_turn(const char *name, const char *filter, int w, int h,
+                                  struct gi_err *err)
+{
+    struct gi_device_params device = {.device = name, .threads = 1};
+    struct gi_step step = {.filter = gi_filter_find(filter)};
+    struct gi_image src, want, made = {0};
+    struct gi_pipeline *pipeline;
+    struct gi_device_pool *pool;
+    struct gi_queue *queue;
+    uint64_t seed = 20261125;
+    void *params = calloc(1, step.filter->params_nbytes);
+    gi_options_default(params, step.filter->options);
+    assert_int_equal(step.filter->check ? step.filter->check(params, NULL) : GI_OK, GI_OK);
+    step.params = params;
+    assert_int_equal(gi_image_alloc(&src, w, h, 1, GI_U8, NULL), GI_OK);
+    case_fill(&src, &seed);
+    assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &src, NULL, NULL), GI_OK);
+    case_open(&queue, gi_kernels_cpu(), 1);
+    assert_int_equal(gi_pipeline_run(pipeline, queue, &want, &src, NULL, NULL, NULL), GI_OK);
+    gi_queue_close_alone(&queue);
+    enum gi_status status = gi_device_pool_new_for_one(&pool, &device, err);
+    if (!status && gi_device_pool_may_open(pool))
+        gi_device_pool_expect(pool, pipeline);
+    for (int i = 0; i < 2 && !status; i++) {
+        status = gi_device_pool_run(pool, pipeline, &made, &src, NULL, NULL, err);
+        if (!status)
+            case_equal(&made, &want, "of the pool");
+        gi_image_free(&made);
+    }
+    gi_device_pool_free(&pool);
+    gi_pipeline_free(&pipeline);
+    gi_image_free(&src);
+    gi_image_free(&want);
+    free(params);
+    return status;
+}
+
+static void one_at_a_time_by_name(void **state)
+{
+    struct gi_err err = {0};
+    (void)state;
+    assert_int_equal(run_in_turn("cuda:1", "gaussian", 67, 41, &err), GI_OK);
+    assert_int_equal(run_in_turn("cuda:2,0", "gaussian", 67, 41, &err), GI_OK);
+    assert_int_equal(run_in_turn("cpu", "gaussian", 67, 41, &err), GI_OK);
+    assert_int_equal(fakes[0].calls[UPLOAD], 0);
+    assert_int_equal(fakes[1].calls[UPLOAD], 2);
+    assert_int_equal(fakes[2].calls[UPLOAD], 2);
+    assert_int_equal(fakes[2].queues, 1);
+    /* An image too small for a GPU goes to the CPU under `auto`. */
+    assert_int_equal(run_in_turn("auto", "gaussian", 67, 41, &err), GI_OK);
+    assert_int_equal(fakes[0].calls[UPLOAD], 0);
+}
+
+/* What --device names does the image, or nothing does. */
+static void one_at_a_time_fails(void **state)
+{
+    struct gi_err err = {0};
+    (void)state;
+    fakes[0].opens = fakes[1].opens = false;
+    assert_int_equal(run_in_turn("cuda", "gaussian", 67, 41, &err), GI_E_DEVICE);
+    assert_string_equal(err.text, "--device cuda: is in use by another process");
+    assert_int_equal(run_in_turn("cuda:1", "gaussian", 67, 41, &err), GI_E_DEVICE);
+    assert_string_equal(err.text, "--device cuda:1: is in use by another process");
+    fresh(NULL);
+    fakes[0].most = 0;
+    assert_int_equal(run_in_turn("cuda", "gaussian", 67, 41, &err), GI_E_DEVICE_MEMORY);
+    assert_string_equal(err.text, "--device cuda: out of device memory: a queue");
+    for (int stage = 0; stage < STAGES; stage++) {
+        fresh(NULL);
+        fakes[0].stage = (enum stage)stage;
+        fakes[0].refuses_at = 2;
+        assert_int_equal(run_in_turn("cuda", "gaussian", 67, 41, &err), GI_E_LAUNCH);
+        fakes[0].fails_at = fakes[0].calls[stage] + 1;
+        assert_int_equal(run_in_turn("cuda", "gaussian", 67, 41, &err), GI_E_DEVICE);
+        assert_string_equal(err.text, "fell off the bus");
+    }
+}
+
+/* `auto` takes the GPU for work that is long enough, and the CPU does what fails there. */
+static void one_at_a_time_falls_back(void **state)
+{
+    struct gi_err err = {0};
+    (void)state;
+    assert_int_equal(run_in_turn("auto", "nlmeans", 640, 480, &err), GI_OK);
+    assert_int_equal(fakes[0].calls[UPLOAD], 2);
+    fakes[0].fails_at = fakes[0].calls[UPLOAD] + 2;
+    assert_int_equal(run_in_turn("auto", "nlmeans", 640, 480, &err), GI_OK);
+    assert_true(fakes[0].lost);
+    fresh(NULL);
+    fakes[0].opens = false;
+    assert_int_equal(run_in_turn("auto", "nlmeans", 640, 480, &err), GI_OK);
+    assert_int_equal(fakes[0].calls[UPLOAD], 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(one_at_a_time_by_name, fresh),
+        cmocka_unit_test_setup(one_at_a_time_fails, fresh),
+        cmocka_unit_test_setup(one_at_a_time_falls_back, fresh),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
