@@ -1,9 +1,9 @@
-/* Where work is done: devices, queues of work on them, tickets for copies, stopwatches.
+/* Devices, queues of work on them, tickets for copies, and stopwatches.
  *
- * A device is one GPU or the CPU. Threads share it: whatever it holds is locked within. A queue is
- * one stream of work on a device with scratch and staging of its own; one thread uses it at a time,
- * and any number of queues work at once. Images, scratch and stopwatches belong to the queue that
- * made them. SPDX-License-Identifier: MIT */
+ * A device is one GPU or the CPU; threads share it, and its lock protects its data. A queue is one
+ * stream of work on a device with scratch and staging memory of its own; one thread uses it at a
+ * time, and any number of queues work at once. Images, scratch and stopwatches belong to the queue
+ * that made them. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_DEVICE_H
 #define GI_KERNELS_DEVICE_H
 
@@ -30,17 +30,17 @@ struct gi_queue {
 };
 
 struct gi_open_options {
-    int threads;      /* of the host that a queue keeps at work, 1 or more: on the CPU they compute,
-                         for CUDA they copy */
-    int ordinal;      /* CUDA: which device, from 0 */
-    bool yields;      /* CUDA: a thread that waits for the device leaves its CPU to others; else it
-                         spins, which answers sooner */
-    bool keeps;       /* CPU: memory of images is kept for those to come; all are freed before the
-                         device is closed */
-    size_t max_bytes; /* CUDA: maximum device memory to use; 0: what is free. For tests of bands */
+    int threads; /* of the host per queue, 1 or more: on the CPU they compute, for CUDA they
+                    copy */
+    int ordinal; /* CUDA: number of the device, from 0 */
+    bool yields; /* CUDA: a thread that waits for the device yields its CPU; else it spins, which
+                    reacts faster */
+    bool keeps;  /* CPU: the memory of freed images is kept for later ones; all images are freed
+                    before the device is closed */
+    size_t max_bytes; /* CUDA: maximum device memory; 0: all free memory. For tests of bands */
 };
 
-/* What a device says of itself. Numbers are 0 where it does not say. */
+/* Properties that a device reports. Numbers are 0 if unknown. */
 struct gi_device_info {
     char name[96]; /* "NVIDIA H200", or the CPU's instruction level: "avx2" */
     int ordinal;
@@ -48,8 +48,8 @@ struct gi_device_info {
     int capability;       /* CUDA: 10 * major + minor; else 0 */
     size_t memory_nbytes; /* total */
     size_t free_nbytes;
-    int lanes;           /* float32 fused multiply-adds that a unit begins in a clock */
-    int clock_khz;       /* of a unit, at most */
+    int lanes;           /* float32 fused multiply-adds that a unit starts per clock */
+    int clock_khz;       /* maximum clock of a unit */
     size_t cache_nbytes; /* the last cache before memory */
     double memory_rate;  /* bytes per second between memory and cache, from bus width and clock */
     double link_rate;    /* bytes per second, in each direction, between host and device memory */
@@ -57,20 +57,20 @@ struct gi_device_info {
 
 /* The largest images that a queue's primitives take, and the memory for them. */
 struct gi_device_limits {
-    size_t free_nbytes; /* for images of this queue; SIZE_MAX: as much as the system gives */
+    size_t free_nbytes; /* for images of this queue; SIZE_MAX: unlimited */
     int rows;
     size_t row_nbytes;
     size_t row_align; /* rows are padded to a multiple of this many bytes */
 };
 
-/* A copy under way. Zero: nothing to wait for. May be dropped: then sync() is what ends it. */
+/* A copy in progress; zero: none. It may be discarded: sync() then waits for the copy. */
 struct gi_ticket {
     uint64_t number;
 };
 
-/* What a queue can do at most, a second: the ceilings that `gpuimg bench` holds times against. */
+/* The peak rates of a queue per second, with which `gpuimg bench` compares times. */
 struct gi_roofline {
-    double copy_rate; /* bytes of memory, those read and those written both counted */
+    double copy_rate; /* bytes of memory, read and written bytes added up */
     double fma_rate;  /* fused multiply-adds of float32 */
 };
 

@@ -10,12 +10,12 @@ extern "C" {
 #endif
 
 enum {
-    GI_RUNS_MAX = 4001,        /* of a window: as many as its rows, GI_TAPS_MAX */
-    GI_ROLLING_BALL_MAX = 250, /* radius of a ball, pixels: rows that it reaches stay in a cache */
-    GI_MEDIAN_MAX = 1001,      /* side of a median's: copies of the CPU's tiles stay small */
+    GI_RUNS_MAX = 4001,        /* runs of a structuring element: as many as rows, GI_TAPS_MAX */
+    GI_ROLLING_BALL_MAX = 250, /* radius of a ball in pixels: the rows under it fit in a cache */
+    GI_MEDIAN_MAX = 1001, /* side of a rank filter's neighbourhood: halos of tiles stay small */
 };
 
-/* Pixels x + first to x + last of row y + `y`, seen from the pixel (x, y). */
+/* A run: the pixels x + first to x + last of row y + `y`, relative to the pixel (x, y). */
 struct gi_footprint_run {
     int16_t y, first, last;
 };

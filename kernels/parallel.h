@@ -1,4 +1,4 @@
-/* The workers of this process: one crew, which everybody who computes or copies shares.
+/* The thread pool of this process, shared by all code that computes or copies.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_PARALLEL_H
 #define GI_KERNELS_PARALLEL_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A share in the crew: how many threads its runs take at most. Any number of threads may run jobs
+/* A share in the thread pool: the maximum threads of its runs. Any number of threads may run jobs
  * by it at once. */
 struct gi_pool;
 
@@ -20,21 +20,21 @@ struct gi_pool;
  * higher number. */
 typedef void gi_job_fn(void *arg, int index, void *scratch);
 
-/* A share of `threads`, 1 or more, the caller's thread counted. Workers start when a run first has
- * jobs for them, are shared by all, and end with the last share. Freed by gi_pool_free(), which
- * nulls. Errors: GI_E_MEMORY. */
+/* Makes a share of `threads`, 1 or more, including the caller's thread. Workers start when a run
+ * first has jobs for them, are shared by all, and end with the last share. Freed by gi_pool_free(),
+ * which nulls. Errors: GI_E_MEMORY. */
 enum gi_status gi_pool_new(struct gi_pool **pool, int threads, struct gi_err *err);
 void gi_pool_free(struct gi_pool **pool);
 int gi_pool_threads(const struct gi_pool *pool);
 
-/* Runs job 0 .. njobs - 1, each once, begun in order, at the same time; returns when all are done.
- * The caller works too, so that a run ends even where no worker is free. Every thread at it has
- * `scratch_nbytes` of scratch. A thread that can't be started is done without.
- * Errors: GI_E_MEMORY for the scratch, before any job runs. */
+/* Runs jobs 0 to njobs - 1 once each, started in order, concurrently; returns when all are done.
+ * The caller works too, so that a run ends even if no worker is free. Every thread has
+ * `scratch_nbytes` of scratch memory. If a thread can't be started, the run uses fewer. Errors:
+ * GI_E_MEMORY for the scratch, before any job runs. */
 enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void *arg,
                            size_t scratch_nbytes, struct gi_err *err);
 
-/* The share as what imgio takes; valid as long as it. */
+/* Returns the share in the form that imgio takes; valid as long as the share. */
 struct gi_parallel gi_pool_lend(struct gi_pool *pool);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* What all primitives share: limits, how alpha is treated, the epilogue of a filter, and the last
- * step of each result. SPDX-License-Identifier: MIT */
+/* Rules that all primitives share: limits, the treatment of alpha, the epilogue of a filter, and
+ * the last step, which rounds and stores each result. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_RULES_H
 #define GI_KERNELS_RULES_H
 
@@ -19,28 +19,28 @@ enum {
                               within the 32764 bytes of constant memory for its arguments */
 };
 
-/* How a primitive that mixes pixels treats alpha; images without alpha take GI_ALPHA_PLAIN always
- * (the primitive sees to that). With c a colour sample, a its pixel's alpha, full the full scale:
+/* How a primitive that averages pixels treats alpha; for images without alpha every primitive uses
+ * GI_ALPHA_PLAIN. Let c be a colour sample, a its pixel's alpha, and full the full scale:
  *   PLAIN  every channel is filtered alike.
  *   WEIGH  colour is filtered as c * a, alpha as a; let A = (filtered a) * (1 / sum of the weights)
  *          (the reciprocal computed once in float; 1 for a box). Where A > 0 colour is
- *          (filtered c * a) / A, elsewhere 0 (before the finish) and alpha 0. Alpha becomes A.
+ * (filtered c * a) / A, elsewhere 0 (before the epilogue) and alpha 0. Alpha becomes A.
  *   KEEP   colour is filtered as c * a, the result divided by full; alpha is copied from `src`.
  * The product c * a is one float32 multiplication. */
 enum gi_alpha_rule { GI_ALPHA_PLAIN, GI_ALPHA_WEIGH, GI_ALPHA_KEEP };
 
-/* What happens to a filtered colour value f (after the alpha rule's division) before it is stored;
- * s is the source sample at the same place. Alpha skips this under every rule, GI_ALPHA_PLAIN too.
+/* Epilogue: the operation on a filtered colour value f (after the alpha rule's division) before it
+ * is stored; s is the source sample at its position. No rule applies it to alpha.
  */
 enum gi_epilogue_kind {
     GI_EPILOGUE_STORE, /* f + bias */
     GI_EPILOGUE_ABS,   /* |f| + bias */
-    /* From here on alpha stays as `src` has it. */
+    /* From here on the result has the alpha of `src`. */
     GI_EPILOGUE_UNSHARP, /* d = s - f; |d| > threshold ? fmaf(amount, d, s) : s */
     GI_EPILOGUE_ABOVE,   /* d = s - f; d > threshold ? amount : bias */
 };
 
-/* Does it look at the source? */
+/* Whether the epilogue reads the source sample. */
 #define GI_EPILOGUE_COMPARES(kind) ((kind) >= GI_EPILOGUE_UNSHARP)
 
 struct gi_epilogue {
@@ -49,9 +49,9 @@ struct gi_epilogue {
     float amount, threshold; /* UNSHARP: a factor, ABOVE: sample units; sample units */
 };
 
-/* The last step, the same everywhere: to an integer type round half to even, below 0 (and NaN) to
- * 0, above full scale to full scale; to GI_F32 as it is, but any NaN as 0x7fc00000 (processors
- * differ in the NaNs they make, so all primitives but luma of gray store only this one). */
+/* The last step, the same for all primitives. Integers: round half to even, NaN and values below 0
+ * to 0, values above full scale to full scale. GI_F32: unchanged, except that every NaN becomes
+ * 0x7fc00000, because processors make different NaNs (only luma of gray copies NaNs). */
 
 /* Primitives, image to image. `dst` is made by the caller: same width, height and type as
  * `src`, and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and
