@@ -148,6 +148,7 @@ struct gi_kernels {
     gi_sums_fn *sums;
     gi_reduce_fn *reduce;
     gi_scan_fn *scan;
+    gi_stack_fn *stack;
     /* kernels/regions.h */
     gi_compact_fn *compact;
     gi_label_fn *label;

@@ -1,9 +1,11 @@
-/* Contracts of the family statistics: histograms, sums, exact reductions, and integral images.
+/* Contracts of the family statistics: histograms, sums, exact reductions, integral images, and
+ * stacks of images.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_STATISTICS_H
 #define GI_KERNELS_STATISTICS_H
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/rules.h"
 
@@ -146,6 +148,138 @@ GI_HOST_DEVICE static inline int64_t gi_scan_float(float sample, bool square, do
     double v = sample - sample == 0 ? sample : 0;
     return (int64_t)rint((square ? v * v : v) * scale);
 }
+
+/* How a stack of images becomes one: the n samples at one place, in float64, give s. */
+enum gi_stack_method {
+    GI_STACK_MEAN,       /* the sum, added in the order of the images, / n */
+    GI_STACK_MEDIAN,     /* gi_stack_median() of the samples in ascending order */
+    GI_STACK_MIN,        /* the first sample, replaced by each later one that is less */
+    GI_STACK_MAX,        /* the first sample, replaced by each later one that is greater */
+    GI_STACK_SUM,        /* the sum, added in the order of the images, / full scale */
+    GI_STACK_SIGMA_CLIP, /* gi_stack_clipped_mean() of the samples in ascending order */
+};
+
+enum { GI_STACK_ROUNDS = 5 }; /* of clipping, at most */
+
+struct gi_stack {
+    enum gi_stack_method method;
+    int images;   /* number of images side by side in `src`, 1 to its width */
+    double kappa; /* SIGMA_CLIP: standard deviations that are kept */
+    /* MEAN, MIN, MAX and SUM continue with the GI_U32 result of earlier calls, on the same backend,
+     * and the number of their images. NULL and 0: there were none. */
+    const struct gi_image *earlier;
+    uint64_t nearlier;
+};
+
+/* Returns whether a stack is reduced image by image, so that it can be continued. */
+static inline bool gi_stack_continues(const struct gi_stack *spec)
+{
+    return spec->method != GI_STACK_MEDIAN && spec->method != GI_STACK_SIGMA_CLIP;
+}
+
+/* Reduces images of one shape, side by side in `src`, to one. With w = src->width / images rounded
+ * down, image k is columns k * w to (k + 1) * w - 1; columns behind the last image do not count.
+ * `dst` has w columns and the rows and channels of `src`; every channel is reduced alone, alpha
+ * too. Its type is that of `src`, for SUM GI_F32: integers become floor(s + 0.5), and floats s
+ * rounded to nearest. s is NaN if one of the samples is NaN.
+ *
+ * `dst` may instead be GI_U32 and have 2 * w columns: its rows then hold s as double, before the
+ * division, for a call that continues; only where gi_stack_continues(). */
+typedef enum gi_status gi_stack_fn(struct gi_queue *queue, struct gi_image *dst,
+                                   const struct gi_image *src, const struct gi_stack *spec,
+                                   struct gi_err *err);
+
+/* Combines s with the sample v of the next image. */
+GI_HOST_DEVICE static inline double gi_stack_join(enum gi_stack_method method, double s, double v)
+{
+    if (method == GI_STACK_MIN)
+        return v < s || v != v ? v : s;
+    if (method == GI_STACK_MAX)
+        return v > s || v != v ? v : s;
+    return s + v;
+}
+
+/* Samples at one place in ascending order: key i is at keys[i * step]. Keys of integers are the
+ * samples themselves, those of floats gi_float_key(). */
+struct gi_stack_order {
+    const uint32_t *keys;
+    size_t step;
+    enum gi_type type;
+};
+
+GI_HOST_DEVICE static inline double gi_stack_sample(struct gi_stack_order order, int i)
+{
+    uint32_t key = order.keys[(size_t)i * order.step], bits = gi_float_key_bits(key);
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return order.type == GI_F32 ? (double)v : (double)key;
+}
+
+/* The mean of samples from <= i < to, added in this order. */
+GI_HOST_DEVICE static inline double gi_stack_mean(struct gi_stack_order order, int from, int to)
+{
+    double sum = 0;
+    for (int i = from; i < to; i++)
+        sum += gi_stack_sample(order, i);
+    return sum / (to - from);
+}
+
+/* The median of samples from <= i < to: of an even number the mean of the two in the middle. */
+GI_HOST_DEVICE static inline double gi_stack_median(struct gi_stack_order order, int from, int to)
+{
+    int n = to - from, middle = from + n / 2;
+    double v = gi_stack_sample(order, middle);
+    return n % 2 ? v : (gi_stack_sample(order, middle - 1) + v) / 2;
+}
+
+/* The mean of n samples after at most GI_STACK_ROUNDS rounds, each of which leaves out those that
+ * are further than kappa standard deviations from the median of the remaining ones. */
+GI_HOST_DEVICE static inline double gi_stack_clipped_mean(struct gi_stack_order order, int n,
+                                                          double kappa)
+{
+    int from = 0, to = n;
+    for (int round = 0; round < GI_STACK_ROUNDS; round++) {
+        double mean = gi_stack_mean(order, from, to), median = gi_stack_median(order, from, to);
+        double sum = 0;
+        for (int i = from; i < to; i++) {
+            double d = gi_stack_sample(order, i) - mean;
+            sum += d * d;
+        }
+        double reach = kappa * sqrt(sum / (to - from));
+        int first = from, last = to;
+        while (first < last - 1 && median - gi_stack_sample(order, first) > reach)
+            first++;
+        while (last > first + 1 && gi_stack_sample(order, last - 1) - median > reach)
+            last--;
+        if (first == from && last == to)
+            break;
+        from = first;
+        to = last;
+    }
+    return gi_stack_mean(order, from, to);
+}
+
+/* Sorts n keys by Batcher's merge exchange (Knuth, The Art of Computer Programming 3, 5.2.2,
+ * algorithm M): executes the statement for pairs i < j, after which key i must not be greater than
+ * key j. The pairs depend on n alone, so that threads and vector lanes sort in step. */
+#define GI_STACK_SORT(n, i, j, ...)                                                                \
+    do {                                                                                           \
+        int gi_top_ = 1;                                                                           \
+        while (gi_top_ < ((n) + 1) / 2)                                                            \
+            gi_top_ *= 2;                                                                          \
+        for (int gi_p_ = (n) > 1 ? gi_top_ : 0; gi_p_ > 0; gi_p_ /= 2)                             \
+            for (int gi_q_ = gi_top_, gi_r_ = 0, gi_d_ = gi_p_;; gi_q_ /= 2) {                     \
+                for (int i = 0; i < (n)-gi_d_; i++)                                                \
+                    if ((i & gi_p_) == gi_r_) {                                                    \
+                        int j = i + gi_d_;                                                         \
+                        __VA_ARGS__;                                                               \
+                    }                                                                              \
+                if (gi_q_ == gi_p_)                                                                \
+                    break;                                                                         \
+                gi_d_ = gi_q_ - gi_p_;                                                             \
+                gi_r_ = gi_p_;                                                                     \
+            }                                                                                      \
+    } while (0)
 
 #ifdef __cplusplus
 }

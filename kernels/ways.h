@@ -80,6 +80,7 @@ GI_WAY_ROW(histogram, const struct gi_image *src, const struct gi_histogram_spec
 GI_WAY_ROW(sums, const struct gi_image *src);
 GI_WAY_ROW(reduce, const struct gi_image *src, const struct gi_reduce *spec);
 GI_WAY_ROW(scan, const struct gi_image *src, const struct gi_scan *spec);
+GI_WAY_ROW(stack, const struct gi_image *src, const struct gi_stack *spec);
 GI_WAY_ROW(compact, const struct gi_image *values, const struct gi_predicate *predicate);
 GI_WAY_ROW(label, const struct gi_predicate *predicate, int connectivity);
 GI_WAY_ROW(region_stats, const struct gi_image *labels, const struct gi_image *values);

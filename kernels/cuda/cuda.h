@@ -241,6 +241,7 @@ gi_histogram_fn gi_cuda_histogram;
 gi_sums_fn gi_cuda_sums;
 gi_reduce_fn gi_cuda_reduce;
 gi_scan_fn gi_cuda_scan;
+gi_stack_fn gi_cuda_stack;
 gi_compact_fn gi_cuda_compact;
 gi_label_fn gi_cuda_label;
 gi_region_stats_fn gi_cuda_region_stats;
@@ -253,7 +254,7 @@ extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d
     gi_cuda_mode_ways, gi_cuda_ignore_transparent_ways;
 extern const struct gi_ways gi_cuda_bilateral_ways, gi_cuda_nlmeans_ways;
 extern const struct gi_ways gi_cuda_local_threshold_ways, gi_cuda_local_spread_ways,
-    gi_cuda_bernsen_ways, gi_cuda_scan_ways;
+    gi_cuda_bernsen_ways, gi_cuda_scan_ways, gi_cuda_stack_ways;
 extern const struct gi_ways gi_cuda_gradient_magnitude_ways, gi_cuda_pointwise_ways,
     gi_cuda_threshold_ways, gi_cuda_arithmetic_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways,
     gi_cuda_colour_transform_ways, gi_cuda_recolour_ways, gi_cuda_count_colours_ways,

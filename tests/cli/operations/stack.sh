@@ -1,7 +1,7 @@
 #!/bin/bash
 # stack, by each method, against its definition in exact arithmetic.
 # Usage: stack.sh GPUIMG
-# Sources: cli/commands/stack*
+# Sources: cli/commands/stack* filters/statistics/stack*
 . "$(dirname "$0")/../lib.sh"
 
 python3 - <<'END'
@@ -149,7 +149,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$GPUIMG" stack -
     least=12000
     until (ulimit -v $least; exec "$GPUIMG" --version) >/dev/null 2>&1; do ((least += 1000, least < 200000)) || break; done
     for kib in $least $((least + 12000)); do
-        for command in "stack large.pgm large.pgm" "blur large.pgm"; do
+        for command in "stack --by sum large.pgm large.pgm" "blur large.pgm"; do
             [[ $kib != "$least" && $command == blur* ]] && continue
             # shellcheck disable=SC2086
             (ulimit -v $kib; exec "$GPUIMG" $command made.pgm --threads 1) 2>err

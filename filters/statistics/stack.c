@@ -1,0 +1,98 @@
+/* Stacks of images: one image from many, by statistics of the samples at each place.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/stack.h"
+
+#include <math.h>
+
+/* In the order of enum gi_stack_method. */
+const struct gi_choice gi_stack_methods[] = {
+    {"mean", NULL, "exact for integers, ties rounded up"},
+    {"median", NULL, "for an even number the mean of the two in the middle"},
+    {"min", NULL, "the minimum"},
+    {"max", NULL, "the maximum"},
+    {"sum", NULL, "as float: 1 is full scale"},
+    {"sigma-clip", NULL, "mean of the samples within --kappa standard deviations of the median"},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    GI_STACK_OPTIONS(struct gi_stack_params, method, kappa),
+    {.name = "images",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_stack_params, images),
+     .min = 1,
+     .max = 4096,
+     .example = "3",
+     .help = "Number of images side by side; columns that remain are not used"},
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct gi_stack_params *p = params;
+    return p->images ? GI_OK : gi_fail(err, GI_E_USAGE, "want --images N");
+}
+
+static struct gi_stack spec_of(const struct gi_plan *plan, const struct gi_image *earlier)
+{
+    const struct gi_stack_params *p = plan->params;
+    return (struct gi_stack){.method = (enum gi_stack_method)p->method,
+                             .images = p->images,
+                             .kappa = p->kappa,
+                             .earlier = earlier,
+                             .nearlier = p->nearlier};
+}
+
+/* Returns the work per sample of the strip. Floats and sigma clipping are sorted, by about half the
+ * square of the logarithm of their number in comparisons. */
+static double cost_of(const struct gi_stack *spec, enum gi_type type)
+{
+    double steps = log2(spec->images + 1.0);
+    if (gi_stack_continues(spec))
+        return 2;
+    if (spec->method == GI_STACK_MEDIAN && type != GI_F32)
+        return type == GI_U8 ? 2 : 8;
+    return 2 + steps * steps / 2 + (spec->method == GI_STACK_SIGMA_CLIP ? 20 : 0);
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_stack_params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    const struct gi_stack spec = spec_of(plan, NULL);
+    int width = src->width / p->images;
+    if (width < 1)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%d x %d pixels: want at least %d columns for %d images", src->width,
+                       src->height, p->images, p->images);
+    plan->result.width = p->continues ? 2 * width : width;
+    if (p->continues)
+        plan->result.type = GI_U32;
+    else if (p->method == GI_STACK_SUM)
+        plan->result.type = GI_F32;
+    plan->cost.other = cost_of(&spec, src->type);
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_stack spec = spec_of(plan, plan->nsources > 1 ? &work->srcs[1] : NULL);
+    return queue->k->stack(queue, work->dst, &work->srcs[0], &spec, err);
+}
+
+const struct gi_filter gi_filter_stack = {
+    .name = "stack",
+    .group = GI_GROUP_IMAGES,
+    .summary = "Stack images into one: mean, median, sum, sigma clipping",
+    .manual = "Each sample of the output is computed from the samples at its place in all images, "
+              "alpha like any other channel; it is NaN if one of them is NaN.\n\n"
+              "In a chain the images are side by side in one image, as in a strip of frames: "
+              "image k begins at column k times the width divided by --images, rounded down.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_stack_params),
+    .max_sources = 2,
+    .check = check,
+    .plan = plan,
+    .run = run,
+};

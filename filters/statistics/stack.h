@@ -1,0 +1,37 @@
+/* Stacks of images: the parameters, for the command that fills the strip of images itself.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_STATISTICS_STACK_H
+#define GI_FILTERS_STATISTICS_STACK_H
+
+#include "filters/filter.h"
+
+struct gi_stack_params {
+    int method; /* enum gi_stack_method */
+    double kappa;
+    int images; /* side by side in the first source */
+    /* No options: a stack that is reduced in several runs. The result is then GI_U32 with double
+     * sums (kernels/statistics.h), and the second source is that of the runs before, which had
+     * `nearlier` images. */
+    bool continues;
+    uint64_t nearlier;
+};
+
+/* The rows of --method and --kappa, whose values are these members of the struct `params`. */
+#define GI_STACK_OPTIONS(params, method_member, kappa_member)                                      \
+    {.name = "method",                                                                             \
+     .also = "by",                                                                                 \
+     .type = GI_OPT_CHOICE,                                                                        \
+     .offset = offsetof(params, method_member),                                                    \
+     .default_text = "mean",                                                                       \
+     .choices = gi_stack_methods,                                                                  \
+     .help = "How the samples at one place are combined"},                                         \
+    {                                                                                              \
+        .name = "kappa", .type = GI_OPT_REAL, .offset = offsetof(params, kappa_member),            \
+        .default_text = "3", .min = 0.1, .max = 100,                                               \
+        .help = "Standard deviations that sigma-clip keeps, in five passes"                        \
+    }
+
+extern const struct gi_choice gi_stack_methods[];
+extern const struct gi_filter gi_filter_stack;
+
+#endif
