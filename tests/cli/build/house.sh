@@ -95,6 +95,17 @@ END
 }
 check "no circle of more than four modules in cli" "$(circles "$(dirname "$1")" 2>&1)"
 
+# cli computes no pixels. These files see samples: they draw images for tests and measurements, draw outlines and labels, turn points
+# or a drawn mask into a parameter, write sums as PFM, and hash an image for a report.
+sees='cli/commands/(bench|selftest_cases|extract_images|paste|paste_sources|integral)\.c|cli/run/(rates_measure|option_images)\.c|cli/plot/overlay\.c|cli/content\.c'
+# These only copy whole samples, as bytes.
+copies='cli/commands/(montage|stack|stack_strip)\.c'
+samples='\bgi_(row|sample)\(|(\.|->)data( \+|,|\[)|\*\)[a-z_.>-]*data\b'
+check "only few files of cli access samples" \
+    "$(grep -rnE "$samples" cli --include='*.[ch]' | grep -vE "^($sees|$copies):")"
+check "files of cli that copy samples do not look at their values" \
+    "$(grep -rnE '\bgi_sample\(|\b(u?int(8|16|32|64)_t|float|double) \*' cli --include='*.c' | grep -E "^($copies):")"
+
 check "there are no other entries at the top of the tree" \
     "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|\.ci|\.clang-format|\.editorconfig|\.gitignore')"
 
