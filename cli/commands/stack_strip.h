@@ -35,8 +35,8 @@ struct gi_stack_strip_part {
     int x, y;              /* pixels: the place of the rectangle in each image */
 };
 
-/* Reads the part behind *part in raster order, of as many rows as memory allows; all zeros stand
- * for the start. *more becomes false behind the last part. Errors: as gi_stack_strip_add(). */
+/* Reads the part behind *part in raster order, of as many rows as memory allows; all zeros: the
+ * first part. *more becomes false behind the last part. Errors: as gi_stack_strip_add(). */
 enum gi_status gi_stack_strip_next(struct gi_stack_strip *strip, struct gi_stack_strip_part *part,
                                    bool *more, struct gi_pool *pool, struct gi_err *err);
 

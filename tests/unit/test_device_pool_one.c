@@ -1,5 +1,5 @@
-/* Images that come one at a time: the device that --device names or the estimate picks, what it
- * says where that fails, and the CPU in its place under `auto`. The devices are fakes. Sources:
+/* Images that come one at a time: the device that --device names or the estimate picks, its
+ * message if that fails, and the CPU in its place under `auto`. The devices are fakes. Sources:
  * cli/run/device_pool* cli/run/pooled_device* SPDX-License-Identifier: MIT */
 #include "fake_cuda.h"
 

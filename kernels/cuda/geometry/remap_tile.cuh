@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     typedef form<T, C> F;
     __shared__ __align__(CHUNK) uint8_t bytes[F::ROWS * F::PITCH];
     __shared__ struct patch found;
-    unsigned lane = threadIdx.x % WARP, remap = threadIdx.x / WARP;
+    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int left = (int)blockIdx.x * F::WIDE, top = (int)blockIdx.y * F::TALL, y0 = args.dst_y + top;
     struct patch patch;
     /* Load: find the patch. */
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     if (affine) {
         patch = find_affine<F, HOW>(&args, &map, left, y0);
     } else {
-        if (remap == 0) {
+        if (warp == 0) {
             patch = find_projective<F, HOW>(&args, left, y0);
             if (lane == 0)
                 found = patch;
@@ -107,8 +107,8 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
         tile_plain<T, C, HOW>(&args);
         return;
     }
-    unsigned column = STRIP * (remap % (F::WIDE / STRIP));
-    unsigned row = remap / (F::WIDE / STRIP) * (WARP / APART) + lane / APART;
+    unsigned column = STRIP * (warp % (F::WIDE / STRIP));
+    unsigned row = warp / (F::WIDE / STRIP) * (WARP / APART) + lane / APART;
     int to_x = left + (int)(column + (F::CHANGES ? APART * (lane % 4) + (lane & 4) : lane % APART));
     int n = args.dst_width - to_x, rows = args.dst_height - top - (int)row;
     bool ragged = args.dst_width - left < F::WIDE && args.dst_width % REMAP_ACROSS;
