@@ -75,10 +75,7 @@ struct gi_arithmetic {
     bool plus, set, invert;
 };
 
-/* `dst` has the size and type of `src`. Errors: as all. */
-typedef enum gi_status gi_arithmetic_fn(struct gi_queue *queue, struct gi_image *dst,
-                                        const struct gi_image *src,
-                                        const struct gi_arithmetic *spec, struct gi_err *err);
+/* arithmetic: errors as all. */
 
 /* ---- the definition, for both backends ---- */
 

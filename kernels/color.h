@@ -13,10 +13,8 @@
 extern "C" {
 #endif
 
-/* `dst` has one channel: gray as it is, or luma of Rec. ITU-R BT.709 on the stored values,
+/* luma: `dst` has one channel: gray as it is, or luma of Rec. ITU-R BT.709 on the stored values,
  * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), rounded as everywhere. Alpha is dropped. */
-typedef enum gi_status gi_luma_fn(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, struct gi_err *err);
 
 enum { GI_POWER_BITS = 11, GI_POWER_CELLS = 1 << GI_POWER_BITS, GI_POWERS_MAX = 3 };
 
@@ -67,11 +65,7 @@ struct gi_colour_transform {
     const struct gi_power *powers[GI_POWERS_MAX];
 };
 
-/* Images of 3 or 4 channels; `dst` may be `src`. */
-typedef enum gi_status gi_colour_transform_fn(struct gi_queue *queue, struct gi_image *dst,
-                                              const struct gi_image *src,
-                                              const struct gi_colour_transform *spec,
-                                              struct gi_err *err);
+/* colour_transform: images of 3 or 4 channels; `dst` may be `src`. */
 
 /* How often one colour occurs: its samples as digits of 8 or 16 bits, the first channel's highest.
  */
@@ -85,10 +79,8 @@ struct gi_colours {
     struct gi_colour_count *each;
 };
 
-/* `found` is made here; the caller frees found->each. GI_U8 and GI_U16 of 1 to 4 channels, all of
- * which count, with fewer than 2^31 pixels. Waits. */
-typedef enum gi_status gi_count_colours_fn(struct gi_queue *queue, struct gi_colours *found,
-                                           const struct gi_image *src, struct gi_err *err);
+/* count_colours: the array of the result is made here; the caller frees it. Images of 1 to 4
+ * channels, all of which count, with fewer than 2^31 pixels. Waits. */
 
 /* The same for `n` colours of that many bits, at least 1, one per pixel, in any order; takes
  * `colours`, malloc()ed. Errors: GI_E_MEMORY. */
@@ -105,10 +97,7 @@ struct gi_recolour {
     uint8_t colours[GI_RECOLOUR_MOST][4]; /* the fourth is not looked at */
 };
 
-/* `dst` may be `src`. */
-typedef enum gi_status gi_recolour_fn(struct gi_queue *queue, struct gi_image *dst,
-                                      const struct gi_image *src, const struct gi_recolour *spec,
-                                      struct gi_err *err);
+/* recolour: `dst` may be `src`. */
 
 /* The position of a number in the tables of a power: its cell, the fraction towards the next cell,
  * its octave. */
@@ -254,12 +243,8 @@ struct gi_permute_channels {
 
 enum { GI_PERMUTE_CHANNELS_SOURCES = 4 };
 
-/* `srcs`: images of one shape and type, each with channels of its own number; `dst` with those that
- * are to be made. */
-typedef enum gi_status gi_permute_channels_fn(struct gi_queue *queue, struct gi_image *dst,
-                                              const struct gi_image *srcs,
-                                              const struct gi_permute_channels *spec,
-                                              struct gi_err *err);
+/* permute_channels: `src` is an array of spec->nsources images of one shape and type, each with
+ * channels of its own number. */
 
 #ifdef __cplusplus
 }

@@ -61,21 +61,6 @@ struct gi_gradient_magnitude {
     struct gi_border_spec border;
 };
 
-typedef enum gi_status gi_convolve_separable_fn(struct gi_queue *queue, struct gi_image *dst,
-                                                const struct gi_image *src,
-                                                const struct gi_separable *spec,
-                                                struct gi_err *err);
-typedef enum gi_status gi_convolve_2d_fn(struct gi_queue *queue, struct gi_image *dst,
-                                         const struct gi_image *src, const struct gi_dense *spec,
-                                         struct gi_err *err);
-typedef enum gi_status gi_box_fn(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_box *spec,
-                                 struct gi_err *err);
-typedef enum gi_status gi_gradient_magnitude_fn(struct gi_queue *queue, struct gi_image *dst,
-                                                const struct gi_image *src,
-                                                const struct gi_gradient_magnitude *spec,
-                                                struct gi_err *err);
-
 #ifdef __cplusplus
 }
 #endif

@@ -46,10 +46,6 @@ struct gi_bilateral {
     float guide_value[GI_MAX_CHANNELS]; /* outside the guide, with GI_BORDER_VALUE */
 };
 
-typedef enum gi_status gi_bilateral_fn(struct gi_queue *queue, struct gi_image *dst,
-                                       const struct gi_image *src, const struct gi_bilateral *spec,
-                                       struct gi_err *err);
-
 /* Non-local means: means of pixels weighted by the similarity of their patches. q(sample) is the
  * sample itself for GI_U8, else sample * scale in float rounded half to even, limited to -2^29 ..
  * 2^29, 0 if the sample is not finite. For pixel (y, x) and each (y + j, x + i), |i|, |j| <= search
@@ -69,10 +65,6 @@ struct gi_nlmeans {
     const uint16_t *weights; /* n, at most GI_NLMEANS_ONE; host memory, read before it returns */
     struct gi_border_spec border;
 };
-
-typedef enum gi_status gi_nlmeans_fn(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *src, const struct gi_nlmeans *spec,
-                                     struct gi_err *err);
 
 /* q of a sample as a float. */
 GI_HOST_DEVICE static inline int gi_nlmeans_step(float v, float scale)

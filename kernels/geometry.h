@@ -260,15 +260,9 @@ struct gi_remap {
                          GI_BORDER_WRAP `src` may begin or end past it, where it stands again */
 };
 
-/* `dst` has the width row.n and the height col.n. */
-typedef enum gi_status gi_resample_fn(struct gi_queue *queue, struct gi_image *dst,
-                                      const struct gi_image *src, const struct gi_resample *spec,
-                                      struct gi_err *err);
+/* resample: `dst` has the width row.n and the height col.n. */
 
-/* `dst` has any width and height; spec->field is on the backend too. */
-typedef enum gi_status gi_remap_fn(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_remap *spec,
-                                   struct gi_err *err);
+/* remap: `dst` has any width and height. */
 
 /* A window on an image: dst(y, x) is the image's sample at (y + top, x + left), outside the image
  * what `border` says (its values by the last step). `src` may hold rows src_y and on of an image
@@ -280,15 +274,10 @@ struct gi_copy_border {
     struct gi_border_spec border;
 };
 
-/* `dst`: of any width and height, channels and type of `src`. */
-typedef enum gi_status gi_copy_border_fn(struct gi_queue *queue, struct gi_image *dst,
-                                         const struct gi_image *src,
-                                         const struct gi_copy_border *spec, struct gi_err *err);
+/* copy_border: `dst` has any width and height. */
 
-/* As `layout` says (imgio/image.h), bits of enum gi_layout. `dst` has the channels and type of
- * `src`, and its width and height, which change places with GI_LAYOUT_TRANSPOSE. */
-typedef enum gi_status gi_layout_fn(struct gi_queue *queue, struct gi_image *dst,
-                                    const struct gi_image *src, int layout, struct gi_err *err);
+/* layout: `spec` is bits of enum gi_layout (imgio/image.h). `dst` has the width and height of
+ * `src`, which change places with GI_LAYOUT_TRANSPOSE. */
 
 /* The smallest rectangle with all pixels that differ from `pixel` by more than `tolerance`: |s - p|
  * > tolerance for some channel, in float32, NaN differing from everything. With alpha, colour is
@@ -302,10 +291,7 @@ struct gi_bounds {
     int left, top, right, bottom; /* right and bottom are just outside; all 0 where there is none */
 };
 
-/* Waits. */
-typedef enum gi_status gi_bounds_fn(struct gi_queue *queue, struct gi_bounds *bounds,
-                                    const struct gi_image *src, const struct gi_bounds_spec *spec,
-                                    struct gi_err *err);
+/* bounds: waits. */
 
 /* Returns the row of `src` for row y of the result; -1: the border value. */
 GI_HOST_DEVICE static inline int gi_copy_border_row(const struct gi_copy_border *spec,

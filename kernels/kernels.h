@@ -19,6 +19,7 @@
 #include "kernels/geometry.h"
 #include "kernels/morphology.h"
 #include "kernels/parallel.h"
+#include "kernels/primitives.h"
 #include "kernels/rank.h"
 #include "kernels/regions.h"
 #include "kernels/statistics.h"
@@ -27,6 +28,16 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The types of each primitive: gi_box_fn is its function, gi_box_result and gi_box_spec are the
+ * types of its arguments. */
+#define GI_PRIMITIVE_TYPES(name, samples, shape, result_type, spec_type)                           \
+    typedef result_type gi_##name##_result;                                                        \
+    typedef spec_type gi_##name##_spec;                                                            \
+    typedef enum gi_status gi_##name##_fn(struct gi_queue *queue, gi_##name##_result *result,      \
+                                          const struct gi_image *src,                              \
+                                          const gi_##name##_spec *spec, struct gi_err *err);
+GI_PRIMITIVES(GI_PRIMITIVE_TYPES)
 
 struct gi_ways;
 struct gi_kernels {
@@ -106,56 +117,9 @@ struct gi_kernels {
 
     const struct gi_ways *const *ways; /* of the primitives (kernels/ways.h); NULL ends them */
 
-    /* Primitives, each defined at its type. */
-    /* kernels/convolution.h */
-    gi_convolve_separable_fn *convolve_separable;
-    gi_convolve_2d_fn *convolve_2d;
-    gi_box_fn *box;
-    gi_gradient_magnitude_fn *gradient_magnitude;
-    /* kernels/morphology.h */
-    gi_min_max_fn *min_max;
-    gi_rolling_ball_fn *rolling_ball;
-    gi_ignore_transparent_fn *ignore_transparent;
-    /* kernels/rank.h */
-    gi_median_fn *median;
-    gi_mode_fn *mode;
-    /* kernels/denoise.h */
-    gi_bilateral_fn *bilateral;
-    gi_nlmeans_fn *nlmeans;
-    /* kernels/tone.h */
-    gi_pointwise_fn *pointwise;
-    gi_threshold_fn *threshold;
-    gi_clahe_fn *clahe;
-    gi_local_threshold_fn *local_threshold;
-    gi_local_spread_fn *local_spread;
-    gi_bernsen_fn *bernsen;
-    /* kernels/color.h */
-    gi_luma_fn *luma;
-    gi_colour_transform_fn *colour_transform;
-    gi_count_colours_fn *count_colours;
-    gi_recolour_fn *recolour;
-    gi_permute_channels_fn *permute_channels;
-    /* kernels/geometry.h */
-    gi_copy_border_fn *copy_border;
-    gi_layout_fn *layout;
-    gi_bounds_fn *bounds;
-    gi_resample_fn *resample;
-    gi_remap_fn *remap;
-    /* kernels/arithmetic.h */
-    gi_arithmetic_fn *arithmetic;
-    /* kernels/statistics.h */
-    gi_histogram_fn *histogram;
-    gi_sums_fn *sums;
-    gi_reduce_fn *reduce;
-    gi_scan_fn *scan;
-    gi_stack_fn *stack;
-    /* kernels/regions.h */
-    gi_compact_fn *compact;
-    gi_label_fn *label;
-    gi_region_stats_fn *region_stats;
-    gi_paint_fn *paint;
-    gi_flood_fn *flood; /* NULL: not here, by label and what follows it */
-    gi_scatter_fn *scatter;
+    /* The primitives (kernels/primitives.h). NULL: not on this side. */
+#define GI_PRIMITIVE_SLOT(name, samples, shape, result, spec) gi_##name##_fn *name;
+    GI_PRIMITIVES(GI_PRIMITIVE_SLOT)
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable

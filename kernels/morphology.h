@@ -49,13 +49,6 @@ static inline int gi_rolling_ball_reach(const struct gi_rolling_ball *spec, int 
     return i;
 }
 
-typedef enum gi_status gi_min_max_fn(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *src, const struct gi_min_max *spec,
-                                     struct gi_err *err);
-typedef enum gi_status gi_rolling_ball_fn(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_rolling_ball *spec, struct gi_err *err);
-
 /* A pixel counts whose alpha is > 0.
  *
  * Without `picked` the veil is put on: all samples of a pixel that does not count become `hidden`,
@@ -70,11 +63,8 @@ struct gi_ignore_transparent {
     float hidden, shown;           /* two different samples of the type, no NaN */
 };
 
-/* `src` has alpha; `dst` may be spec->picked. Samples that stay do so to the bit. */
-typedef enum gi_status gi_ignore_transparent_fn(struct gi_queue *queue, struct gi_image *dst,
-                                                const struct gi_image *src,
-                                                const struct gi_ignore_transparent *spec,
-                                                struct gi_err *err);
+/* ignore_transparent: `src` has alpha; `dst` may be spec->picked. Samples that stay do so to the
+ * bit. */
 
 #ifdef __cplusplus
 }

@@ -48,15 +48,9 @@ static inline bool gi_median_is(const struct gi_median *spec, int k)
 {
     return spec->width == k && spec->height == k && spec->rank == k * k / 2 && !spec->runs;
 }
-typedef enum gi_status gi_median_fn(struct gi_queue *queue, struct gi_image *dst,
-                                    const struct gi_image *src, const struct gi_median *spec,
-                                    struct gi_err *err);
 
-/* The most frequent sample of the same window, of equals the least; spec->rank says nothing. GI_U8
- * and GI_U16 only. */
-typedef enum gi_status gi_mode_fn(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_median *spec,
-                                  struct gi_err *err);
+/* mode: the most frequent sample of the window of a struct gi_median, of equals the least;
+ * spec->rank says nothing. */
 
 #ifdef __cplusplus
 }

@@ -41,26 +41,31 @@ struct gi_region_sums {
     uint64_t straight, diagonal, mixed;
 };
 
-/* `points` is made here; the caller frees it with gi_pixel_list_free(). `values` has one channel
- * and the shape of predicate->on. */
-typedef enum gi_status gi_compact_fn(struct gi_queue *queue, struct gi_pixel_list *points,
-                                     const struct gi_image *values,
-                                     const struct gi_predicate *predicate, struct gi_err *err);
+/* compact: the arrays of the result are made here; the caller frees them with gi_pixel_list_free().
+ * `src`, whose values are listed, has one channel and the shape of predicate->on. */
 
-/* Connected components of the foreground, connectivity 4 or 8. `labels` (GI_U32, one channel,
- * on the backend) is made here and released by the caller: 0 for background and 1 to *n in
- * raster order of each component's first pixel. At most 2^32 - 2 pixels. */
-typedef enum gi_status gi_label_fn(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
-                                   const struct gi_predicate *predicate, int connectivity,
-                                   struct gi_err *err);
+/* Connected components of the foreground, the pixels of `src`, of one channel, that are > above, or
+ * with `invert` are not. At most 2^32 - 2 pixels. */
+struct gi_label {
+    float above; /* sample units */
+    bool invert;
+    int connectivity; /* 4 or 8 */
+};
 
-/* regions[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries). `labels`
- * and n are what label() gave. `values` has one channel and the shape of `labels`; lo, hi
- * quantise GI_F32 values as in gi_sums. */
-typedef enum gi_status gi_region_stats_fn(struct gi_queue *queue, struct gi_region_sums *regions,
-                                          uint32_t n, const struct gi_image *labels,
-                                          const struct gi_image *values, float lo, float hi,
-                                          struct gi_err *err);
+/* What label makes: `image` (GI_U32, one channel, on the backend), released by the caller, is 0 for
+ * background and 1 to n in raster order of each component's first pixel. */
+struct gi_labels {
+    struct gi_image image;
+    uint32_t n;
+};
+
+/* region_stats: result[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries).
+ * `src`, whose values are summed, has one channel. */
+struct gi_region_stats {
+    const struct gi_image *labels; /* of the shape of `src`, as label made them */
+    uint32_t n;
+    float lo, hi; /* quantise GI_F32 values as in gi_sums */
+};
 
 void gi_pixel_list_free(struct gi_pixel_list *points);
 
@@ -74,10 +79,6 @@ struct gi_paint {
     float value;                   /* sample units, a sample of the type */
 };
 
-typedef enum gi_status gi_paint_fn(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_paint *spec,
-                                   struct gi_err *err);
-
 /* Foreground pixels that are connected to a side of the image are reached. The colour samples of
  * these, or with `enclosed` of the other foreground pixels, become `value`; all other pixels, and
  * alpha, are as in `src`. */
@@ -87,10 +88,6 @@ struct gi_flood {
     bool enclosed;
     float value; /* sample units, a sample of the type of `src` */
 };
-
-typedef enum gi_status gi_flood_fn(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_flood *spec,
-                                   struct gi_err *err);
 
 /* Pixel i of `places`, in raster order, names by its first two channels, truncated to integers, a
  * column and a row of the whole image, or a position outside it. A pixel that is named becomes
@@ -109,10 +106,7 @@ struct gi_scatter {
     int y;                        /* the row of the whole image that is the first of `src` */
 };
 
-/* `dst` may be `src`. */
-typedef enum gi_status gi_scatter_fn(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *src, const struct gi_scatter *spec,
-                                     struct gi_err *err);
+/* scatter: `dst` may be `src`. */
 
 /* ---- the definition, for both backends ---- */
 

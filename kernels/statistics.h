@@ -56,11 +56,9 @@ GI_HOST_DEVICE static inline int gi_unit_bin(float v)
     return v > 0 ? (v < 1 ? (int)(v * 65536.0f) : 65535) : 0;
 }
 
-/* counts[c * nbins + bin] += occurrences in channel c; the caller zeroes `counts` (host memory,
- * channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band. */
-typedef enum gi_status gi_histogram_fn(struct gi_queue *queue, uint64_t *counts,
-                                       const struct gi_image *src,
-                                       const struct gi_histogram_spec *spec, struct gi_err *err);
+/* histogram: result[c * nbins + bin] += occurrences in channel c; the caller zeroes the counts
+ * (host memory, channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band.
+ */
 
 /* Sums of quantised samples, exact in integers so that no order matters. q is the sample itself for
  * integer types. For GI_F32 q = rint((v - lo) * ((2^31 - 1) / (hi - lo))) in double, v clamped to
@@ -71,10 +69,10 @@ struct gi_sums {
     uint64_t q2_low, q2_high; /* sum of the lower 32 bits of q * q, and of the upper 32 bits */
 };
 
-/* sums[c] += the sums of channel c, quantised by lo[c] and hi[c] (GI_F32 only; else unused). */
-typedef enum gi_status gi_sums_fn(struct gi_queue *queue, struct gi_sums *sums,
-                                  const struct gi_image *src, const float *lo, const float *hi,
-                                  struct gi_err *err);
+/* sums: result[c] += the sums of channel c. */
+struct gi_sums_range {
+    const float *lo, *hi; /* of each channel, to quantise GI_F32; else unused and NULL */
+};
 
 enum { GI_EXACT_WORDS = 10 };
 
@@ -105,11 +103,8 @@ struct gi_reduce {
     int y;       /* row of the whole image that is the first of `src`; bands come from the top on */
 };
 
-/* found[c] += what is found of channel c; zeroed before the first band. Fewer than 2^32 pixels.
- * Waits. */
-typedef enum gi_status gi_reduce_fn(struct gi_queue *queue, struct gi_reduction *found,
-                                    const struct gi_image *src, const struct gi_reduce *spec,
-                                    struct gi_err *err);
+/* reduce: result[c] += what is found of channel c; zeroed before the first band. Fewer than 2^32
+ * pixels. Waits. */
 
 /* to += value * 2^shift, or -= where `minus`; shift below 64 * GI_EXACT_WORDS. */
 void gi_exact_add(struct gi_exact *to, uint64_t value, unsigned shift, bool minus);
@@ -136,11 +131,8 @@ struct gi_scan {
     int shift; /* GI_F32: -1000 to 1000 */
 };
 
-/* `dst` is a GI_U32 image of as many channels, rows and, times `words`, columns as `src`; its rows
- * hold uint32_t, uint64_t or double, channel by channel, pixel by pixel. */
-typedef enum gi_status gi_scan_fn(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_scan *spec,
-                                  struct gi_err *err);
+/* scan: `dst` is a GI_U32 image of as many channels, rows and, times `words`, columns as `src`; its
+ * rows hold uint32_t, uint64_t or double, channel by channel, pixel by pixel. */
 
 /* The whole number that a float counts for; `scale` is 2^shift. */
 GI_HOST_DEVICE static inline int64_t gi_scan_float(float sample, bool square, double scale)
@@ -177,17 +169,14 @@ static inline bool gi_stack_continues(const struct gi_stack *spec)
     return spec->method != GI_STACK_MEDIAN && spec->method != GI_STACK_SIGMA_CLIP;
 }
 
-/* Reduces images of one shape, side by side in `src`, to one. With w = src->width / images rounded
- * down, image k is columns k * w to (k + 1) * w - 1; columns behind the last image do not count.
- * `dst` has w columns and the rows and channels of `src`; every channel is reduced alone, alpha
- * too. Its type is that of `src`, for SUM GI_F32: integers become floor(s + 0.5), and floats s
- * rounded to nearest. s is NaN if one of the samples is NaN.
+/* stack: reduces images of one shape, side by side in `src`, to one. With w = src->width / images
+ * rounded down, image k is columns k * w to (k + 1) * w - 1; columns behind the last image do not
+ * count. `dst` has w columns and the rows and channels of `src`; every channel is reduced alone,
+ * alpha too. Its type is that of `src`, for SUM GI_F32: integers become floor(s + 0.5), and floats
+ * s rounded to nearest. s is NaN if one of the samples is NaN.
  *
  * `dst` may instead be GI_U32 and have 2 * w columns: its rows then hold s as double, before the
  * division, for a call that continues; only where gi_stack_continues(). */
-typedef enum gi_status gi_stack_fn(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_stack *spec,
-                                   struct gi_err *err);
 
 /* Combines s with the sample v of the next image. */
 GI_HOST_DEVICE static inline double gi_stack_join(enum gi_stack_method method, double s, double v)

@@ -40,20 +40,20 @@ struct gi_pointwise {
      * (the last) looked at only where `alpha_too`; several may be the same one, which is quicker.
      * NULL, of GI_F32 only: the channel stays. Host memory, read before the primitive returns. */
     const void *table[GI_MAX_CHANNELS];
+    /* The second image: the shape, channels and type of `src`, on the backend; NULL for operations
+     * of one image. */
+    const struct gi_image *other;
 };
 
-/* `other` has the shape, channels and type of `src`, and is NULL for operations of one image. `dst`
- * may be `src` or `other` itself, the same samples at the same stride. Errors too: GI_E_UNSUPPORTED
- * for a type that the operation does not take. */
-typedef enum gi_status gi_pointwise_fn(struct gi_queue *queue, struct gi_image *dst,
-                                       const struct gi_image *src, const struct gi_image *other,
-                                       const struct gi_pointwise *spec, struct gi_err *err);
+/* pointwise: `dst` may be `src` or `other` itself, the same samples at the same stride. Errors too:
+ * GI_E_UNSUPPORTED for a type that the operation does not take. */
 
-/* Colour samples: full scale where (sample > above) != invert, else 0; alpha is copied. `dst` may
- * be `src`. */
-typedef enum gi_status gi_threshold_fn(struct gi_queue *queue, struct gi_image *dst,
-                                       const struct gi_image *src, float above, bool invert,
-                                       struct gi_err *err);
+/* threshold: colour samples become full scale where (sample > above) != invert, else 0; alpha is
+ * copied. `dst` may be `src`. */
+struct gi_threshold {
+    float above; /* sample units */
+    bool invert;
+};
 
 enum { GI_CLAHE_MAX = 256 }; /* tiles of a side: more would hold a few pixels each */
 
@@ -82,14 +82,12 @@ struct gi_clahe {
      * set. NULL: `src` is the whole image. */
     const void *tables;
     int y, height;
+    /* The image that tables are made of, which serve all colour channels: one channel, the size and
+     * type of `src`. NULL: each channel has its own tables. */
+    const struct gi_image *judge;
 };
 
-/* Less than 2^32 pixels. Tables are made of `judge`, an image of one channel and
- * the shape and type of `src`, and serve all colour channels; where it is NULL each has its own.
- * Alpha is copied. */
-typedef enum gi_status gi_clahe_fn(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_image *judge,
-                                   const struct gi_clahe *spec, struct gi_err *err);
+/* clahe: fewer than 2^32 pixels. Alpha is copied. */
 
 /* One side of the image, along x or y. */
 struct gi_clahe_side {
@@ -217,16 +215,11 @@ struct gi_local {
     struct gi_border_spec border;
 };
 
-/* Colour samples: full scale where (above its threshold) != invert, else 0; alpha is copied. Each
- * channel separately. */
-typedef enum gi_status gi_local_threshold_fn(struct gi_queue *queue, struct gi_image *dst,
-                                             const struct gi_image *src,
-                                             const struct gi_local *spec, struct gi_err *err);
-
-/* *most = the greatest D of the colour samples, but of spec->above rows and spec->below. Waits. */
-typedef enum gi_status gi_local_spread_fn(struct gi_queue *queue, double *most,
-                                          const struct gi_image *src, const struct gi_local *spec,
-                                          struct gi_err *err);
+/* local_threshold: colour samples become full scale where (above its threshold) != invert, else 0;
+ * alpha is copied. Each channel separately.
+ *
+ * local_spread: the result is the greatest D of the colour samples, except those in spec->above and
+ * spec->below rows. Waits. */
 
 /* With l and g the least and the greatest sample around a sample v, all in double, v is above its
  * threshold where, g - l being less than `contrast`, l + g > full scale, or else 2 * v - (l + g) >
@@ -236,11 +229,6 @@ struct gi_bernsen {
     double contrast, more;
     bool invert;
 };
-
-/* As gi_local_threshold_fn. */
-typedef enum gi_status gi_bernsen_fn(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *src, const struct gi_bernsen *spec,
-                                     struct gi_err *err);
 
 /* The level of a float. */
 GI_HOST_DEVICE static inline uint32_t gi_local_float(const struct gi_local *spec, float sample)

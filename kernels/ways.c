@@ -18,15 +18,37 @@ struct gi_way_log {
     struct gi_way_use *running; /* NULL: not in `uses` */
 };
 
-enum gi_status gi_ways_check(const struct gi_ways *ways, const struct gi_image *image,
-                             struct gi_err *err)
+enum gi_status gi_samples_check(const char *primitive, unsigned types, const struct gi_image *image,
+                                struct gi_err *err)
 {
     static const char *const names[] = {"u8", "u16", "f32", "u32"};
-    if (ways->types >> image->type & 1)
+    if (types >> image->type & 1)
         return GI_OK;
-    return gi_fail(err, GI_E_UNSUPPORTED, "%s: %s samples: want %s", ways->primitive,
-                   names[image->type],
-                   ways->types == GI_INTEGER_TYPES ? "u8 or u16" : "u8, u16 or f32");
+    return gi_fail(err, GI_E_UNSUPPORTED, "%s: %s samples: want %s", primitive, names[image->type],
+                   types == GI_BYTE_TYPES      ? "u8"
+                   : types == GI_INTEGER_TYPES ? "u8 or u16"
+                                               : "u8, u16 or f32");
+}
+
+enum gi_status gi_ways_check(const struct gi_ways *ways, const void *result,
+                             const struct gi_image *src, struct gi_err *err)
+{
+    enum gi_status status = gi_samples_check(ways->primitive, ways->types, src, err);
+    if (status || ways->shape == GI_SHAPE_OWN)
+        return status;
+    const struct gi_image *dst = (const struct gi_image *)result;
+    bool size = dst->width == src->width && dst->height == src->height;
+    bool kind = dst->type == src->type && dst->channels == src->channels;
+    if (ways->shape == GI_SHAPE_SAME   ? size && kind
+        : ways->shape == GI_SHAPE_SIZE ? size && dst->type == src->type
+                                       : kind)
+        return GI_OK;
+    return gi_fail(
+        err, GI_E_UNSUPPORTED,
+        "%s: result of %d x %d, %d channels, type %d: want the shape that a source of %d "
+        "x %d, %d channels, type %d gives",
+        ways->primitive, dst->width, dst->height, dst->channels, (int)dst->type, src->width,
+        src->height, src->channels, (int)src->type);
 }
 
 /* The forced row, -1 where none is. */
@@ -43,7 +65,7 @@ int gi_way_next(const struct gi_queue *queue, const struct gi_ways *ways, int i)
     int forced = forced_way(queue, ways);
     if (forced >= 0)
         return i < 0 ? forced : -1;
-    return i + 1 < ways->n ? i + 1 : -1;
+    return gi_way_at(ways, i + 1) ? i + 1 : -1;
 }
 
 void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i)
@@ -86,10 +108,10 @@ int gi_queue_ways(const struct gi_queue *queue, struct gi_way_use *uses, int max
     return n;
 }
 
-static const struct gi_ways *find_primitive(const struct gi_kernels *k, const char *name)
+const struct gi_ways *gi_ways_find(const struct gi_kernels *k, const char *primitive)
 {
     const struct gi_ways *const *ways = k ? k->ways : NULL;
-    while (ways && *ways && strcmp((*ways)->primitive, name))
+    while (ways && *ways && strcmp((*ways)->primitive, primitive))
         ways++;
     return ways ? *ways : NULL;
 }
@@ -97,7 +119,7 @@ static const struct gi_ways *find_primitive(const struct gi_kernels *k, const ch
 /* The row, -1 where there is none. */
 static int find_way(const struct gi_ways *ways, const char *name)
 {
-    for (int i = 0; ways && i < ways->n; i++)
+    for (int i = 0; ways && gi_way_at(ways, i); i++)
         if (strcmp(gi_way_at(ways, i)->name, name) == 0)
             return i;
     return -1;
@@ -109,7 +131,8 @@ static enum gi_status fail_unknown(const struct gi_kernels *k, const struct gi_w
 {
     char list[512] = "";
     size_t at = 0;
-    for (int i = 0; at < sizeof list && (ways ? i < ways->n : k->ways[i] != NULL); i++)
+    for (int i = 0; at < sizeof list && (ways ? gi_way_at(ways, i) != NULL : k->ways[i] != NULL);
+         i++)
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "",
                                ways ? gi_way_at(ways, i)->name : k->ways[i]->primitive);
     return gi_fail(err, GI_E_USAGE, "GPUIMG_WAY=%s: want %s:WAY, one of %s (%s)", entry,
@@ -131,10 +154,10 @@ static enum gi_status force_one(struct gi_queue *queue, const char *entry, struc
     if (slash && strcmp(text, "cpu") && strcmp(text, "cuda"))
         return gi_fail(err, GI_E_USAGE, "GPUIMG_WAY=%s: want cpu/ or cuda/", entry);
     if (!way)
-        return fail_unknown(own, find_primitive(own, primitive), entry, err);
+        return fail_unknown(own, gi_ways_find(own, primitive), entry, err);
     *way++ = '\0';
     bool only_own = slash && strcmp(text, own->name) == 0, only_other = slash && !only_own;
-    const struct gi_ways *mine = find_primitive(own, primitive);
+    const struct gi_ways *mine = gi_ways_find(own, primitive);
     int row = only_other ? -1 : find_way(mine, way);
     if (row >= 0) {
         struct gi_way_log *log = queue->ways;
@@ -150,9 +173,9 @@ static enum gi_status force_one(struct gi_queue *queue, const char *entry, struc
     }
     if (only_other && !other)
         return gi_fail(err, GI_E_USAGE, "GPUIMG_WAY=%s: this build has no %s", entry, text);
-    if (!only_own && find_way(find_primitive(other, primitive), way) >= 0)
+    if (!only_own && find_way(gi_ways_find(other, primitive), way) >= 0)
         return GI_OK;
-    return only_other ? fail_unknown(other, find_primitive(other, primitive), entry, err)
+    return only_other ? fail_unknown(other, gi_ways_find(other, primitive), entry, err)
                       : fail_unknown(own, mine, entry, err);
 }
 

@@ -18,111 +18,91 @@ struct gi_way {
     const char *what; /* the work that it is quicker on, one line */
 };
 
-/* The table of one primitive on one backend. */
-struct gi_ways {
-    const char *primitive;      /* the slot of struct gi_kernels: "box" */
-    unsigned types;             /* sample types that the primitive takes, 1 << enum gi_type each */
-    const struct gi_way *first; /* n rows that begin with a struct gi_way, `nbytes` each */
-    size_t nbytes;
-    int n;
-};
-
+/* Which samples a primitive takes, and which members of `src` its image result shares: the columns
+ * of kernels/primitives.h. Samples are 1 << enum gi_type each. */
 enum {
+    GI_BYTE_TYPES = 1 << GI_U8,
     GI_INTEGER_TYPES = 1 << GI_U8 | 1 << GI_U16,
     GI_SAMPLE_TYPES = GI_INTEGER_TYPES | 1 << GI_F32,
 };
+enum gi_shape_rule { GI_SHAPE_SAME, GI_SHAPE_SIZE, GI_SHAPE_KIND, GI_SHAPE_OWN };
 
+enum { GI_WAYS_MAX = 8 }; /* rows of a table; those that are not used are zero */
+
+/* The table of one primitive on one backend. */
+struct gi_ways {
+    const char *primitive; /* the slot of struct gi_kernels: "box" */
+    unsigned types;        /* sample types that the primitive takes, 1 << enum gi_type each */
+    enum gi_shape_rule shape;
+    const struct gi_way
+        *first; /* GI_WAYS_MAX rows that begin with a struct gi_way, `nbytes` each */
+    size_t nbytes;
+};
+
+/* Returns row i, 0 or more; NULL past the last one. */
 static inline const struct gi_way *gi_way_at(const struct gi_ways *ways, int i)
 {
-    return (const struct gi_way *)((const char *)ways->first + (size_t)i * ways->nbytes);
+    const struct gi_way *way =
+        (const struct gi_way *)((const char *)ways->first + (size_t)i * ways->nbytes);
+    return i < GI_WAYS_MAX && way->name ? way : NULL;
 }
 
-/* A row of a primitive's table. `takes`: whether `run` accepts this work, depending only on the
- * work and the device; NULL in a last row that accepts everything. */
-#define GI_WAY_ROW(primitive, ...)                                                                 \
-    typedef bool gi_##primitive##_takes_fn(const struct gi_queue *queue, __VA_ARGS__);             \
-    struct gi_##primitive##_way {                                                                  \
+/* The type of a row of each primitive's table. `takes`: whether `run` accepts this work, depending
+ * only on the work and the device; NULL in a last row that accepts everything. For box:
+ *   typedef bool gi_box_takes_fn(const struct gi_queue *, const struct gi_image *src,
+ *                                const struct gi_box *spec);
+ *   struct gi_box_way { struct gi_way about; gi_box_takes_fn *takes; gi_box_fn *run; }; */
+#define GI_WAY_TYPES(name, samples, shape, result_type, spec_type)                                 \
+    typedef bool gi_##name##_takes_fn(const struct gi_queue *queue, const struct gi_image *src,    \
+                                      const gi_##name##_spec *spec);                               \
+    struct gi_##name##_way {                                                                       \
         struct gi_way about;                                                                       \
-        gi_##primitive##_takes_fn *takes;                                                          \
-        gi_##primitive##_fn *run;                                                                  \
-    }
+        gi_##name##_takes_fn *takes;                                                               \
+        gi_##name##_fn *run;                                                                       \
+    };
+GI_PRIMITIVES(GI_WAY_TYPES)
 
-GI_WAY_ROW(convolve_separable, const struct gi_image *src, const struct gi_separable *spec);
-GI_WAY_ROW(convolve_2d, const struct gi_image *src, const struct gi_dense *spec);
-GI_WAY_ROW(box, const struct gi_image *src, const struct gi_box *spec);
-GI_WAY_ROW(gradient_magnitude, const struct gi_image *src,
-           const struct gi_gradient_magnitude *spec);
-GI_WAY_ROW(min_max, const struct gi_image *src, const struct gi_min_max *spec);
-GI_WAY_ROW(rolling_ball, const struct gi_image *src);
-GI_WAY_ROW(ignore_transparent, const struct gi_image *src);
-GI_WAY_ROW(median, const struct gi_image *src, const struct gi_median *spec);
-GI_WAY_ROW(mode, const struct gi_image *src, const struct gi_median *spec);
-GI_WAY_ROW(bilateral, const struct gi_image *src, const struct gi_bilateral *spec);
-GI_WAY_ROW(nlmeans, const struct gi_image *src, const struct gi_nlmeans *spec);
-GI_WAY_ROW(pointwise, const struct gi_image *src, const struct gi_pointwise *spec);
-GI_WAY_ROW(threshold, const struct gi_image *src);
-GI_WAY_ROW(clahe, const struct gi_image *src);
-GI_WAY_ROW(local_threshold, const struct gi_image *src, const struct gi_local *spec);
-GI_WAY_ROW(local_spread, const struct gi_image *src, const struct gi_local *spec);
-GI_WAY_ROW(bernsen, const struct gi_image *src);
-GI_WAY_ROW(luma, const struct gi_image *src);
-GI_WAY_ROW(colour_transform, const struct gi_image *src, const struct gi_colour_transform *spec);
-GI_WAY_ROW(count_colours, const struct gi_image *src);
-GI_WAY_ROW(recolour, const struct gi_image *src, const struct gi_recolour *spec);
-GI_WAY_ROW(permute_channels, const struct gi_image *srcs, const struct gi_permute_channels *spec);
-GI_WAY_ROW(copy_border, const struct gi_image *src, const struct gi_copy_border *spec);
-GI_WAY_ROW(layout, const struct gi_image *src, int layout);
-GI_WAY_ROW(bounds, const struct gi_image *src, const struct gi_bounds_spec *spec);
-GI_WAY_ROW(resample, const struct gi_image *src, const struct gi_resample *spec);
-GI_WAY_ROW(remap, const struct gi_image *src, const struct gi_remap *spec);
-GI_WAY_ROW(arithmetic, const struct gi_image *src, const struct gi_arithmetic *spec);
-GI_WAY_ROW(histogram, const struct gi_image *src, const struct gi_histogram_spec *spec);
-GI_WAY_ROW(sums, const struct gi_image *src);
-GI_WAY_ROW(reduce, const struct gi_image *src, const struct gi_reduce *spec);
-GI_WAY_ROW(scan, const struct gi_image *src, const struct gi_scan *spec);
-GI_WAY_ROW(stack, const struct gi_image *src, const struct gi_stack *spec);
-GI_WAY_ROW(compact, const struct gi_image *values, const struct gi_predicate *predicate);
-GI_WAY_ROW(label, const struct gi_predicate *predicate, int connectivity);
-GI_WAY_ROW(region_stats, const struct gi_image *labels, const struct gi_image *values);
-GI_WAY_ROW(paint, const struct gi_image *src);
-GI_WAY_ROW(flood, const struct gi_image *src);
-GI_WAY_ROW(scatter, const struct gi_image *src);
-
-/* The value of a struct gi_ways for an array of such rows. */
-#define GI_WAYS(primitive, types, rows)                                                            \
+/* Defines the function of a primitive, and its struct gi_ways, from its table of ways: it checks
+ * the arguments, then returns what the first row does that takes the work, or the one that is
+ * forced. GI_WAYS_FUNCTION(gi_cuda_box, gi_cuda_box_ways, box, INTEGER, SAME) is static const
+ * struct gi_ways box_about = {"box", GI_INTEGER_TYPES, GI_SHAPE_SAME, ...}; enum gi_status
+ * gi_cuda_box(struct gi_queue *queue, struct gi_image *result, ...) {...} */
+#define GI_WAYS_FUNCTION(function, rows, name, samples, rule)                                      \
+    static const struct gi_ways name##_about = {#name, GI_##samples##_TYPES, GI_SHAPE_##rule,      \
+                                                &(rows)[0].about, sizeof *(rows)};                 \
+    enum gi_status function(struct gi_queue *queue, gi_##name##_result *result,                    \
+                            const struct gi_image *src, const gi_##name##_spec *spec,              \
+                            struct gi_err *err)                                                    \
     {                                                                                              \
-#primitive, types, &(rows)[0].about, sizeof *(rows), (int)(sizeof(rows) / sizeof *(rows))  \
+        enum gi_status status = gi_ways_check(&name##_about, result, src, err);                    \
+        for (int i = -1; !status && (i = gi_way_next(queue, &name##_about, i)) >= 0;)              \
+            if (!(rows)[i].takes || (rows)[i].takes(queue, src, spec)) {                           \
+                gi_way_note(queue, &name##_about, i);                                              \
+                return (rows)[i].run(queue, result, src, spec, err);                               \
+            }                                                                                      \
+        return status ? status : gi_way_refuse(queue, &name##_about, err);                         \
     }
 
-/* The body of a primitive: tests the type of `src`, then returns what the first row does that takes
- * `work`, or the one that is forced: GI_WAYS_RUN(box_ways, rows, queue, src, (queue, src, spec),
- * (queue, dst, src, spec, err), err). */
-#define GI_WAYS_RUN(ways, rows, queue, src, work, arguments, err)                                  \
-    do {                                                                                           \
-        enum gi_status gi_status_ = gi_ways_check(&(ways), src, err);                              \
-        if (gi_status_)                                                                            \
-            return gi_status_;                                                                     \
-        for (int gi_i_ = gi_way_next(queue, &(ways), -1); gi_i_ >= 0;                              \
-             gi_i_ = gi_way_next(queue, &(ways), gi_i_))                                           \
-            if (!(rows)[gi_i_].takes || (rows)[gi_i_].takes work) {                                \
-                gi_way_note(queue, &(ways), gi_i_);                                                \
-                return (rows)[gi_i_].run arguments;                                                \
-            }                                                                                      \
-        return gi_way_refuse(queue, &(ways), err);                                                 \
-    } while (0)
+/* GI_E_UNSUPPORTED where the primitive does not take the sample type of `src`, or, unless its shape
+ * is OWN, the struct gi_image `result` has another shape than it makes. */
+enum gi_status gi_ways_check(const struct gi_ways *ways, const void *result,
+                             const struct gi_image *src, struct gi_err *err);
 
-/* GI_E_UNSUPPORTED where the primitive does not take the image's sample type. */
-enum gi_status gi_ways_check(const struct gi_ways *ways, const struct gi_image *image,
-                             struct gi_err *err);
+/* The same for one image and its sample type alone; `types` are those that are taken. */
+enum gi_status gi_samples_check(const char *primitive, unsigned types, const struct gi_image *image,
+                                struct gi_err *err);
 
-/* For GI_WAYS_RUN: the row to ask after row i (-1: the first), -1 after the last; that row i runs;
- * GI_E_UNSUPPORTED, since the forced way does not take the work. */
+/* For GI_WAYS_FUNCTION: the row to ask after row i (-1: the first), -1 after the last; that row i
+ * runs; GI_E_UNSUPPORTED, since the forced way does not take the work. */
 int gi_way_next(const struct gi_queue *queue, const struct gi_ways *ways, int i);
 void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i);
 /* For a way while it runs: adds a detail, a static text, to its entry in gi_queue_ways(). */
 void gi_way_detail(struct gi_queue *queue, const char *detail);
 enum gi_status gi_way_refuse(const struct gi_queue *queue, const struct gi_ways *ways,
                              struct gi_err *err);
+
+/* The table of a primitive by its name, NULL where there is none. `k` may be NULL. */
+const struct gi_ways *gi_ways_find(const struct gi_kernels *k, const char *primitive);
 
 /* Makes queue->ways, once queue->k is set, and forces what the environment variable GPUIMG_WAY
  * says; for `open`. The other one frees it and nulls; for `close`. */

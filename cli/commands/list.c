@@ -216,7 +216,7 @@ static void list_ways(const struct gi_kernels *k)
 {
     const struct gi_ways *const *ways = k ? k->ways : NULL;
     for (; ways && *ways; ways++)
-        for (int i = 0; i < (*ways)->n; i++)
+        for (int i = 0; gi_way_at(*ways, i); i++)
             printf("%-5s %-19s %-10s %s\n", k->name, (*ways)->primitive, gi_way_at(*ways, i)->name,
                    gi_way_at(*ways, i)->what);
 }

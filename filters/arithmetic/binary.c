@@ -128,8 +128,10 @@ enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
     const struct gi_binary_params *p = plan->params;
     struct gi_arithmetic spec = *(const struct gi_arithmetic *)plan->tables;
     struct gi_pointwise point;
-    if (pointwise_of(&point, plan))
-        return queue->k->pointwise(queue, work->dst, work->srcs, &work->srcs[1], &point, err);
+    if (pointwise_of(&point, plan)) {
+        point.other = &work->srcs[1];
+        return queue->k->pointwise(queue, work->dst, work->srcs, &point, err);
+    }
     spec.other = p->with ? &work->srcs[1] : NULL;
     return queue->k->arithmetic(queue, work->dst, work->srcs, &spec, err);
 }

@@ -39,7 +39,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     const struct gi_palette_params *p = plan->params;
     struct gi_palette *palette = result;
     struct gi_colours found = {0};
-    enum gi_status status = queue->k->count_colours(queue, &found, src, err);
+    enum gi_status status = queue->k->count_colours(queue, &found, src, NULL, err);
     if (status)
         return status;
     qsort(found.each, found.n, sizeof *found.each, by_count);

@@ -42,18 +42,19 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
     const struct gi_kernels *k = queue->k;
     struct gi_image zero;
     struct gi_pointwise by_half = {.op = GI_POINTWISE_AFFINE, .scale = {0.5f, 0.5f, 0.5f}};
-    struct gi_pointwise by_none = {.op = GI_POINTWISE_AFFINE}, sum = {.op = GI_POINTWISE_ADD};
+    struct gi_pointwise by_none = {.op = GI_POINTWISE_AFFINE};
+    struct gi_pointwise sum = {.op = GI_POINTWISE_ADD, .other = spare};
     enum gi_status status =
         k->alloc(queue, &zero, band->width, band->height, band->channels, band->type, err);
     if (status)
         return status;
-    status = k->pointwise(queue, &zero, band, NULL, &by_none, err);
+    status = k->pointwise(queue, &zero, band, &by_none, err);
     if (!status)
-        status = k->pointwise(queue, half, band, NULL, &by_half, err);
+        status = k->pointwise(queue, half, band, &by_half, err);
     for (int by = 1; by < 3 && !status; by++) {
         status = turn_colours(queue, spare, &zero, by, err);
         if (!status)
-            status = k->pointwise(queue, half, half, spare, &sum, err);
+            status = k->pointwise(queue, half, half, &sum, err);
     }
     k->release(queue, &zero);
     return status;
@@ -66,12 +67,12 @@ static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *stat
 {
     const struct gi_kernels *k = queue->k;
     struct gi_reduce opaque = {.opaque = true, .y = state->rows};
-    struct gi_pointwise difference = {.op = GI_POINTWISE_DIFFERENCE};
+    struct gi_pointwise difference = {.op = GI_POINTWISE_DIFFERENCE, .other = spare};
     enum gi_status status = k->reduce(queue, state->found, colours, &opaque, err);
     if (!status)
         status = turn_colours(queue, spare, colours, 1, err);
     if (!status)
-        status = k->pointwise(queue, spare, colours, spare, &difference, err);
+        status = k->pointwise(queue, spare, colours, &difference, err);
     return status ? status : k->reduce(queue, state->differences, spare, &opaque, err);
 }
 

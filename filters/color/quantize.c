@@ -89,7 +89,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     enum gi_status status = drop_alpha(queue, &colour, band, err);
     if (status)
         return status;
-    status = queue->k->count_colours(queue, &found, &colour, err);
+    status = queue->k->count_colours(queue, &found, &colour, NULL, err);
     if (gi_has_alpha(band))
         queue->k->release(queue, &colour);
     if (status)
@@ -118,7 +118,7 @@ static enum gi_status run_gray(struct gi_queue *queue, const struct gi_work *wor
     struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE, .table = {table}};
     for (int v = 0; v < 256; v++)
         table[v] = tables->colours[tables->entries[v]][0];
-    return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);
+    return queue->k->pointwise(queue, work->dst, work->srcs, &spec, err);
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,

@@ -37,7 +37,7 @@ enum gi_status gi_layout_run(const struct gi_plan *plan, struct gi_queue *queue,
     const struct gi_kernels *k = queue->k;
     int n = work->dst->height;
     if (!(layout & GI_LAYOUT_TRANSPOSE) || n == src.width)
-        return k->layout(queue, work->dst, &src, layout, err);
+        return k->layout(queue, work->dst, &src, &layout, err);
     struct gi_copy_border window = {
         .left = layout & GI_LAYOUT_MIRROR_X ? src.width - work->dst_y - n : work->dst_y};
     enum gi_status status = k->alloc(queue, &columns, n, src.height, src.channels, src.type, err);
@@ -45,7 +45,7 @@ enum gi_status gi_layout_run(const struct gi_plan *plan, struct gi_queue *queue,
         return status;
     status = k->copy_border(queue, &columns, &src, &window, err);
     if (!status)
-        status = k->layout(queue, work->dst, &columns, layout, err);
+        status = k->layout(queue, work->dst, &columns, &layout, err);
     k->release(queue, &columns);
     return status;
 }

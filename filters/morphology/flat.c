@@ -169,15 +169,17 @@ enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
                             struct gi_err *err)
 {
     struct gi_image other, *dst = work->dst;
+    struct gi_pointwise both = *point;
     bool some = hides(plan, work);
     enum gi_status status = pick(queue, dst, work->srcs, a, some, err);
     if (!status)
         status = alloc_like(queue, &other, work->srcs, err);
     if (status)
         return status;
+    both.other = &other;
     status = pick(queue, &other, work->srcs, b, some, err);
     if (!status)
-        status = queue->k->pointwise(queue, dst, dst, &other, point, err);
+        status = queue->k->pointwise(queue, dst, dst, &both, err);
     queue->k->release(queue, &other);
     return status;
 }
@@ -186,6 +188,6 @@ enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *a, const struct gi_image *b,
                                 struct gi_err *err)
 {
-    struct gi_pointwise spec = {.op = GI_POINTWISE_SUBTRACT};
-    return queue->k->pointwise(queue, dst, a, b, &spec, err);
+    struct gi_pointwise spec = {.op = GI_POINTWISE_SUBTRACT, .other = b};
+    return queue->k->pointwise(queue, dst, a, &spec, err);
 }

@@ -38,9 +38,10 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     enum gi_status status = gi_rank_run(plan, queue, work, err);
     if (status || p->threshold.kind == GI_LEVEL_UNSET)
         return status;
-    struct gi_pointwise outlier = {.op = GI_POINTWISE_OUTLIER, .alpha_too = p->alpha};
+    struct gi_pointwise outlier = {
+        .op = GI_POINTWISE_OUTLIER, .alpha_too = p->alpha, .other = work->dst};
     outlier.t = (float)gi_level_number(&p->threshold, work->dst->type, 0);
-    return queue->k->pointwise(queue, work->dst, work->srcs, work->dst, &outlier, err);
+    return queue->k->pointwise(queue, work->dst, work->srcs, &outlier, err);
 }
 
 const struct gi_filter gi_filter_median = {

@@ -56,17 +56,19 @@ static float paint_of(const struct gi_work *work, bool holes)
 
 static enum gi_status paint(const struct gi_plan *plan, struct gi_queue *queue,
                             const struct gi_work *work, const struct gi_image *judge,
-                            const struct gi_image *labels, uint32_t n, bool holes,
-                            gi_choose_fn *choose, struct gi_err *err)
+                            const struct gi_labels *labels, bool holes, gi_choose_fn *choose,
+                            struct gi_err *err)
 {
+    uint32_t n = labels->n;
     struct gi_region_sums *regions = malloc(((size_t)n + 1) * sizeof *regions);
     uint8_t *marked = calloc((size_t)n + 1, 1);
-    struct gi_paint spec = {labels, marked, n, paint_of(work, holes)};
+    struct gi_paint spec = {&labels->image, marked, n, paint_of(work, holes)};
+    struct gi_region_stats sums = {.labels = &labels->image, .n = n};
     enum gi_status status = GI_OK;
     if (!regions || !marked)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", n);
     if (!status)
-        status = queue->k->region_stats(queue, regions, n, labels, judge, 0, 0, err);
+        status = queue->k->region_stats(queue, regions, judge, &sums, err);
     if (!status && choose)
         status = choose(marked, regions, n, plan, err);
     else if (!status)
@@ -84,26 +86,27 @@ enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct gi_choose_params *p = plan->params;
     bool by_luma = gi_luma_decides(work->srcs, false), finds = p->at.kind == GI_LEVEL_OTSU;
-    struct gi_image judge, labels = {0};
+    struct gi_image judge;
+    struct gi_labels labels = {.n = 0};
     double otsu = 0;
     float lo, hi;
-    uint32_t n;
     enum gi_status status = gi_judge_make(queue, &judge, work->srcs, by_luma, err);
     if (status)
         return status;
     if (finds)
         status = gi_level_find(queue, &otsu, &lo, &hi, &judge, err);
     struct gi_predicate foreground = {&judge, gi_level_value(&p->at, judge.type, otsu), holes};
-    struct gi_flood by_side = {&foreground, p->connectivity ? 8 : 4, holes, paint_of(work, holes)};
+    struct gi_label parts = {foreground.above, holes, p->connectivity ? 8 : 4};
+    struct gi_flood by_side = {&foreground, parts.connectivity, holes, paint_of(work, holes)};
     bool floods = !choose && queue->k->flood;
     if (!status && floods)
         status = queue->k->flood(queue, work->dst, work->srcs, &by_side, err);
     else if (!status)
-        status = queue->k->label(queue, &labels, &n, &foreground, by_side.connectivity, err);
+        status = queue->k->label(queue, &labels, &judge, &parts, err);
     if (!status && !floods)
-        status = paint(plan, queue, work, &judge, &labels, n, holes, choose, err);
-    if (labels.data)
-        queue->k->release(queue, &labels);
+        status = paint(plan, queue, work, &judge, &labels, holes, choose, err);
+    if (labels.image.data)
+        queue->k->release(queue, &labels.image);
     gi_judge_release(queue, &judge, by_luma);
     return status;
 }

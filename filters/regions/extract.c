@@ -115,14 +115,14 @@ static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract
                               struct gi_image *labels, const struct gi_image *gray,
                               const struct gi_extract_params *p, struct gi_err *err)
 {
+    struct gi_region_stats sums = {labels, extract->found, extract->lo, extract->hi};
     enum gi_status status = GI_OK;
     uint32_t *renumber = malloc(((size_t)extract->found + 1) * sizeof *renumber);
     extract->regions = malloc(((size_t)extract->found + 1) * sizeof *extract->regions);
     if (!renumber || !extract->regions)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", extract->found);
     if (!status)
-        status = queue->k->region_stats(queue, extract->regions, extract->found, labels, gray,
-                                        extract->lo, extract->hi, err);
+        status = queue->k->region_stats(queue, extract->regions, gray, &sums, err);
     if (!status)
         status = gi_regions_keep(extract, renumber, p, err);
     bool dropped = extract->n < extract->found;
@@ -142,19 +142,19 @@ static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extr
                                  const struct gi_image *gray, const struct gi_predicate *foreground,
                                  const struct gi_extract_params *p, struct gi_err *err)
 {
-    struct gi_image labels = {0};
+    struct gi_labels labels = {.n = 0};
+    struct gi_label spec = {foreground->above, foreground->invert, p->connectivity ? 8 : 4};
     enum gi_status status = GI_OK;
     if (p->points)
         status = queue->k->compact(queue, &extract->points, gray, foreground, err);
     if (!status)
-        status = queue->k->label(queue, &labels, &extract->found, foreground,
-                                 p->connectivity ? 8 : 4, err);
+        status = queue->k->label(queue, &labels, foreground->on, &spec, err);
     if (status)
         return status;
-    extract->n = extract->found;
-    status = measure(queue, extract, &labels, gray, p, err);
-    if (labels.data)
-        queue->k->release(queue, &labels);
+    extract->n = extract->found = labels.n;
+    status = measure(queue, extract, &labels.image, gray, p, err);
+    if (labels.image.data)
+        queue->k->release(queue, &labels.image);
     return status;
 }
 
@@ -167,16 +167,17 @@ static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *mark
     const struct gi_kernels *k = queue->k;
     struct gi_permute_channels channel = {.from = {{0, c}}, .nsources = 1};
     struct gi_pointwise negative = {.op = GI_POINTWISE_AFFINE, .scale = {-1}};
-    struct gi_pointwise either = {.op = GI_POINTWISE_MAXIMUM};
+    struct gi_pointwise either = {.op = GI_POINTWISE_MAXIMUM, .other = spare};
+    struct gi_threshold above_zero = {0};
     enum gi_status status = k->permute_channels(queue, marked, mask, &channel, err);
     if (!status && mask->type == GI_F32)
-        status = k->pointwise(queue, spare, marked, NULL, &negative, err);
+        status = k->pointwise(queue, spare, marked, &negative, err);
     if (!status)
-        status = k->threshold(queue, marked, marked, 0, false, err);
+        status = k->threshold(queue, marked, marked, &above_zero, err);
     if (!status && mask->type == GI_F32)
-        status = k->threshold(queue, spare, spare, 0, false, err);
+        status = k->threshold(queue, spare, spare, &above_zero, err);
     if (!status && mask->type == GI_F32)
-        status = k->pointwise(queue, marked, marked, spare, &either, err);
+        status = k->pointwise(queue, marked, marked, &either, err);
     return status;
 }
 
@@ -187,7 +188,7 @@ static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
 {
     const struct gi_kernels *k = queue->k;
     struct gi_image one = {0}, spare = {0};
-    struct gi_pointwise either = {.op = GI_POINTWISE_MAXIMUM};
+    struct gi_pointwise either = {.op = GI_POINTWISE_MAXIMUM, .other = &one};
     enum gi_status status = k->alloc(queue, marked, mask->width, mask->height, 1, mask->type, err);
     if (!status)
         status = k->alloc(queue, &one, mask->width, mask->height, 1, mask->type, err);
@@ -196,7 +197,7 @@ static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
     for (int c = 0; c < gi_colour_channels(mask) && !status; c++) {
         status = mark_channel(queue, c ? &one : marked, &spare, mask, c, err);
         if (!status && c)
-            status = k->pointwise(queue, marked, marked, &one, &either, err);
+            status = k->pointwise(queue, marked, marked, &either, err);
     }
     if (one.data)
         k->release(queue, &one);
@@ -219,7 +220,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
         gray = &luma;
         status = k->alloc(queue, &luma, srcs->width, srcs->height, 1, srcs->type, err);
         if (!status)
-            status = k->luma(queue, &luma, srcs, err);
+            status = k->luma(queue, &luma, srcs, NULL, err);
     }
     if (!status)
         status = find_levels(queue, extract, gray, p, mask, err);

@@ -244,8 +244,8 @@ static enum gi_status measure_floats(struct gi_queue *queue, struct state *state
         return queue->k->histogram(queue, state->counts, band, &spec, err);
     spec = (struct gi_histogram_spec){
         .key = GI_KEY_RANGE, .nbins = p->bins, .lo = state->lo, .hi = state->hi};
-    enum gi_status status =
-        queue->k->sums(queue, state->sums, band, state->least, state->most, err);
+    struct gi_sums_range range = {state->least, state->most};
+    enum gi_status status = queue->k->sums(queue, state->sums, band, &range, err);
     return status ? status
                   : queue->k->histogram(queue, state->counts + bins_at(n, p), band, &spec, err);
 }

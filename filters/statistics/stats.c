@@ -87,7 +87,9 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
     struct gi_pointwise infinite = {.op = GI_POINTWISE_AFFINE, .scale = {INFINITY}};
     struct gi_pointwise keep = {.op = band->type == GI_F32 ? GI_POINTWISE_MINIMUM
                                                            : GI_POINTWISE_MULTIPLY,
-                                .alpha_too = true};
+                                .alpha_too = true,
+                                .other = kept};
+    struct gi_threshold above_zero = {0};
     enum gi_status status =
         k->alloc(queue, kept, band->width, band->height, band->channels, band->type, err);
     if (status)
@@ -96,13 +98,13 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
     if (!status) {
         status = k->permute_channels(queue, &alpha, band, &to_alpha, err);
         if (!status)
-            status = k->threshold(queue, &alpha, &alpha, 0, false, err);
+            status = k->threshold(queue, &alpha, &alpha, &above_zero, err);
         if (!status && band->type == GI_F32)
-            status = k->pointwise(queue, &alpha, &alpha, NULL, &infinite, err);
+            status = k->pointwise(queue, &alpha, &alpha, &infinite, err);
         if (!status)
             status = k->permute_channels(queue, kept, &alpha, &to_all, err);
         if (!status)
-            status = k->pointwise(queue, kept, band, kept, &keep, err);
+            status = k->pointwise(queue, kept, band, &keep, err);
         k->release(queue, &alpha);
     }
     if (status)

@@ -130,7 +130,7 @@ static enum gi_status settle_floats(const struct count *count, struct gi_image *
     struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE};
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         spec.table[c] = count->bins;
-    return count->queue->k->pointwise(count->queue, piece, piece, NULL, &spec, err);
+    return count->queue->k->pointwise(count->queue, piece, piece, &spec, err);
 }
 
 /* Counts a part of a tile, for all sets. */
@@ -230,11 +230,13 @@ static enum gi_status run_whole(const struct gi_plan *plan, struct gi_queue *que
                                 const struct gi_work *work, struct gi_err *err)
 {
     bool luma = by_luma(plan);
+    struct gi_clahe spec = *(const struct gi_clahe *)plan->tables;
     struct gi_image judge;
     enum gi_status status = gi_judge_make(queue, &judge, work->srcs, luma, err);
     if (status)
         return status;
-    status = queue->k->clahe(queue, work->dst, work->srcs, luma ? &judge : NULL, plan->tables, err);
+    spec.judge = luma ? &judge : NULL;
+    status = queue->k->clahe(queue, work->dst, work->srcs, &spec, err);
     gi_judge_release(queue, &judge, luma);
     return status;
 }
@@ -262,9 +264,9 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     spec.tables = tables;
     spec.y = work->src_y;
     spec.height = src->height;
+    spec.judge = by_luma(plan) ? work->srcs : NULL;
     if (!status)
-        status = queue->k->clahe(queue, work->dst, work->srcs, by_luma(plan) ? work->srcs : NULL,
-                                 &spec, err);
+        status = queue->k->clahe(queue, work->dst, work->srcs, &spec, err);
     free(tables);
     free(counts);
     return status;

@@ -59,7 +59,7 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
         int from = curve->each ? c : 0;
         spec.table[c] = curve->stays >> from & 1 ? NULL : block + (size_t)from * nbytes;
     }
-    enum gi_status status = queue->k->pointwise(queue, work->dst, src, NULL, &spec, err);
+    enum gi_status status = queue->k->pointwise(queue, work->dst, src, &spec, err);
     free(block);
     return status;
 }
@@ -94,14 +94,14 @@ enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work
     for (int c = 0; c < gi_colour_channels(src); c++)
         twice |= fill_line(&first, &last, c, &lines[c]);
     if (!twice)
-        return queue->k->pointwise(queue, work->dst, src, NULL, &last, err);
+        return queue->k->pointwise(queue, work->dst, src, &last, err);
     enum gi_status status =
         queue->k->alloc(queue, &moved, src->width, src->height, src->channels, src->type, err);
     if (status)
         return status;
-    status = queue->k->pointwise(queue, &moved, src, NULL, &first, err);
+    status = queue->k->pointwise(queue, &moved, src, &first, err);
     if (!status)
-        status = queue->k->pointwise(queue, work->dst, &moved, NULL, &last, err);
+        status = queue->k->pointwise(queue, work->dst, &moved, &last, err);
     queue->k->release(queue, &moved);
     return status;
 }

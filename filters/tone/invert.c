@@ -30,7 +30,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
         spec.scale[c] = -1;
         spec.offset[c] = gi_type_full_scale(plan->sources[0].type);
     }
-    return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);
+    return queue->k->pointwise(queue, work->dst, work->srcs, &spec, err);
 }
 
 const struct gi_filter gi_filter_invert = {

@@ -12,7 +12,7 @@ enum gi_status gi_judge_make(struct gi_queue *queue, struct gi_image *judge,
         queue->k->alloc(queue, judge, src->width, src->height, 1, src->type, err);
     if (status)
         return status;
-    status = queue->k->luma(queue, judge, src, err);
+    status = queue->k->luma(queue, judge, src, NULL, err);
     if (status)
         queue->k->release(queue, judge);
     return status;

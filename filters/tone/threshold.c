@@ -56,13 +56,13 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct params *p = plan->params;
     double otsu = work->state ? gi_level_otsu(work->state) : 0;
-    float level = gi_level_value(&p->at, plan->sources[0].type, otsu);
+    struct gi_threshold spec = {gi_level_value(&p->at, plan->sources[0].type, otsu), p->invert};
     const struct gi_image *src = work->srcs;
     struct gi_image judge;
     enum gi_status status = gi_judge_make(queue, &judge, src, by_luma(plan), err);
     if (status)
         return status;
-    status = queue->k->threshold(queue, work->dst, &judge, level, p->invert, err);
+    status = queue->k->threshold(queue, work->dst, &judge, &spec, err);
     gi_judge_release(queue, &judge, by_luma(plan));
     return status;
 }

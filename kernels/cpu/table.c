@@ -1,4 +1,4 @@
-/* The table of one instruction level.
+/* The table of one instruction level, and the functions of the primitives in it.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/device/host.h"
@@ -11,91 +11,22 @@ static enum gi_status device_open(struct gi_device **device, const struct gi_ope
     return gi_cpu_host_device_open(device, &GI_CPU(kernels), options, err);
 }
 
+#define FUNCTION(name, samples, shape, result, spec)                                               \
+    GI_WAYS_FUNCTION(GI_CPU(name), GI_CPU(name##_ways), name, samples, shape)
+#define ABOUT(name, samples, shape, result, spec)  &name##_about,
+#define SLOT(name, samples, shape, result, spec)   , .name = GI_CPU(name)
+#define ABSENT(name, samples, shape, result, spec) , .name = NULL
+
+GI_PRIMITIVES_BOTH(FUNCTION)
+GI_PRIMITIVES_CPU(FUNCTION)
+
 static const struct gi_ways *const ways[] = {
-    &GI_CPU(convolve_separable_ways),
-    &GI_CPU(convolve_2d_ways),
-    &GI_CPU(box_ways),
-    &GI_CPU(gradient_magnitude_ways),
-    &GI_CPU(min_max_ways),
-    &GI_CPU(rolling_ball_ways),
-    &GI_CPU(ignore_transparent_ways),
-    &GI_CPU(median_ways),
-    &GI_CPU(mode_ways),
-    &GI_CPU(bilateral_ways),
-    &GI_CPU(nlmeans_ways),
-    &GI_CPU(pointwise_ways),
-    &GI_CPU(threshold_ways),
-    &GI_CPU(clahe_ways),
-    &GI_CPU(local_threshold_ways),
-    &GI_CPU(local_spread_ways),
-    &GI_CPU(bernsen_ways),
-    &GI_CPU(luma_ways),
-    &GI_CPU(colour_transform_ways),
-    &GI_CPU(count_colours_ways),
-    &GI_CPU(recolour_ways),
-    &GI_CPU(permute_channels_ways),
-    &GI_CPU(copy_border_ways),
-    &GI_CPU(layout_ways),
-    &GI_CPU(bounds_ways),
-    &GI_CPU(resample_ways),
-    &GI_CPU(remap_ways),
-    &GI_CPU(arithmetic_ways),
-    &GI_CPU(histogram_ways),
-    &GI_CPU(sums_ways),
-    &GI_CPU(reduce_ways),
-    &GI_CPU(scan_ways),
-    &GI_CPU(stack_ways),
-    &GI_CPU(compact_ways),
-    &GI_CPU(label_ways),
-    &GI_CPU(region_stats_ways),
-    &GI_CPU(paint_ways),
-    &GI_CPU(flood_ways),
-    &GI_CPU(scatter_ways),
-    NULL,
+    GI_PRIMITIVES_BOTH(ABOUT) GI_PRIMITIVES_CPU(ABOUT) NULL,
 };
 
 const struct gi_kernels GI_CPU(kernels) = {
     GI_CPU_HOST_SLOTS,
     .device_open = device_open,
     .roofline = GI_CPU(roofline),
-    .ways = ways,
-    .convolve_separable = GI_CPU(convolve_separable),
-    .convolve_2d = GI_CPU(convolve_2d),
-    .box = GI_CPU(box),
-    .gradient_magnitude = GI_CPU(gradient_magnitude),
-    .min_max = GI_CPU(min_max),
-    .rolling_ball = GI_CPU(rolling_ball),
-    .ignore_transparent = GI_CPU(ignore_transparent),
-    .median = GI_CPU(median),
-    .mode = GI_CPU(mode),
-    .bilateral = GI_CPU(bilateral),
-    .nlmeans = GI_CPU(nlmeans),
-    .pointwise = GI_CPU(pointwise),
-    .threshold = GI_CPU(threshold),
-    .clahe = GI_CPU(clahe),
-    .local_threshold = GI_CPU(local_threshold),
-    .local_spread = GI_CPU(local_spread),
-    .bernsen = GI_CPU(bernsen),
-    .luma = GI_CPU(luma),
-    .colour_transform = GI_CPU(colour_transform),
-    .count_colours = GI_CPU(count_colours),
-    .recolour = GI_CPU(recolour),
-    .permute_channels = GI_CPU(permute_channels),
-    .copy_border = GI_CPU(copy_border),
-    .layout = GI_CPU(layout),
-    .bounds = GI_CPU(bounds),
-    .resample = GI_CPU(resample),
-    .remap = GI_CPU(remap),
-    .arithmetic = GI_CPU(arithmetic),
-    .histogram = GI_CPU(histogram),
-    .sums = GI_CPU(sums),
-    .reduce = GI_CPU(reduce),
-    .scan = GI_CPU(scan),
-    .stack = GI_CPU(stack),
-    .compact = GI_CPU(compact),
-    .label = GI_CPU(label),
-    .region_stats = GI_CPU(region_stats),
-    .paint = GI_CPU(paint),
-    .flood = GI_CPU(flood),
-    .scatter = GI_CPU(scatter),
+    .ways = ways GI_PRIMITIVES_CPU(SLOT) GI_PRIMITIVES_CUDA(ABSENT) GI_PRIMITIVES_BOTH(SLOT),
 };

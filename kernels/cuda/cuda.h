@@ -208,60 +208,12 @@ enum gi_status gi_cuda_copy_to_device(struct gi_cuda_queue *cu, void *device, si
                                       const void *host, size_t host_stride, size_t row_nbytes,
                                       size_t nrows, struct gi_err *err);
 
-/* The primitives: one function per slot of struct gi_kernels. */
-gi_convolve_separable_fn gi_cuda_convolve_separable;
-gi_convolve_2d_fn gi_cuda_convolve_2d;
-gi_box_fn gi_cuda_box;
-gi_gradient_magnitude_fn gi_cuda_gradient_magnitude;
-gi_min_max_fn gi_cuda_min_max;
-gi_rolling_ball_fn gi_cuda_rolling_ball;
-gi_ignore_transparent_fn gi_cuda_ignore_transparent;
-gi_median_fn gi_cuda_median;
-gi_mode_fn gi_cuda_mode;
-gi_bilateral_fn gi_cuda_bilateral;
-gi_nlmeans_fn gi_cuda_nlmeans;
-gi_pointwise_fn gi_cuda_pointwise;
-gi_threshold_fn gi_cuda_threshold;
-gi_clahe_fn gi_cuda_clahe;
-gi_local_threshold_fn gi_cuda_local_threshold;
-gi_local_spread_fn gi_cuda_local_spread;
-gi_bernsen_fn gi_cuda_bernsen;
-gi_luma_fn gi_cuda_luma;
-gi_colour_transform_fn gi_cuda_colour_transform;
-gi_count_colours_fn gi_cuda_count_colours;
-gi_recolour_fn gi_cuda_recolour;
-gi_permute_channels_fn gi_cuda_permute_channels;
-gi_copy_border_fn gi_cuda_copy_border;
-gi_layout_fn gi_cuda_layout;
-gi_bounds_fn gi_cuda_bounds;
-gi_resample_fn gi_cuda_resample;
-gi_remap_fn gi_cuda_remap;
-gi_arithmetic_fn gi_cuda_arithmetic;
-gi_histogram_fn gi_cuda_histogram;
-gi_sums_fn gi_cuda_sums;
-gi_reduce_fn gi_cuda_reduce;
-gi_scan_fn gi_cuda_scan;
-gi_stack_fn gi_cuda_stack;
-gi_compact_fn gi_cuda_compact;
-gi_label_fn gi_cuda_label;
-gi_region_stats_fn gi_cuda_region_stats;
-gi_paint_fn gi_cuda_paint;
-gi_scatter_fn gi_cuda_scatter;
-
-/* The table of implementations (ways) of each primitive. */
-extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
-    gi_cuda_box_ways, gi_cuda_min_max_ways, gi_cuda_rolling_ball_ways, gi_cuda_median_ways,
-    gi_cuda_mode_ways, gi_cuda_ignore_transparent_ways;
-extern const struct gi_ways gi_cuda_bilateral_ways, gi_cuda_nlmeans_ways;
-extern const struct gi_ways gi_cuda_local_threshold_ways, gi_cuda_local_spread_ways,
-    gi_cuda_bernsen_ways, gi_cuda_scan_ways, gi_cuda_stack_ways;
-extern const struct gi_ways gi_cuda_gradient_magnitude_ways, gi_cuda_pointwise_ways,
-    gi_cuda_threshold_ways, gi_cuda_arithmetic_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways,
-    gi_cuda_colour_transform_ways, gi_cuda_recolour_ways, gi_cuda_count_colours_ways,
-    gi_cuda_histogram_ways, gi_cuda_sums_ways, gi_cuda_compact_ways, gi_cuda_label_ways,
-    gi_cuda_region_stats_ways;
-extern const struct gi_ways gi_cuda_paint_ways, gi_cuda_scatter_ways, gi_cuda_copy_border_ways,
-    gi_cuda_layout_ways, gi_cuda_permute_channels_ways, gi_cuda_bounds_ways, gi_cuda_reduce_ways,
-    gi_cuda_resample_ways, gi_cuda_remap_ways;
+/* Of each primitive the function, which kernels/cuda/table.cu defines, and its table of ways, in
+ * which the file of its name ends. */
+#define GI_CUDA_DECLARE(name, samples, shape, result, spec)                                        \
+    gi_##name##_fn gi_cuda_##name;                                                                 \
+    extern const struct gi_##name##_way gi_cuda_##name##_ways[GI_WAYS_MAX];
+GI_PRIMITIVES_BOTH(GI_CUDA_DECLARE)
+GI_PRIMITIVES_CUDA(GI_CUDA_DECLARE)
 
 #endif

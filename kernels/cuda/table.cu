@@ -3,46 +3,17 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
+#define FUNCTION(name, samples, shape, result, spec)                                               \
+    GI_WAYS_FUNCTION(gi_cuda_##name, gi_cuda_##name##_ways, name, samples, shape)
+#define ABOUT(name, samples, shape, result, spec)  &name##_about,
+#define SLOT(name, samples, shape, result, spec)   , .name = gi_cuda_##name
+#define ABSENT(name, samples, shape, result, spec) , .name = NULL
+
+GI_PRIMITIVES_BOTH(FUNCTION)
+GI_PRIMITIVES_CUDA(FUNCTION)
+
 static const struct gi_ways *const ways[] = {
-    &gi_cuda_convolve_separable_ways,
-    &gi_cuda_convolve_2d_ways,
-    &gi_cuda_box_ways,
-    &gi_cuda_gradient_magnitude_ways,
-    &gi_cuda_min_max_ways,
-    &gi_cuda_rolling_ball_ways,
-    &gi_cuda_ignore_transparent_ways,
-    &gi_cuda_median_ways,
-    &gi_cuda_mode_ways,
-    &gi_cuda_bilateral_ways,
-    &gi_cuda_nlmeans_ways,
-    &gi_cuda_pointwise_ways,
-    &gi_cuda_threshold_ways,
-    &gi_cuda_clahe_ways,
-    &gi_cuda_local_threshold_ways,
-    &gi_cuda_local_spread_ways,
-    &gi_cuda_bernsen_ways,
-    &gi_cuda_luma_ways,
-    &gi_cuda_colour_transform_ways,
-    &gi_cuda_count_colours_ways,
-    &gi_cuda_recolour_ways,
-    &gi_cuda_permute_channels_ways,
-    &gi_cuda_copy_border_ways,
-    &gi_cuda_layout_ways,
-    &gi_cuda_bounds_ways,
-    &gi_cuda_resample_ways,
-    &gi_cuda_remap_ways,
-    &gi_cuda_arithmetic_ways,
-    &gi_cuda_histogram_ways,
-    &gi_cuda_sums_ways,
-    &gi_cuda_reduce_ways,
-    &gi_cuda_scan_ways,
-    &gi_cuda_stack_ways,
-    &gi_cuda_compact_ways,
-    &gi_cuda_label_ways,
-    &gi_cuda_region_stats_ways,
-    &gi_cuda_paint_ways,
-    &gi_cuda_scatter_ways,
-    NULL,
+    GI_PRIMITIVES_BOTH(ABOUT) GI_PRIMITIVES_CUDA(ABOUT) NULL,
 };
 
 static const struct gi_kernels kernels = {
@@ -71,46 +42,7 @@ static const struct gi_kernels kernels = {
     .stopwatch_free = gi_cuda_stopwatch_free,
     .range = gi_cuda_range,
     .roofline = gi_cuda_roofline,
-    .ways = ways,
-    .convolve_separable = gi_cuda_convolve_separable,
-    .convolve_2d = gi_cuda_convolve_2d,
-    .box = gi_cuda_box,
-    .gradient_magnitude = gi_cuda_gradient_magnitude,
-    .min_max = gi_cuda_min_max,
-    .rolling_ball = gi_cuda_rolling_ball,
-    .ignore_transparent = gi_cuda_ignore_transparent,
-    .median = gi_cuda_median,
-    .mode = gi_cuda_mode,
-    .bilateral = gi_cuda_bilateral,
-    .nlmeans = gi_cuda_nlmeans,
-    .pointwise = gi_cuda_pointwise,
-    .threshold = gi_cuda_threshold,
-    .clahe = gi_cuda_clahe,
-    .local_threshold = gi_cuda_local_threshold,
-    .local_spread = gi_cuda_local_spread,
-    .bernsen = gi_cuda_bernsen,
-    .luma = gi_cuda_luma,
-    .colour_transform = gi_cuda_colour_transform,
-    .count_colours = gi_cuda_count_colours,
-    .recolour = gi_cuda_recolour,
-    .permute_channels = gi_cuda_permute_channels,
-    .copy_border = gi_cuda_copy_border,
-    .layout = gi_cuda_layout,
-    .bounds = gi_cuda_bounds,
-    .resample = gi_cuda_resample,
-    .remap = gi_cuda_remap,
-    .arithmetic = gi_cuda_arithmetic,
-    .histogram = gi_cuda_histogram,
-    .sums = gi_cuda_sums,
-    .reduce = gi_cuda_reduce,
-    .scan = gi_cuda_scan,
-    .stack = gi_cuda_stack,
-    .compact = gi_cuda_compact,
-    .label = gi_cuda_label,
-    .region_stats = gi_cuda_region_stats,
-    .paint = gi_cuda_paint,
-    .flood = NULL, /* callers use label instead */
-    .scatter = gi_cuda_scatter,
+    .ways = ways GI_PRIMITIVES_CPU(ABSENT) GI_PRIMITIVES_CUDA(SLOT) GI_PRIMITIVES_BOTH(SLOT),
 };
 
 const struct gi_kernels *gi_kernels_cuda(void)

@@ -16,8 +16,8 @@ struct bench {
     struct gi_roofline rates;
     struct bench_request request; /* the one that the members below belong to */
     struct bench_weights weights;
-    struct gi_image src, other, dst, labels;
-    uint32_t nlabels;
+    struct gi_image src, other, dst;
+    struct gi_labels labels;
     struct gi_region_sums *regions;
     double kept; /* number of foreground pixels or regions, see bench_cost_of() */
 };
@@ -27,7 +27,7 @@ static void release(struct bench *bench)
     gi_image_free(&bench->src);
     gi_image_free(&bench->other);
     gi_image_free(&bench->dst);
-    gi_image_free(&bench->labels);
+    gi_image_free(&bench->labels.image);
     free(bench->regions);
     bench_weights_free(&bench->weights);
     bench->regions = NULL;
@@ -103,21 +103,21 @@ static enum gi_status label(struct bench *bench, struct gi_err *err)
 {
     struct gi_queue *queue = bench->queue;
     struct gi_predicate predicate = above_half(bench);
-    if (bench->labels.data)
-        queue->k->release(queue, &bench->labels);
-    return queue->k->label(queue, &bench->labels, &bench->nlabels, &predicate,
-                           bench->request.connectivity, err);
+    struct gi_label spec = {predicate.above, predicate.invert, bench->request.connectivity};
+    if (bench->labels.image.data)
+        queue->k->release(queue, &bench->labels.image);
+    return queue->k->label(queue, &bench->labels, predicate.on, &spec, err);
 }
 
 static enum gi_status region_stats(struct bench *bench, struct gi_err *err)
 {
     free(bench->regions);
-    bench->regions = malloc(((size_t)bench->nlabels + 1) * sizeof *bench->regions);
+    bench->regions = malloc(((size_t)bench->labels.n + 1) * sizeof *bench->regions);
     if (!bench->regions)
         return gi_fail(err, GI_E_MEMORY, "out of memory: regions");
-    bench->kept = bench->nlabels;
-    return bench->queue->k->region_stats(bench->queue, bench->regions, bench->nlabels,
-                                         &bench->labels, &bench->src, 0, 1, err);
+    bench->kept = bench->labels.n;
+    struct gi_region_stats spec = {&bench->labels.image, bench->labels.n, 0, 1};
+    return bench->queue->k->region_stats(bench->queue, bench->regions, &bench->src, &spec, err);
 }
 
 static enum gi_status run_select(struct bench *bench, struct gi_err *err)
@@ -137,6 +137,7 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
 {
     static uint64_t counts[GI_MAX_CHANNELS * 65536];
     static const float lo[GI_MAX_CHANNELS] = {0}, hi[GI_MAX_CHANNELS] = {1, 1, 1, 1};
+    struct gi_sums_range range = {lo, hi};
     struct gi_queue *queue = bench->queue;
     struct gi_sums sums[GI_MAX_CHANNELS] = {{0}};
     struct gi_reduction found[GI_MAX_CHANNELS];
@@ -149,7 +150,7 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
         return queue->k->histogram(queue, counts, &bench->src, &spec, err);
     }
     case BENCH_SUM:
-        return queue->k->sums(queue, sums, &bench->src, lo, hi, err);
+        return queue->k->sums(queue, sums, &bench->src, &range, err);
     case BENCH_REDUCE:
         memset(found, 0, sizeof found);
         return queue->k->reduce(queue, found, &bench->src, &plain, err);
@@ -240,7 +241,7 @@ static enum gi_status time_ways(struct bench *bench, json_t *object, struct gi_e
     json_t *times = json_object();
     bool takes[32] = {false};
     enum gi_status status = GI_OK;
-    for (int i = 0; ways && i < ways->n && !status; i++) {
+    for (int i = 0; ways && gi_way_at(ways, i) && !status; i++) {
         struct gi_err refused;
         bench_force_way(bench->queue, request, i, err);
         takes[i] = !run(bench, &refused);
@@ -250,7 +251,7 @@ static enum gi_status time_ways(struct bench *bench, json_t *object, struct gi_e
         }
     }
     for (int r = 0; r < request->runs; r++)
-        for (int i = 0; ways && i < ways->n && !status; i++) {
+        for (int i = 0; ways && gi_way_at(ways, i) && !status; i++) {
             bench_force_way(bench->queue, request, i, err);
             if (takes[i])
                 status = time_run(bench, times, gi_way_at(ways, i)->name, err);

@@ -138,7 +138,8 @@ static void run_histogram(struct bench_job *job, int set)
     struct gi_histogram_spec spec = bench_histogram_spec(job->request);
     size_t n = (size_t)job->request->channels * (size_t)spec.nbins;
     check(job, cudaMemsetAsync(job->out, 0, n * sizeof(uint64_t), job->cu->stream));
-    gi_cuda_histogram_launch(job->cu, (uint64_t *)job->out, &job->src[set], &spec, &job->err);
+    gi_cuda_histogram_launch(&job->cu->base, (uint64_t *)job->out, &job->src[set], &spec,
+                             &job->err);
 }
 
 static void run_sum(struct bench_job *job, int set)
@@ -391,7 +392,7 @@ static void time_ways(struct bench *bench, struct bench_job *job, json_t *object
     struct bench_candidate work = ours(request->work);
     json_t *times = json_object();
     int runs[32] = {0};
-    for (int w = 0; ways && w < ways->n && !job->err.status; w++) {
+    for (int w = 0; ways && gi_way_at(ways, w) && !job->err.status; w++) {
         double us = 0;
         bench_force_way(bench->queue, request, w, &job->err);
         for (int i = 0; i < WARM_UPS && us < SLOW_US && !job->err.status; i++)
@@ -403,7 +404,7 @@ static void time_ways(struct bench *bench, struct bench_job *job, json_t *object
         }
     }
     for (int i = 0; i < request->runs; i++)
-        for (int w = 0; ways && w < ways->n && !job->err.status; w++)
+        for (int w = 0; ways && gi_way_at(ways, w) && !job->err.status; w++)
             if (i < runs[w]) {
                 bench_force_way(bench->queue, request, w, &job->err);
                 bench_log_time(times, gi_way_at(ways, w)->name,

@@ -217,7 +217,7 @@ static enum gi_status run_pointwise(struct gi_queue *queue, struct gi_image *dst
         point.offset[c] = gi_type_full_scale(src->type);
         point.table[c] = src->type == GI_U8 ? (const void *)weights->table8 : weights->table16;
     }
-    return queue->k->pointwise(queue, dst, src, NULL, &point, err);
+    return queue->k->pointwise(queue, dst, src, &point, err);
 }
 
 static enum gi_status run_layout(struct gi_queue *queue, struct gi_image *dst,
@@ -230,13 +230,14 @@ static enum gi_status run_layout(struct gi_queue *queue, struct gi_image *dst,
         swap.from[c].channel = src->channels - 1 - c;
     switch (work) {
     case BENCH_FLIP_H:
-        return queue->k->layout(queue, dst, src, GI_LAYOUT_MIRROR_X, err);
+        return queue->k->layout(queue, dst, src, &(int){GI_LAYOUT_MIRROR_X}, err);
     case BENCH_FLIP_V:
-        return queue->k->layout(queue, dst, src, GI_LAYOUT_MIRROR_Y, err);
+        return queue->k->layout(queue, dst, src, &(int){GI_LAYOUT_MIRROR_Y}, err);
     case BENCH_TRANSPOSE:
-        return queue->k->layout(queue, dst, src, GI_LAYOUT_TRANSPOSE, err);
+        return queue->k->layout(queue, dst, src, &(int){GI_LAYOUT_TRANSPOSE}, err);
     case BENCH_TURN_90:
-        return queue->k->layout(queue, dst, src, GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_Y, err);
+        return queue->k->layout(queue, dst, src, &(int){GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_Y},
+                                err);
     case BENCH_WINDOW:
         return queue->k->copy_border(queue, dst, src, &window, err);
     default:
@@ -352,19 +353,20 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     case BENCH_MEDIAN:
         return queue->k->median(queue, dst, src, &median, err);
     case BENCH_CLAHE:
-        return queue->k->clahe(queue, dst, src, NULL,
+        return queue->k->clahe(queue, dst, src,
                                &(struct gi_clahe){.across = 8, .down = 8, .clip = 2}, err);
     case BENCH_SOBEL:
         return queue->k->gradient_magnitude(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:
-        return queue->k->threshold(queue, dst, src, gi_type_full_scale(src->type) / 2, false, err);
+        return queue->k->threshold(
+            queue, dst, src, &(struct gi_threshold){gi_type_full_scale(src->type) / 2, false}, err);
     case BENCH_LOCAL_MEAN:
     case BENCH_SAUVOLA:
         return run_local(queue, dst, src, request, err);
     case BENCH_INTEGRAL:
         return queue->k->scan(queue, dst, src, &integral, err);
     case BENCH_LUMA:
-        return queue->k->luma(queue, dst, src, err);
+        return queue->k->luma(queue, dst, src, NULL, err);
     default:
         return run_pointwise(queue, dst, src, request, weights, err);
     }

@@ -254,9 +254,10 @@ static enum gi_status run(struct gi_queue *queue, const struct operation *op, st
     case GRADIENT:
         return queue->k->gradient_magnitude(queue, dst, src, &op->gradient, err);
     case THRESHOLD:
-        return queue->k->threshold(queue, dst, src, op->above, op->invert, err);
+        return queue->k->threshold(queue, dst, src, &(struct gi_threshold){op->above, op->invert},
+                                   err);
     default:
-        return queue->k->luma(queue, dst, src, err);
+        return queue->k->luma(queue, dst, src, NULL, err);
     }
 }
 

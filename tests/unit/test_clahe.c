@@ -120,8 +120,9 @@ static void check_queue(struct gi_queue *queue, const struct gi_clahe *spec,
     assert_int_equal(k->upload(queue, &device, src, NULL, &err), GI_OK);
     assert_int_equal(k->upload(queue, &judges, judge, NULL, &err), GI_OK);
     assert_int_equal(k->upload(queue, &dst, &got.image, NULL, &err), GI_OK);
-    enum gi_status status =
-        k->clahe(queue, &dst, &device, judge == src ? NULL : &judges, spec, &err);
+    struct gi_clahe judged = *spec;
+    judged.judge = judge == src ? NULL : &judges;
+    enum gi_status status = k->clahe(queue, &dst, &device, &judged, &err);
     assert_true(walk_ran(queue, "clahe", way, status, &err));
     assert_int_equal(k->download(queue, &back, &dst, NULL, &err), GI_OK);
     case_equal(&back, want, walk_what(queue, "clahe", way));
@@ -201,7 +202,7 @@ static void refused(void **state)
         const struct gi_kernels *k = walk_queues[q]->k;
         assert_int_equal(k->alloc(walk_queues[q], &image, 3, 2, 1, GI_U32, &err), GI_OK);
         assert_int_equal(k->alloc(walk_queues[q], &dst, 3, 2, 1, GI_U32, &err), GI_OK);
-        enum gi_status status = k->clahe(walk_queues[q], &dst, &image, NULL, &spec, &err);
+        enum gi_status status = k->clahe(walk_queues[q], &dst, &image, &spec, &err);
         assert_int_equal(status, GI_E_UNSUPPORTED);
         walk_refused("clahe", status, &err);
         k->release(walk_queues[q], &image);

@@ -69,7 +69,7 @@ static void count_all(const struct gi_image *image)
             struct gi_colours found = {0};
             assert_int_equal(k->upload(walk_queues[q], &on, image, NULL, &err), GI_OK);
             if (walk_ran(walk_queues[q], "count_colours", i,
-                         k->count_colours(walk_queues[q], &found, &on, &err), &err))
+                         k->count_colours(walk_queues[q], &found, &on, NULL, &err), &err))
                 check_counts(&found, image, walk_what(walk_queues[q], "count_colours", i));
             err = (struct gi_err){0};
             free(found.each);
@@ -164,7 +164,7 @@ static enum gi_status counted(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_colours found;
     (void)dst;
-    return queue->k->count_colours(queue, &found, labels, err);
+    return queue->k->count_colours(queue, &found, labels, NULL, err);
 }
 
 static enum gi_status recoloured(struct gi_queue *queue, struct gi_image *dst,

@@ -117,7 +117,7 @@ static void try_all(struct work *w, const int *size, int channels, enum gi_type 
 
     work_alloc(w, size, channels, 1, type, seed);
     ideal_luma(&w->want.image, &w->src.image);
-    w->queue->k->luma(w->queue, &w->got.image, &w->src.image, &err);
+    w->queue->k->luma(w->queue, &w->got.image, &w->src.image, NULL, &err);
     work_free(w);
 }
 

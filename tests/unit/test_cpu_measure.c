@@ -184,6 +184,7 @@ static void test_sums(void **state)
 {
     (void)state;
     static const float lo[] = {0, -0.5f, 0.25f, 0.5f}, hi[] = {1, 1.5f, 0.75f, 0.5f};
+    struct gi_sums_range range = {lo, hi};
     for (int i = 0; i < SIZES; i++)
         for (int channels = 1; channels <= 4; channels++)
             for (int type = GI_U8; type <= GI_F32; type++) {
@@ -194,7 +195,7 @@ static void test_sums(void **state)
                 sums_oracle(want, &g.image, lo, hi);
                 for (int k = 0; k < ncontexts; k++) {
                     struct gi_sums got[4] = {{1, 2, 3, 4}};
-                    assert_int_equal(contexts[k]->k->sums(contexts[k], got, &g.image, lo, hi, NULL),
+                    assert_int_equal(contexts[k]->k->sums(contexts[k], got, &g.image, &range, NULL),
                                      GI_OK);
                     assert_memory_equal(got, want, sizeof want);
                 }
@@ -214,8 +215,8 @@ static void test_full_scale_row(void **state)
         memset(image.data, 0xff, gi_row_nbytes(&image));
         for (int k = 0; k < ncontexts; k++) {
             struct gi_sums got = {0};
-            assert_int_equal(contexts[k]->k->sums(contexts[k], &got, &image, NULL, NULL, NULL),
-                             GI_OK);
+            struct gi_sums_range none = {0};
+            assert_int_equal(contexts[k]->k->sums(contexts[k], &got, &image, &none, NULL), GI_OK);
             assert_true(got.n == n && got.q == n * most && got.q2_low == n * most * most);
             assert_true(got.q2_high == 0);
             uint64_t *counts = calloc(most + 1, sizeof *counts);
@@ -277,9 +278,9 @@ static void check_stats(struct gi_queue *queue, const struct gi_image *labels,
                         uint32_t n)
 {
     struct gi_region_sums *got = malloc((n + 1) * sizeof *got);
+    struct gi_region_stats spec = {labels, n, 0.0f, 1.0f};
     memset(got, 0xee, n * sizeof *got);
-    assert_int_equal(queue->k->region_stats(queue, got, n, labels, values, 0.0f, 1.0f, NULL),
-                     GI_OK);
+    assert_int_equal(queue->k->region_stats(queue, got, values, &spec, NULL), GI_OK);
     for (uint32_t i = 0; i < n; i++)
         if (memcmp(&got[i], &want[i], sizeof *got) != 0)
             fail_msg("%d x %d: region %u of %u differs", labels->width, labels->height, i + 1, n);
@@ -295,16 +296,16 @@ static void check_regions(const struct gi_predicate *p, const struct gi_image *v
     struct gi_region_sums *sums = malloc((n + 1) * sizeof *sums);
     region_oracle(sums, n, &(struct grid){want, width, height}, values, 0.0f, 1.0f);
     for (int k = 0; k < ncontexts; k++) {
-        struct gi_image labels;
-        uint32_t got;
+        struct gi_labels labels;
+        struct gi_label spec = {p->above, p->invert, connectivity};
         struct gi_queue *queue = contexts[k];
-        assert_int_equal(queue->k->label(queue, &labels, &got, p, connectivity, NULL), GI_OK);
-        assert_int_equal(got, n);
+        assert_int_equal(queue->k->label(queue, &labels, p->on, &spec, NULL), GI_OK);
+        assert_int_equal(labels.n, n);
         for (int y = 0; y < height; y++)
-            assert_memory_equal(gi_row(&labels, y), want + (size_t)y * (size_t)width,
+            assert_memory_equal(gi_row(&labels.image, y), want + (size_t)y * (size_t)width,
                                 (size_t)width * sizeof *want);
-        check_stats(queue, &labels, values, sums, n);
-        queue->k->release(queue, &labels);
+        check_stats(queue, &labels.image, values, sums, n);
+        queue->k->release(queue, &labels.image);
     }
     free(want);
     free(sums);

@@ -114,8 +114,9 @@ static void run(struct gi_queue *queue, struct gi_image *dst, const struct gi_im
                 const struct gi_image *other, const struct gi_pointwise *spec)
 {
     struct gi_err err = {0};
-    if (queue->k->pointwise(queue, dst, src, pointwise_has_two(spec->op) ? other : NULL, spec,
-                            &err))
+    struct gi_pointwise with = *spec;
+    with.other = pointwise_has_two(spec->op) ? other : NULL;
+    if (queue->k->pointwise(queue, dst, src, &with, &err))
         fail_msg("%s", err.text);
 }
 
@@ -296,6 +297,7 @@ static void refused(void **state)
     (void)state;
     struct guard src, dst;
     struct gi_queue *queue;
+    struct gi_threshold zero = {0};
     case_open(&queue, gi_kernels_cpu(), 2);
     for (int type = GI_F32; type <= GI_U32; type++) {
         struct gi_err err = {0};
@@ -303,17 +305,18 @@ static void refused(void **state)
         guard_alloc(&dst, 5, 3, 1, (enum gi_type)type, 0);
         for (int op = 0; op < POINTWISE_OPERATIONS; op++) {
             struct gi_pointwise spec = {.op = (enum gi_pointwise_op)op,
-                                        .table = {tables.of_floats[0]}};
+                                        .table = {tables.of_floats[0]},
+                                        .other = &src.image};
             enum gi_status want = type == GI_F32 ? GI_OK : GI_E_UNSUPPORTED;
             err = (struct gi_err){0};
-            assert_int_equal(
-                queue->k->pointwise(queue, &dst.image, &src.image, &src.image, &spec, &err), want);
+            assert_int_equal(queue->k->pointwise(queue, &dst.image, &src.image, &spec, &err), want);
             assert_int_equal(err.status, want);
         }
         if (type == GI_U32) {
-            assert_int_equal(queue->k->threshold(queue, &dst.image, &src.image, 0, false, &err),
+            assert_int_equal(queue->k->threshold(queue, &dst.image, &src.image, &zero, &err),
                              GI_E_UNSUPPORTED);
-            assert_int_equal(queue->k->luma(queue, &dst.image, &src.image, &err), GI_E_UNSUPPORTED);
+            assert_int_equal(queue->k->luma(queue, &dst.image, &src.image, NULL, &err),
+                             GI_E_UNSUPPORTED);
             for (int y = 0; y < 3; y++)
                 for (size_t i = 0; i < gi_row_nbytes(&dst.image); i++)
                     assert_int_equal(((char *)gi_row(&dst.image, y))[i], 0);

@@ -48,9 +48,10 @@ static void run(struct gi_queue *queue, const struct operation *op, struct gi_im
     else if (op->which == GRADIENT)
         status = queue->k->gradient_magnitude(queue, dst, src, &op->gradient, &err);
     else if (op->which == THRESHOLD)
-        status = queue->k->threshold(queue, dst, src, op->above, op->invert, &err);
+        status = queue->k->threshold(queue, dst, src, &(struct gi_threshold){op->above, op->invert},
+                                     &err);
     else
-        status = queue->k->luma(queue, dst, src, &err);
+        status = queue->k->luma(queue, dst, src, NULL, &err);
     if (status)
         fail_msg("%s", err.text);
 }

@@ -97,9 +97,10 @@ static void check_sums(const struct gi_image *image, const struct gi_image *devi
                        const float *hi)
 {
     struct gi_sums got[4] = {{1, 2, 3, 4}}, want[4] = {{1, 2, 3, 4}};
+    struct gi_sums_range range = {lo, hi};
     sums_oracle(want, image, lo, hi);
     struct gi_err err = {0};
-    check(queue->k->sums(queue, got, device, lo, hi, &err), &err);
+    check(queue->k->sums(queue, got, device, &range, &err), &err);
     assert_memory_equal(got, want, (size_t)image->channels * sizeof *got);
 }
 
@@ -192,10 +193,10 @@ static void check_regions(const struct grid *g, uint32_t n, const struct gi_imag
                           const struct gi_image *values, const struct gi_image *device_values)
 {
     struct gi_region_sums *want = calloc(n + 1, sizeof *want), *got = calloc(n + 1, sizeof *got);
+    struct gi_region_stats spec = {device_labels, n, -0.5f, 1.5f};
     struct gi_err err = {0};
     region_oracle(want, n, g, values, -0.5f, 1.5f);
-    check(queue->k->region_stats(queue, got, n, device_labels, device_values, -0.5f, 1.5f, &err),
-          &err);
+    check(queue->k->region_stats(queue, got, device_values, &spec, &err), &err);
     for (uint32_t i = 0; i < n; i++)
         if (memcmp(&got[i], &want[i], sizeof *got) != 0)
             fail_msg("region %u of %u, %d x %d, values %d: area %llu (%llu) x %llu (%llu) q %llu "
@@ -214,15 +215,17 @@ static void check_labels(const struct gi_predicate *host, const struct gi_predic
                          const struct gi_image *device_values)
 {
     int width = host->on->width, height = host->on->height;
-    uint32_t *want = malloc((size_t)width * (size_t)height * sizeof *want), got_n = 77;
+    uint32_t *want = malloc((size_t)width * (size_t)height * sizeof *want);
     uint32_t n = flood(want, host, connectivity);
-    struct gi_image labels, got;
+    struct gi_image got;
+    struct gi_labels labels = {.n = 77};
+    struct gi_label spec = {device->above, device->invert, connectivity};
     struct gi_err err = {0};
-    check(queue->k->label(queue, &labels, &got_n, device, connectivity, &err), &err);
-    assert_int_equal(got_n, n);
+    check(queue->k->label(queue, &labels, device->on, &spec, &err), &err);
+    assert_int_equal(labels.n, n);
     struct grid grid = {want, width, height};
-    check_regions(&grid, n, &labels, values, device_values);
-    check(queue->k->download(queue, &got, &labels, NULL, &err), &err);
+    check_regions(&grid, n, &labels.image, values, device_values);
+    check(queue->k->download(queue, &got, &labels.image, NULL, &err), &err);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             if (get(&got, x, y, 0) != (double)at(&grid, x, y))

@@ -28,8 +28,9 @@ static void run(struct gi_queue *queue, const struct gi_pointwise *spec, struct 
                 const struct gi_image *src, const struct gi_image *other)
 {
     struct gi_err err = {0};
-    if (queue->k->pointwise(queue, dst, src, pointwise_has_two(spec->op) ? other : NULL, spec,
-                            &err))
+    struct gi_pointwise with = *spec;
+    with.other = pointwise_has_two(spec->op) ? other : NULL;
+    if (queue->k->pointwise(queue, dst, src, &with, &err))
         fail_msg("%s: %s", pointwise_names[spec->op], err.text);
 }
 
@@ -152,15 +153,16 @@ static void other_types_are_refused(void **state)
     (void)state;
     struct gi_err err = {0};
     struct gi_image image;
+    struct gi_threshold zero = {0};
     want_device();
     assert_int_equal(cuda->k->alloc(cuda, &image, 5, 3, 1, GI_U32, &err), GI_OK);
     for (int op = 0; op < POINTWISE_OPERATIONS; op++) {
-        struct gi_pointwise spec = {.op = (enum gi_pointwise_op)op, .table = {tables.entry[0]}};
-        assert_int_equal(cuda->k->pointwise(cuda, &image, &image, &image, &spec, &err),
-                         GI_E_UNSUPPORTED);
+        struct gi_pointwise spec = {
+            .op = (enum gi_pointwise_op)op, .table = {tables.entry[0]}, .other = &image};
+        assert_int_equal(cuda->k->pointwise(cuda, &image, &image, &spec, &err), GI_E_UNSUPPORTED);
     }
-    assert_int_equal(cuda->k->threshold(cuda, &image, &image, 0, false, &err), GI_E_UNSUPPORTED);
-    assert_int_equal(cuda->k->luma(cuda, &image, &image, &err), GI_E_UNSUPPORTED);
+    assert_int_equal(cuda->k->threshold(cuda, &image, &image, &zero, &err), GI_E_UNSUPPORTED);
+    assert_int_equal(cuda->k->luma(cuda, &image, &image, NULL, &err), GI_E_UNSUPPORTED);
     cuda->k->release(cuda, &image);
 }
 

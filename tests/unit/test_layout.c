@@ -23,7 +23,7 @@ static enum gi_status run(struct gi_queue *queue, const struct move *move, struc
 {
     switch (move->which) {
     case LAYOUT:
-        return queue->k->layout(queue, dst, srcs, move->layout, err);
+        return queue->k->layout(queue, dst, srcs, &move->layout, err);
     case PERMUTE_CHANNELS:
         return queue->k->permute_channels(queue, dst, srcs, &move->shuffle, err);
     default:

@@ -60,12 +60,13 @@ static enum gi_status image_work(struct gi_queue *queue, const struct piece *pie
 {
     const struct gi_kernels *k = queue->k;
     struct gi_image dst;
-    struct gi_predicate bright = {.on = src, .above = 100};
+    struct gi_label bright = {.above = 100, .connectivity = 8};
+    struct gi_labels labels;
     struct gi_ticket ticket;
-    uint32_t n;
     enum gi_status status;
     if (piece->work == LABEL) {
-        status = k->label(queue, &dst, &n, &bright, 8, err);
+        status = k->label(queue, &labels, src, &bright, err);
+        dst = labels.image;
     } else {
         status = k->alloc(queue, &dst, src->width, src->height, src->channels, src->type, err);
         if (!status && (status = filter(queue, piece, &dst, src, err)))

@@ -189,8 +189,8 @@ static void draw_way(char text[96], const struct gi_queue *queue, uint64_t *seed
     *text = '\0';
     for (int i = 0; i < n; i++)
         for (const struct gi_ways *const *ways = queue->k->ways; *ways; ways++)
-            for (int w = 0; strcmp((*ways)->primitive, uses[i].primitive) == 0 && w < (*ways)->n;
-                 w++) {
+            for (int w = 0;
+                 strcmp((*ways)->primitive, uses[i].primitive) == 0 && gi_way_at(*ways, w); w++) {
                 const char *name = gi_way_at(*ways, w)->name;
                 if (strcmp(name, uses[i].way) != 0 && draw_one_of(seed, ++choices))
                     snprintf(text, 96, "%s/%s:%s", queue->k->name, uses[i].primitive, name);

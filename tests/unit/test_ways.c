@@ -291,8 +291,7 @@ static void check_tables(const struct gi_kernels *k)
             !is_named(elsewhere, sizeof elsewhere / sizeof *elsewhere, primitive))
             fail_msg("no test walks the ways of %s", primitive);
         assert_ptr_equal(walk_ways(k, primitive), *ways);
-        assert_in_range((*ways)->n, 1, WALK_WAYS);
-        for (int i = 0; i < (*ways)->n; i++) {
+        for (int i = 0; gi_way_at(*ways, i); i++) {
             const struct gi_way *way = gi_way_at(*ways, i);
             assert_true(way->name[0] && way->what[0] && strlen(way->name) < 32);
             assert_int_equal(strspn(way->name, "abcdefghijklmnopqrstuvwxyz0123456789_"),

@@ -97,8 +97,9 @@ static void sums_by(struct gi_queue *queue, int way, const struct gi_image *src,
                     const float *hi, const struct gi_sums *want)
 {
     struct gi_sums got[GI_MAX_CHANNELS] = {{1, 2, 3, 4}};
+    struct gi_sums_range range = {lo, hi};
     struct gi_err err = {0};
-    enum gi_status status = queue->k->sums(queue, got, src, lo, hi, &err);
+    enum gi_status status = queue->k->sums(queue, got, src, &range, &err);
     if (walk_ran(queue, "sums", way, status, &err) && memcmp(got, want, sizeof got))
         fail_msg("%s: %d x %d x %d, type %d", walk_what(queue, "sums", way), src->width,
                  src->height, src->channels, (int)src->type);
@@ -172,8 +173,9 @@ static void stats_by(struct gi_queue *queue, int way, const struct gi_image *lab
                      const struct gi_image *values, const struct regions *want)
 {
     struct gi_region_sums *got = calloc(want->n + 1, sizeof *got);
+    struct gi_region_stats spec = {labels, want->n, 0, 1};
     struct gi_err err = {0};
-    enum gi_status status = queue->k->region_stats(queue, got, want->n, labels, values, 0, 1, &err);
+    enum gi_status status = queue->k->region_stats(queue, got, values, &spec, &err);
     if (walk_ran(queue, "region_stats", way, status, &err))
         for (uint32_t i = 0; i < want->n; i++)
             if (memcmp(&got[i], &want->sums[i], sizeof *got))
@@ -186,17 +188,18 @@ static void stats_by(struct gi_queue *queue, int way, const struct gi_image *lab
 static void label_by(struct gi_queue *queue, int way, const struct gi_predicate *on_device,
                      const struct gi_image *values, int connectivity, const struct regions *want)
 {
-    struct gi_image labels, host;
+    struct gi_image host;
+    struct gi_labels labels;
+    struct gi_label spec = {on_device->above, on_device->invert, connectivity};
     struct gi_err err = {0};
-    uint32_t n;
-    enum gi_status status = queue->k->label(queue, &labels, &n, on_device, connectivity, &err);
+    enum gi_status status = queue->k->label(queue, &labels, on_device->on, &spec, &err);
     if (!walk_ran(queue, "label", way, status, &err))
         return;
-    assert_int_equal(n, want->n);
+    assert_int_equal(labels.n, want->n);
     for (int i = -1; way < 0 && walk_force(queue, "region_stats", i); i++)
-        stats_by(queue, i, &labels, values, want);
-    size_t width = (size_t)labels.width;
-    assert_int_equal(queue->k->download(queue, &host, &labels, NULL, &err), GI_OK);
+        stats_by(queue, i, &labels.image, values, want);
+    size_t width = (size_t)labels.image.width;
+    assert_int_equal(queue->k->download(queue, &host, &labels.image, NULL, &err), GI_OK);
     for (int y = 0; y < host.height; y++)
         if (memcmp(gi_row(&host, y), want->labels + (size_t)y * width, width * sizeof(uint32_t)))
             fail_msg("%s: %d x %d: row %d differs", walk_what(queue, "label", way), host.width,
@@ -262,25 +265,27 @@ static void labels_are_no_samples(void **state)
         if (!queue)
             continue;
         const struct gi_kernels *k = queue->k;
-        struct gi_image u32, u8, made = {0};
+        struct gi_image u32, u8;
+        struct gi_labels made;
         struct gi_err err = {0};
         struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = 256};
         struct gi_sums sums[1];
         struct gi_pixel_list points;
         struct gi_region_sums region;
         uint64_t counters[256];
-        uint32_t n;
         const float lo = 0, hi = 1;
         assert_int_equal(k->alloc(queue, &u32, 5, 5, 1, GI_U32, &err), GI_OK);
         assert_int_equal(k->alloc(queue, &u8, 5, 5, 1, GI_U8, &err), GI_OK);
         struct gi_predicate on_u32 = {&u32, 1, false}, on_u8 = {&u8, 1, false};
+        struct gi_sums_range range = {&lo, &hi};
+        struct gi_label label = {1, false, 8};
+        struct gi_region_stats stats = {&u32, 1, 0, 1};
         walk_refused("histogram", k->histogram(queue, counters, &u32, &spec, &err), &err);
-        walk_refused("sums", k->sums(queue, sums, &u32, &lo, &hi, &err), &err);
+        walk_refused("sums", k->sums(queue, sums, &u32, &range, &err), &err);
         walk_refused("compact", k->compact(queue, &points, &u32, &on_u8, &err), &err);
         walk_refused("compact", k->compact(queue, &points, &u8, &on_u32, &err), &err);
-        walk_refused("label", k->label(queue, &made, &n, &on_u32, 8, &err), &err);
-        walk_refused("region_stats", k->region_stats(queue, &region, 1, &u32, &u32, 0, 1, &err),
-                     &err);
+        walk_refused("label", k->label(queue, &made, &u32, &label, &err), &err);
+        walk_refused("region_stats", k->region_stats(queue, &region, &u32, &stats, &err), &err);
         k->release(queue, &u32);
         k->release(queue, &u8);
     }

@@ -70,7 +70,7 @@ static bool walk_force(struct gi_queue *queue, const char *primitive, int i)
 {
     const struct gi_ways *ways = walk_ways(queue->k, primitive);
     char text[64] = "";
-    if (!ways || i >= ways->n)
+    if (!ways || (i >= 0 && !gi_way_at(ways, i)))
         return i < 0;
     if (i >= 0)
         snprintf(text, sizeof text, "%s:%s", primitive, gi_way_at(ways, i)->name);
@@ -161,7 +161,7 @@ static void walk_check_all(void **state)
             if (!walk_counts[cuda][t].primitive || !k->ways[t])
                 continue;
             const struct gi_ways *ways = k->ways[t];
-            for (int i = 0; i < ways->n; i++) {
+            for (int i = 0; gi_way_at(ways, i); i++) {
                 unsigned ran = walk_counts[cuda][t].ran[i];
                 print_message("%s/%s:%s ran %u times\n", k->name, ways->primitive,
                               gi_way_at(ways, i)->name, ran);

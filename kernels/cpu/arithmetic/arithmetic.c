@@ -275,19 +275,9 @@ static enum gi_status by_blocks(struct gi_queue *queue, struct gi_image *dst,
                        spec->op < GI_ARITHMETIC_LAYER ? arithmetic_row : layer_row, &work, 0, err);
 }
 
-static const struct gi_arithmetic_way ways[] = {
+const struct gi_arithmetic_way GI_CPU(arithmetic_ways)[GI_WAYS_MAX] = {
     {{"samples", "arithmetic on images alike, or a value"},
      GI_CPU(arithmetic_by_samples_takes),
      GI_CPU(arithmetic_by_samples)},
     {{"blocks", "everything"}, NULL, by_blocks},
 };
-
-const struct gi_ways GI_CPU(arithmetic_ways) = GI_WAYS(arithmetic, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(arithmetic)(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_arithmetic *spec,
-                                  struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(arithmetic_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -335,18 +335,7 @@ static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
     return run(queue, &colour_work, err);
 }
 
-static const struct gi_colour_transform_way ways[] = {
+const struct gi_colour_transform_way GI_CPU(colour_transform_ways)[GI_WAYS_MAX] = {
     {{"matrix", "one matrix, of RGB"}, is_matrix, by_matrix_alone},
     {{"steps", "everything"}, NULL, by_steps},
 };
-
-const struct gi_ways GI_CPU(colour_transform_ways) = GI_WAYS(colour_transform, GI_SAMPLE_TYPES,
-                                                             ways);
-
-enum gi_status GI_CPU(colour_transform)(struct gi_queue *queue, struct gi_image *dst,
-                                        const struct gi_image *src,
-                                        const struct gi_colour_transform *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(colour_transform_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -62,15 +62,16 @@ static enum gi_status list_table(struct gi_colours *found, const uint32_t *count
     return GI_OK;
 }
 
-static bool fits_table(const struct gi_queue *queue, const struct gi_image *src)
+static bool fits_table(const struct gi_queue *queue, const struct gi_image *src, const void *none)
 {
-    (void)queue;
+    (void)queue, (void)none;
     return bits_of(src) <= TABLE_BITS;
 }
 
 static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
-                               const struct gi_image *src, struct gi_err *err)
+                               const struct gi_image *src, const void *none, struct gi_err *err)
 {
+    (void)none;
     size_t size = (size_t)1 << bits_of(src);
     struct table table = {src, calloc(size, sizeof *table.counts)};
     *found = (struct gi_colours){0};
@@ -86,8 +87,9 @@ static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
 /* ---- by sorting ---- */
 
 static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
-                              const struct gi_image *src, struct gi_err *err)
+                              const struct gi_image *src, const void *none, struct gi_err *err)
 {
+    (void)none;
     size_t width = (size_t)src->width, n = width * (size_t)src->height;
     uint64_t *colours = malloc(n * sizeof *colours);
     (void)queue;
@@ -100,16 +102,7 @@ static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
     return gi_colours_sort(found, colours, n, bits_of(src), err);
 }
 
-static const struct gi_count_colours_way ways[] = {
+const struct gi_count_colours_way GI_CPU(count_colours_ways)[GI_WAYS_MAX] = {
     {{"table", "colours of 24 bits at most"}, fits_table, by_table},
     {{"sort", "everything"}, NULL, by_sort},
 };
-
-const struct gi_ways GI_CPU(count_colours_ways) = GI_WAYS(count_colours, GI_INTEGER_TYPES, ways);
-
-enum gi_status GI_CPU(count_colours)(struct gi_queue *queue, struct gi_colours *found,
-                                     const struct gi_image *src, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(count_colours_ways), ways, queue, src, (queue, src),
-                (queue, found, src, err), err);
-}

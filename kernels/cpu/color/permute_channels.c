@@ -58,17 +58,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(gi_cpu_pool(queue), dst->height, permute_channels_row, &work, 0, err);
 }
 
-static const struct gi_permute_channels_way ways[] = {
+const struct gi_permute_channels_way GI_CPU(permute_channels_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(permute_channels_ways) = GI_WAYS(permute_channels, GI_SAMPLE_TYPES,
-                                                             ways);
-
-enum gi_status GI_CPU(permute_channels)(struct gi_queue *queue, struct gi_image *dst,
-                                        const struct gi_image *srcs,
-                                        const struct gi_permute_channels *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(permute_channels_ways), ways, queue, srcs, (queue, srcs, spec),
-                (queue, dst, srcs, spec, err), err);
-}

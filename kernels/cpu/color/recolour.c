@@ -55,16 +55,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(pool, job.tiling.nstrips * job.tiling.nbands, recolour_tile, &job, 0, err);
 }
 
-static const struct gi_recolour_way ways[] = {
+const struct gi_recolour_way GI_CPU(recolour_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(recolour_ways) = GI_WAYS(recolour, 1 << GI_U8, ways);
-
-enum gi_status GI_CPU(recolour)(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_recolour *spec,
-                                struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(recolour_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

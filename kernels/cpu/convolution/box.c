@@ -330,7 +330,7 @@ static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,
                        lay_out(&w, &box, NULL), err);
 }
 
-static const struct gi_box_way ways[] = {
+const struct gi_box_way GI_CPU(box_ways)[GI_WAYS_MAX] = {
     {{"small", "k 3 and 5, of 8 bits 7"}, GI_CPU(box_small_takes), GI_CPU(box_small)},
     {{"weighed", "k 3 to 7 of 8-bit RGBA by alpha"},
      GI_CPU(box_weighed_takes),
@@ -338,12 +338,3 @@ static const struct gi_box_way ways[] = {
     {{"narrow", "k up to 127 of 8 bits"}, GI_CPU(box_narrow_takes), GI_CPU(box_narrow)},
     {{"running", "everything"}, NULL, running},
 };
-
-const struct gi_ways GI_CPU(box_ways) = GI_WAYS(box, GI_INTEGER_TYPES, ways);
-
-enum gi_status GI_CPU(box)(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_box *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(box_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -101,16 +101,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return GI_CPU(sweep)(queue, &sweep, err);
 }
 
-static const struct gi_convolve_2d_way ways[] = {
+const struct gi_convolve_2d_way GI_CPU(convolve_2d_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(convolve_2d_ways) = GI_WAYS(convolve_2d, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(convolve_2d)(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_dense *spec,
-                                   struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(convolve_2d_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -38,21 +38,10 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return GI_CPU(sweep)(queue, &sweep, err);
 }
 
-static const struct gi_convolve_separable_way ways[] = {
+const struct gi_convolve_separable_way GI_CPU(convolve_separable_ways)[GI_WAYS_MAX] = {
     {{"whole", "3 x 3 with whole weights of 8 bits: Sobel, Scharr, Prewitt"},
      GI_CPU(separable_whole_takes),
      GI_CPU(separable_whole)},
     {{"small", "3, 5 and 7 taps each way"}, GI_CPU(separable_small_takes), GI_CPU(separable_small)},
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(convolve_separable_ways) = GI_WAYS(convolve_separable, GI_SAMPLE_TYPES,
-                                                               ways);
-
-enum gi_status GI_CPU(convolve_separable)(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_separable *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(convolve_separable_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -56,21 +56,9 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return GI_CPU(sweep)(queue, &sweep, err);
 }
 
-static const struct gi_gradient_magnitude_way ways[] = {
+const struct gi_gradient_magnitude_way GI_CPU(gradient_magnitude_ways)[GI_WAYS_MAX] = {
     {{"whole", "whole weights on 8 bits: Sobel, Scharr, Prewitt"},
      GI_CPU(gradient_magnitude_whole_takes),
      GI_CPU(gradient_magnitude_whole)},
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(gradient_magnitude_ways) = GI_WAYS(gradient_magnitude, GI_SAMPLE_TYPES,
-                                                               ways);
-
-enum gi_status GI_CPU(gradient_magnitude)(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_gradient_magnitude *spec,
-                                          struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(gradient_magnitude_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

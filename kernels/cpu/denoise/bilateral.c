@@ -268,16 +268,6 @@ static enum gi_status rows(struct gi_queue *queue, struct gi_image *dst, const s
                        lay_out(&w, &b, NULL), err);
 }
 
-static const struct gi_bilateral_way ways[] = {
+const struct gi_bilateral_way GI_CPU(bilateral_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, rows},
 };
-
-const struct gi_ways GI_CPU(bilateral_ways) = GI_WAYS(bilateral, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(bilateral)(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_bilateral *spec,
-                                 struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(bilateral_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

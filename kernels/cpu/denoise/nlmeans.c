@@ -328,16 +328,6 @@ static enum gi_status offsets(struct gi_queue *queue, struct gi_image *dst,
                        nlmeans_tile, &b, lay_out(&w, &b, NULL), err);
 }
 
-static const struct gi_nlmeans_way ways[] = {
+const struct gi_nlmeans_way GI_CPU(nlmeans_ways)[GI_WAYS_MAX] = {
     {{"offsets", "everything"}, NULL, offsets},
 };
-
-const struct gi_ways GI_CPU(nlmeans_ways) = GI_WAYS(nlmeans, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(nlmeans)(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_nlmeans *spec,
-                               struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(nlmeans_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -102,16 +102,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_bounds *bounds,
     return status;
 }
 
-static const struct gi_bounds_way ways[] = {
+const struct gi_bounds_way GI_CPU(bounds_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(bounds_ways) = GI_WAYS(bounds, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(bounds)(struct gi_queue *queue, struct gi_bounds *bounds,
-                              const struct gi_image *src, const struct gi_bounds_spec *spec,
-                              struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(bounds_ways), ways, queue, src, (queue, src, spec),
-                (queue, bounds, src, spec, err), err);
-}

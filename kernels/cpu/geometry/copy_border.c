@@ -70,16 +70,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(gi_cpu_pool(queue), dst->height, make_row, &work, 0, err);
 }
 
-static const struct gi_copy_border_way ways[] = {
+const struct gi_copy_border_way GI_CPU(copy_border_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(copy_border_ways) = GI_WAYS(copy_border, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(copy_border)(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_copy_border *spec,
-                                   struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(copy_border_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -92,17 +92,22 @@ static void flip_row(void *arg, int y, void *scratch)
 }
 
 static enum gi_status flip_rows(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, int layout, struct gi_err *err)
+                                const struct gi_image *src, const int *layout, struct gi_err *err)
 {
-    struct work work = {.dst = dst, .src = src, .layout = layout};
+    struct work work = {.dst = dst, .src = src, .layout = *layout};
     return gi_pool_run(gi_cpu_pool(queue), dst->height, flip_row, &work, 0, err);
 }
 
-static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, int layout)
+static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
 {
     (void)queue;
     (void)src;
-    return !(layout & GI_LAYOUT_TRANSPOSE);
+    return !(*layout & GI_LAYOUT_TRANSPOSE);
+}
+
+static bool transposes(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
+{
+    return !keeps_rows(queue, src, layout);
 }
 
 /* ---- blocks ---- */
@@ -237,26 +242,15 @@ static void transpose_band(void *arg, int band, void *scratch)
 }
 
 static enum gi_status by_squares(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, int layout, struct gi_err *err)
+                                 const struct gi_image *src, const int *layout, struct gi_err *err)
 {
     struct work work = {
-        .dst = dst, .src = src, .layout = layout, .side = side_of(pixel_nbytes(src))};
+        .dst = dst, .src = src, .layout = *layout, .side = side_of(pixel_nbytes(src))};
     int bands = (dst->height + work.side - 1) / work.side;
-    if (!(layout & GI_LAYOUT_TRANSPOSE))
-        return flip_rows(queue, dst, src, layout, err);
     return gi_pool_run(gi_cpu_pool(queue), bands, transpose_band, &work, SQUARE_NBYTES, err);
 }
 
-static const struct gi_layout_way ways[] = {
+const struct gi_layout_way GI_CPU(layout_ways)[GI_WAYS_MAX] = {
     {{"rows", "flips"}, keeps_rows, flip_rows},
-    {{"squares", "everything"}, NULL, by_squares},
+    {{"squares", "what is transposed"}, transposes, by_squares},
 };
-
-const struct gi_ways GI_CPU(layout_ways) = GI_WAYS(layout, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(layout)(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, int layout, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(layout_ways), ways, queue, src, (queue, src, layout),
-                (queue, dst, src, layout, err), err);
-}

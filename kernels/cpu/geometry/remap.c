@@ -65,17 +65,7 @@ static enum gi_status by_gathers(struct gi_queue *queue, struct gi_image *dst,
     return remap_by(GI_CPU(remap_gathers), queue, dst, src, spec, err);
 }
 
-static const struct gi_remap_way ways[] = {
+const struct gi_remap_way GI_CPU(remap_ways)[GI_WAYS_MAX] = {
     {{"gathers", "images below 2 GiB"}, GI_CPU(remap_gathers_takes), by_gathers},
     {{"pixels", "everything"}, NULL, by_pixels},
 };
-
-const struct gi_ways GI_CPU(remap_ways) = GI_WAYS(remap, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(remap)(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_remap *spec,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(remap_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

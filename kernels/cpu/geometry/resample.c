@@ -281,17 +281,7 @@ static bool integer_takes(const struct gi_queue *queue, const struct gi_image *s
     return spec->integer;
 }
 
-static const struct gi_resample_way ways[] = {
+const struct gi_resample_way GI_CPU(resample_ways)[GI_WAYS_MAX] = {
     {{"lanes", "float weights"}, lanes_takes, lanes},
     {{"integer", "the integers of Pillow"}, integer_takes, GI_CPU(resample_integer)},
 };
-
-const struct gi_ways GI_CPU(resample_ways) = GI_WAYS(resample, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(resample)(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_resample *spec,
-                                struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(resample_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -83,18 +83,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(gi_cpu_pool(queue), src->height, transparent_row, &work, 0, err);
 }
 
-static const struct gi_ignore_transparent_way ways[] = {
+const struct gi_ignore_transparent_way GI_CPU(ignore_transparent_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(ignore_transparent_ways) = GI_WAYS(ignore_transparent, GI_SAMPLE_TYPES,
-                                                               ways);
-
-enum gi_status GI_CPU(ignore_transparent)(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_ignore_transparent *spec,
-                                          struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(ignore_transparent_ways), ways, queue, src, (queue, src),
-                (queue, dst, src, spec, err), err);
-}

@@ -256,17 +256,7 @@ static bool blocks_takes(const struct gi_queue *queue, const struct gi_image *sr
     return !spec->runs;
 }
 
-static const struct gi_min_max_way ways[] = {
+const struct gi_min_max_way GI_CPU(min_max_ways)[GI_WAYS_MAX] = {
     {{"blocks", "rectangles"}, blocks_takes, blocks},
     {{"runs", "windows of any other shape"}, GI_CPU(min_max_runs_takes), GI_CPU(min_max_runs)},
 };
-
-const struct gi_ways GI_CPU(min_max_ways) = GI_WAYS(min_max, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(min_max)(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_min_max *spec,
-                               struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(min_max_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

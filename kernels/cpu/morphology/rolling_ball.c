@@ -136,16 +136,6 @@ static enum gi_status rolling(struct gi_queue *queue, struct gi_image *dst,
                        lay_out(&w, &b, NULL), err);
 }
 
-static const struct gi_rolling_ball_way ways[] = {
+const struct gi_rolling_ball_way GI_CPU(rolling_ball_ways)[GI_WAYS_MAX] = {
     {{"rolling", "everything"}, NULL, rolling},
 };
-
-const struct gi_ways GI_CPU(rolling_ball_ways) = GI_WAYS(rolling_ball, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(rolling_ball)(struct gi_queue *queue, struct gi_image *dst,
-                                    const struct gi_image *src, const struct gi_rolling_ball *spec,
-                                    struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(rolling_ball_ways), ways, queue, src, (queue, src),
-                (queue, dst, src, spec, err), err);
-}

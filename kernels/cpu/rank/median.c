@@ -285,18 +285,8 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                        &s, lay_out(&w, &s, NULL), err);
 }
 
-static const struct gi_median_way ways[] = {
+const struct gi_median_way GI_CPU(median_ways)[GI_WAYS_MAX] = {
     {{"network", "medians, k 3 and 5"}, GI_CPU(median_network_takes), GI_CPU(median_network)},
     {{"columns", "8 bits, to 65535 samples"}, GI_CPU(median_columns_takes), GI_CPU(median_columns)},
     {{"sliding", "everything"}, NULL, sliding},
 };
-
-const struct gi_ways GI_CPU(median_ways) = GI_WAYS(median, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(median)(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_median *spec,
-                              struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(median_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -247,16 +247,6 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                        lay_out(&w, &m, NULL), err);
 }
 
-static const struct gi_mode_way ways[] = {
+const struct gi_mode_way GI_CPU(mode_ways)[GI_WAYS_MAX] = {
     {{"sliding", "everything"}, NULL, sliding},
 };
-
-const struct gi_ways GI_CPU(mode_ways) = GI_WAYS(mode, GI_INTEGER_TYPES, ways);
-
-enum gi_status GI_CPU(mode)(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_median *spec,
-                            struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(mode_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -66,12 +66,15 @@ static enum gi_status by_bits(struct gi_queue *queue, struct gi_pixel_list *list
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct select_job job = {.predicate = predicate, .values = values, .list = list};
     *list = (struct gi_pixel_list){0};
+    enum gi_status status = gi_samples_check("compact", GI_SAMPLE_TYPES, predicate->on, err);
+    if (status)
+        return status;
     job.bands = band_count(pool, values, BAND_PIXELS);
     job.first = calloc((size_t)job.bands + 1, sizeof *job.first);
     if (!job.first)
         return gi_fail(err, GI_E_MEMORY, "out of memory: compact");
     size_t scratch = (size_t)row_words(values->width) * sizeof(uint64_t);
-    enum gi_status status = gi_pool_run(pool, job.bands, count_band, &job, scratch, err);
+    status = gi_pool_run(pool, job.bands, count_band, &job, scratch, err);
     for (int i = 0; i < job.bands; i++)
         job.first[i + 1] += job.first[i];
     if (!status)
@@ -84,19 +87,6 @@ static enum gi_status by_bits(struct gi_queue *queue, struct gi_pixel_list *list
     return status;
 }
 
-static const struct gi_compact_way ways[] = {
+const struct gi_compact_way GI_CPU(compact_ways)[GI_WAYS_MAX] = {
     {{"bits", "everything"}, NULL, by_bits},
 };
-
-const struct gi_ways GI_CPU(compact_ways) = GI_WAYS(compact, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(compact)(struct gi_queue *queue, struct gi_pixel_list *list,
-                               const struct gi_image *values, const struct gi_predicate *predicate,
-                               struct gi_err *err)
-{
-    enum gi_status status = gi_ways_check(&GI_CPU(compact_ways), predicate->on, err);
-    if (status)
-        return status;
-    GI_WAYS_RUN(GI_CPU(compact_ways), ways, queue, values, (queue, values, predicate),
-                (queue, list, values, predicate, err), err);
-}

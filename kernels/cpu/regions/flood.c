@@ -97,16 +97,6 @@ static enum gi_status by_runs(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-static const struct gi_flood_way ways[] = {
+const struct gi_flood_way GI_CPU(flood_ways)[GI_WAYS_MAX] = {
     {{"runs", "everything"}, NULL, by_runs},
 };
-
-const struct gi_ways GI_CPU(flood_ways) = GI_WAYS(flood, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(flood)(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_flood *spec,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(flood_ways), ways, queue, src, (queue, src), (queue, dst, src, spec, err),
-                err);
-}

@@ -88,21 +88,23 @@ static void fill_band(void *arg, int index, void *scratch)
         fill_row(job, scratch, y);
 }
 
-static enum gi_status by_runs(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
-                              const struct gi_predicate *predicate, int connectivity,
+static enum gi_status by_runs(struct gi_queue *queue, struct gi_labels *found,
+                              const struct gi_image *src, const struct gi_label *spec,
                               struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    const struct gi_image *on = predicate->on;
-    enum gi_status status = queue->k->alloc(queue, labels, on->width, on->height, 1, GI_U32, err);
+    struct gi_predicate predicate = {src, spec->above, spec->invert};
+    struct gi_image *labels = &found->image;
+    enum gi_status status = queue->k->alloc(queue, labels, src->width, src->height, 1, GI_U32, err);
     if (status)
         return status;
     advise_huge(labels->data, labels->stride * (size_t)labels->height);
-    struct runs_job job = {.predicate = predicate, .labels = labels, .eight = connectivity == 8};
+    struct runs_job job = {
+        .predicate = &predicate, .labels = labels, .eight = spec->connectivity == 8};
     status = GI_CPU(runs_join)(&job, pool, err);
     if (!status) {
-        size_t scratch = ((size_t)on->width / 2 + 10) * sizeof(uint32_t);
-        *n = number_roots(&job);
+        size_t scratch = ((size_t)src->width / 2 + 10) * sizeof(uint32_t);
+        found->n = number_roots(&job);
         status = gi_pool_run(pool, job.bands, fill_band, &job, scratch, err);
     }
     GI_CPU(runs_free)(&job);
@@ -111,16 +113,6 @@ static enum gi_status by_runs(struct gi_queue *queue, struct gi_image *labels, u
     return status;
 }
 
-static const struct gi_label_way ways[] = {
+const struct gi_label_way GI_CPU(label_ways)[GI_WAYS_MAX] = {
     {{"runs", "everything"}, NULL, by_runs},
 };
-
-const struct gi_ways GI_CPU(label_ways) = GI_WAYS(label, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(label)(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
-                             const struct gi_predicate *predicate, int connectivity,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(label_ways), ways, queue, predicate->on, (queue, predicate, connectivity),
-                (queue, labels, n, predicate, connectivity, err), err);
-}

@@ -37,16 +37,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(gi_cpu_pool(queue), src->height, paint_row, &work, 0, err);
 }
 
-static const struct gi_paint_way ways[] = {
+const struct gi_paint_way GI_CPU(paint_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(paint_ways) = GI_WAYS(paint, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(paint)(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_paint *spec,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(paint_ways), ways, queue, src, (queue, src), (queue, dst, src, spec, err),
-                err);
-}

@@ -326,15 +326,16 @@ static enum gi_status stats_run(struct stats_job *job, struct gi_pool *pool, str
     return status;
 }
 
-static enum gi_status by_words(struct gi_queue *queue, struct gi_region_sums *regions, uint32_t n,
-                               const struct gi_image *labels, const struct gi_image *values,
-                               float lo, float hi, struct gi_err *err)
+static enum gi_status by_words(struct gi_queue *queue, struct gi_region_sums *regions,
+                               const struct gi_image *values, const struct gi_region_stats *spec,
+                               struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    struct stats_job job = {.labels = labels, .values = values, .regions = regions, .n = n};
-    job.quantiser = quantiser_make(lo, hi);
-    job.bands = band_count(pool, labels, BAND_PIXELS);
-    job.nwords = row_words(labels->width);
+    struct stats_job job = {
+        .labels = spec->labels, .values = values, .regions = regions, .n = spec->n};
+    job.quantiser = quantiser_make(spec->lo, spec->hi);
+    job.bands = band_count(pool, values, BAND_PIXELS);
+    job.nwords = row_words(values->width);
     job.largest = calloc((size_t)job.bands + 1, sizeof *job.largest);
     job.foreign = calloc((size_t)job.bands, sizeof *job.foreign);
     enum gi_status status = job.largest && job.foreign
@@ -347,17 +348,6 @@ static enum gi_status by_words(struct gi_queue *queue, struct gi_region_sums *re
     return status;
 }
 
-static const struct gi_region_stats_way ways[] = {
+const struct gi_region_stats_way GI_CPU(region_stats_ways)[GI_WAYS_MAX] = {
     {{"words", "everything"}, NULL, by_words},
 };
-
-const struct gi_ways GI_CPU(region_stats_ways) = GI_WAYS(region_stats, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(region_stats)(struct gi_queue *queue, struct gi_region_sums *regions,
-                                    uint32_t n, const struct gi_image *labels,
-                                    const struct gi_image *values, float lo, float hi,
-                                    struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(region_stats_ways), ways, queue, values, (queue, labels, values),
-                (queue, regions, n, labels, values, lo, hi, err), err);
-}

@@ -93,16 +93,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(pool, work.njobs, scatter_rows, &work, 0, err);
 }
 
-static const struct gi_scatter_way ways[] = {
+const struct gi_scatter_way GI_CPU(scatter_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(scatter_ways) = GI_WAYS(scatter, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(scatter)(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_scatter *spec,
-                               struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(scatter_ways), ways, queue, src, (queue, src), (queue, dst, src, spec, err),
-                err);
-}

@@ -364,18 +364,8 @@ static enum gi_status by_bins(struct gi_queue *queue, uint64_t *counts, const st
     return run(queue, counts, src, spec, BINS, err);
 }
 
-static const struct gi_histogram_way ways[] = {
+const struct gi_histogram_way GI_CPU(histogram_ways)[GI_WAYS_MAX] = {
     {{"planes", "gray of 8 bits, where AVX-512 counts bits"}, planes_takes, by_planes},
     {{"bytes", "8 bits"}, bytes_takes, by_bytes},
     {{"bins", "everything"}, NULL, by_bins},
 };
-
-const struct gi_ways GI_CPU(histogram_ways) = GI_WAYS(histogram, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(histogram)(struct gi_queue *queue, uint64_t *counts,
-                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
-                                 struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(histogram_ways), ways, queue, src, (queue, src, spec),
-                (queue, counts, src, spec, err), err);
-}

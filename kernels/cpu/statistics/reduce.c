@@ -163,16 +163,6 @@ static enum gi_status by_lanes(struct gi_queue *queue, struct gi_reduction *foun
     return status;
 }
 
-static const struct gi_reduce_way ways[] = {
+const struct gi_reduce_way GI_CPU(reduce_ways)[GI_WAYS_MAX] = {
     {{"lanes", "everything"}, NULL, by_lanes},
 };
-
-const struct gi_ways GI_CPU(reduce_ways) = GI_WAYS(reduce, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(reduce)(struct gi_queue *queue, struct gi_reduction *found,
-                              const struct gi_image *src, const struct gi_reduce *spec,
-                              struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(reduce_ways), ways, queue, src, (queue, src, spec),
-                (queue, found, src, spec, err), err);
-}

@@ -137,16 +137,6 @@ static enum gi_status bands(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-static const struct gi_scan_way ways[] = {
+const struct gi_scan_way GI_CPU(scan_ways)[GI_WAYS_MAX] = {
     {{"bands", "everything"}, NULL, bands},
 };
-
-const struct gi_ways GI_CPU(scan_ways) = GI_WAYS(scan, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(scan)(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_scan *spec,
-                            struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(scan_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

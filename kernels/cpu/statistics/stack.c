@@ -289,18 +289,8 @@ static enum gi_status by_sorting(struct gi_queue *queue, struct gi_image *dst,
                err);
 }
 
-static const struct gi_stack_way ways[] = {
+const struct gi_stack_way GI_CPU(stack_ways)[GI_WAYS_MAX] = {
     {{"running", "mean, min, max and sum"}, running_takes, by_running},
     {{"ranks", "medians of integers"}, ranks_takes, by_ranks},
     {{"sorted", "medians and sigma clipping"}, sorted_takes, by_sorting},
 };
-
-const struct gi_ways GI_CPU(stack_ways) = GI_WAYS(stack, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(stack)(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_stack *spec,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(stack_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -193,47 +193,39 @@ static void sums_band(void *arg, int index, void *scratch)
 }
 
 static enum gi_status run(struct gi_queue *queue, struct gi_sums *sums, const struct gi_image *src,
-                          const float *lo, const float *hi, bool pairs, struct gi_err *err)
+                          const struct gi_sums_range *range, bool pairs, struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct sums_job job = {
         .pairs = pairs, .src = src, .sums = sums, .bands = band_count(pool, src, BAND_PIXELS)};
     for (int l = 0; l < LANES && src->type == GI_F32; l++)
-        job.quantiser[l] = quantiser_make(lo[l % src->channels], hi[l % src->channels]);
+        job.quantiser[l] =
+            quantiser_make(range->lo[l % src->channels], range->hi[l % src->channels]);
     return gi_pool_run(pool, job.bands, sums_band, &job, 0, err);
 }
 
-static bool pairs_takes(const struct gi_queue *queue, const struct gi_image *src)
+static bool pairs_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_sums_range *range)
 {
-    (void)queue;
+    (void)queue, (void)range;
     return HAS_PAIRS && src->type == GI_U8 && src->channels != 3;
 }
 
 static enum gi_status by_pairs(struct gi_queue *queue, struct gi_sums *sums,
-                               const struct gi_image *src, const float *lo, const float *hi,
+                               const struct gi_image *src, const struct gi_sums_range *range,
                                struct gi_err *err)
 {
-    return run(queue, sums, src, lo, hi, true, err);
+    return run(queue, sums, src, range, true, err);
 }
 
 static enum gi_status by_lanes(struct gi_queue *queue, struct gi_sums *sums,
-                               const struct gi_image *src, const float *lo, const float *hi,
+                               const struct gi_image *src, const struct gi_sums_range *range,
                                struct gi_err *err)
 {
-    return run(queue, sums, src, lo, hi, false, err);
+    return run(queue, sums, src, range, false, err);
 }
 
-static const struct gi_sums_way ways[] = {
+const struct gi_sums_way GI_CPU(sums_ways)[GI_WAYS_MAX] = {
     {{"pairs", "8 bits, but of 3 channels, by vectors"}, pairs_takes, by_pairs},
     {{"lanes", "everything"}, NULL, by_lanes},
 };
-
-const struct gi_ways GI_CPU(sums_ways) = GI_WAYS(sums, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(sums)(struct gi_queue *queue, struct gi_sums *sums,
-                            const struct gi_image *src, const float *lo, const float *hi,
-                            struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(sums_ways), ways, queue, src, (queue, src), (queue, sums, src, lo, hi, err),
-                err);
-}

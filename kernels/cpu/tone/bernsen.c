@@ -37,16 +37,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(gi_cpu_pool(queue), src->height, make_row, &work, 0, err);
 }
 
-static const struct gi_bernsen_way ways[] = {
+const struct gi_bernsen_way GI_CPU(bernsen_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(bernsen_ways) = GI_WAYS(bernsen, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(bernsen)(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_bernsen *spec,
-                               struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(bernsen_ways), ways, queue, src, (queue, src), (queue, dst, src, spec, err),
-                err);
-}

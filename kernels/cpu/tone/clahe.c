@@ -206,15 +206,15 @@ static void rows(void *arg, int index, void *scratch)
 }
 
 static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_image *judge,
-                            const struct gi_clahe *spec, struct gi_err *err)
+                            const struct gi_image *src, const struct gi_clahe *spec,
+                            struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct clahe c = {.dst = dst,
                       .src = src,
-                      .judge = judge ? judge : src,
+                      .judge = spec->judge ? spec->judge : src,
                       .shape = gi_clahe_shape_of(src, spec),
-                      .sets = judge ? 1 : gi_colour_channels(src),
+                      .sets = spec->judge ? 1 : gi_colour_channels(src),
                       .y = spec->tables ? spec->y : 0,
                       .tables = spec->tables};
     int ntiles = c.sets * spec->across * spec->down;
@@ -242,16 +242,6 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-static const struct gi_clahe_way ways[] = {
+const struct gi_clahe_way GI_CPU(clahe_ways)[GI_WAYS_MAX] = {
     {{"tiles", "everything"}, NULL, tiles},
 };
-
-const struct gi_ways GI_CPU(clahe_ways) = GI_WAYS(clahe, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(clahe)(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_image *judge,
-                             const struct gi_clahe *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(clahe_ways), ways, queue, src, (queue, src),
-                (queue, dst, src, judge, spec, err), err);
-}

@@ -312,19 +312,9 @@ static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,
     return make(queue, &local, err);
 }
 
-static const struct gi_local_threshold_way ways[] = {
+const struct gi_local_threshold_way GI_CPU(local_threshold_ways)[GI_WAYS_MAX] = {
     {{"running", "everything"}, NULL, running},
 };
-
-const struct gi_ways GI_CPU(local_threshold_ways) = GI_WAYS(local_threshold, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(local_threshold)(struct gi_queue *queue, struct gi_image *dst,
-                                       const struct gi_image *src, const struct gi_local *spec,
-                                       struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(local_threshold_ways), ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}
 
 static enum gi_status spread_running(struct gi_queue *queue, double *most,
                                      const struct gi_image *src, const struct gi_local *spec,
@@ -343,17 +333,6 @@ static enum gi_status spread_running(struct gi_queue *queue, double *most,
     return status;
 }
 
-static const struct gi_local_spread_way spread_ways[] = {
+const struct gi_local_spread_way GI_CPU(local_spread_ways)[GI_WAYS_MAX] = {
     {{"running", "everything"}, NULL, spread_running},
 };
-
-const struct gi_ways GI_CPU(local_spread_ways) = GI_WAYS(local_spread, GI_SAMPLE_TYPES,
-                                                         spread_ways);
-
-enum gi_status GI_CPU(local_spread)(struct gi_queue *queue, double *most,
-                                    const struct gi_image *src, const struct gi_local *spec,
-                                    struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(local_spread_ways), spread_ways, queue, src, (queue, src, spec),
-                (queue, most, src, spec, err), err);
-}

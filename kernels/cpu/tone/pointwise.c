@@ -233,10 +233,11 @@ static enum gi_status run(struct gi_queue *queue, struct pointwise *op, int what
 }
 
 static enum gi_status pointwise_by_groups(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src, const struct gi_image *other,
+                                          const struct gi_image *src,
                                           const struct gi_pointwise *spec, struct gi_err *err)
 {
-    struct pointwise op = {.dst = dst, .src = src, .other = other ? other : src, .t = spec->t};
+    struct pointwise op = {
+        .dst = dst, .src = src, .other = spec->other ? spec->other : src, .t = spec->t};
     int channels = src->channels, looked_up = channels;
     float full = gi_type_full_scale(src->type);
     op.low = spec->op == GI_POINTWISE_OUTLIER ? (unsigned)fminf(spec->t, full) : 0;
@@ -273,58 +274,31 @@ static void threshold_set(struct pointwise *op, float above, bool invert)
 }
 
 static enum gi_status threshold_by_groups(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src, float above, bool invert,
-                                          struct gi_err *err)
+                                          const struct gi_image *src,
+                                          const struct gi_threshold *spec, struct gi_err *err)
 {
     struct pointwise op = {.dst = dst, .src = src, .other = src};
-    threshold_set(&op, above, invert);
+    threshold_set(&op, spec->above, spec->invert);
     return run(queue, &op, THRESHOLD, true, err);
 }
 
 static enum gi_status luma_by_groups(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *src, struct gi_err *err)
+                                     const struct gi_image *src, const void *none,
+                                     struct gi_err *err)
 {
+    (void)none;
     struct pointwise op = {.dst = dst, .src = src, .other = src};
     return run(queue, &op, LUMA, false, err);
 }
 
-static const struct gi_pointwise_way pointwise_table[] = {
+const struct gi_pointwise_way GI_CPU(pointwise_ways)[GI_WAYS_MAX] = {
     {{"groups", "everything"}, NULL, pointwise_by_groups},
 };
 
-const struct gi_ways GI_CPU(pointwise_ways) = GI_WAYS(pointwise, GI_SAMPLE_TYPES, pointwise_table);
-
-enum gi_status GI_CPU(pointwise)(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_image *other,
-                                 const struct gi_pointwise *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(pointwise_ways), pointwise_table, queue, src, (queue, src, spec),
-                (queue, dst, src, other, spec, err), err);
-}
-
-static const struct gi_threshold_way threshold_table[] = {
+const struct gi_threshold_way GI_CPU(threshold_ways)[GI_WAYS_MAX] = {
     {{"groups", "everything"}, NULL, threshold_by_groups},
 };
 
-const struct gi_ways GI_CPU(threshold_ways) = GI_WAYS(threshold, GI_SAMPLE_TYPES, threshold_table);
-
-enum gi_status GI_CPU(threshold)(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, float above, bool invert,
-                                 struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(threshold_ways), threshold_table, queue, src, (queue, src),
-                (queue, dst, src, above, invert, err), err);
-}
-
-static const struct gi_luma_way luma_table[] = {
+const struct gi_luma_way GI_CPU(luma_ways)[GI_WAYS_MAX] = {
     {{"groups", "everything"}, NULL, luma_by_groups},
 };
-
-const struct gi_ways GI_CPU(luma_ways) = GI_WAYS(luma, GI_SAMPLE_TYPES, luma_table);
-
-enum gi_status GI_CPU(luma)(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(luma_ways), luma_table, queue, src, (queue, src), (queue, dst, src, err),
-                err);
-}

@@ -351,17 +351,7 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-static const struct gi_arithmetic_way ways[] = {
+const struct gi_arithmetic_way gi_cuda_arithmetic_ways[GI_WAYS_MAX] = {
     {{"pieces", "arithmetic on images of one type and as many channels"}, pieces_takes, by_pieces},
     {{"pixels", "everything"}, NULL, by_pixels},
 };
-
-const struct gi_ways gi_cuda_arithmetic_ways = GI_WAYS(arithmetic, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_arithmetic(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_arithmetic *spec,
-                                  struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_arithmetic_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -257,18 +257,7 @@ static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-static const struct gi_colour_transform_way ways[] = {
+const struct gi_colour_transform_way gi_cuda_colour_transform_ways[GI_WAYS_MAX] = {
     {{"matrix", "one matrix"}, is_matrix, by_matrix},
     {{"steps", "everything"}, NULL, by_steps},
 };
-
-const struct gi_ways gi_cuda_colour_transform_ways =
-    GI_WAYS(colour_transform, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_colour_transform(struct gi_queue *queue, struct gi_image *dst,
-                                        const struct gi_image *src,
-                                        const struct gi_colour_transform *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_colour_transform_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(THREADS) count(unsigned *counts, const 
     }
 }
 
-static bool fits_table(const struct gi_queue *, const struct gi_image *src)
+static bool fits_table(const struct gi_queue *, const struct gi_image *src, const void *none)
 {
     return bits_of(src) <= TABLE_BITS;
 }
@@ -55,7 +55,7 @@ static bool fits_table(const struct gi_queue *, const struct gi_image *src)
 /* The counts as an image of floats with the same bits: positive wherever the count is not 0, for
  * counts up to the bits of infinity, 2^31 - 2^23. */
 static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
-                               const struct gi_image *src, struct gi_err *err)
+                               const struct gi_image *src, const void *none, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     int bits = bits_of(src), width_bits = bits < SIDE_BITS ? bits : SIDE_BITS;
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS) list(uint64_t *colours, const 
 }
 
 static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
-                              const struct gi_image *src, struct gi_err *err)
+                              const struct gi_image *src, const void *none, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     size_t n = (size_t)src->width * (size_t)src->height, nbytes = n * sizeof(uint64_t);
@@ -124,16 +124,7 @@ static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
     return status;
 }
 
-static const struct gi_count_colours_way ways[] = {
+const struct gi_count_colours_way gi_cuda_count_colours_ways[GI_WAYS_MAX] = {
     {{"table", "colours of 24 bits at most"}, fits_table, by_table},
     {{"sort", "everything"}, NULL, by_sort},
 };
-
-const struct gi_ways gi_cuda_count_colours_ways = GI_WAYS(count_colours, GI_INTEGER_TYPES, ways);
-
-enum gi_status gi_cuda_count_colours(struct gi_queue *queue, struct gi_colours *found,
-                                     const struct gi_image *src, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_count_colours_ways, ways, queue, src, (queue, src),
-                (queue, found, src, err), err);
-}

@@ -53,7 +53,8 @@ static luma_kernel *const kernels[GI_F32 + 1][3] = {
 };
 
 static enum gi_status luma_by_pieces(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *src, struct gi_err *err)
+                                     const struct gi_image *src, const void *none,
+                                     struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     if (src->channels == 1) {
@@ -70,15 +71,6 @@ static enum gi_status luma_by_pieces(struct gi_queue *queue, struct gi_image *ds
     return GI_OK;
 }
 
-static const struct gi_luma_way luma_table[] = {
+const struct gi_luma_way gi_cuda_luma_ways[GI_WAYS_MAX] = {
     {{"pieces", "everything"}, NULL, luma_by_pieces},
 };
-
-const struct gi_ways gi_cuda_luma_ways = GI_WAYS(luma, GI_SAMPLE_TYPES, luma_table);
-
-enum gi_status gi_cuda_luma(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_luma_ways, luma_table, queue, src, (queue, src), (queue, dst, src, err),
-                err);
-}

@@ -242,18 +242,7 @@ static enum gi_status by_words(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_CHANNELS(args.from, regroup_launch<CHANNELS>(cu, &args, err));
 }
 
-static const struct gi_permute_channels_way ways[] = {
+const struct gi_permute_channels_way gi_cuda_permute_channels_ways[GI_WAYS_MAX] = {
     {{"words", "channels of one image"}, regroup_takes, by_words},
     {{"pieces", "everything"}, NULL, by_pieces},
 };
-
-const struct gi_ways gi_cuda_permute_channels_ways =
-    GI_WAYS(permute_channels, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_permute_channels(struct gi_queue *queue, struct gi_image *dst,
-                                        const struct gi_image *srcs,
-                                        const struct gi_permute_channels *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_permute_channels_ways, ways, queue, srcs, (queue, srcs, spec),
-                (queue, dst, srcs, spec, err), err);
-}

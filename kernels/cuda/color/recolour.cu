@@ -67,16 +67,6 @@ static enum gi_status by_groups(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-static const struct gi_recolour_way ways[] = {
+const struct gi_recolour_way gi_cuda_recolour_ways[GI_WAYS_MAX] = {
     {{"groups", "everything"}, NULL, by_groups},
 };
-
-const struct gi_ways gi_cuda_recolour_ways = GI_WAYS(recolour, 1 << GI_U8, ways);
-
-enum gi_status gi_cuda_recolour(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_recolour *spec,
-                                struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_recolour_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -17,9 +17,7 @@ typedef unsigned long long device_u64; /* the type of 64-bit atomics */
 /* ---- launchers: they enqueue and return; every pointer is device memory ---- */
 
 /* counts[c * nbins + bin] += number of samples of channel c in that bin. */
-enum gi_status gi_cuda_histogram_launch(struct gi_cuda_queue *cu, uint64_t *counts,
-                                        const struct gi_image *src,
-                                        const struct gi_histogram_spec *spec, struct gi_err *err);
+gi_histogram_fn gi_cuda_histogram_launch;
 
 /* sums[c] += the sums of channel c; lo and hi are host memory. */
 enum gi_status gi_cuda_sums_launch(struct gi_cuda_queue *cu, struct gi_sums *sums,

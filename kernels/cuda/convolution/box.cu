@@ -260,7 +260,7 @@ static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
               : launch_any<uint16_t, unsigned long long>(cu, dst, src, &border, spec, err);
 }
 
-static const struct gi_box_way ways[] = {
+const struct gi_box_way gi_cuda_box_ways[GI_WAYS_MAX] = {
     {{"near", "windows that reach 16 bytes at most: up to k = 31 of gray bytes"},
      gi_cuda_box_near_takes,
      gi_cuda_box_near},
@@ -269,12 +269,3 @@ static const struct gi_box_way ways[] = {
      gi_cuda_box_strips},
     {{"passes", "everything"}, NULL, passes_run},
 };
-
-const struct gi_ways gi_cuda_box_ways = GI_WAYS(box, GI_INTEGER_TYPES, ways);
-
-enum gi_status gi_cuda_box(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_box *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_box_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

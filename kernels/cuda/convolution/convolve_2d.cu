@@ -85,20 +85,10 @@ static bool tiles_takes(const struct gi_queue *queue, const struct gi_image *src
     return true;
 }
 
-static const struct gi_convolve_2d_way ways[] = {
+const struct gi_convolve_2d_way gi_cuda_convolve_2d_ways[GI_WAYS_MAX] = {
     {{"sliding", "up to 9 x 9: the sums in flight stay in registers"}, sliding_takes, sliding_run},
     {{"tiles", "larger kernels: 64 sums of a thread share each load"},
      tiles_takes,
      gi_cuda_dense_tiles},
     {{"textbook", "everything; the others are held against it"}, NULL, gi_cuda_textbook},
 };
-
-const struct gi_ways gi_cuda_convolve_2d_ways = GI_WAYS(convolve_2d, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_convolve_2d(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_dense *spec,
-                                   struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_convolve_2d_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -137,20 +137,9 @@ static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, n, err));
 }
 
-static const struct gi_convolve_separable_way ways[] = {
+const struct gi_convolve_separable_way gi_cuda_convolve_separable_ways[GI_WAYS_MAX] = {
     {{"sliding", "up to 15 taps, of gray, RGB and RGBA 61: sums in flight stay in registers"},
      sliding_takes,
      sliding_run},
     {{"rows", "any number of taps"}, NULL, gi_cuda_separable_rows},
 };
-
-const struct gi_ways gi_cuda_convolve_separable_ways =
-    GI_WAYS(convolve_separable, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_convolve_separable(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_separable *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_convolve_separable_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -106,19 +106,7 @@ static enum gi_status by_sliding(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, err));
 }
 
-static const struct gi_gradient_magnitude_way ways[] = {
+const struct gi_gradient_magnitude_way gi_cuda_gradient_magnitude_ways[GI_WAYS_MAX] = {
     {{"sliding", "borders and weights that raw samples can hold"}, sliding_takes, by_sliding},
     {{"samples", "everything"}, NULL, by_samples},
 };
-
-const struct gi_ways gi_cuda_gradient_magnitude_ways =
-    GI_WAYS(gradient_magnitude, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_gradient_magnitude(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_gradient_magnitude *spec,
-                                          struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_gradient_magnitude_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -346,18 +346,8 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, plain_run<T>(cu, &args, err));
 }
 
-static const struct gi_bilateral_way ways[] = {
+const struct gi_bilateral_way gi_cuda_bilateral_ways[GI_WAYS_MAX] = {
     {{"near", "k up to 9 of 8-bit gray"}, near_takes, near},
     {{"plain", "no guide"}, plain_takes, plain},
     {{"joint", "everything"}, NULL, gi_cuda_bilateral_joint},
 };
-
-const struct gi_ways gi_cuda_bilateral_ways = GI_WAYS(bilateral, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_bilateral(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_bilateral *spec,
-                                 struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_bilateral_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -355,17 +355,7 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, plain_run<T>(cu, &args, err));
 }
 
-static const struct gi_nlmeans_way ways[] = {
+const struct gi_nlmeans_way gi_cuda_nlmeans_ways[GI_WAYS_MAX] = {
     {{"bytes", "8-bit gray, patches of 7, search up to 21"}, bytes_takes, bytes},
     {{"plain", "everything"}, NULL, plain},
 };
-
-const struct gi_ways gi_cuda_nlmeans_ways = GI_WAYS(nlmeans, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_nlmeans(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_nlmeans *spec,
-                               struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_nlmeans_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

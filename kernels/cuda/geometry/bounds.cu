@@ -117,16 +117,6 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_bounds *out,
     return status;
 }
 
-static const struct gi_bounds_way ways[] = {
+const struct gi_bounds_way gi_cuda_bounds_ways[GI_WAYS_MAX] = {
     {{"pixels", "everything"}, NULL, by_pixels},
 };
-
-const struct gi_ways gi_cuda_bounds_ways = GI_WAYS(bounds, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_bounds(struct gi_queue *queue, struct gi_bounds *bounds,
-                              const struct gi_image *src, const struct gi_bounds_spec *spec,
-                              struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_bounds_ways, ways, queue, src, (queue, src, spec),
-                (queue, bounds, src, spec, err), err);
-}

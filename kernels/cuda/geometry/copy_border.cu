@@ -130,16 +130,6 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-static const struct gi_copy_border_way ways[] = {
+const struct gi_copy_border_way gi_cuda_copy_border_ways[GI_WAYS_MAX] = {
     {{"pieces", "everything"}, NULL, by_pieces},
 };
-
-const struct gi_ways gi_cuda_copy_border_ways = GI_WAYS(copy_border, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_copy_border(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_copy_border *spec,
-                                   struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_copy_border_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -116,38 +116,29 @@ template <int PIXEL> static void launch(struct gi_cuda_queue *cu, struct layout_
 }
 
 static enum gi_status by_squares(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, int layout, struct gi_err *err)
+                                 const struct gi_image *src, const int *layout, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct layout_args args = {};
     args.dst = *dst;
     args.src = *src;
-    args.layout = layout;
+    args.layout = *layout;
     LAYOUT_PIXELS(src, launch<PIXEL>(cu, &args));
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-static bool transposes(const struct gi_queue *queue, const struct gi_image *src, int layout)
+static bool transposes(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
 {
-    return (layout & GI_LAYOUT_TRANSPOSE) != 0;
+    return (*layout & GI_LAYOUT_TRANSPOSE) != 0;
 }
 
-static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, int layout)
+static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
 {
-    return !(layout & GI_LAYOUT_TRANSPOSE);
+    return !(*layout & GI_LAYOUT_TRANSPOSE);
 }
 
-static const struct gi_layout_way ways[] = {
+const struct gi_layout_way gi_cuda_layout_ways[GI_WAYS_MAX] = {
     {{"squares", "what is transposed"}, transposes, by_squares},
     {{"rows", "flips"}, keeps_rows, gi_cuda_layout_rows},
 };
-
-const struct gi_ways gi_cuda_layout_ways = GI_WAYS(layout, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_layout(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, int layout, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_layout_ways, ways, queue, src, (queue, src, layout),
-                (queue, dst, src, layout, err), err);
-}

@@ -106,15 +106,16 @@ template <int PIXEL> static void launch(struct gi_cuda_queue *cu, struct flip_ar
 }
 
 enum gi_status gi_cuda_layout_rows(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, int layout, struct gi_err *err)
+                                   const struct gi_image *src, const int *layout,
+                                   struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct flip_args args = {};
     args.dst = *dst;
     args.src = *src;
-    args.layout = layout;
+    args.layout = *layout;
     args.row = (int)gi_row_nbytes(src);
-    if (layout & GI_LAYOUT_MIRROR_X) {
+    if (*layout & GI_LAYOUT_MIRROR_X) {
         LAYOUT_PIXELS(src, launch<PIXEL>(cu, &args));
     } else {
         args.groups = pieces_of(src);

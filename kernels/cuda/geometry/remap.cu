@@ -152,20 +152,10 @@ static enum gi_status by_texture(struct gi_queue *queue, struct gi_image *dst,
     return gi_cuda_remap_texture(cu, &args, texture, spec->interpolation, err);
 }
 
-static const struct gi_remap_way ways[] = {
+const struct gi_remap_way gi_cuda_remap_ways[GI_WAYS_MAX] = {
     {{"tiles", "affine and projective maps, bilinear and bicubic"}, takes_tiles, by_tiles},
     {{"texture", "one channel by other maps, bilinear and nearest, borders clamp and border"},
      takes_texture,
      by_texture},
     {{"plain", "everything"}, NULL, by_plain},
 };
-
-const struct gi_ways gi_cuda_remap_ways = GI_WAYS(remap, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_remap(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_remap *spec,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_remap_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

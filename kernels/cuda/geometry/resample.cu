@@ -449,7 +449,7 @@ static bool integer_takes(const struct gi_queue *queue, const struct gi_image *s
     return spec->integer;
 }
 
-static const struct gi_resample_way ways[] = {
+const struct gi_resample_way gi_cuda_resample_ways[GI_WAYS_MAX] = {
     {{"whole", "gray of 8 bits to a half, a quarter and an eighth by the box or the triangle"},
      whole_takes,
      gi_cuda_whole},
@@ -463,13 +463,3 @@ static const struct gi_resample_way ways[] = {
     {{"passes", "float weights"}, passes_takes, passes},
     {{"integer", "the integers of Pillow"}, integer_takes, integer},
 };
-
-const struct gi_ways gi_cuda_resample_ways = GI_WAYS(resample, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_resample(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_resample *spec,
-                                struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_resample_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

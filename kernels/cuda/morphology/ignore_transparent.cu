@@ -66,18 +66,6 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
                                                 : launch<T, 4>(cu, dst, src, spec, err));
 }
 
-static const struct gi_ignore_transparent_way ways[] = {
+const struct gi_ignore_transparent_way gi_cuda_ignore_transparent_ways[GI_WAYS_MAX] = {
     {{"pixels", "everything"}, NULL, by_pixels},
 };
-
-const struct gi_ways gi_cuda_ignore_transparent_ways =
-    GI_WAYS(ignore_transparent, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_ignore_transparent(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_ignore_transparent *spec,
-                                          struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_ignore_transparent_ways, ways, queue, src, (queue, src),
-                (queue, dst, src, spec, err), err);
-}

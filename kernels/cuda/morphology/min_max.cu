@@ -214,7 +214,7 @@ static bool passes_takes(const struct gi_queue *queue, const struct gi_image *sr
     return !spec->runs;
 }
 
-static const struct gi_min_max_way ways[] = {
+const struct gi_min_max_way gi_cuda_min_max_ways[GI_WAYS_MAX] = {
     {{"near", "3 x 3"}, near_takes, gi_cuda_min_max_near},
     {{"strips", "windows of which a multiprocessor and the image hold all rows"},
      gi_cuda_min_max_strips_takes,
@@ -222,13 +222,3 @@ static const struct gi_min_max_way ways[] = {
     {{"passes", "rectangles"}, passes_takes, passes_run},
     {{"runs", "windows of any other shape"}, gi_cuda_min_max_runs_takes, gi_cuda_min_max_runs},
 };
-
-const struct gi_ways gi_cuda_min_max_ways = GI_WAYS(min_max, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_min_max(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_min_max *spec,
-                               struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_min_max_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

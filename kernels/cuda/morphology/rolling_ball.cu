@@ -96,16 +96,6 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch<T>(cu, &args, err));
 }
 
-static const struct gi_rolling_ball_way ways[] = {
+const struct gi_rolling_ball_way gi_cuda_rolling_ball_ways[GI_WAYS_MAX] = {
     {{"plain", "everything"}, NULL, plain},
 };
-
-const struct gi_ways gi_cuda_rolling_ball_ways = GI_WAYS(rolling_ball, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_rolling_ball(struct gi_queue *queue, struct gi_image *dst,
-                                    const struct gi_image *src, const struct gi_rolling_ball *spec,
-                                    struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_rolling_ball_ways, ways, queue, src, (queue, src),
-                (queue, dst, src, spec, err), err);
-}

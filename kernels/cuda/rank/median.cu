@@ -77,7 +77,7 @@ static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *s
     return !spec->runs;
 }
 
-static const struct gi_median_way ways[] = {
+const struct gi_median_way gi_cuda_median_ways[GI_WAYS_MAX] = {
     {{"near", "medians of 8 bits, k 3, from 9.0 on"},
      gi_cuda_median_near_takes,
      gi_cuda_median_near},
@@ -85,13 +85,3 @@ static const struct gi_median_way ways[] = {
     {{"sliding", "rectangles"}, sliding_takes, sliding},
     {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, gi_cuda_median_runs},
 };
-
-const struct gi_ways gi_cuda_median_ways = GI_WAYS(median, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_median(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_median *spec,
-                              struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_median_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

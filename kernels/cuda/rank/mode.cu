@@ -151,17 +151,7 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
     return bytes ? launch<uint8_t, false>(cu, &args, err) : launch<uint16_t, false>(cu, &args, err);
 }
 
-static const struct gi_mode_way ways[] = {
+const struct gi_mode_way gi_cuda_mode_ways[GI_WAYS_MAX] = {
     {{"sliding", "rectangles"}, sliding_takes, sliding},
     {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, runs},
 };
-
-const struct gi_ways gi_cuda_mode_ways = GI_WAYS(mode, GI_INTEGER_TYPES, ways);
-
-enum gi_status gi_cuda_mode(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_median *spec,
-                            struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_mode_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

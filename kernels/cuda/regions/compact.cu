@@ -444,7 +444,7 @@ static enum gi_status by_look_back(struct gi_queue *queue, struct gi_pixel_list 
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     int rows = BAND_PIXELS / values->width < 1 ? 1 : BAND_PIXELS / values->width;
-    enum gi_status status = GI_OK;
+    enum gi_status status = gi_samples_check("compact", GI_SAMPLE_TYPES, predicate->on, err);
     *list = {};
     for (int y = 0; y < values->height && !status; y += rows) {
         int end = values->height - y < rows ? values->height : y + rows;
@@ -458,19 +458,6 @@ static enum gi_status by_look_back(struct gi_queue *queue, struct gi_pixel_list 
     return status;
 }
 
-static const struct gi_compact_way ways[] = {
+const struct gi_compact_way gi_cuda_compact_ways[GI_WAYS_MAX] = {
     {{"look_back", "everything"}, NULL, by_look_back},
 };
-
-const struct gi_ways gi_cuda_compact_ways = GI_WAYS(compact, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_compact(struct gi_queue *queue, struct gi_pixel_list *list,
-                               const struct gi_image *values, const struct gi_predicate *predicate,
-                               struct gi_err *err)
-{
-    enum gi_status status = gi_ways_check(&gi_cuda_compact_ways, predicate->on, err);
-    if (status)
-        return status;
-    GI_WAYS_RUN(gi_cuda_compact_ways, ways, queue, values, (queue, values, predicate),
-                (queue, list, values, predicate, err), err);
-}

@@ -311,45 +311,36 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_im
     return GI_OK;
 }
 
-static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
-                               const struct gi_predicate *predicate, int connectivity,
+static enum gi_status by_tiles(struct gi_queue *queue, struct gi_labels *made,
+                               const struct gi_image *src, const struct gi_label *spec,
                                struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    const struct gi_image *on = predicate->on;
-    enum gi_status status = queue->k->alloc(queue, labels, on->width, on->height, 1, GI_U32, err);
+    struct gi_image *labels = &made->image;
+    struct gi_predicate predicate = {src, spec->above, spec->invert};
+    enum gi_status status = queue->k->alloc(queue, labels, src->width, src->height, 1, GI_U32, err);
     if (status)
         return status;
     char *scratch;
     if (field_words(labels) > UINT32_MAX / WARP)
         status = gi_fail(err, GI_E_DEVICE_MEMORY, "%d x %d pixels are too many to label on CUDA",
-                         on->width, on->height);
+                         src->width, src->height);
     else
         status = gi_cuda_scratch(cu, (void **)&scratch, 16 + gi_cuda_label_scratch(labels), err);
     device_u64 *count = (device_u64 *)scratch, found;
     if (!status)
-        status =
-            gi_cuda_label_launch(cu, labels, count, scratch + 16, predicate, connectivity, err);
+        status = gi_cuda_label_launch(cu, labels, count, scratch + 16, &predicate,
+                                      spec->connectivity, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, &found, sizeof found, count, sizeof found, sizeof found,
                                       1, err);
     if (status)
         queue->k->release(queue, labels);
     else
-        *n = (uint32_t)found;
+        made->n = (uint32_t)found;
     return status;
 }
 
-static const struct gi_label_way ways[] = {
+const struct gi_label_way gi_cuda_label_ways[GI_WAYS_MAX] = {
     {{"tiles", "everything"}, NULL, by_tiles},
 };
-
-const struct gi_ways gi_cuda_label_ways = GI_WAYS(label, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_label(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
-                             const struct gi_predicate *predicate, int connectivity,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_label_ways, ways, queue, predicate->on, (queue, predicate, connectivity),
-                (queue, labels, n, predicate, connectivity, err), err);
-}

@@ -51,16 +51,6 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch<T>(cu, dst, src, spec, (const uint8_t *)marked, err));
 }
 
-static const struct gi_paint_way ways[] = {
+const struct gi_paint_way gi_cuda_paint_ways[GI_WAYS_MAX] = {
     {{"pixels", "everything"}, NULL, by_pixels},
 };
-
-const struct gi_ways gi_cuda_paint_ways = GI_WAYS(paint, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_paint(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_paint *spec,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_paint_ways, ways, queue, src, (queue, src), (queue, dst, src, spec, err),
-                err);
-}

@@ -362,34 +362,24 @@ enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_queue *cu, struct gi_r
     GI_CUDA_TYPES(values->type, tiles_launch<T>(cu, regions, task, across, down, seams, err));
 }
 
-static enum gi_status by_tiles(struct gi_queue *queue, struct gi_region_sums *regions, uint32_t n,
-                               const struct gi_image *labels, const struct gi_image *values,
-                               float lo, float hi, struct gi_err *err)
+static enum gi_status by_tiles(struct gi_queue *queue, struct gi_region_sums *regions,
+                               const struct gi_image *values, const struct gi_region_stats *spec,
+                               struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct gi_region_sums *device;
-    size_t nbytes = n * sizeof *regions;
-    if (n == 0)
+    size_t nbytes = spec->n * sizeof *regions;
+    if (spec->n == 0)
         return GI_OK;
     enum gi_status status = gi_cuda_scratch(cu, (void **)&device, nbytes, err);
     if (!status)
-        status = gi_cuda_region_stats_launch(cu, device, labels, values, lo, hi, err);
+        status =
+            gi_cuda_region_stats_launch(cu, device, spec->labels, values, spec->lo, spec->hi, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, regions, nbytes, device, nbytes, nbytes, 1, err);
     return status;
 }
 
-static const struct gi_region_stats_way ways[] = {
+const struct gi_region_stats_way gi_cuda_region_stats_ways[GI_WAYS_MAX] = {
     {{"tiles", "everything"}, NULL, by_tiles},
 };
-
-const struct gi_ways gi_cuda_region_stats_ways = GI_WAYS(region_stats, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_region_stats(struct gi_queue *queue, struct gi_region_sums *regions,
-                                    uint32_t n, const struct gi_image *labels,
-                                    const struct gi_image *values, float lo, float hi,
-                                    struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_region_stats_ways, ways, queue, values, (queue, labels, values),
-                (queue, regions, n, labels, values, lo, hi, err), err);
-}

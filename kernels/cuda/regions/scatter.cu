@@ -112,16 +112,6 @@ static enum gi_status by_owners(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, fetch<T>(cu, &args, err));
 }
 
-static const struct gi_scatter_way ways[] = {
+const struct gi_scatter_way gi_cuda_scatter_ways[GI_WAYS_MAX] = {
     {{"owners", "everything"}, NULL, by_owners},
 };
-
-const struct gi_ways gi_cuda_scatter_ways = GI_WAYS(scatter, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_scatter(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_scatter *spec,
-                               struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_scatter_ways, ways, queue, src, (queue, src), (queue, dst, src, spec, err),
-                err);
-}

@@ -413,7 +413,6 @@ static enum gi_status range(struct gi_queue *queue, uint64_t *counts, const stru
     GI_CUDA_CHANNELS(src->channels, launch_range<CHANNELS>(cu, (device_u64 *)counts, src, &r, err));
 }
 
-/* Bytes always use the implementation for bytes. */
 static bool parts_takes(const struct gi_queue *queue, const struct gi_image *src,
                         const struct gi_histogram_spec *spec)
 {
@@ -456,41 +455,21 @@ static enum gi_status parts(struct gi_queue *queue, uint64_t *counts, const stru
                      launch_parts<CHANNELS>(gi_cuda(queue), (device_u64 *)counts, src, spec, err));
 }
 
-static const struct gi_histogram_way ways[] = {
-    {{"bytes", "8 bits: a counter for each bank of shared memory"}, bytes_takes, bytes},
-    {{"range", "floats in a range of few bins"}, range_takes, range},
-    {{"parts", "16 bits and floats: bins shared out to blocks"}, parts_takes, parts},
-};
-
-const struct gi_ways gi_cuda_histogram_ways = GI_WAYS(histogram, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_histogram_launch(struct gi_cuda_queue *cu, uint64_t *counts,
-                                        const struct gi_image *src,
-                                        const struct gi_histogram_spec *spec, struct gi_err *err)
-{
-    struct gi_queue *queue = &cu->base;
-    GI_WAYS_RUN(gi_cuda_histogram_ways, ways, queue, src, (queue, src, spec),
-                (queue, counts, src, spec, err), err);
-}
-
-enum gi_status gi_cuda_histogram(struct gi_queue *queue, uint64_t *counts,
-                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
-                                 struct gi_err *err)
+/* Counts in zeroed device memory and adds the counts to `counts`, host memory. */
+template <gi_histogram_fn *ENQUEUE>
+static enum gi_status count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                            const struct gi_histogram_spec *spec, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    size_t n = (size_t)src->channels * (size_t)spec->nbins;
-    if (spec->key == GI_KEY_FLOAT_LOW)
-        n *= (size_t)spec->nprefixes;
+    size_t sets = spec->key == GI_KEY_FLOAT_LOW ? (size_t)spec->nprefixes : 1;
+    size_t n = (size_t)src->channels * (size_t)spec->nbins * sets;
     size_t nbytes = n * sizeof *counts;
     uint64_t *device, *found = (uint64_t *)malloc(nbytes);
-    if (!found)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bins", n);
-    enum gi_status status = gi_cuda_scratch(cu, (void **)&device, nbytes, err);
-    cudaError_t error = cudaSuccess;
-    if (!status && (error = cudaMemsetAsync(device, 0, nbytes, cu->stream)) != cudaSuccess)
-        status = gi_cuda_fail(err, error, "cudaMemsetAsync");
-    if (!status)
-        status = gi_cuda_histogram_launch(cu, device, src, spec, err);
+    enum gi_status status = found ? gi_cuda_scratch(cu, (void **)&device, nbytes, err)
+                                  : gi_fail(err, GI_E_MEMORY, "out of memory: %zu bins", n);
+    if (!status && cudaMemsetAsync(device, 0, nbytes, cu->stream) != cudaSuccess)
+        status = gi_cuda_fail(err, cudaGetLastError(), "cudaMemsetAsync");
+    status = status ? status : ENQUEUE(queue, device, src, spec, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, found, nbytes, device, nbytes, nbytes, 1, err);
     for (size_t i = 0; i < n && !status; i++)
@@ -498,3 +477,24 @@ enum gi_status gi_cuda_histogram(struct gi_queue *queue, uint64_t *counts,
     free(found);
     return status;
 }
+
+/* Like the dispatcher, but the counts stay on the device: for the bench. */
+enum gi_status gi_cuda_histogram_launch(struct gi_queue *queue, uint64_t *counts,
+                                        const struct gi_image *src,
+                                        const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    static gi_histogram_fn *const launch[] = {bytes, range, parts};
+    const struct gi_ways *ways = gi_ways_find(queue->k, "histogram");
+    for (int i = -1; (i = gi_way_next(queue, ways, i)) >= 0;)
+        if (gi_cuda_histogram_ways[i].takes(queue, src, spec)) {
+            gi_way_note(queue, ways, i);
+            return launch[i](queue, counts, src, spec, err);
+        }
+    return gi_way_refuse(queue, ways, err);
+}
+
+const struct gi_histogram_way gi_cuda_histogram_ways[GI_WAYS_MAX] = {
+    {{"bytes", "8 bits: a counter for each bank of shared memory"}, bytes_takes, count<bytes>},
+    {{"range", "floats in a range of few bins"}, range_takes, count<range>},
+    {{"parts", "16 bits and floats: bins shared out to blocks"}, parts_takes, count<parts>},
+};

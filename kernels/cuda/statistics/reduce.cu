@@ -293,16 +293,6 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_reduction *fou
     return status;
 }
 
-static const struct gi_reduce_way ways[] = {
+const struct gi_reduce_way gi_cuda_reduce_ways[GI_WAYS_MAX] = {
     {{"pieces", "everything"}, NULL, by_pieces},
 };
-
-const struct gi_ways gi_cuda_reduce_ways = GI_WAYS(reduce, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_reduce(struct gi_queue *queue, struct gi_reduction *found,
-                              const struct gi_image *src, const struct gi_reduce *spec,
-                              struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_reduce_ways, ways, queue, src, (queue, src, spec),
-                (queue, found, src, spec, err), err);
-}

@@ -427,16 +427,6 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch_channels<T>(cu, &args, err));
 }
 
-static const struct gi_scan_way ways[] = {
+const struct gi_scan_way gi_cuda_scan_ways[GI_WAYS_MAX] = {
     {{"tiles", "everything"}, NULL, tiles},
 };
-
-const struct gi_ways gi_cuda_scan_ways = GI_WAYS(scan, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_scan(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_scan *spec,
-                            struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_scan_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

@@ -315,18 +315,8 @@ static enum gi_status by_sorting(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch_sorted<T>(gi_cuda(queue), &args, err));
 }
 
-static const struct gi_stack_way ways[] = {
+const struct gi_stack_way gi_cuda_stack_ways[GI_WAYS_MAX] = {
     {{"running", "mean, min, max and sum"}, running_takes, by_running},
     {{"ranks", "medians"}, ranks_takes, by_ranks},
     {{"sorted", "medians and sigma clipping"}, sorted_takes, by_sorting},
 };
-
-const struct gi_ways gi_cuda_stack_ways = GI_WAYS(stack, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_stack(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_stack *spec,
-                             struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_stack_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}

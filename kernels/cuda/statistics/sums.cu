@@ -174,7 +174,7 @@ enum gi_status gi_cuda_sums_launch(struct gi_cuda_queue *cu, struct gi_sums *sum
 }
 
 static enum gi_status by_pieces(struct gi_queue *queue, struct gi_sums *sums,
-                                const struct gi_image *src, const float *lo, const float *hi,
+                                const struct gi_image *src, const struct gi_sums_range *range,
                                 struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
@@ -184,7 +184,7 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_sums *sums,
     if (status)
         return status;
     GI_CUDA_TRY(cudaMemsetAsync(device, 0, nbytes, cu->stream));
-    status = gi_cuda_sums_launch(cu, device, src, lo, hi, err);
+    status = gi_cuda_sums_launch(cu, device, src, range->lo, range->hi, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, found, nbytes, device, nbytes, nbytes, 1, err);
     for (int c = 0; c < src->channels && !status; c++) {
@@ -196,16 +196,6 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_sums *sums,
     return status;
 }
 
-static const struct gi_sums_way ways[] = {
+const struct gi_sums_way gi_cuda_sums_ways[GI_WAYS_MAX] = {
     {{"pieces", "everything"}, NULL, by_pieces},
 };
-
-const struct gi_ways gi_cuda_sums_ways = GI_WAYS(sums, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_sums(struct gi_queue *queue, struct gi_sums *sums,
-                            const struct gi_image *src, const float *lo, const float *hi,
-                            struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_sums_ways, ways, queue, src, (queue, src), (queue, sums, src, lo, hi, err),
-                err);
-}

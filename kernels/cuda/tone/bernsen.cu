@@ -70,16 +70,6 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch<T>(queue, dst, src, spec, err));
 }
 
-static const struct gi_bernsen_way ways[] = {
+const struct gi_bernsen_way gi_cuda_bernsen_ways[GI_WAYS_MAX] = {
     {{"pieces", "everything"}, NULL, by_pieces},
 };
-
-const struct gi_ways gi_cuda_bernsen_ways = GI_WAYS(bernsen, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_bernsen(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_bernsen *spec,
-                               struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_bernsen_ways, ways, queue, src, (queue, src), (queue, dst, src, spec, err),
-                err);
-}

@@ -211,16 +211,16 @@ static enum gi_status make_tables(struct gi_cuda_queue *cu, const struct clahe_a
 }
 
 static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_image *judge,
-                            const struct gi_clahe *spec, struct gi_err *err)
+                            const struct gi_image *src, const struct gi_clahe *spec,
+                            struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct clahe_args args = {};
     args.dst = *dst;
     args.src = *src;
-    args.judge = judge ? *judge : *src;
+    args.judge = spec->judge ? *spec->judge : *src;
     args.shape = gi_clahe_shape_of(src, spec);
-    args.sets = judge ? 1 : gi_colour_channels(src);
+    args.sets = spec->judge ? 1 : gi_colour_channels(src);
     args.y = spec->tables ? spec->y : 0;
     unsigned ntiles = (unsigned)(spec->across * spec->down), bins = args.shape.bins;
     size_t counts_nbytes = (size_t)ntiles * bins * sizeof(uint32_t);
@@ -237,16 +237,6 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : look(cu, &args, err);
 }
 
-static const struct gi_clahe_way ways[] = {
+const struct gi_clahe_way gi_cuda_clahe_ways[GI_WAYS_MAX] = {
     {{"tiles", "everything"}, NULL, tiles},
 };
-
-const struct gi_ways gi_cuda_clahe_ways = GI_WAYS(clahe, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_clahe(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_image *judge,
-                             const struct gi_clahe *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_clahe_ways, ways, queue, src, (queue, src),
-                (queue, dst, src, judge, spec, err), err);
-}

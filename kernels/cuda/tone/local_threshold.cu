@@ -232,7 +232,7 @@ static enum gi_status passes(struct gi_queue *queue, struct gi_image *dst,
     return in_passes(queue, dst, NULL, src, spec, err);
 }
 
-static const struct gi_local_threshold_way ways[] = {
+const struct gi_local_threshold_way gi_cuda_local_threshold_ways[GI_WAYS_MAX] = {
     {{"near", "means of gray integers whose windows reach 16 bytes at most: up to k = 31 of bytes"},
      gi_cuda_local_near_takes,
      gi_cuda_local_near},
@@ -243,16 +243,6 @@ static const struct gi_local_threshold_way ways[] = {
     {{"passes", "everything"}, NULL, passes},
 };
 
-const struct gi_ways gi_cuda_local_threshold_ways = GI_WAYS(local_threshold, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_local_threshold(struct gi_queue *queue, struct gi_image *dst,
-                                       const struct gi_image *src, const struct gi_local *spec,
-                                       struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_local_threshold_ways, ways, queue, src, (queue, src, spec),
-                (queue, dst, src, spec, err), err);
-}
-
 static enum gi_status spread_passes(struct gi_queue *queue, double *most,
                                     const struct gi_image *src, const struct gi_local *spec,
                                     struct gi_err *err)
@@ -260,17 +250,6 @@ static enum gi_status spread_passes(struct gi_queue *queue, double *most,
     return in_passes(queue, NULL, most, src, spec, err);
 }
 
-static const struct gi_local_spread_way spread_ways[] = {
+const struct gi_local_spread_way gi_cuda_local_spread_ways[GI_WAYS_MAX] = {
     {{"passes", "everything"}, NULL, spread_passes},
 };
-
-const struct gi_ways gi_cuda_local_spread_ways =
-    GI_WAYS(local_spread, GI_SAMPLE_TYPES, spread_ways);
-
-enum gi_status gi_cuda_local_spread(struct gi_queue *queue, double *most,
-                                    const struct gi_image *src, const struct gi_local *spec,
-                                    struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_local_spread_ways, spread_ways, queue, src, (queue, src, spec),
-                (queue, most, src, spec, err), err);
-}

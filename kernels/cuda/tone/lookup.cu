@@ -264,8 +264,8 @@ static enum gi_status launch_floats(struct gi_cuda_queue *cu, struct gi_image *d
 }
 
 enum gi_status gi_cuda_pointwise_table(struct gi_queue *queue, struct gi_image *dst,
-                                       const struct gi_image *src, const struct gi_image *,
-                                       const struct gi_pointwise *spec, struct gi_err *err)
+                                       const struct gi_image *src, const struct gi_pointwise *spec,
+                                       struct gi_err *err)
 {
     const void *tables[GI_MAX_CHANNELS];
     bool keeps = gi_has_alpha(src) && !spec->alpha_too, one = true;

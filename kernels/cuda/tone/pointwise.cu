@@ -212,15 +212,15 @@ static enum gi_status run(struct gi_queue *queue, struct pointwise_args *args, i
 }
 
 static enum gi_status pointwise_by_pieces(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src, const struct gi_image *other,
+                                          const struct gi_image *src,
                                           const struct gi_pointwise *spec, struct gi_err *err)
 {
     struct pointwise_args args = {};
     if (spec->op == GI_POINTWISE_TABLE)
-        return gi_cuda_pointwise_table(queue, dst, src, other, spec, err);
+        return gi_cuda_pointwise_table(queue, dst, src, spec, err);
     args.dst = *dst;
     args.src = *src;
-    args.other = other ? *other : *src;
+    args.other = spec->other ? *spec->other : *src;
     args.t = spec->t;
     if (spec->op == GI_POINTWISE_OUTLIER && src->type != GI_F32)
         args.least = (unsigned)fminf(spec->t, gi_type_full_scale(src->type)) *
@@ -235,9 +235,10 @@ static enum gi_status pointwise_by_pieces(struct gi_queue *queue, struct gi_imag
 /* If no sample can be above, the mask is inverted instead: every sample is >= 0, and `flip` is
  * inverted. */
 static enum gi_status threshold_by_pieces(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src, float above, bool invert,
-                                          struct gi_err *err)
+                                          const struct gi_image *src,
+                                          const struct gi_threshold *spec, struct gi_err *err)
 {
+    float above = spec->above;
     struct pointwise_args args = {};
     bool none = !(above < gi_type_full_scale(src->type));
     args.dst = *dst;
@@ -245,35 +246,15 @@ static enum gi_status threshold_by_pieces(struct gi_queue *queue, struct gi_imag
     args.above = above;
     args.least = none || above < 0 ? 0 : (unsigned)above + 1;
     args.least *= src->type == GI_U8 ? 0x01010101u : 0x00010001u;
-    args.flip = (none && src->type != GI_F32) != invert ? ~0u : 0;
+    args.flip = (none && src->type != GI_F32) != spec->invert ? ~0u : 0;
     args.full = ~0u;
     return run(queue, &args, THRESHOLD, true, err);
 }
 
-static const struct gi_pointwise_way pointwise_table[] = {
+const struct gi_pointwise_way gi_cuda_pointwise_ways[GI_WAYS_MAX] = {
     {{"pieces", "everything"}, NULL, pointwise_by_pieces},
 };
 
-const struct gi_ways gi_cuda_pointwise_ways = GI_WAYS(pointwise, GI_SAMPLE_TYPES, pointwise_table);
-
-enum gi_status gi_cuda_pointwise(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_image *other,
-                                 const struct gi_pointwise *spec, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_pointwise_ways, pointwise_table, queue, src, (queue, src, spec),
-                (queue, dst, src, other, spec, err), err);
-}
-
-static const struct gi_threshold_way threshold_table[] = {
+const struct gi_threshold_way gi_cuda_threshold_ways[GI_WAYS_MAX] = {
     {{"pieces", "everything"}, NULL, threshold_by_pieces},
 };
-
-const struct gi_ways gi_cuda_threshold_ways = GI_WAYS(threshold, GI_SAMPLE_TYPES, threshold_table);
-
-enum gi_status gi_cuda_threshold(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, float above, bool invert,
-                                 struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_threshold_ways, threshold_table, queue, src, (queue, src),
-                (queue, dst, src, above, invert, err), err);
-}

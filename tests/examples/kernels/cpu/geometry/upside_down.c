@@ -18,21 +18,13 @@ static void copy_row(void *arg, int y, void *scratch)
 }
 
 static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, struct gi_err *err)
+                              const struct gi_image *src, const void *none, struct gi_err *err)
 {
     struct work work = {dst, src};
+    (void)none;
     return gi_pool_run(gi_cpu_pool(queue), src->height, copy_row, &work, 0, err);
 }
 
-static const struct gi_upside_down_way ways[] = {
+const struct gi_upside_down_way GI_CPU(upside_down_ways)[GI_WAYS_MAX] = {
     {{"rows", "everything"}, NULL, by_rows},
 };
-
-const struct gi_ways GI_CPU(upside_down_ways) = GI_WAYS(upside_down, GI_SAMPLE_TYPES, ways);
-
-enum gi_status GI_CPU(upside_down)(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, struct gi_err *err)
-{
-    GI_WAYS_RUN(GI_CPU(upside_down_ways), ways, queue, src, (queue, src), (queue, dst, src, err),
-                err);
-}

@@ -13,7 +13,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
 }
 
 static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, struct gi_err *err)
+                                const struct gi_image *src, const void *none, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     int n = pieces_of(src);
@@ -23,15 +23,6 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-static const struct gi_upside_down_way ways[] = {
+const struct gi_upside_down_way gi_cuda_upside_down_ways[GI_WAYS_MAX] = {
     {{"pieces", "everything"}, NULL, by_pieces},
 };
-
-const struct gi_ways gi_cuda_upside_down_ways = GI_WAYS(upside_down, GI_SAMPLE_TYPES, ways);
-
-enum gi_status gi_cuda_upside_down(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, struct gi_err *err)
-{
-    GI_WAYS_RUN(gi_cuda_upside_down_ways, ways, queue, src, (queue, src), (queue, dst, src, err),
-                err);
-}

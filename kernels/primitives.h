@@ -1,0 +1,88 @@
+/* The list of primitives: one line each. Everything that a backend needs besides the contract
+ * (kernels/FAMILY.h) and the implementations (kernels/cpu/FAMILY/, kernels/cuda/FAMILY/) is
+ * generated from its line: the types of its function and of its table of ways, its slot in struct
+ * gi_kernels, its declarations, the check of its arguments, its entry in `gpuimg list --ways`.
+ *
+ * All primitives have one signature. P(box, INTEGER, SAME, struct gi_image, struct gi_box) is
+ *
+ *   enum gi_status box(struct gi_queue *queue, struct gi_image *result, const struct gi_image *src,
+ *                      const struct gi_box *spec, struct gi_err *err);
+ *
+ * and says that it refuses a `src` of other samples than GI_U8 and GI_U16, and a `result` of
+ * another shape than `src`. The columns:
+ *
+ *   name     the slot of struct gi_kernels: queue->k->box()
+ *   samples  what `src` may hold: BYTE (GI_U8), INTEGER (GI_U8, GI_U16), SAMPLE (GI_F32 too)
+ *   shape    which members of `src` the image `result` shares: SAME (size, channels and type),
+ *            SIZE (size and type), KIND (channels and type), OWN (as its contract says; the result
+ *            may be no image)
+ *   result   what is computed: an image, or data in host memory
+ *   spec     the parameters; void: none, the caller passes NULL
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_PRIMITIVES_H
+#define GI_KERNELS_PRIMITIVES_H
+
+/* clang-format off */
+
+/* On both sides. */
+#define GI_PRIMITIVES_BOTH(P)                                                                       \
+    /* kernels/convolution.h */                                                                     \
+    P(convolve_separable, SAMPLE,  SAME, struct gi_image,       struct gi_separable)                \
+    P(convolve_2d,        SAMPLE,  SAME, struct gi_image,       struct gi_dense)                    \
+    P(box,                INTEGER, SAME, struct gi_image,       struct gi_box)                      \
+    P(gradient_magnitude, SAMPLE,  SAME, struct gi_image,       struct gi_gradient_magnitude)       \
+    /* kernels/morphology.h */                                                                      \
+    P(min_max,            SAMPLE,  SAME, struct gi_image,       struct gi_min_max)                  \
+    P(rolling_ball,       SAMPLE,  SAME, struct gi_image,       struct gi_rolling_ball)             \
+    P(ignore_transparent, SAMPLE,  SAME, struct gi_image,       struct gi_ignore_transparent)       \
+    /* kernels/rank.h */                                                                            \
+    P(median,             SAMPLE,  SAME, struct gi_image,       struct gi_median)                   \
+    P(mode,               INTEGER, SAME, struct gi_image,       struct gi_median)                   \
+    /* kernels/denoise.h */                                                                         \
+    P(bilateral,          SAMPLE,  SAME, struct gi_image,       struct gi_bilateral)                \
+    P(nlmeans,            SAMPLE,  SAME, struct gi_image,       struct gi_nlmeans)                  \
+    /* kernels/tone.h */                                                                            \
+    P(pointwise,          SAMPLE,  SAME, struct gi_image,       struct gi_pointwise)                \
+    P(threshold,          SAMPLE,  SAME, struct gi_image,       struct gi_threshold)                \
+    P(clahe,              SAMPLE,  SAME, struct gi_image,       struct gi_clahe)                    \
+    P(local_threshold,    SAMPLE,  SAME, struct gi_image,       struct gi_local)                    \
+    P(local_spread,       SAMPLE,  OWN,  double,                struct gi_local)                    \
+    P(bernsen,            SAMPLE,  SAME, struct gi_image,       struct gi_bernsen)                  \
+    /* kernels/color.h */                                                                           \
+    P(luma,               SAMPLE,  SIZE, struct gi_image,       void)                               \
+    P(colour_transform,   SAMPLE,  SAME, struct gi_image,       struct gi_colour_transform)         \
+    P(count_colours,      INTEGER, OWN,  struct gi_colours,     void)                               \
+    P(recolour,           BYTE,    SAME, struct gi_image,       struct gi_recolour)                 \
+    P(permute_channels,   SAMPLE,  SIZE, struct gi_image,       struct gi_permute_channels)         \
+    /* kernels/geometry.h */                                                                        \
+    P(copy_border,        SAMPLE,  KIND, struct gi_image,       struct gi_copy_border)              \
+    P(layout,             SAMPLE,  KIND, struct gi_image,       int)                                \
+    P(bounds,             SAMPLE,  OWN,  struct gi_bounds,      struct gi_bounds_spec)              \
+    P(resample,           SAMPLE,  KIND, struct gi_image,       struct gi_resample)                 \
+    P(remap,              SAMPLE,  KIND, struct gi_image,       struct gi_remap)                    \
+    /* kernels/arithmetic.h */                                                                      \
+    P(arithmetic,         SAMPLE,  SIZE, struct gi_image,       struct gi_arithmetic)               \
+    /* kernels/statistics.h */                                                                      \
+    P(histogram,          SAMPLE,  OWN,  uint64_t,              struct gi_histogram_spec)           \
+    P(sums,               SAMPLE,  OWN,  struct gi_sums,        struct gi_sums_range)               \
+    P(reduce,             SAMPLE,  OWN,  struct gi_reduction,   struct gi_reduce)                   \
+    P(scan,               SAMPLE,  OWN,  struct gi_image,       struct gi_scan)                     \
+    P(stack,              SAMPLE,  OWN,  struct gi_image,       struct gi_stack)                    \
+    /* kernels/regions.h */                                                                         \
+    P(compact,            SAMPLE,  OWN,  struct gi_pixel_list,  struct gi_predicate)                \
+    P(label,              SAMPLE,  OWN,  struct gi_labels,      struct gi_label)                    \
+    P(region_stats,       SAMPLE,  OWN,  struct gi_region_sums, struct gi_region_stats)             \
+    P(paint,              SAMPLE,  SAME, struct gi_image,       struct gi_paint)                    \
+    P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)
+
+/* On one side only; the slot of the other side is NULL. */
+#define GI_PRIMITIVES_CPU(P)                                                                        \
+    P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood) /* CUDA: label, paint */
+#define GI_PRIMITIVES_CUDA(P)
+
+#define GI_PRIMITIVES(P) GI_PRIMITIVES_CPU(P) GI_PRIMITIVES_CUDA(P) GI_PRIMITIVES_BOTH(P)
+
+/* clang-format on */
+
+#endif
