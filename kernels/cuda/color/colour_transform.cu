@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/color.h"
 
 enum { WIDE = 3, CHUNK = WIDE * WARP /* pieces per warp */, WARPS = POINTWISE_THREADS / WARP };
 
@@ -115,10 +116,21 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
 
 typedef void matrix_kernel(const struct matrix_args args, int row_pieces);
 
-static bool is_matrix(const struct gi_queue *, const struct gi_image *,
-                      const struct gi_colour_transform *spec)
+static bool is_matrix(const struct gi_colour_transform *spec)
 {
     return spec->nsteps == 1 && spec->steps[0].kind == GI_COLOUR_MATRIX;
+}
+
+static bool three_takes(const struct gi_queue *, const struct gi_image *src,
+                        const struct gi_colour_transform *spec)
+{
+    return is_matrix(spec) && src->channels == 3;
+}
+
+static bool four_takes(const struct gi_queue *, const struct gi_image *src,
+                       const struct gi_colour_transform *spec)
+{
+    return is_matrix(spec) && src->channels == 4;
 }
 
 /* As many blocks as are resident at once, or fewer if there is less work. */
@@ -129,26 +141,38 @@ static int blocks_of(const struct gi_cuda_queue *cu, long long threads, int fit)
     return (int)(blocks < most ? blocks : most);
 }
 
+/* A block row takes `wide` pieces by `lanes` threads. */
 static enum gi_status by_matrix(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_colour_transform *spec,
-                                struct gi_err *err)
+                                matrix_kernel *kernel, int wide, int lanes, struct gi_err *err)
 {
-    static matrix_kernel *const kernels[GI_F32 + 1][2] = {
-        {matrix_of_three<uint8_t>, matrix_of_four<uint8_t>},
-        {matrix_of_three<uint16_t>, matrix_of_four<uint16_t>},
-        {matrix_of_three<float>, matrix_of_four<float>},
-    };
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    matrix_kernel *kernel = kernels[src->type][src->channels - 3];
     struct matrix_args args = {*dst, *src, {}, spec->steps[0], spec->alpha_too};
-    int fit = 0, pieces = pieces_of(src), wide = src->channels == 3 ? CHUNK : 1;
-    int lanes = src->channels == 3 ? WARP : 1;
+    int fit = 0, pieces = pieces_of(src);
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, POINTWISE_THREADS, 0));
     int blocks = blocks_of(cu, (long long)ceil_div(pieces, wide) * lanes * src->height, fit);
     args.walk = walk_of(src, (size_t)wide * PIECE, (size_t)(blocks * (POINTWISE_THREADS / lanes)));
     kernel<<<blocks, POINTWISE_THREADS, 0, cu->stream>>>(args, pieces);
     GI_CUDA_LAUNCHED();
     return GI_OK;
+}
+
+static enum gi_status by_three(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_colour_transform *spec,
+                               struct gi_err *err)
+{
+    static matrix_kernel *const kernels[] = {matrix_of_three<uint8_t>, matrix_of_three<uint16_t>,
+                                             matrix_of_three<float>};
+    return by_matrix(queue, dst, src, spec, kernels[src->type], CHUNK, WARP, err);
+}
+
+static enum gi_status by_four(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_colour_transform *spec,
+                              struct gi_err *err)
+{
+    static matrix_kernel *const kernels[] = {matrix_of_four<uint8_t>, matrix_of_four<uint16_t>,
+                                             matrix_of_four<float>};
+    return by_matrix(queue, dst, src, spec, kernels[src->type], 1, 1, err);
 }
 
 /* ---- several steps ---- */
@@ -258,6 +282,7 @@ static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
 }
 
 const struct gi_colour_transform_way gi_cuda_colour_transform_ways[GI_WAYS_MAX] = {
-    {{"matrix", "one matrix"}, is_matrix, by_matrix},
+    {{"three", "one matrix, of RGB"}, three_takes, by_three},
+    {{"four", "one matrix, of RGBA"}, four_takes, by_four},
     {{"steps", "everything"}, NULL, by_steps},
 };

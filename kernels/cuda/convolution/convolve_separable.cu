@@ -120,26 +120,26 @@ static int sliding_size(const struct gi_image *src, const struct gi_separable *s
     return fits ? n : 0;
 }
 
-static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
-                          const struct gi_separable *spec)
+static bool registers_takes(const struct gi_queue *queue, const struct gi_image *src,
+                            const struct gi_separable *spec)
 {
-    return sliding_size(src, spec) || gi_cuda_sliding_shared_takes(src, spec);
+    return sliding_size(src, spec) > 0;
 }
 
-static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_separable *spec,
-                                  struct gi_err *err)
+static enum gi_status registers(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_separable *spec,
+                                struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     int n = sliding_size(src, spec);
-    if (n == 0)
-        return gi_cuda_sliding_shared(cu, dst, src, spec, err);
     GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, n, err));
 }
 
 const struct gi_convolve_separable_way gi_cuda_convolve_separable_ways[GI_WAYS_MAX] = {
-    {{"sliding", "up to 15 taps, of gray, RGB and RGBA 61: sums in flight stay in registers"},
-     sliding_takes,
-     sliding_run},
+    {{"registers", "up to 15 taps: a sliding window in registers"}, registers_takes, registers},
+    {{"shared",
+      "up to 61 taps of gray, and of 8-bit RGB and RGBA: a sliding window in shared memory"},
+     gi_cuda_sliding_shared_takes,
+     gi_cuda_sliding_shared},
     {{"rows", "any number of taps"}, NULL, gi_cuda_separable_rows},
 };

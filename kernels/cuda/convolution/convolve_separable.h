@@ -4,6 +4,7 @@
 #define GI_KERNELS_CUDA_CONVOLVE_SEPARABLE_H
 
 #include "kernels/cuda/cuda.h"
+#include "kernels/convolution.h"
 
 /* Any number of taps. */
 gi_convolve_separable_fn gi_cuda_separable_rows;
@@ -12,9 +13,7 @@ gi_convolve_separable_fn gi_cuda_separable_rows;
  * with premultiplied colour. It requires finite sums, row taps that raw samples can represent
  * (sliding_window_raw.cuh), quotients by alpha within sliding_divides(), and border values of the
  * image's type. */
-bool gi_cuda_sliding_shared_takes(const struct gi_image *src, const struct gi_separable *spec);
-enum gi_status gi_cuda_sliding_shared(struct gi_cuda_queue *cu, struct gi_image *dst,
-                                      const struct gi_image *src, const struct gi_separable *spec,
-                                      struct gi_err *err);
+gi_convolve_separable_takes_fn gi_cuda_sliding_shared_takes;
+gi_convolve_separable_fn gi_cuda_sliding_shared;
 
 #endif

@@ -453,7 +453,8 @@ static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst
     return launch<T, CHANNELS, N>(cu, dst, src, spec, err);
 }
 
-bool gi_cuda_sliding_shared_takes(const struct gi_image *src, const struct gi_separable *spec)
+bool gi_cuda_sliding_shared_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                  const struct gi_separable *spec)
 {
     int n = spec->nrow > spec->ncol ? spec->nrow : spec->ncol, channels = src->channels;
     double most = sliding_most(spec->row, spec->nrow) * sliding_most(spec->col, spec->ncol);
@@ -467,10 +468,11 @@ bool gi_cuda_sliding_shared_takes(const struct gi_image *src, const struct gi_se
            sliding_divides(src, spec->alpha, least, most, spec->sum);
 }
 
-enum gi_status gi_cuda_sliding_shared(struct gi_cuda_queue *cu, struct gi_image *dst,
+enum gi_status gi_cuda_sliding_shared(struct gi_queue *queue, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_separable *spec,
                                       struct gi_err *err)
 {
+    struct gi_cuda_queue *cu = gi_cuda(queue);
     if (src->type == GI_U16)
         return launch_size<uint16_t, 1, 23, 31, 61>(cu, dst, src, spec, err);
     switch (src->channels) {

@@ -133,12 +133,18 @@ static bool transposes(const struct gi_queue *queue, const struct gi_image *src,
     return (*layout & GI_LAYOUT_TRANSPOSE) != 0;
 }
 
+static bool mirrors(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
+{
+    return !transposes(queue, src, layout) && *layout & GI_LAYOUT_MIRROR_X;
+}
+
 static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
 {
-    return !(*layout & GI_LAYOUT_TRANSPOSE);
+    return !(*layout & (GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_X));
 }
 
 const struct gi_layout_way gi_cuda_layout_ways[GI_WAYS_MAX] = {
     {{"squares", "what is transposed"}, transposes, by_squares},
-    {{"rows", "flips"}, keeps_rows, gi_cuda_layout_rows},
+    {{"mirror", "flips that mirror rows"}, mirrors, gi_cuda_layout_mirror},
+    {{"rows", "flips from top to bottom: whole rows are copied"}, keeps_rows, gi_cuda_layout_rows},
 };

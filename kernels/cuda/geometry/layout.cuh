@@ -5,8 +5,8 @@
 
 #include "kernels/cuda/cuda.h"
 
-/* Flips: gi_cuda_layout() without GI_LAYOUT_TRANSPOSE. */
-gi_layout_fn gi_cuda_layout_rows;
+/* Flips, without GI_LAYOUT_TRANSPOSE: with GI_LAYOUT_MIRROR_X, and without it. */
+gi_layout_fn gi_cuda_layout_mirror, gi_cuda_layout_rows;
 
 #define LAYOUT_PIXEL(nbytes, ...)                                                                  \
     case nbytes: {                                                                                 \

@@ -105,23 +105,36 @@ template <int PIXEL> static void launch(struct gi_cuda_queue *cu, struct flip_ar
            POINTWISE_THREADS, 0, cu->stream>>>(*args);
 }
 
+static struct flip_args args_of(struct gi_image *dst, const struct gi_image *src, int layout)
+{
+    struct flip_args args = {};
+    args.dst = *dst;
+    args.src = *src;
+    args.layout = layout;
+    args.row = (int)gi_row_nbytes(src);
+    return args;
+}
+
+enum gi_status gi_cuda_layout_mirror(struct gi_queue *queue, struct gi_image *dst,
+                                     const struct gi_image *src, const int *layout,
+                                     struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct flip_args args = args_of(dst, src, *layout);
+    LAYOUT_PIXELS(src, launch<PIXEL>(cu, &args));
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
 enum gi_status gi_cuda_layout_rows(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const int *layout,
                                    struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct flip_args args = {};
-    args.dst = *dst;
-    args.src = *src;
-    args.layout = *layout;
-    args.row = (int)gi_row_nbytes(src);
-    if (*layout & GI_LAYOUT_MIRROR_X) {
-        LAYOUT_PIXELS(src, launch<PIXEL>(cu, &args));
-    } else {
-        args.groups = pieces_of(src);
-        upside_down<<<pointwise_grid(args.groups, dst->height), POINTWISE_THREADS, 0, cu->stream>>>(
-            args);
-    }
+    struct flip_args args = args_of(dst, src, *layout);
+    args.groups = pieces_of(src);
+    upside_down<<<pointwise_grid(args.groups, dst->height), POINTWISE_THREADS, 0, cu->stream>>>(
+        args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }

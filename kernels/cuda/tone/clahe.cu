@@ -237,6 +237,21 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : look(cu, &args, err);
 }
 
+static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_clahe *spec)
+{
+    return src->type == GI_U8;
+}
+
+static bool values_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_clahe *spec)
+{
+    return src->type != GI_U8;
+}
+
 const struct gi_clahe_way gi_cuda_clahe_ways[GI_WAYS_MAX] = {
-    {{"tiles", "everything"}, NULL, tiles},
+    {{"bytes", "8 bits: counts in shared memory, spans of pixels with the same tables"},
+     bytes_takes,
+     tiles},
+    {{"values", "16 bits and floats"}, values_takes, tiles},
 };
