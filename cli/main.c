@@ -1,6 +1,8 @@
 /* The program: finds the command, runs it, and reports errors.
  * SPDX-License-Identifier: MIT */
+#include "cli/run/device_options.h"
 #include "cli/run/stop.h"
+#include "cli/run/timing.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/inputs/image_files.h"
@@ -8,6 +10,7 @@
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/log.h"
+#include "kernels/ways.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +75,11 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
         gi_help_command(stdout, command);
     else if (!status)
         status = command->run(command, args.params, args.operands, args.noperands, err);
+    int device = !status && !args.help ? gi_command_set(command, gi_device_options) : -1;
+    if (device >= 0)
+        gi_timing_print(args.params[device]);
+    if (!status)
+        status = gi_ways_forced_ran(err);
     gi_args_free(&args);
     return flush_stdout(status, err);
 }

@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/ways.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORCED_MAX = 32, USES_MAX = 64 };
+enum { FORCED_MAX = 32, USES_MAX = 64, TOTALS_MAX = 256 };
 
 struct gi_way_log {
     struct {
@@ -17,6 +18,13 @@ struct gi_way_log {
     int nforced, nuses;
     struct gi_way_use *running; /* NULL: not in `uses` */
 };
+
+/* The uses of all queues of the process. */
+static struct {
+    pthread_mutex_t lock;
+    struct gi_way_use uses[2][TOTALS_MAX]; /* [enum gi_device_kind] */
+    int n[2];
+} totals = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 enum gi_status gi_samples_check(const char *primitive, unsigned types, const struct gi_image *image,
                                 struct gi_err *err)
@@ -68,27 +76,52 @@ int gi_way_next(const struct gi_queue *queue, const struct gi_ways *ways, int i)
     return gi_way_at(ways, i + 1) ? i + 1 : -1;
 }
 
+/* Returns the use of a way in a list of *n uses with room for `room`, which it enters if it is new;
+ * NULL: the list is full. Instruction levels have tables of their own, so names are compared. */
+static struct gi_way_use *find_use(struct gi_way_use *uses, int *n, int room, const char *primitive,
+                                   const char *way)
+{
+    int i = 0;
+    while (i < *n && (strcmp(uses[i].way, way) || strcmp(uses[i].primitive, primitive)))
+        i++;
+    if (i == room)
+        return NULL;
+    if (i == *n)
+        uses[(*n)++] = (struct gi_way_use){.primitive = primitive, .way = way};
+    return &uses[i];
+}
+
+static void add_to_totals(const struct gi_queue *queue, const struct gi_way_use *add)
+{
+    enum gi_device_kind kind = queue->k->kind;
+    pthread_mutex_lock(&totals.lock);
+    struct gi_way_use *use =
+        find_use(totals.uses[kind], &totals.n[kind], TOTALS_MAX, add->primitive, add->way);
+    if (use) {
+        use->runs += add->runs;
+        use->detail = add->detail ? add->detail : use->detail;
+    }
+    pthread_mutex_unlock(&totals.lock);
+}
+
 void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i)
 {
     struct gi_way_log *log = queue->ways;
-    const char *name = gi_way_at(ways, i)->name;
-    struct gi_way_use *use = log->uses;
-    while (use < log->uses + log->nuses && (use->way != name || use->primitive != ways->primitive))
-        use++;
-    log->running = use == log->uses + USES_MAX ? NULL : use;
-    if (!log->running)
-        return;
-    if (use == log->uses + log->nuses) {
-        *use = (struct gi_way_use){ways->primitive, name, NULL, 0};
-        log->nuses++;
-    }
-    use->runs++;
+    struct gi_way_use one = {
+        .primitive = ways->primitive, .way = gi_way_at(ways, i)->name, .runs = 1};
+    log->running = find_use(log->uses, &log->nuses, USES_MAX, one.primitive, one.way);
+    if (log->running)
+        log->running->runs++;
+    add_to_totals(queue, &one);
 }
 
 void gi_way_detail(struct gi_queue *queue, const char *detail)
 {
-    if (queue->ways->running)
-        queue->ways->running->detail = detail;
+    struct gi_way_use *running = queue->ways->running;
+    if (!running)
+        return;
+    running->detail = detail;
+    add_to_totals(queue, &(struct gi_way_use){running->primitive, running->way, detail, 0});
 }
 
 enum gi_status gi_way_refuse(const struct gi_queue *queue, const struct gi_ways *ways,
@@ -106,6 +139,55 @@ int gi_queue_ways(const struct gi_queue *queue, struct gi_way_use *uses, int max
     int n = queue->ways->nuses;
     memcpy(uses, queue->ways->uses, (size_t)(n < max ? n : max) * sizeof *uses);
     return n;
+}
+
+int gi_ways_used(const struct gi_kernels *k, struct gi_way_use *uses, int max)
+{
+    int n = 0;
+    pthread_mutex_lock(&totals.lock);
+    for (int t = 0; k && k->ways[t]; t++)
+        for (int i = 0; i < totals.n[k->kind]; i++)
+            if (strcmp(totals.uses[k->kind][i].primitive, k->ways[t]->primitive) == 0 && n++ < max)
+                uses[n - 1] = totals.uses[k->kind][i];
+    pthread_mutex_unlock(&totals.lock);
+    return n;
+}
+
+/* Whether a primitive has run; `list` is filled with the names of all that have. */
+static bool has_run(const char *primitive, char *list, size_t room)
+{
+    bool found = false;
+    size_t at = 0;
+    list[0] = '\0';
+    for (int kind = 0; kind < 2; kind++) {
+        const struct gi_kernels *k = kind == GI_DEVICE_CUDA ? gi_kernels_cuda() : gi_kernels_cpu();
+        struct gi_way_use uses[TOTALS_MAX];
+        int n = gi_ways_used(k, uses, TOTALS_MAX);
+        for (int i = 0; i < n; i++) {
+            found = found || strcmp(uses[i].primitive, primitive) == 0;
+            if (!strstr(list, uses[i].primitive) && at < room)
+                at += (size_t)snprintf(list + at, room - at, "%s%s", at ? ", " : "",
+                                       uses[i].primitive);
+        }
+    }
+    return found;
+}
+
+enum gi_status gi_ways_forced_ran(struct gi_err *err)
+{
+    const char *text = getenv("GPUIMG_WAY");
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        char entry[128], list[512];
+        snprintf(entry, sizeof entry, "%.*s", (int)(n < sizeof entry ? n : sizeof entry), text);
+        char *slash = strchr(entry, '/'), *primitive = slash ? slash + 1 : entry;
+        primitive[strcspn(primitive, ":")] = '\0';
+        if (!has_run(primitive, list, sizeof list) && *list)
+            return gi_fail(err, GI_E_USAGE, "GPUIMG_WAY=%.*s: no %s has run, want a way of %s",
+                           (int)n, text, primitive, list);
+        text += n + (text[n] == ',');
+    }
+    return GI_OK;
 }
 
 const struct gi_ways *gi_ways_find(const struct gi_kernels *k, const char *primitive)

@@ -123,6 +123,14 @@ struct gi_way_use {
 };
 int gi_queue_ways(const struct gi_queue *queue, struct gi_way_use *uses, int max);
 
+/* The same for all queues of the backend that the process has opened, in the order of the list of
+ * primitives. */
+int gi_ways_used(const struct gi_kernels *k, struct gi_way_use *uses, int max);
+
+/* GI_E_USAGE where GPUIMG_WAY names a primitive that has run on no queue of the process although
+ * others have: for the end of a command. */
+enum gi_status gi_ways_forced_ran(struct gi_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,7 @@
 #include "cli/inputs/image_files.h"
 #include "cli/run/output.h"
 #include "cli/run/session.h"
+#include "kernels/color.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -357,8 +358,6 @@ static enum gi_status run_verb(const struct verb *verb, void *const *params, cha
     for (int i = 0; i < SOURCES; i++)
         gi_image_free(&job.srcs[i]);
     gi_metadata_free(&job.metadata);
-    if (!status)
-        gi_session_report(job.session);
     gi_session_free(&job.session);
     return status;
 }

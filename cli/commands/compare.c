@@ -14,6 +14,7 @@
 #include "cli/run/output.h"
 #include "cli/process.h"
 #include "cli/run/session.h"
+#include "cli/run/timing.h"
 #include "cli/log.h"
 #include "filters/statistics/histogram.h"
 
@@ -266,11 +267,9 @@ static enum gi_status run_pair(void *const *params, char **operands, struct gi_e
     if (!status)
         status = gi_cli_load(&b, NULL, NULL, operands[1], &io, 0, NULL, err);
     if (!status) {
-        gi_session_note(session, "decode", gi_now_ms() - start);
+        gi_timing_add("decode", gi_now_ms() - start);
         status = compare(session, &a, &b, operands, params, &io, err);
     }
-    if (!status)
-        gi_session_report(session);
     gi_session_free(&session);
     gi_image_free(&a);
     gi_image_free(&b);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/commands/selftest.h"
 #include "cli/inputs/image_files.h"
 #include "cli/help/help.h"
 #include "cli/help/option_text.h"
@@ -212,29 +213,73 @@ static void list_markdown(void)
                f->f32 ? " float" : "", f->alpha ? " alpha" : "");
 }
 
-static void list_ways(const struct gi_kernels *k)
+enum { USES_MAX = 128 };
+
+/* Whether one of the uses is of that primitive. */
+static bool is_used(const struct gi_way_use *uses, int n, const char *primitive)
+{
+    for (int i = 0; i < n && i < USES_MAX; i++)
+        if (strcmp(uses[i].primitive, primitive) == 0)
+            return true;
+    return false;
+}
+
+/* The ways of the primitives that are among `uses`, of all where that is NULL. */
+static void print_ways(const struct gi_kernels *k, const struct gi_way_use *uses, int n)
 {
     const struct gi_ways *const *ways = k ? k->ways : NULL;
     for (; ways && *ways; ways++)
         for (int i = 0; gi_way_at(*ways, i); i++)
-            printf("%-5s %-19s %-10s %s\n", k->name, (*ways)->primitive, gi_way_at(*ways, i)->name,
-                   gi_way_at(*ways, i)->what);
+            if (!uses || is_used(uses, n, (*ways)->primitive))
+                printf("%-5s %-19s %-10s %s\n", k->name, (*ways)->primitive,
+                       gi_way_at(*ways, i)->name, gi_way_at(*ways, i)->what);
+}
+
+/* Runs the operations on small images to see which primitives they ask. Prints nothing for CUDA
+ * without a device. */
+static enum gi_status print_asked(const struct gi_kernels *k, char **operations, int noperations,
+                                  struct gi_err *err)
+{
+    struct gi_open_options how = {.threads = 1};
+    struct gi_queue *queue;
+    struct gi_way_use uses[USES_MAX];
+    enum gi_status status = k ? gi_queue_open_alone(&queue, k, &how, err) : GI_OK;
+    if (status || !k)
+        return k && k->kind == GI_DEVICE_CUDA ? GI_OK : status;
+    for (int i = 0; gi_filters[i] && !status; i++)
+        if (gi_operation_is_named(gi_filters[i]->name, operations, noperations))
+            status = gi_selftest_ask(gi_filters[i], queue, err);
+    print_ways(k, uses, gi_queue_ways(queue, uses, USES_MAX));
+    gi_queue_close_alone(&queue);
+    return status;
+}
+
+static enum gi_status list_ways(char **operations, int noperations, struct gi_err *err)
+{
+    if (noperations == 0) {
+        print_ways(gi_kernels_cpu(), NULL, 0);
+        print_ways(gi_kernels_cuda(), NULL, 0);
+        return GI_OK;
+    }
+    enum gi_status status = gi_operations_check(operations, noperations, err);
+    if (!status)
+        status = print_asked(gi_kernels_cpu(), operations, noperations, err);
+    return status ? status : print_asked(gi_kernels_cuda(), operations, noperations, err);
 }
 
 static enum gi_status run_list(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
     (void)self;
-    (void)operands;
-    (void)noperands;
     const struct params *p = params[0];
     struct gi_command command;
+    if (noperands && !p->ways)
+        return gi_fail(err, GI_E_USAGE, "%s: operations only go with --ways", operands[0]);
     if (p->json)
         return list_json(err);
-    if (p->ways) {
-        list_ways(gi_kernels_cpu());
-        list_ways(gi_kernels_cuda());
-    } else if (p->markdown) {
+    if (p->ways)
+        return list_ways(operands, noperands, err);
+    if (p->markdown) {
         list_markdown();
     } else if (!p->commands && !p->topics) {
         list_text();
@@ -248,14 +293,17 @@ static enum gi_status run_list(const struct gi_command *self, void *const *param
 
 const struct gi_command gi_command_list = {
     .name = "list",
-    .operands = "",
+    .operands = "[OPERATION...]",
     .summary = "List operations, formats and border modes",
     .manual = "--json also has every option of every operation: name, alias, type, default, "
               "range, unit and choices.\n\n"
               "--ways prints the implementations (ways) of each primitive of the kernels, one "
               "per line: backend, primitive, way, and the work it is for. The first that takes "
-              "the work runs, unless GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... forces another.",
-    .examples = "gpuimg list\ngpuimg list --json",
+              "the work runs, unless GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... forces another. With "
+              "names of operations only the primitives that these ask, which is found by running "
+              "them on small images; of CUDA where there is a device.",
+    .examples = "gpuimg list\ngpuimg list --json\ngpuimg list --ways gaussian",
+    .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)}},
     .run = run_list,
 };

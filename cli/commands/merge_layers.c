@@ -8,6 +8,7 @@
 #include "cli/run/output.h"
 #include "cli/process.h"
 #include "cli/run/session.h"
+#include "cli/run/timing.h"
 #include "cli/run/watch.h"
 
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static enum gi_status merge_layers(struct job *job, char **paths, int n, const c
         double start = gi_now_ms();
         status = gi_cli_save(&image, &job->metadata, output, &job->io, job->threads, err);
         double ms = job->report.whole.ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
-        gi_session_note(job->session, "encode", ms);
+        gi_timing_add("encode", ms);
     }
     gi_image_free(&image);
     free(params);
@@ -148,8 +149,6 @@ static enum gi_status run_merge(const struct gi_command *self, void *const *para
         status = merge_layers(&job, operands, n, operands[n], err);
     }
     gi_metadata_free(&job.metadata);
-    if (!status)
-        gi_session_report(job.session);
     gi_session_free(&job.session);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "cli/run/output.h"
 #include "cli/process.h"
 #include "cli/run/session.h"
+#include "cli/run/timing.h"
 #include "cli/run/watch.h"
 #include "filters/geometry/gravity.h"
 
@@ -318,7 +319,7 @@ static enum gi_status make_and_save(struct sheet *sheet, struct gi_image *made, 
     double start = gi_now_ms();
     status = gi_cli_save(made, &sheet->metadata, operands[n], &sheet->io, sheet->threads, err);
     double ms = sheet->report.whole.ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
-    gi_session_note(sheet->session, "encode", ms);
+    gi_timing_add("encode", ms);
     return status;
 }
 
@@ -354,8 +355,6 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     free(sheet.images);
     gi_image_free(&made);
     gi_metadata_free(&sheet.metadata);
-    if (!status)
-        gi_session_report(sheet.session);
     gi_session_free(&sheet.session);
     return status;
 }

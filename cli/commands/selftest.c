@@ -323,6 +323,29 @@ static bool test_operation(struct bench *bench, const struct gi_filter *filter, 
     return !status && !test.err.status && !*test.difference;
 }
 
+static bool ask_variant(void *arg, const struct gi_variant *variant)
+{
+    struct test *test = arg;
+    test->variant = variant;
+    for (int type = GI_U8; type <= GI_F32 && !variant->heavy; type++)
+        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++) {
+            test->err = (struct gi_err){0};
+            test_image(test, 19, 13, channels, (enum gi_type)type);
+        }
+    return test->err.status != GI_E_MEMORY;
+}
+
+enum gi_status gi_selftest_ask(const struct gi_filter *filter, struct gi_queue *queue,
+                               struct gi_err *err)
+{
+    struct bench bench = {.backends = {{.queue = queue}}, .n = 1};
+    struct test test = {.bench = &bench, .filter = filter};
+    enum gi_status status = gi_variants_walk(filter, ask_variant, &test, err);
+    if (!status && test.err.status == GI_E_MEMORY)
+        *err = test.err;
+    return status ? status : err->status;
+}
+
 /* Runs all pieces on several queues of each backend that has all threads of the machine, or a whole
  * GPU. Prints one line; returns false if a result differs. */
 static bool test_mixed(struct bench *bench, char **operands, int noperands, struct gi_err *err)

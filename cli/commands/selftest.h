@@ -28,6 +28,12 @@ uint64_t gi_selftest_random(uint64_t *state);
 /* Returns whether the shapes or some samples differ; `what` then describes the first difference. */
 bool gi_selftest_differ(char what[160], const struct gi_image *want, const struct gi_image *got);
 
+/* Runs the operation with every variant of its parameters on a small image of each sample type and
+ * number of channels: so gi_queue_ways() tells which primitives it asks. Cases that the queue
+ * cannot do are passed over. Errors: GI_E_MEMORY. */
+enum gi_status gi_selftest_ask(const struct gi_filter *filter, struct gi_queue *queue,
+                               struct gi_err *err);
+
 /* ---- the mixed batch (cli/commands/selftest_mixed.c) ---- */
 
 /* Pieces of work: several operations with different options (among them radii), image sizes, sample

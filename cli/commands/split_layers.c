@@ -10,6 +10,7 @@
 #include "cli/run/output.h"
 #include "cli/process.h"
 #include "cli/run/session.h"
+#include "cli/run/timing.h"
 #include "filters/regions/labels.h"
 
 #include <stdlib.h>
@@ -200,7 +201,7 @@ static enum gi_status cut(void *self, const struct gi_image *mask, const char *p
         return status;
     double start = gi_now_ms();
     status = gi_cli_save(&made, &job->metadata, path, &job->io, job->threads, err);
-    gi_session_note(job->session, "encode", gi_now_ms() - start);
+    gi_timing_add("encode", gi_now_ms() - start);
     gi_image_free(&made);
     return status;
 }
@@ -280,8 +281,6 @@ static enum gi_status run_one(void *const *params, const void *mask, const char 
     if (!status)
         status = split_layers(&job, params[SET_OWN], many->progress, input, err);
     gi_metadata_free(&job.metadata);
-    if (!status)
-        gi_session_report(job.session);
     gi_session_free(&job.session);
     return status;
 }

@@ -197,7 +197,8 @@ static const char environment[] =
     "The file with the rates that \\fBgpuimg bench \\-\\-save\\fR measured.\n"
     ".TP\n\\fBGPUIMG_WAY\\fR\n"
     "Forces implementations of primitives: "
-    "[\\fIbackend\\fR/]\\fIprimitive\\fR:\\fIway\\fR,... (for tests and measurements).\n";
+    "[\\fIbackend\\fR/]\\fIprimitive\\fR:\\fIway\\fR,... (for tests and measurements). A command "
+    "that runs no such primitive ends with an error.\n";
 
 static void formats(FILE *out)
 {

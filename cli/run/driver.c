@@ -10,7 +10,9 @@
 #include "cli/run/chain_outputs.h"
 #include "cli/run/ready.h"
 #include "cli/run/session.h"
+#include "cli/run/timing.h"
 #include "cli/tables/tables.h"
+#include "kernels/ways.h"
 
 /* The state of processing one image. */
 struct one {
@@ -59,7 +61,7 @@ static enum gi_status save(struct one *one, struct gi_err *err)
     gi_session_stage(one->session, "encode");
     if (!status)
         status = gi_cli_save(&one->image, &one->metadata, one->output, &one->io, one->threads, err);
-    gi_session_note(one->session, "encode", gi_now_ms() - start);
+    gi_timing_add("encode", gi_now_ms() - start);
     return status;
 }
 
@@ -71,7 +73,7 @@ static enum gi_status report_and_save(struct one *one, struct gi_err *err)
     if (!status)
         status = gi_ready_report(&one->ready, one->input, NULL, one->maxval, one->threads,
                                  one->io.bundle, err);
-    gi_session_note(one->session, "report", gi_now_ms() - start);
+    gi_timing_add("report", gi_now_ms() - start);
     if (!status && one->output)
         status = save(one, err);
     if (!status)
@@ -93,6 +95,8 @@ static enum gi_status load_and_run(struct one *one, struct gi_err *err)
         one->maxval = gi_cli_maxval(&one->image, &one->info, &one->io);
     if (!status && chain)
         status = compute(one, err);
+    if (!status)
+        status = gi_ways_forced_ran(err);
     if (!status)
         status = reports ? report_and_save(one, err) : save(one, err);
     if (chain)
@@ -121,8 +125,6 @@ static enum gi_status run_one(struct one *one, struct gi_err *err)
     one->threads = gi_thread_count(device->threads);
     gi_session_watch(one->session, p && p->progress, 1);
     status = load_and_run(one, err);
-    if (!status)
-        gi_session_report(one->session);
     gi_session_free(&one->session);
     return status;
 }

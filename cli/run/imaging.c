@@ -10,6 +10,7 @@
 #include "cli/process.h"
 #include "cli/run/ready.h"
 #include "cli/run/session.h"
+#include "cli/run/timing.h"
 #include "kernels/parallel.h"
 
 struct gi_imaging {
@@ -120,6 +121,12 @@ static int on_picture(void *arg, const struct gi_image *picture)
                : 1;
 }
 
+static void note(struct gi_item *item, int stage, const char *name, double ms)
+{
+    item->line.ms[stage] += ms;
+    gi_timing_add(name, ms);
+}
+
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err)
@@ -135,7 +142,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     gi_item_note_input(item);
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
-    item->line.ms[GI_STAGE_DECODE] += gi_now_ms() - start;
+    note(item, GI_STAGE_DECODE, "decode", gi_now_ms() - start);
     if (!status) {
         item->line.shape = *image;
         item->line.shape.data = NULL;
@@ -147,21 +154,28 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-/* Runs the pipeline of `n` steps, and measures times if they are wanted. */
+/* Runs the pipeline of `n` steps, those of the chain or `only`, and measures times if they are
+ * wanted. */
 static enum gi_status run(struct gi_imaging *imaging, struct gi_item *item,
                           const struct gi_pipeline *pipeline, struct gi_image *dst,
-                          const struct gi_image *src, const struct gi_side *sides, int n,
-                          struct gi_err *err)
+                          const struct gi_image *src, const struct gi_side *sides,
+                          const struct gi_filter *only, int n, struct gi_err *err)
 {
-    if (!imaging->options.times)
+    if (!imaging->options.times && !imaging->options.device->timing)
         return gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, NULL, err);
     double *steps = calloc(2 * (size_t)n, sizeof *steps);
     struct gi_times times = {.step_ms = steps, .step_nbytes = steps + n};
     enum gi_status status =
         steps ? gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, &times, err)
               : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", n);
-    for (int i = 0; i < n && !status; i++)
+    gi_timing_add_copies("upload", times.upload_ms, times.uploads);
+    for (int i = 0; i < n && !status; i++) {
+        const struct gi_filter *filter = only ? only : imaging->options.chain->steps[i].filter;
+        gi_timing_add_step(i, filter->name, times.step_ms[i], times.step_nbytes[i]);
         item->line.ms[GI_STAGE_KERNELS] += times.step_ms[i];
+    }
+    gi_timing_add_copies("download", times.download_ms, times.downloads);
+    gi_timing_bands(times.bands);
     item->line.ms[GI_STAGE_UPLOAD] += times.upload_ms;
     item->line.ms[GI_STAGE_DOWNLOAD] += times.download_ms;
     free(steps);
@@ -176,7 +190,7 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
     enum gi_status status = gi_plans_take(imaging->plans, &use, src, ready, err);
     if (status)
         return status;
-    status = run(imaging, item, use.pipeline, dst, src, ready ? ready->sides : NULL,
+    status = run(imaging, item, use.pipeline, dst, src, ready ? ready->sides : NULL, NULL,
                  imaging->options.chain->n, err);
     gi_plans_give_back(imaging->plans, &use);
     return status;
@@ -194,7 +208,7 @@ enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_item *item,
     enum gi_status status =
         gi_pipeline_new_within(&pipeline, &imaging->options.io->limits, &step, 1, src, NULL, err);
     if (!status)
-        status = run(imaging, item, pipeline, dst, src, &side, 1, err);
+        status = run(imaging, item, pipeline, dst, src, &side, filter, 1, err);
     gi_pipeline_free(&pipeline);
     return status;
 }
@@ -209,7 +223,7 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
     io.bundle = bundle;
     enum gi_status status =
         gi_cli_save_by(image, metadata, path, &io, &imaging->parallel, NULL, NULL, err);
-    item->line.ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    note(item, GI_STAGE_ENCODE, "encode", gi_now_ms() - start);
     return status ? status : gi_line_add_part(&item->line, path, err);
 }
 
@@ -225,7 +239,7 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
     enum gi_status status =
         gi_cli_save_by(image, metadata, name, &io, &imaging->parallel,
                        into_memory ? &item->made.bytes : NULL, &item->made.nbytes, err);
-    item->line.ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    note(item, GI_STAGE_ENCODE, "encode", gi_now_ms() - start);
     if (!status)
         gi_item_note_output(item);
     return status;
@@ -289,7 +303,7 @@ static enum gi_status report(const struct gi_imaging *imaging, const struct gi_r
     else if (!status)
         status = gi_sink_commit(&sink, false, err);
     gi_sink_abandon(&sink);
-    item->line.ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    note(item, GI_STAGE_ENCODE, "encode", gi_now_ms() - start);
     gi_item_note_output(item);
     return status;
 }

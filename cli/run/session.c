@@ -6,25 +6,16 @@
 #include "cli/inputs/image_files.h"
 #include "cli/process.h"
 #include "cli/log.h"
+#include "cli/run/timing.h"
 #include "cli/run/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/ways.h"
-
-struct stage {
-    const char *name;  /* static */
-    double ms, nbytes; /* nbytes 0: no rate is printed */
-};
-
 struct gi_session {
     const struct gi_device_params *params;
     struct gi_device_pool *devices;
     double waited_ms; /* of gi_device_pool_waited_ms(), noted so far */
-    struct stage *stages;
-    int nstages;
-    int bands, uploads, downloads;
     struct gi_watch watch;
     struct gi_limits limits; /* for results */
 };
@@ -97,7 +88,7 @@ enum gi_status gi_session_load(struct gi_session *session, struct gi_image *imag
     gi_session_stage(session, "decode");
     enum gi_status status =
         gi_cli_load(image, metadata, info, path, io, session->params->threads, &listener, err);
-    gi_session_note(session, "decode", gi_now_ms() - start);
+    gi_timing_add("decode", gi_now_ms() - start);
     if (!status)
         status = gi_cli_check_levels(steps, nsteps, image, info, io, err);
     else
@@ -110,30 +101,6 @@ enum gi_status gi_session_load(struct gi_session *session, struct gi_image *imag
     return status;
 }
 
-static struct stage *new_stage(struct gi_session *session, const char *name)
-{
-    struct stage *grown =
-        realloc(session->stages, (size_t)(session->nstages + 1) * sizeof *session->stages);
-    if (!grown)
-        return NULL; /* only a line of a table is missing */
-    session->stages = grown;
-    grown[session->nstages] = (struct stage){.name = name};
-    return &grown[session->nstages++];
-}
-
-/* Adds a stage outside the pipeline; stages with the same name are added up. */
-static void add_stage(struct gi_session *session, const char *name, double ms)
-{
-    for (int i = 0; i < session->nstages; i++)
-        if (strcmp(session->stages[i].name, name) == 0 && session->stages[i].nbytes == 0) {
-            session->stages[i].ms += ms;
-            return;
-        }
-    struct stage *stage = new_stage(session, name);
-    if (stage)
-        stage->ms = ms;
-}
-
 void gi_session_free(struct gi_session **out)
 {
     struct gi_session *session = *out;
@@ -142,49 +109,17 @@ void gi_session_free(struct gi_session **out)
         gi_watch_end(&session->watch);
     if (!session || !gi_cli_tears_down())
         return;
-    free(session->stages);
     gi_device_pool_free(&session->devices);
     free(session);
 }
 
-static void note_times(struct gi_session *session, const struct gi_step *steps, int nsteps,
-                       const struct gi_times *times)
+static void note_times(const struct gi_step *steps, int nsteps, const struct gi_times *times)
 {
-    add_stage(session, "upload", times->upload_ms);
-    for (int i = 0; i < nsteps; i++) {
-        struct stage *stage = new_stage(session, steps[i].filter->name);
-        if (!stage)
-            continue;
-        stage->ms = times->step_ms[i];
-        stage->nbytes = times->step_nbytes[i];
-    }
-    add_stage(session, "download", times->download_ms);
-    session->bands = times->bands > session->bands ? times->bands : session->bands;
-    session->uploads += times->uploads;
-    session->downloads += times->downloads;
-}
-
-/* Logs the ways that ran on an open queue, as "box small, histogram bytes x 3", and details on
- * lines of their own. */
-static void log_ways(const struct gi_queue *queue)
-{
-    enum { USES_MAX = 32 };
-    struct gi_way_use uses[USES_MAX];
-    char text[USES_MAX * 48] = "";
-    int n = queue ? gi_queue_ways(queue, uses, USES_MAX) : 0;
-    size_t used = 0;
-    for (int i = 0; i < n && i < USES_MAX && used < sizeof text; i++) {
-        char times[32] = "";
-        if (uses[i].runs > 1)
-            snprintf(times, sizeof times, " x %llu", (unsigned long long)uses[i].runs);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s", i ? ", " : "",
-                                 uses[i].primitive, uses[i].way, times);
-    }
-    if (n > 0)
-        gi_cli_log("ways %s: %s", queue->k->name, text);
-    for (int i = 0; i < n && i < USES_MAX; i++)
-        if (uses[i].detail)
-            gi_cli_log("%s: %s", uses[i].primitive, uses[i].detail);
+    gi_timing_add_copies("upload", times->upload_ms, times->uploads);
+    for (int i = 0; i < nsteps; i++)
+        gi_timing_add_step(i, steps[i].filter->name, times->step_ms[i], times->step_nbytes[i]);
+    gi_timing_add_copies("download", times->download_ms, times->downloads);
+    gi_timing_bands(times->bands);
 }
 
 /* Times are taken only if they are shown, because each makes the device wait. */
@@ -202,11 +137,11 @@ static enum gi_status run(struct gi_session *session, const struct gi_pipeline *
              : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", nsteps);
     double waited = gi_device_pool_waited_ms(session->devices);
     if (waited >= 0) {
-        add_stage(session, "context", waited - session->waited_ms);
+        gi_timing_add("context", waited - session->waited_ms);
         session->waited_ms = waited;
     }
     if (!status)
-        note_times(session, steps, nsteps, &times);
+        note_times(steps, nsteps, &times);
     free(each);
     return status;
 }
@@ -233,37 +168,4 @@ enum gi_status gi_session_run(struct gi_session *session, struct gi_image *dst,
     }
     gi_pipeline_free(&pipeline);
     return status;
-}
-
-void gi_session_note(struct gi_session *session, const char *stage, double ms)
-{
-    add_stage(session, stage, ms);
-}
-
-void gi_session_report(struct gi_session *session)
-{
-    gi_watch_end(&session->watch);
-    if (session->params->verbose || session->params->timing) {
-        log_ways(gi_device_pool_queue(session->devices, GI_DEVICE_CPU));
-        log_ways(gi_device_pool_queue(session->devices, GI_DEVICE_CUDA));
-    }
-    if (!session->params->timing)
-        return;
-    double total = 0;
-    for (int i = 0; i < session->nstages; i++) {
-        const struct stage *stage = &session->stages[i];
-        fprintf(stderr, "%-10s %10.3f ms", stage->name, stage->ms);
-        if (stage->nbytes > 0 && stage->ms > 0)
-            fprintf(stderr, "  %12.0f bytes  %8.2f GB/s", stage->nbytes,
-                    1e-6 * stage->nbytes / stage->ms);
-        if (stage->nbytes > 0 && session->bands > 1)
-            fprintf(stderr, "  in %d bands", session->bands);
-        if (strcmp(stage->name, "upload") == 0)
-            fprintf(stderr, "  %d time%s", session->uploads, session->uploads == 1 ? "" : "s");
-        if (strcmp(stage->name, "download") == 0)
-            fprintf(stderr, "  %d time%s", session->downloads, session->downloads == 1 ? "" : "s");
-        putc('\n', stderr);
-        total += stage->ms;
-    }
-    fprintf(stderr, "%-10s %10.3f ms\n", "total", total);
 }

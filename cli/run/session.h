@@ -41,15 +41,10 @@ enum gi_status gi_session_run(struct gi_session *session, struct gi_image *dst,
                               const struct gi_side *sides, struct gi_err *err);
 
 /* Shows progress (cli/run/watch.h) of `images` that are processed in turn, until
- * gi_session_report() or gi_session_free(), or if there is no result image until gi_session_run()
+ * gi_session_free(), or if there is no result image until gi_session_run()
  * has ended. The stages of gi_session_load() and gi_session_run() and the encoding afterwards are
  * known; gi_session_stage() names another one, static. */
 void gi_session_watch(struct gi_session *session, bool forced, int images);
 void gi_session_stage(struct gi_session *session, const char *stage);
-
-/* For --timing: adds a stage on the host outside the session. */
-void gi_session_note(struct gi_session *session, const char *stage, double ms);
-/* Prints the table of --timing to stderr, if it was asked for. */
-void gi_session_report(struct gi_session *session);
 
 #endif

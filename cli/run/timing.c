@@ -1,0 +1,120 @@
+/* Times and ways of a command.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/timing.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/log.h"
+#include "kernels/ways.h"
+
+enum { STAGES_MAX = 1024, USES_MAX = 64, HOST = -1, COPIES = -2 };
+
+struct stage {
+    const char *name;  /* static */
+    int step;          /* of the chain; HOST or COPIES */
+    double ms, nbytes; /* nbytes 0: no rate is printed */
+    int copies;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct stage stages[STAGES_MAX];
+    int n;
+    int bands;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* With the lock held. */
+static void add(const char *name, int step, double ms, double nbytes, int copies)
+{
+    int i = 0;
+    while (i < table.n && (table.stages[i].step != step || strcmp(table.stages[i].name, name)))
+        i++;
+    if (i == STAGES_MAX)
+        return; /* a line less in the table */
+    if (i == table.n)
+        table.stages[table.n++] = (struct stage){.name = name, .step = step};
+    table.stages[i].ms += ms;
+    table.stages[i].nbytes += nbytes;
+    table.stages[i].copies += copies;
+}
+
+void gi_timing_add(const char *stage, double ms)
+{
+    pthread_mutex_lock(&table.lock);
+    add(stage, HOST, ms, 0, 0);
+    pthread_mutex_unlock(&table.lock);
+}
+
+void gi_timing_add_step(int step, const char *name, double ms, double nbytes)
+{
+    pthread_mutex_lock(&table.lock);
+    add(name, step, ms, nbytes, 0);
+    pthread_mutex_unlock(&table.lock);
+}
+
+void gi_timing_add_copies(const char *stage, double ms, int n)
+{
+    pthread_mutex_lock(&table.lock);
+    add(stage, COPIES, ms, 0, n);
+    pthread_mutex_unlock(&table.lock);
+}
+
+void gi_timing_bands(int bands)
+{
+    pthread_mutex_lock(&table.lock);
+    table.bands = bands > table.bands ? bands : table.bands;
+    pthread_mutex_unlock(&table.lock);
+}
+
+/* "box small, histogram bytes x 3": what ran on a kind of device, and details on lines of their
+ * own.
+ */
+static void log_ways(const struct gi_kernels *k)
+{
+    struct gi_way_use uses[USES_MAX];
+    char text[USES_MAX * 48] = "";
+    int n = gi_ways_used(k, uses, USES_MAX);
+    size_t used = 0;
+    for (int i = 0; i < n && i < USES_MAX && used < sizeof text; i++) {
+        char times[32] = "";
+        if (uses[i].runs > 1)
+            snprintf(times, sizeof times, " x %llu", (unsigned long long)uses[i].runs);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s", i ? ", " : "",
+                                 uses[i].primitive, uses[i].way, times);
+    }
+    if (n > 0)
+        gi_cli_log("ways %s: %s", k->name, text);
+    for (int i = 0; i < n && i < USES_MAX; i++)
+        if (uses[i].detail)
+            gi_cli_log("%s: %s", uses[i].primitive, uses[i].detail);
+}
+
+static void print_stage(const struct stage *stage)
+{
+    fprintf(stderr, "%-10s %10.3f ms", stage->name, stage->ms);
+    if (stage->nbytes > 0 && stage->ms > 0)
+        fprintf(stderr, "  %12.0f bytes  %8.2f GB/s", stage->nbytes,
+                1e-6 * stage->nbytes / stage->ms);
+    if (stage->nbytes > 0 && table.bands > 1)
+        fprintf(stderr, "  in %d bands", table.bands);
+    if (stage->step == COPIES)
+        fprintf(stderr, "  %d time%s", stage->copies, stage->copies == 1 ? "" : "s");
+    putc('\n', stderr);
+}
+
+void gi_timing_print(const struct gi_device_params *device)
+{
+    if (device->verbose || device->timing) {
+        log_ways(gi_kernels_cpu());
+        log_ways(gi_kernels_cuda());
+    }
+    double total = 0;
+    for (int i = 0; i < table.n && device->timing; i++) {
+        print_stage(&table.stages[i]);
+        total += table.stages[i].ms;
+    }
+    if (table.n && device->timing)
+        fprintf(stderr, "%-10s %10.3f ms\n", "total", total);
+}
