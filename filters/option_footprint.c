@@ -1,6 +1,7 @@
 /* Structuring elements and neighbourhoods: makes their size and shape from options.
  * SPDX-License-Identifier: MIT */
 #include "filters/option_footprint.h"
+#include "kernels/footprint.h"
 
 #include <stdlib.h>
 

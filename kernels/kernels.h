@@ -11,19 +11,10 @@
 #define GI_KERNELS_KERNELS_H
 
 #include "imgio/image.h"
-#include "kernels/arithmetic.h"
-#include "kernels/color.h"
-#include "kernels/convolution.h"
-#include "kernels/denoise.h"
 #include "kernels/device.h"
-#include "kernels/geometry.h"
-#include "kernels/morphology.h"
 #include "kernels/parallel.h"
 #include "kernels/primitives.h"
-#include "kernels/rank.h"
-#include "kernels/regions.h"
-#include "kernels/statistics.h"
-#include "kernels/tone.h"
+#include "kernels/rules.h"
 
 #ifdef __cplusplus
 extern "C" {

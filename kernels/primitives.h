@@ -78,7 +78,8 @@
 
 /* On one side only; the slot of the other side is NULL. */
 #define GI_PRIMITIVES_CPU(P)                                                                        \
-    P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood) /* CUDA: label, paint */
+    /* kernels/regions.h; CUDA: by label and paint */                                               \
+    P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood)
 #define GI_PRIMITIVES_CUDA(P)
 
 #define GI_PRIMITIVES(P) GI_PRIMITIVES_CPU(P) GI_PRIMITIVES_CUDA(P) GI_PRIMITIVES_BOTH(P)

@@ -1,5 +1,6 @@
-/* Rules that all primitives share: limits, the treatment of alpha, the epilogue of a filter, and
- * the last step, which rounds and stores each result. SPDX-License-Identifier: MIT */
+/* Rules that all primitives share: limits, the treatment of alpha, the epilogue of a filter, the
+ * last step, which rounds and stores each result, and the order of floats.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_RULES_H
 #define GI_KERNELS_RULES_H
 
@@ -53,11 +54,22 @@ struct gi_epilogue {
  * to 0, values above full scale to full scale. GI_F32: unchanged, except that every NaN becomes
  * 0x7fc00000, because processors make different NaNs (only luma of gray copies NaNs). */
 
-/* Primitives, image to image. `dst` is made by the caller: same width, height and type as
- * `src`, and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and
- * GI_F32 unless said. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
+/* A number that orders as the float does (-inf lowest, +inf highest, -0 just below +0): the bits
+ * with the sign flipped for positive floats, all flipped for negative ones. Idea: Herf, "Radix
+ * tricks", 2001. NaNs land above +inf or below -inf. */
+GI_HOST_DEVICE static inline uint32_t gi_float_key(uint32_t bits)
+{
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
 
-/* Primitives with host results; they wait. */
+GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
+{
+    return key & 0x80000000u ? key & 0x7fffffffu : ~key;
+}
+
+/* Sample types and shapes of every primitive: kernels/primitives.h. The caller makes the image of
+ * the result unless said. All take 1 to 4 channels unless said, and those with results in host
+ * memory wait. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
 
 #ifdef __cplusplus
 }

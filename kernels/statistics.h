@@ -36,19 +36,6 @@ struct gi_histogram_spec {
     int nprefixes; /* 1 to GI_PREFIXES_MAX */
 };
 
-/* A number that orders as the float does (-inf lowest, +inf highest, -0 just below +0): the bits
- * with the sign flipped for positive floats, all flipped for negative ones. Idea: Herf, "Radix
- * tricks", 2001. NaNs land above +inf or below -inf. */
-GI_HOST_DEVICE static inline uint32_t gi_float_key(uint32_t bits)
-{
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-
-GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
-{
-    return key & 0x80000000u ? key & 0x7fffffffu : ~key;
-}
-
 /* Where floats have 65536 values over 0 to 1, the one of v: that of GI_KEY_RANGE, and for a v
  * outside the nearest; of NaN 0. Times 2^16 is exact. */
 GI_HOST_DEVICE static inline int gi_unit_bin(float v)

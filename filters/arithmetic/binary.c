@@ -2,6 +2,7 @@
  * differences themselves are computed by the primitives `arithmetic` and `pointwise`.
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
+#include "kernels/tone.h"
 
 #include <string.h>
 

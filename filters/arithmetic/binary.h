@@ -4,6 +4,7 @@
 #define GI_FILTERS_BINARY_H
 
 #include "filters/filter.h"
+#include "kernels/arithmetic.h"
 
 struct gi_binary_params {
     const char *with;

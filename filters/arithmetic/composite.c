@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
+#include "kernels/arithmetic.h"
 
 struct params {
     const char *with;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/statistics/exact.h"
+#include "kernels/geometry.h"
 
 /* Reads "X,Y" as a rectangle of one pixel. */
 static bool read_point(struct gi_balance *balance, const char *text)

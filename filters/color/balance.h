@@ -5,6 +5,7 @@
 
 #include "filters/color/spaces.h"
 #include "filters/filter.h"
+#include "kernels/statistics.h"
 
 struct gi_balance {
     enum { GI_BALANCE_NONE, GI_BALANCE_ALL, GI_BALANCE_RECT } kind;

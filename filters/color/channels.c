@@ -2,6 +2,7 @@
  * the primitive `permute_channels`.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
+#include "kernels/color.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #define GI_FILTERS_MEDIAN_CUT_H
 
 #include "kernels/kernels.h"
+#include "kernels/color.h"
 
 /* `counts` has the number of pixels of each of `n` colours, indexed by colour number: 256 grays, or
  * 2^24 colours with red in the highest bits. Fills at most `most` colours, and for every colour

@@ -4,6 +4,7 @@
 #define GI_FILTERS_PALETTE_H
 
 #include "filters/filter.h"
+#include "kernels/color.h"
 
 struct gi_palette_params {
     int top; /* 0: all */

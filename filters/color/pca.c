@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "filters/statistics/exact.h"
+#include "kernels/tone.h"
 
 enum { SWEEPS = 32 /* a few suffice, because convergence is quadratic */ };
 

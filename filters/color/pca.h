@@ -5,6 +5,7 @@
 
 #include "filters/color/spaces.h"
 #include "filters/filter.h"
+#include "kernels/statistics.h"
 
 /* Sums of the three colours, and of the differences between neighbouring colours. */
 struct gi_pca_state {

@@ -4,6 +4,7 @@
 #define GI_FILTERS_SPACES_H
 
 #include "kernels/kernels.h"
+#include "kernels/color.h"
 
 enum gi_space {
     GI_SPACE_RGB, /* sRGB, as in files */

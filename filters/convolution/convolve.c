@@ -6,6 +6,7 @@
 
 #include "filters/filter.h"
 #include "filters/convolution/kernel_text.h"
+#include "kernels/convolution.h"
 
 /* A kernel has rank 1 if its weights differ from the product of a row and a column by less than
  * this fraction of the largest weight. */

@@ -3,6 +3,7 @@
  * Laplacian a dense one.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
+#include "kernels/convolution.h"
 
 enum operator_name { SOBEL, SCHARR, PREWITT, LAPLACIAN };
 enum part { MAGNITUDE, X, Y };

@@ -4,6 +4,7 @@
 #define GI_FILTERS_WEIGHTS_H
 
 #include "filters/filter.h"
+#include "kernels/convolution.h"
 
 /* Returns the number of taps that covers `sigma` (px, above 0) four times on each side: k = 2
  * ceil(4 sigma) + 1. */

@@ -7,6 +7,7 @@
 
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
+#include "kernels/denoise.h"
 
 struct params {
     double sigma; /* pixels */

@@ -6,6 +6,7 @@
 
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
+#include "kernels/denoise.h"
 
 struct params {
     struct gi_level strength;

@@ -2,6 +2,7 @@
  * on the mirrored row, a row of a transposition on all rows.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
+#include "kernels/geometry.h"
 
 enum gi_status gi_layout_plan(struct gi_plan *plan, int layout, struct gi_err *err)
 {

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
+#include "kernels/geometry.h"
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
 #define GI_FILTERS_RESAMPLE_WEIGHTS_H
 
 #include "filters/plan.h"
+#include "kernels/geometry.h"
 
 enum gi_resample_filter {
     GI_RESAMPLE_NEAREST,

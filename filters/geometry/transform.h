@@ -5,6 +5,7 @@
 
 #include "filters/filter.h"
 #include "filters/option_size.h"
+#include "kernels/geometry.h"
 
 /* Interpolation and border. */
 struct gi_transform_params {

@@ -5,6 +5,7 @@
 
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
+#include "kernels/morphology.h"
 
 struct params {
     double radius; /* px */

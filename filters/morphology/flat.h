@@ -6,6 +6,8 @@
 
 #include "filters/opacity.h"
 #include "filters/option_footprint.h"
+#include "kernels/morphology.h"
+#include "kernels/tone.h"
 
 struct gi_flat_params {
     struct gi_footprint_params window;

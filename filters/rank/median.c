@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
 #include "filters/tone/otsu.h"
+#include "kernels/tone.h"
 
 static const struct gi_option options[] = {
     {.name = "threshold",

@@ -5,6 +5,7 @@
 
 #include "filters/opacity.h"
 #include "filters/option_footprint.h"
+#include "kernels/rank.h"
 
 struct gi_rank_params {
     struct gi_footprint_params window;

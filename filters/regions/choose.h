@@ -4,6 +4,7 @@
 #define GI_FILTERS_CHOOSE_H
 
 #include "filters/filter.h"
+#include "kernels/regions.h"
 
 struct gi_choose_params {
     struct gi_level at;

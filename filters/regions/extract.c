@@ -10,6 +10,8 @@
 
 #include "filters/tone/luma.h"
 #include "filters/tone/otsu.h"
+#include "kernels/color.h"
+#include "kernels/tone.h"
 
 static enum gi_status check(void *params, struct gi_err *err)
 {

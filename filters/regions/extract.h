@@ -5,6 +5,7 @@
 
 #include "filters/filter.h"
 #include "filters/regions/descriptors.h"
+#include "kernels/regions.h"
 
 enum gi_region_order {
     GI_REGIONS_BY_LABEL, /* ascending */

@@ -1,6 +1,8 @@
 /* Pastes points and crops into an image at their recorded positions, by the primitive `scatter`.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/paste.h"
+#include "kernels/color.h"
+#include "kernels/regions.h"
 
 #include <string.h>
 

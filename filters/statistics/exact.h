@@ -4,6 +4,7 @@
 #define GI_FILTERS_EXACT_H
 
 #include "kernels/kernels.h"
+#include "kernels/statistics.h"
 
 /* Returns a * 2^unit / divisor, correctly rounded if that is a normal number; divisor > 0. */
 double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor);

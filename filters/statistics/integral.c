@@ -3,6 +3,7 @@
  * multiples of a power of two.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/integral.h"
+#include "kernels/statistics.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define GI_FILTERS_ORDER_H
 
 #include "kernels/kernels.h"
+#include "kernels/statistics.h"
 
 /* Computes mean and population deviation in sample units; both NAN if nothing was counted. `lo` and
  * `hi` are the range in which a GI_F32 image was quantised; unused for integer types. */

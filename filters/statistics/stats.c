@@ -10,6 +10,8 @@
 #include "filters/regions/labels.h"
 #include "filters/statistics/histogram.h"
 #include "filters/statistics/order.h"
+#include "kernels/color.h"
+#include "kernels/tone.h"
 
 enum {
     RANKS_MAX = 2 * (1 + GI_REALS_MAX)

@@ -4,6 +4,7 @@
 #define GI_FILTERS_STATS_CHANNEL_H
 
 #include "filters/statistics/stats.h"
+#include "kernels/statistics.h"
 
 /* Fills the statistics that follow from sums, minimum and maximum of channel c of `src`, and sets
  * the others as without counts. */

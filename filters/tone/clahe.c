@@ -7,6 +7,8 @@
 
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
+#include "kernels/geometry.h"
+#include "kernels/tone.h"
 
 /* 16-bit tables take 128 KiB per tile. */
 enum { TILES_MAX_16 = 4096 };

@@ -7,6 +7,8 @@
 #include "filters/filter.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/otsu.h"
+#include "kernels/morphology.h"
+#include "kernels/tone.h"
 
 enum method { MEAN, GAUSSIAN, NIBLACK, SAUVOLA, PHANSALKAR, WOLF, BERNSEN };
 

@@ -4,6 +4,7 @@
 #include "filters/filter.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/otsu.h"
+#include "kernels/tone.h"
 
 struct params {
     struct gi_level at;

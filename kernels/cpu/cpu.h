@@ -53,7 +53,7 @@ static inline struct gi_pool *gi_cpu_pool(const struct gi_queue *queue)
 enum gi_status GI_CPU(roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
                                 struct gi_err *err);
 
-/* Of each primitive the function, which kernels/cpu/table.c defines, and its table of ways, in
+/* The function of each primitive, which kernels/cpu/table.c defines, and its table of ways, in
  * which the file of its name ends. */
 #define GI_CPU_DECLARE(name, samples, shape, result, spec)                                         \
     gi_##name##_fn GI_CPU(name);                                                                   \

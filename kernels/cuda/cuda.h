@@ -208,7 +208,7 @@ enum gi_status gi_cuda_copy_to_device(struct gi_cuda_queue *cu, void *device, si
                                       const void *host, size_t host_stride, size_t row_nbytes,
                                       size_t nrows, struct gi_err *err);
 
-/* Of each primitive the function, which kernels/cuda/table.cu defines, and its table of ways, in
+/* The function of each primitive, which kernels/cuda/table.cu defines, and its table of ways, in
  * which the file of its name ends. */
 #define GI_CUDA_DECLARE(name, samples, shape, result, spec)                                        \
     gi_##name##_fn gi_cuda_##name;                                                                 \

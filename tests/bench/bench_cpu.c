@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/parallel.h"
+#include "kernels/regions.h"
 #include "tests/bench/request.h"
 
 struct bench {

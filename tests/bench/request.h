@@ -10,6 +10,7 @@
 
 #include "filters/geometry/resample_weights.h"
 #include "kernels/ways.h"
+#include "kernels/statistics.h"
 #include "tests/bench/picture.h"
 
 #ifdef __cplusplus

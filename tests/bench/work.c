@@ -2,6 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "tests/bench/request.h"
+#include "kernels/color.h"
+#include "kernels/convolution.h"
+#include "kernels/morphology.h"
+#include "kernels/rank.h"
+#include "kernels/regions.h"
+#include "kernels/tone.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,8 @@
 /* Definitions of the bilateral filter and of non-local means with random specs; included by
  * operation.h.
  * SPDX-License-Identifier: MIT */
+#include "kernels/denoise.h"
+
 static struct gi_border_spec exact_border(const struct gi_border_spec *border,
                                           const struct gi_image *src)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "kernels/regions.h"
 
 static uint64_t seed = 20240521;
 

@@ -9,6 +9,10 @@
 #define REF(name) exact_##name
 #define FMA       fmaf
 #define SQRT      sqrtf
+#include "kernels/denoise.h"
+#include "kernels/morphology.h"
+#include "kernels/rank.h"
+#include "kernels/tone.h"
 #include "reference.h"
 
 /* A primitive with its spec: run() computes it on a queue, define() by its definition. */

@@ -4,6 +4,7 @@
 #define GI_TESTS_POINTWISE_CASES_H
 
 #include "image_cases.h"
+#include "kernels/tone.h"
 
 enum { POINTWISE_OPERATIONS = GI_POINTWISE_OUTLIER + 1 };
 

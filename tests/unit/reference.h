@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "kernels/kernels.h"
+#include "kernels/convolution.h"
 
 static REAL REF(sample)(const struct gi_image *image, int y, int x, int c)
 {

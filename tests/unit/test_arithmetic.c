@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
+#include "kernels/arithmetic.h"
 
 enum { SEED = 20261123, ROUNDS = 40 };
 

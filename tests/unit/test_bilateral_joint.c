@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
+#include "kernels/denoise.h"
 
 enum { SEED = 20261125, HALF_MAX = 4 };
 

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "cuda_pair.h"
+#include "kernels/convolution.h"
+#include "kernels/tone.h"
 
 enum { SEED = 20260111, TAPS_MAX = 4001, QUICK_FIRST = 3, QUICK_END = 5 };
 

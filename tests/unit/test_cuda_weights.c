@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "image_cases.h"
+#include "kernels/convolution.h"
 
 enum { SEED = 20261122, CASES = 1500, WEIGHTS = 225 };
 

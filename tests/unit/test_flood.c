@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
+#include "kernels/regions.h"
 
 enum { SEED = 20261123, SIZES = CASE_SIZES + 3, PICTURES = 8 };
 

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
+#include "kernels/color.h"
+#include "kernels/geometry.h"
 
 enum { SEED = 20261123 };
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
+#include "kernels/tone.h"
 
 static uint64_t seed = 20261123;
 

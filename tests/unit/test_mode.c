@@ -3,6 +3,7 @@
  * Sources: rank
  * SPDX-License-Identifier: MIT */
 #include "walk_image.h"
+#include "kernels/rank.h"
 
 static uint64_t seed = 20261124;
 

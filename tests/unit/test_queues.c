@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include "image_cases.h"
+#include "kernels/convolution.h"
+#include "kernels/regions.h"
 
 enum { SEED = 20261122, QUEUES = 8, CASES = 24, ROUNDS = 2, DEVICES_MAX = 2, TICKETS = 40 };
 

@@ -10,6 +10,7 @@
 
 #include "image_cases.h"
 #include "ways_walk.h"
+#include "kernels/geometry.h"
 
 enum { SEED = 20261123, MAPS = 1000, SIDE_MAX = 300 };
 

@@ -2,6 +2,7 @@
  * Sources: morphology
  * SPDX-License-Identifier: MIT */
 #include "walk_image.h"
+#include "kernels/morphology.h"
 
 enum { RADIUS_MAX = 40 };
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/arithmetic/arithmetic.h"
 #include "kernels/cpu/common/simd.h"
+#include "kernels/arithmetic.h"
 
 enum { BLOCK = 256, ALPHA = ARITHMETIC_ALPHA };
 

@@ -5,6 +5,7 @@
 #include "kernels/cpu/arithmetic/arithmetic.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/arithmetic.h"
 
 /* A group is a whole number of pixels for every number of channels, and of vectors. */
 enum { VECTORS = 3, GROUP = VECTORS * GI_LANES, STRIP_MAX = 1 << 16 /* pixels */ };

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/color.h"
 
 enum {
     CHUNK = 256 /* pixels: a multiple of every number of lanes, and one per value of a byte */,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/color.h"
 
 enum { TABLE_BITS = 24 };
 

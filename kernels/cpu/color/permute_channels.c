@@ -1,6 +1,7 @@
 /* Permutes channels, row by row, one channel of the result after the other.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/pixel_bytes.h"
+#include "kernels/color.h"
 
 enum { CHUNK = 1024 /* pixels: what one channel has read is still in the cache for the next */ };
 

@@ -1,6 +1,7 @@
 /* Replaces colours by a table with an entry for every colour.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/color.h"
 
 enum { STRIP_MAX = 1 << 16 /* pixels */ };
 

@@ -16,6 +16,7 @@
 #endif
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/regions.h"
 
 enum { BAND_PIXELS = 1 << 13 }; /* pixels that are worth waking a thread for */
 

@@ -4,6 +4,7 @@
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/common/ints.h"
 #include "kernels/cpu/convolution/small_kernels.h"
+#include "kernels/convolution.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "kernels/cpu/convolution/sliding_window.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/small_kernels.h"
+#include "kernels/convolution.h"
 
 enum { BLOCK = GI_SLIDING_BLOCK, ROWS = GI_ROWS_AT_ONCE, K_MAX = 7, K_MAX_U16 = 5 };
 

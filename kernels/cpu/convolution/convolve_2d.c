@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/common/simd.h"
+#include "kernels/convolution.h"
 
 /* A block of COLUMNS vectors in 4 rows: as many accumulators as the registers hold. */
 enum { COLUMNS = GI_LANES == 16 ? 4 : 2, ROWS = GI_ROWS_AT_ONCE };

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/convolution/small_kernels.h"
+#include "kernels/convolution.h"
 
 static void make(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n)
 {

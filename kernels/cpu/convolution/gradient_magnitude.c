@@ -4,6 +4,7 @@
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/small_kernels.h"
+#include "kernels/convolution.h"
 
 static const float difference[3] = {-1, 0, 1};
 

@@ -6,6 +6,7 @@
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/sliding_window.h"
 #include "kernels/cpu/convolution/small_kernels.h"
+#include "kernels/convolution.h"
 
 enum { BLOCK = GI_SLIDING_BLOCK };
 

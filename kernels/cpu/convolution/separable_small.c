@@ -4,6 +4,7 @@
 #include "kernels/cpu/convolution/sliding_window.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/small_kernels.h"
+#include "kernels/convolution.h"
 
 enum {
     ROWS = GI_ROWS_AT_ONCE,

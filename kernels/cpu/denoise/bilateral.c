@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/denoise.h"
 
 enum { STRIP_MAX = 1024 /* pixels */, ROW_ALIGN = 16 /* floats */ };
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/denoise.h"
 
 enum { SIDE_X = 256, SIDE_Y = 64 /* of a tile, pixels */, MARGIN = 16 };
 

@@ -14,6 +14,7 @@
 #include "kernels/cpu/device/host.h"
 #include "kernels/cpu/device/kept.h"
 #include "kernels/ways.h"
+#include "kernels/regions.h"
 
 extern const struct gi_kernels gi_cpu_kernels_scalar, gi_cpu_kernels_avx2, gi_cpu_kernels_avx512,
     gi_cpu_kernels_neon;

@@ -2,6 +2,7 @@
  * others the first and the last different pixel are searched.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/pixel_bytes.h"
+#include "kernels/geometry.h"
 
 #include <limits.h>
 #include <math.h>

@@ -2,6 +2,7 @@
  * part right of it.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/pixel_bytes.h"
+#include "kernels/geometry.h"
 
 struct work {
     struct gi_image *dst;

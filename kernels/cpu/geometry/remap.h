@@ -4,6 +4,7 @@
 #define GI_KERNELS_CPU_REMAP_H
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/geometry.h"
 
 enum {
     REMAP_RUN = 256,      /* pixels of a row whose positions are computed at once */

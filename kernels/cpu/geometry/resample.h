@@ -4,6 +4,7 @@
 #define GI_KERNELS_CPU_RESAMPLE_H
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/geometry.h"
 
 static inline const float *gi_resample_weights(const struct gi_resample_side *side, int i)
 {

@@ -2,6 +2,7 @@
  * time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
+#include "kernels/morphology.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/morphology.h"
 
 gi_min_max_takes_fn GI_CPU(min_max_runs_takes);
 gi_min_max_fn GI_CPU(min_max_runs);

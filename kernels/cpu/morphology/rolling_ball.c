@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/morphology.h"
 
 enum {
     VECTORS = 4,                /* vectors per block */

@@ -8,6 +8,7 @@
  * 27(1), 1979.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rank/median.h"
+#include "kernels/rank.h"
 
 enum {
     SIDE = 256, /* side of a tile, pixels */

@@ -8,6 +8,7 @@
  * S. Perreault, P. Hebert, "Median filtering in constant time", IEEE TIP 16(9), 2007.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rank/median.h"
+#include "kernels/rank.h"
 
 #if GI_LEVEL_avx2 || GI_LEVEL_avx512
 #include <immintrin.h>

@@ -7,6 +7,7 @@
  * filters using separable sorting networks", ACM TOG 40(4), 2021.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rank/median.h"
+#include "kernels/rank.h"
 
 enum {
     ROWS_MAX = 5,

@@ -5,6 +5,7 @@
  * never searched.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rank/median.h"
+#include "kernels/rank.h"
 
 enum { SIDE = 256 /* of a tile, pixels */, BLOCKS_MAX = 256 };
 

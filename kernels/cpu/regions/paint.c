@@ -1,6 +1,7 @@
 /* Fills regions with a value, row by row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
+#include "kernels/regions.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "kernels/kernels.h"
+#include "kernels/regions.h"
 
 struct region_slot {
     uint32_t label; /* 0: free */

@@ -2,6 +2,7 @@
  * in its rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
+#include "kernels/regions.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
+#include "kernels/tone.h"
 
 struct work {
     struct gi_image *dst;

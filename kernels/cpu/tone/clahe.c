@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/tone.h"
 
 enum {
     ROWS = 64 /* rows per job */,

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/ints.h"
 #include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/tone.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * registers and serves a vector of samples at once; other tables are read sample by sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/tone/pointwise.h"
+#include "kernels/statistics.h"
 
 #if GI_LEVEL_avx512 || GI_LEVEL_neon
 #include "kernels/cpu/common/bytes.h"

@@ -1,6 +1,7 @@
 /* Pointwise operations: floats in explicit vectors, integers in loops that compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/tone/pointwise.h"
+#include "kernels/tone.h"
 
 enum { STRIP_MAX = 1 << 16 /* pixels */ };
 
@@ -282,9 +283,9 @@ static enum gi_status threshold_by_groups(struct gi_queue *queue, struct gi_imag
     return run(queue, &op, THRESHOLD, true, err);
 }
 
-static enum gi_status luma_by_groups(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *src, const void *none,
-                                     struct gi_err *err)
+enum gi_status GI_CPU(luma_by_groups)(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const void *none,
+                                      struct gi_err *err)
 {
     (void)none;
     struct pointwise op = {.dst = dst, .src = src, .other = src};
@@ -297,8 +298,4 @@ const struct gi_pointwise_way GI_CPU(pointwise_ways)[GI_WAYS_MAX] = {
 
 const struct gi_threshold_way GI_CPU(threshold_ways)[GI_WAYS_MAX] = {
     {{"groups", "everything"}, NULL, threshold_by_groups},
-};
-
-const struct gi_luma_way GI_CPU(luma_ways)[GI_WAYS_MAX] = {
-    {{"groups", "everything"}, NULL, luma_by_groups},
 };

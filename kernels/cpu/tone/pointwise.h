@@ -37,5 +37,6 @@ struct pointwise {
 
 pointwise_row_fn GI_CPU(table_u8), GI_CPU(table_u16), GI_CPU(table_f32);
 pointwise_row_fn GI_CPU(luma_u8), GI_CPU(luma_u16), GI_CPU(luma_f32);
+gi_luma_fn GI_CPU(luma_by_groups);
 
 #endif

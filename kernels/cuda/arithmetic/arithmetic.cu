@@ -3,6 +3,7 @@
  * PIXELS pixels of a row, all of which are loaded before the first is computed.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/arithmetic.h"
 
 enum { THREADS = 256, PIXELS = 2, ALPHA = 3 };
 

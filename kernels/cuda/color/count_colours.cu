@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/color.h"
 
 enum { TABLE_BITS = 24, SIDE_BITS = 12 /* of the table as an image */, THREADS = 256 };
 

@@ -3,6 +3,7 @@
  * samples; the loads of neighbouring threads share cache lines.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
+#include "kernels/color.h"
 
 struct permute_channels_args {
     struct gi_image dst;

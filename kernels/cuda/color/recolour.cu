@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/color.h"
 
 struct recolour_args {
     struct gi_image dst, src, table;

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "kernels/cuda/cuda.h"
+#include "kernels/regions.h"
 
 enum { WARP = 32 };
 static const unsigned ALL_LANES = 0xffffffffu;

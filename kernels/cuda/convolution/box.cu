@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/common/prefix.cuh"
+#include "kernels/convolution.h"
 
 enum {
     THREADS = 256,

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "kernels/convolution.h"
 #include "kernels/cuda/common/sample.cuh"
 
 /* A row is divided into chunks of `unit` samples, one per thread. Chunks that are not completely

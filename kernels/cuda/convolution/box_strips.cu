@@ -27,6 +27,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/common/strips.cuh"
+#include "kernels/convolution.h"
 
 enum {
     FEW_ROWS = 2, /* gray: rows per step, so that each barrier serves two rows */

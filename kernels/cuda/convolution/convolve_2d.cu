@@ -3,6 +3,7 @@
  * computed in tiles (dense_tiles.cu); textbook.cu is the reference. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_2d.h"
 #include "kernels/cuda/common/sliding_window.cuh"
+#include "kernels/convolution.h"
 
 template <typename T, int CHANNELS, int N, int WORDS>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,

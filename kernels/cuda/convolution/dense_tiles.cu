@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/cuda/convolution/stage.cuh"
+#include "kernels/convolution.h"
 
 enum {
     WARPS = 8,

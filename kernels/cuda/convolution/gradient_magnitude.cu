@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernels/cuda/common/sliding_window.cuh"
+#include "kernels/convolution.h"
 
 struct any_args {
     struct source src;

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/convolution.h"
 
 enum {
     WIDE = 32,

@@ -4,6 +4,7 @@
 #define GI_KERNELS_CUDA_BILATERAL_CUH
 
 #include "kernels/cuda/convolution/box.cuh"
+#include "kernels/denoise.h"
 
 #include <stdlib.h>
 #include <string.h>

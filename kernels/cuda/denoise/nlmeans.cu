@@ -5,6 +5,7 @@
  * sums of squares down the columns in shared memory for each offset.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/box.cuh"
+#include "kernels/denoise.h"
 
 enum {
     PATCH = 7,

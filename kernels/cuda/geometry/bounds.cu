@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/geometry.h"
 
 enum { ROWS = 32 /* per block */ };
 

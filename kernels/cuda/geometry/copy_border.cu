@@ -2,6 +2,7 @@
  * image are loaded as two aligned pieces and shifted; others are determined sample by sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
+#include "kernels/geometry.h"
 
 enum { VALUES = 3 /* pieces after which pixels of any size are aligned to a piece again */ };
 

@@ -5,6 +5,7 @@
 #define GI_KERNELS_CUDA_REMAP_CUH
 
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/geometry.h"
 
 enum {
     REMAP_ACROSS = 4, /* neighbouring pixels per thread */

@@ -4,6 +4,7 @@
 #define GI_KERNELS_CUDA_REMAP_H
 
 #include "kernels/cuda/cuda.h"
+#include "kernels/geometry.h"
 
 struct remap_args; /* remap.cuh */
 

@@ -5,6 +5,7 @@
 #define GI_KERNELS_CUDA_RESAMPLE_H
 
 #include "kernels/cuda/cuda.h"
+#include "kernels/geometry.h"
 
 /* A struct gi_resample_side in device memory. */
 struct device_side {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/geometry.h"
 
 /* The results of a side that are computed one by one. */
 struct border {

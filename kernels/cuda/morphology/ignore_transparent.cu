@@ -2,6 +2,7 @@
  * picked, and restores them afterwards. One thread per pixel column visits every gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/morphology.h"
 
 enum { TRANSPARENT_THREADS = 256, TRANSPARENT_ROWS = 16384 /* of a grid */ };
 

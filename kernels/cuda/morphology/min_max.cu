@@ -7,6 +7,7 @@
  * and max filters", IEEE TPAMI 15(5), 1993.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/morphology/min_max.cuh"
+#include "kernels/morphology.h"
 
 enum {
     THREADS = 256,

@@ -22,6 +22,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/morphology/min_max.cuh"
+#include "kernels/morphology.h"
 
 enum { WORDS = 8, NBYTES = 4 * WORDS };
 

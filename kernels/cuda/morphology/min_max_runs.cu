@@ -2,6 +2,7 @@
  * sample visits the whole structuring element.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/morphology/min_max.cuh"
+#include "kernels/morphology.h"
 
 enum { ACROSS = 64, DOWN = 4 };
 

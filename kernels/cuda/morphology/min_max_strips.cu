@@ -25,6 +25,7 @@
  * bytes. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/morphology/min_max.cuh"
+#include "kernels/morphology.h"
 
 enum { AHEAD = 4, NBYTES = 16, MOST_THREADS = 512, LEAST_WARPS = 4 };
 

@@ -3,6 +3,7 @@
  * element.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/box.cuh"
+#include "kernels/morphology.h"
 
 enum { ACROSS = 64, DOWN = 4 };
 

@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/cuda/common/measure.h"
+#include "kernels/rank.h"
 
 struct median_args {
     struct source src; /* border values are samples */

@@ -1,6 +1,7 @@
 /* Fills marked regions with a value: one thread per pixel column visits every gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/regions.h"
 
 enum { PAINT_THREADS = 256, PAINT_ROWS = 16384 /* of a grid */ };
 

@@ -3,6 +3,7 @@
  * owner. The result does not depend on the order of threads.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/regions.h"
 
 #include <string.h>
 

@@ -22,6 +22,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/prefix.cuh"
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/statistics.h"
 
 typedef unsigned long long u64;
 

@@ -2,6 +2,7 @@
  * supply. A thread computes 16 bytes of every gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/tone.h"
 
 struct bernsen_args {
     struct gi_image dst, src, least, greatest;

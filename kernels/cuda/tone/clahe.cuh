@@ -4,6 +4,7 @@
 #define GI_KERNELS_CUDA_CLAHE_CUH
 
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/tone.h"
 
 enum {
     BINS8 = 256,

@@ -6,6 +6,7 @@
 #define GI_KERNELS_CUDA_LOCAL_QUICK_CUH
 
 #include "kernels/cuda/cuda.h"
+#include "kernels/tone.h"
 
 /* kernels/tone.h defines the test A > t * sqrt(D). With the sample v, s for S, and q for the sum
  * of squares of samples minus 128, so that D = N * q - (S - 128 * N)^2, N = k * k, the float

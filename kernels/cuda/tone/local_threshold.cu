@@ -6,6 +6,7 @@
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/cuda/common/prefix.cuh"
 #include "kernels/cuda/tone/local_threshold.cuh"
+#include "kernels/tone.h"
 
 typedef unsigned long long u64;
 

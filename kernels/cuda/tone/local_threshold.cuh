@@ -4,6 +4,7 @@
 #define GI_KERNELS_CUDA_LOCAL_THRESHOLD_CUH
 
 #include "kernels/cuda/cuda.h"
+#include "kernels/tone.h"
 
 /* Means of windows that extend at most 16 bytes (convolution/box_near.cu), and gray integers whose
  * sums fit in 32 bits (local_strips.cu). */

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/tone.h"
 
 enum {
     LANES = 32,

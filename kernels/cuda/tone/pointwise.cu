@@ -3,6 +3,7 @@
  * otherwise in float32.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/tone.h"
 
 /* The operation of gi_kernels.threshold, numbered after those of enum gi_pointwise_op. */
 enum { THRESHOLD = GI_POINTWISE_OUTLIER + 1, NOPERATIONS };

@@ -3,6 +3,7 @@
 # Usage: house.sh GPUIMG (the program is not run; the object files beside it are read)
 # Sources: cli filters imgio kernels
 passed=0 failed=0
+families="arithmetic color convolution denoise geometry morphology rank regions statistics tone"
 
 check() { # check WHAT OFFENDERS: passes where there are none
     if [[ -z $2 ]]; then
@@ -43,6 +44,32 @@ check "attributes of kernels are set in one place, not per launch" \
 
 check "operations are in folders by family, the machinery at the top of filters/" \
     "$(grep -lE '^const struct gi_filter gi_filter_' filters/*.c; find filters -mindepth 2 -name '*.c' -exec grep -lE 'gi_execution_|gi_pipeline_' {} +; find filters -mindepth 3 -type f)"
+# Files that include each other in a circle: tsort names them.
+check "no include cycle" \
+    "$(grep -rE '^#include "' cli filters kernels imgio --include='*.[ch]' --include='*.cu' --include='*.cuh' |
+        sed -E 's/^([^:]+):#include "([^"]+)".*/\1 \2/' | tsort 2>&1 >/dev/null)"
+check "kernels.h includes no family, so that a family's contract is a matter of that family" \
+    "$(grep -HE "^#include \"kernels/($(paste -sd'|' <<<"${families// /$'\n'}"))\.h\"" kernels/kernels.h kernels/ways.h kernels/rules.h kernels/cpu/cpu.h kernels/cuda/cuda.h)"
+for folder in filters kernels/cpu kernels/cuda; do
+    check "$folder has the folders of the ten families" \
+        "$(diff <(tr ' ' '\n' <<<"$families") <(find $folder -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | grep -vxE 'device|common' | sort))"
+done
+check "every family has its contracts in kernels/FAMILY.h, and only shared headers are beside them" \
+    "$(diff <(tr ' ' '\n' <<<"$families border device footprint kernels parallel primitives rules ways" | sort) \
+        <(find kernels -maxdepth 1 -name '*.h' -printf '%f\n' | sed 's/\.h$//' | sort))"
+# Each primitive is in the family of its heading in the list, on each side that has it.
+check "the file of a primitive is in the folder of its family" \
+    "$(awk '/kernels\/[a-z]+\.h \*\// {match($0, /kernels\/[a-z]+/); family = substr($0, RSTART + 8, RLENGTH - 8)}
+        /^#define GI_PRIMITIVES_(BOTH|CPU|CUDA)\(P\)/ {match($0, /(BOTH|CPU|CUDA)/); side = substr($0, RSTART, RLENGTH)}
+        /^    P\(/ {split($0, part, /[(,]/); print family, side, part[2]}' kernels/primitives.h |
+        while read -r family side name; do
+            for at in cpu cuda; do
+                [[ $side == BOTH || ${side,,} == "$at" ]] || continue
+                [[ $at == cpu ]] && row="gi_${name}_way GI_CPU(${name}_ways)" || row="gi_${name}_way gi_cuda_${name}_ways"
+                grep -rqF "$row" "kernels/$at/$family" || echo "$name: no table of ways in kernels/$at/$family"
+            done
+        done)"
+
 check "primitives are in folders by family" \
     "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
 
