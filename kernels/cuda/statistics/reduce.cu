@@ -293,6 +293,19 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_reduction *fou
     return status;
 }
 
+static bool integers_takes(const struct gi_queue *queue, const struct gi_image *src,
+                           const struct gi_reduce *spec)
+{
+    return src->type != GI_F32;
+}
+
+static bool floats_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_reduce *spec)
+{
+    return src->type == GI_F32;
+}
+
 const struct gi_reduce_way gi_cuda_reduce_ways[GI_WAYS_MAX] = {
-    {{"pieces", "everything"}, NULL, by_pieces},
+    {{"integers", "8 and 16 bits"}, integers_takes, by_pieces},
+    {{"floats", "floats: sums of digits (reduce_floats.cu)"}, floats_takes, by_pieces},
 };

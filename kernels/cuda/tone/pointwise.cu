@@ -217,8 +217,6 @@ static enum gi_status pointwise_by_pieces(struct gi_queue *queue, struct gi_imag
                                           const struct gi_pointwise *spec, struct gi_err *err)
 {
     struct pointwise_args args = {};
-    if (spec->op == GI_POINTWISE_TABLE)
-        return gi_cuda_pointwise_table(queue, dst, src, spec, err);
     args.dst = *dst;
     args.src = *src;
     args.other = spec->other ? *spec->other : *src;
@@ -252,8 +250,21 @@ static enum gi_status threshold_by_pieces(struct gi_queue *queue, struct gi_imag
     return run(queue, &args, THRESHOLD, true, err);
 }
 
+static bool looks_up(const struct gi_queue *queue, const struct gi_image *src,
+                     const struct gi_pointwise *spec)
+{
+    return spec->op == GI_POINTWISE_TABLE;
+}
+
+static bool computes(const struct gi_queue *queue, const struct gi_image *src,
+                     const struct gi_pointwise *spec)
+{
+    return spec->op != GI_POINTWISE_TABLE;
+}
+
 const struct gi_pointwise_way gi_cuda_pointwise_ways[GI_WAYS_MAX] = {
-    {{"pieces", "everything"}, NULL, pointwise_by_pieces},
+    {{"table", "look-up tables"}, looks_up, gi_cuda_pointwise_table},
+    {{"pieces", "all other operations"}, computes, pointwise_by_pieces},
 };
 
 const struct gi_threshold_way gi_cuda_threshold_ways[GI_WAYS_MAX] = {
