@@ -336,15 +336,6 @@ double gi_device_pool_waited_ms(const struct gi_device_pool *devices)
     return devices->waited_ms;
 }
 
-struct gi_queue *gi_device_pool_queue(const struct gi_device_pool *devices,
-                                      enum gi_device_kind kind)
-{
-    const struct gi_pooled_device *device = kind == GI_DEVICE_CPU ? &devices->cpu
-                                            : devices->ngpus      ? &devices->gpus[0]
-                                                                  : NULL;
-    return device && !device->opening && device->nidle ? device->idle[0] : NULL;
-}
-
 bool gi_device_pool_may_open(const struct gi_device_pool *devices)
 {
     return devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->gpus[0].started;

@@ -47,8 +47,5 @@ bool gi_device_pool_may_open(const struct gi_device_pool *devices);
 void gi_device_pool_expect(struct gi_device_pool *devices, const struct gi_pipeline *pipeline);
 /* Milliseconds that runs waited for CUDA to open; negative: it was not asked for. */
 double gi_device_pool_waited_ms(const struct gi_device_pool *devices);
-/* The queue that ran the images on the CPU or on CUDA; NULL: none did. */
-struct gi_queue *gi_device_pool_queue(const struct gi_device_pool *devices,
-                                      enum gi_device_kind kind);
 
 #endif

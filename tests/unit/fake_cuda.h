@@ -10,6 +10,7 @@
 
 #include "cli/run/device_pool.h"
 #include "kernels/cpu/device/host.h"
+#include "kernels/convolution.h"
 
 enum { DEVICES = 3, NEVER = 1 << 30 };
 
