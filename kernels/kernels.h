@@ -1,7 +1,7 @@
 /* The backends: one table of functions, filled once by kernels/cpu/ and once by kernels/cuda/.
  *
  * Every primitive gives the same bytes on every backend, thread count and instruction level. So
- * each comment below is a definition: the order of the float32 operations it names is binding,
+ * each contract (kernels/FAMILY.h) is a definition: its order of float32 operations is binding,
  * `fmaf` is the fused one, nothing else is contracted, and sums start at +0. Images that a
  * primitive takes live on its backend (made by `alloc`, `upload` or another primitive of the same
  * queue). `dst` and `src` never overlap. Primitives enqueue; only `wait`, `sync`, copies without a
