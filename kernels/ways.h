@@ -34,8 +34,7 @@ struct gi_ways {
     const char *primitive; /* the slot of struct gi_kernels: "box" */
     unsigned types;        /* sample types that the primitive takes, 1 << enum gi_type each */
     enum gi_shape_rule shape;
-    const struct gi_way
-        *first; /* GI_WAYS_MAX rows that begin with a struct gi_way, `nbytes` each */
+    const struct gi_way *first; /* GI_WAYS_MAX rows of `nbytes`, which begin with a struct gi_way */
     size_t nbytes;
 };
 
@@ -64,9 +63,10 @@ GI_PRIMITIVES(GI_WAY_TYPES)
 
 /* Defines the function of a primitive, and its struct gi_ways, from its table of ways: it checks
  * the arguments, then returns what the first row does that takes the work, or the one that is
- * forced. GI_WAYS_FUNCTION(gi_cuda_box, gi_cuda_box_ways, box, INTEGER, SAME) is static const
- * struct gi_ways box_about = {"box", GI_INTEGER_TYPES, GI_SHAPE_SAME, ...}; enum gi_status
- * gi_cuda_box(struct gi_queue *queue, struct gi_image *result, ...) {...} */
+ * forced. GI_WAYS_FUNCTION(gi_cuda_box, gi_cuda_box_ways, box, INTEGER, SAME) is
+ *
+ *   static const struct gi_ways box_about = {"box", GI_INTEGER_TYPES, GI_SHAPE_SAME, ...};
+ *   enum gi_status gi_cuda_box(struct gi_queue *queue, struct gi_image *result, ...) {...} */
 #define GI_WAYS_FUNCTION(function, rows, name, samples, rule)                                      \
     static const struct gi_ways name##_about = {#name, GI_##samples##_TYPES, GI_SHAPE_##rule,      \
                                                 &(rows)[0].about, sizeof *(rows)};                 \

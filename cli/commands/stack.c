@@ -20,6 +20,7 @@
 #include "cli/run/watch.h"
 #include "filters/statistics/stack.h"
 #include "kernels/parallel.h"
+#include "kernels/statistics.h"
 
 enum { SET_OWN, SET_IO, SET_DEVICE };
 

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
+#include "kernels/statistics.h"
 
 enum { IMAGES_MAX = 600 };
 

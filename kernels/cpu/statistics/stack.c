@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/statistics.h"
 
 enum {
     PIECE = 4096,  /* samples of the result per job, a multiple of the following ones */

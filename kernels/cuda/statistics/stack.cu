@@ -17,6 +17,7 @@
  *          Example: n = 100 in 64 MiB: 167,772 samples per launch.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/statistics.h"
 
 enum {
     THREADS = 256,
