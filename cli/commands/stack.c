@@ -12,6 +12,7 @@
 #include "cli/commands/stack_strip.h"
 #include "cli/inputs/feed.h"
 #include "cli/run/session.h"
+#include "cli/run/timing.h"
 #include "cli/run/stop.h"
 #include "cli/commands.h"
 #include "cli/inputs/image_files.h"
@@ -273,7 +274,7 @@ static enum gi_status finish(struct stack *stack, const char *path, int threads,
     if (!status)
         status = gi_cli_save(&stack->result, NULL, path, stack->io, threads, err);
     *ms = gi_now_ms() - start;
-    gi_session_note(stack->session, "encode", *ms);
+    gi_timing_add("encode", *ms);
     stack->made = stack->result;
     gi_image_free(&stack->result);
     gi_pool_free(&pool);
@@ -331,8 +332,6 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     gi_image_free(&stack.sums);
     gi_imaging_free(&stack.imaging);
     gi_list_free(&stack.list);
-    if (!status)
-        gi_session_report(stack.session);
     gi_session_free(&stack.session);
     return status;
 }
