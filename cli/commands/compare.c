@@ -2,6 +2,7 @@
  * and exit status.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/compare_pairs.h"
+#include "cli/commands/compare_junit.h"
 
 #include <math.h>
 
@@ -64,7 +65,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_compare_params, diff),
      .metavar = "FILE",
-     .help = "Write the picture of the absolute difference"},
+     .help = "Write the picture of the absolute difference; of many pairs a folder, with a PNG per "
+             "pair under the name of the first"},
     {.name = "gain",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct gi_compare_params, gain),
@@ -72,6 +74,16 @@ static const struct gi_option options[] = {
      .min = 0.001,
      .max = 65535,
      .help = "Multiply the difference in the picture"},
+    {.name = "ignore",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_compare_params, ignore),
+     .metavar = "MASK",
+     .help = "Do not compare the pixels that are not black in this image, which has their size"},
+    {.name = "junit",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_compare_params, junit),
+     .metavar = "FILE",
+     .help = "Write the verdicts as JUnit XML, a test case per pair"},
     {0},
 };
 
@@ -145,16 +157,32 @@ json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_
     return object;
 }
 
-/* Saves the picture of --diff. */
-static enum gi_status save_picture(const struct gi_image *a, const struct gi_image *b,
-                                   const struct gi_compare_params *p, const struct gi_io_params *io,
-                                   int threads, struct gi_err *err)
+enum gi_status gi_compare_load_mask(struct gi_image *mask, struct gi_compare_rules *rules,
+                                    const struct gi_compare_params *p,
+                                    const struct gi_io_params *io, struct gi_err *err)
 {
+    struct gi_io_params how = {.limits = io->limits, .quiet = io->quiet};
+    *mask = (struct gi_image){0};
+    if (!p->ignore)
+        return GI_OK;
+    if (gi_cli_load(mask, NULL, NULL, p->ignore, &how, 0, NULL, err))
+        return gi_err_prefix(err, "--ignore");
+    rules->mask = mask;
+    return GI_OK;
+}
+
+enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi_image *b,
+                                       const char *path, void *const *params,
+                                       const struct gi_io_params *io, int threads,
+                                       struct gi_err *err)
+{
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     struct gi_image picture;
-    enum gi_status status = gi_compare_picture(&picture, a, b, p->gain, err);
+    enum gi_status status =
+        gi_compare_picture(&picture, a, b, p->gain, params[GI_SET_PAIR_FILTER], err);
     if (status)
         return status;
-    status = gi_cli_save(&picture, NULL, p->diff, io, threads, err);
+    status = gi_cli_save(&picture, NULL, path, io, threads, err);
     gi_image_free(&picture);
     return status;
 }
@@ -177,6 +205,10 @@ static enum gi_status read_share(double *count, const char *text, double samples
 enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
                                 struct gi_err *err)
 {
+    bool none = isnan(p->max_diff) && isnan(p->min_psnr) && isnan(p->min_ssim) && !p->max_differing;
+    if (none && all->differing)
+        return gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ",
+                       (unsigned long long)all->differing, (unsigned long long)all->samples);
     if (all->max > p->max_diff)
         return gi_fail(err, GI_E_DIFFERENT, "max difference %.6g: want at most %.6g", all->max,
                        p->max_diff);
@@ -198,19 +230,19 @@ enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi
 
 /* Prints the result, and commits the picture once the text was printed. */
 static enum gi_status report(const struct gi_comparison *comparison, const struct gi_image *a,
-                             const struct gi_image *b, char **names,
-                             const struct gi_compare_params *p, const struct gi_io_params *io,
-                             int threads, struct gi_err *err)
+                             const struct gi_image *b, char **names, void *const *params,
+                             const struct gi_io_params *io, int threads, struct gi_err *err)
 {
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     struct gi_io_params bundled = *io;
     enum gi_status status = gi_bundle_new(&bundled.bundle, true, err);
     if (!status && p->diff)
-        status = save_picture(a, b, p, &bundled, threads, err);
-    if (!status && p->format == 1)
+        status = gi_compare_save_picture(a, b, p->diff, params, &bundled, threads, err);
+    if (!status && p->format == 1 && !io->quiet)
         status = gi_json_print(
             stdout, gi_compare_json(comparison, a, (const char *const[]){names[0], names[1]}), 0,
             err);
-    else if (!status)
+    else if (!status && !io->quiet)
         print_text(comparison, a, names);
     if (!status)
         status = gi_cli_flush(err);
@@ -238,7 +270,7 @@ static enum gi_status compare(struct gi_session *session, const struct gi_image 
         gi_err_prefix(err, "%s and %s", names[0], names[1]);
         return status;
     }
-    status = report(&comparison, a, b, names, p, io, gi_thread_count(device->threads), err);
+    status = report(&comparison, a, b, names, params, io, gi_thread_count(device->threads), err);
     return status ? status : gi_compare_judge(&comparison.all, p, err);
 }
 
@@ -248,15 +280,19 @@ static enum gi_status run_pair(void *const *params, char **operands, struct gi_e
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     const struct gi_batch_params *many = params[GI_SET_PAIRS];
     struct gi_io_params io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT];
-    struct gi_image a = {0}, b = {0};
+    struct gi_image a = {0}, b = {0}, mask = {0};
     struct gi_session *session = NULL;
+    struct gi_junit *junit = NULL;
     io.quality = GI_DEFAULT_QUALITY;
     io.compression = GI_DEFAULT_COMPRESSION;
-    const char *const outputs[] = {"-", p->diff, NULL};
-    const char *const inputs[] = {operands[0], operands[1], NULL};
+    const char *const outputs[] = {"-", p->diff ? p->diff : p->junit, p->diff ? p->junit : NULL,
+                                   NULL};
+    const char *const inputs[] = {operands[0], operands[1], p->ignore, NULL};
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
+    if (!status)
+        status = gi_junit_new(&junit, p->junit, err);
     if (!status)
         status = gi_session_new(&session, params[GI_SET_PAIR_DEVICE], err);
     double start = gi_now_ms();
@@ -266,6 +302,8 @@ static enum gi_status run_pair(void *const *params, char **operands, struct gi_e
         status = gi_cli_load(&a, NULL, NULL, operands[0], &io, 0, NULL, err);
     if (!status)
         status = gi_cli_load(&b, NULL, NULL, operands[1], &io, 0, NULL, err);
+    if (!status)
+        status = gi_compare_load_mask(&mask, params[GI_SET_PAIR_FILTER], p, &io, err);
     if (!status) {
         gi_timing_add("decode", gi_now_ms() - start);
         status = compare(session, &a, &b, operands, params, &io, err);
@@ -273,6 +311,11 @@ static enum gi_status run_pair(void *const *params, char **operands, struct gi_e
     gi_session_free(&session);
     gi_image_free(&a);
     gi_image_free(&b);
+    gi_image_free(&mask);
+    gi_junit_add(junit, operands[0], operands[1], status, err->text);
+    status = gi_junit_end(&junit, status, err);
+    if (status == GI_E_DIFFERENT && io.quiet)
+        err->text[0] = '\0'; /* which is not printed */
     return status;
 }
 
@@ -295,7 +338,8 @@ const struct gi_command gi_command_compare = {
     .examples = "gpuimg compare before.png after.png\n"
                 "gpuimg compare a.png b.png --max-differing 0.1% --min-ssim 0.98 --json\n"
                 "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8\n"
-                "gpuimg compare before/ after/ --table all.csv\n"
+                "gpuimg compare before/ after/ --table all.csv --diff differences\n"
+                "gpuimg compare shot.png want.png --tolerance 3 --ignore-region 120x20+10+5 -q\n"
                 "gpuimg compare --tar 'before-{0..9}.tar' 'after-{0..9}.tar' --table all.csv",
     .min_operands = 2,
     .max_operands = 2,

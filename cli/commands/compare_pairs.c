@@ -12,6 +12,7 @@
 #include "cli/tables/text_batch.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/commands/compare_pairs.h"
+#include "cli/commands/compare_junit.h"
 #include "cli/run/device_options.h"
 #include "cli/json.h"
 #include "cli/process.h"
@@ -26,6 +27,8 @@ struct pairs {
     bool json;
     size_t json_flags; /* flags for jansson */
     size_t n, different;
+    void *const *params;
+    struct gi_junit *junit;
 };
 
 static bool is_folder(const char *path)
@@ -45,8 +48,8 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
                                  char **operands, int noperands, struct gi_err *err)
 {
     struct gi_batch_files *files = &pairs->rows.files;
-    if (pairs->wishes->diff)
-        return gi_fail(err, GI_E_USAGE, "--diff %s: of many pairs there is a table alone",
+    if (pairs->wishes->diff && p->tar)
+        return gi_fail(err, GI_E_USAGE, "--diff %s: of pairs in tars there is a table alone",
                        pairs->wishes->diff);
     if (noperands != (p->files_from ? 0 : 2))
         return gi_fail(err, GI_E_USAGE,
@@ -67,19 +70,6 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
     if (!status)
         status = gi_pairs_share(files, err);
     return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);
-}
-
-/* Checks the limits; without limits all samples have to be equal. */
-static bool judge(const struct pairs *pairs, const struct gi_difference *all, struct gi_err *err)
-{
-    const struct gi_compare_params *p = pairs->wishes;
-    bool none = isnan(p->max_diff) && isnan(p->min_psnr) && isnan(p->min_ssim) && !p->max_differing;
-    if (none && all->differing)
-        gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ",
-                (unsigned long long)all->differing, (unsigned long long)all->samples);
-    else if (!none)
-        gi_compare_judge(all, p, err);
-    return !err->status;
 }
 
 /* Writes ",VALUE", and NaN without a sign, which C may print. */
@@ -153,13 +143,19 @@ static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
         ready.sides[0].result = NULL;
     }
     gi_ready_free(&ready);
-    gi_image_free(b);
+    if (status)
+        gi_image_free(b);
     if (status)
         return gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
     struct gi_err verdict = {0};
-    bool ok = judge(pairs, &comparison.all, &verdict);
-    status = put(pairs, item, &comparison, a, ok, err);
-    if (!status && !ok) { /* read by note() */
+    bool ok = !gi_compare_judge(&comparison.all, pairs->wishes, &verdict);
+    if (pairs->wishes->diff)
+        status =
+            gi_compare_save_picture(a, b, item->line.output, pairs->params, &pairs->io, 1, err);
+    gi_image_free(b);
+    if (!status)
+        status = put(pairs, item, &comparison, a, ok, err);
+    if (!status && !ok) { /* for note() */
         *err = verdict;
         gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
     }
@@ -185,12 +181,15 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
 static void note(struct gi_text_batch *rows, const struct gi_item *item)
 {
     struct pairs *pairs = (struct pairs *)(void *)rows;
-    const char *tar, *file;
-    pairs->n += gi_batch_row(&rows->files, item, &tar, &file);
-    if (!*item->line.err.text)
-        return;
-    gi_cli_log("%s", item->line.err.text);
-    pairs->different++;
+    const char *tar, *file, *why = item->line.err.text;
+    bool row = gi_batch_row(&rows->files, item, &tar, &file), differs = row && *why;
+    if (row || item->line.status)
+        gi_junit_add(pairs->junit, file, tar || !item->line.other ? file : item->line.other,
+                     differs ? GI_E_DIFFERENT : item->line.status, why);
+    pairs->n += row;
+    pairs->different += differs;
+    if (differs && !pairs->io.quiet)
+        gi_cli_log("%s", why);
 }
 
 static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_params *p,
@@ -201,6 +200,8 @@ static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_para
         .path = p->table ? p->table : "-", .first = "a", .texts = texts};
     table.tar = p->tar ? "tar" : NULL;
     enum gi_status status = gi_table_writer_format_of(&table.format, table.path, err);
+    if (strcmp(table.path, "-") == 0 && pairs->io.quiet)
+        table.path = "/dev/null";
     pairs->json = table.format == GI_TABLE_WRITER_JSONL ||
                   (strcmp(table.path, "-") == 0 && pairs->wishes->format == 1);
     if (pairs->json)
@@ -210,11 +211,25 @@ static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_para
     return status ? status : gi_table_writer_new(&pairs->rows.writer, &table, err);
 }
 
+/* After the last pair. */
+static enum gi_status judge_all(struct pairs *pairs, enum gi_status status, struct gi_err *err)
+{
+    if (!status && pairs->different)
+        status =
+            gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs->different, pairs->n);
+    status = gi_junit_end(&pairs->junit, status, err);
+    if (status == GI_E_DIFFERENT && pairs->io.quiet)
+        err->text[0] = '\0'; /* which is not printed */
+    return status;
+}
+
 enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
                             int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
-    struct pairs pairs = {.wishes = params[GI_SET_PAIR_COMPARE],
+    struct gi_image mask = {0};
+    struct pairs pairs = {.params = params,
+                          .wishes = params[GI_SET_PAIR_COMPARE],
                           .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
     struct gi_batch_files *files = &pairs.rows.files;
     struct gi_chain_step step = {.filter = command->filter};
@@ -228,7 +243,12 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
                                      .unit = "pairs",
                                      .times = p->report,
                                      .threads = gi_thread_count(device->threads),
+                                     .junit = pairs.wishes->junit,
+                                     .naming = {.folder = pairs.wishes->diff, .suffix = ".png"},
+                                     .named = pairs.wishes->diff != NULL,
                                      .feed = {.kind = &gi_feed_files, .self = files}};
+    pairs.io.quality = GI_DEFAULT_QUALITY; /* of the pictures of --diff */
+    pairs.io.compression = GI_DEFAULT_COMPRESSION;
     enum gi_status status = read_names(&pairs, p, operands, noperands, err);
     options.images = p->tar ? 0 : files->n;
     options.times = files->times;
@@ -239,14 +259,21 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status = gi_batch_check(files, err);
     if (!status)
+        status =
+            gi_compare_load_mask(&mask, params[GI_SET_PAIR_FILTER], pairs.wishes, &pairs.io, err);
+    if (!status)
+        status = gi_junit_new(&pairs.junit, pairs.wishes->junit, err);
+    if (!status && files->named)
+        status = gi_batch_places(files, err);
+    if (!status)
         status = open_table(&pairs, p, err);
     if (!status)
         status = gi_batch_report(files, &job, err);
     if (!status)
         status =
             gi_text_batch_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
-    if (!status && pairs.different)
-        status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, pairs.n);
+    status = judge_all(&pairs, status, err);
+    gi_image_free(&mask);
     gi_table_writer_abandon(&pairs.rows.writer); /* not NULL if nothing ran */
     gi_batch_close(files);
     if (gi_cli_tears_down())

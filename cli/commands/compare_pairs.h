@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cli/command.h"
+#include "cli/inputs/image_files.h"
 #include "filters/statistics/compare.h"
 
 /* The sets of options of the command. */
@@ -22,13 +23,27 @@ struct gi_compare_params {
     double max_diff, min_psnr, min_ssim; /* NAN: not limited */
     const char *max_differing;           /* a count, or "0.1%"; NULL: not limited */
     int format;                          /* 0 text, 1 JSON */
-    const char *diff;
+    const char *diff;                    /* a file, of many pairs a folder */
     double gain;
+    const char *ignore, *junit;
 };
 
-/* Checks that the limits hold. NaN exceeds every limit. Errors: GI_E_DIFFERENT. */
+/* Checks that the limits hold, without any that all samples are equal (within the tolerance). NaN
+ * is within no limit. Errors: GI_E_DIFFERENT. */
 enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
                                 struct gi_err *err);
+
+/* Loads the mask of --ignore, where there is one, into `mask`, which the caller frees, also after
+ * an error, and names it in `rules`. Errors: as gi_cli_load(). */
+enum gi_status gi_compare_load_mask(struct gi_image *mask, struct gi_compare_rules *rules,
+                                    const struct gi_compare_params *p,
+                                    const struct gi_io_params *io, struct gi_err *err);
+
+/* Saves the picture of --diff at `path`. */
+enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi_image *b,
+                                       const char *path, void *const *params,
+                                       const struct gi_io_params *io, int threads,
+                                       struct gi_err *err);
 
 /* Returns the object of --json, unless memory ran out (cli/json.h); `a` is one of the images, whose
  * shape is printed. */

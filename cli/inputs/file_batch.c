@@ -140,8 +140,8 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
     const struct gi_batch_params *p = files->params;
     switch (entry->kind) {
     case GI_PATH_REPORT:
-        *path = p->report;
-        return "--report";
+        *path = entry->index ? files->junit : p->report;
+        return entry->index ? "--junit" : "--report";
     case GI_PATH_TABLE:
         *path = p->table;
         return "--table";
@@ -192,9 +192,9 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
     enum gi_status status =
         b->kind == GI_PATH_INPUT
             ? gi_fail(err, GI_E_USAGE,
-                      "%s: the output of %s would be written over the input %s, want another "
-                      "--out-dir, --out or --suffix",
-                      output ? output : one, one, other)
+                      "%s: the output of %s would be written over the input %s, want another %s",
+                      output ? output : one, one, other,
+                      files->unit ? "--diff" : "--out-dir, --out or --suffix")
             : gi_fail(err, GI_E_USAGE,
                       "%s: would be the output of %s and of %s, want --out with {dir}, {tree} or "
                       "{index}",
@@ -296,6 +296,8 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
     struct gi_paths paths = {0};
     struct gi_path a, b;
     enum gi_status status = gi_paths_add(&paths, GI_PATH_REPORT, 0, p->report, err);
+    if (!status)
+        status = gi_paths_add(&paths, GI_PATH_REPORT, 1, files->junit, err);
     if (!status)
         status = gi_paths_add(&paths, GI_PATH_TABLE, 0, p->table, err);
     if (!status)

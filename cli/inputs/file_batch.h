@@ -18,6 +18,7 @@ struct gi_batch_files {
     struct gi_list
         beside; /* a further input for each entry of the list, in the same order; empty: none */
     enum gi_batch_results results;
+    const char *junit;       /* a further file that is written, of compare; NULL: none */
     const char *unit;        /* the unit in messages, "pairs"; NULL: "files" */
     struct gi_naming naming; /* its channel is "" if there is an output per channel */
     bool named;              /* items have outputs */

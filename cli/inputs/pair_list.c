@@ -76,6 +76,8 @@ static enum gi_status add_place(struct gi_batch_files *files, char **folders, co
     enum gi_status status = names[0] && names[1]
                                 ? gi_pair_add(files, names[0], names[1], err)
                                 : gi_fail(err, GI_E_MEMORY, "out of memory: names");
+    if (!status) /* its place in the tree is kept by --diff */
+        files->list.inputs[files->list.n - 1].root = strlen(names[0]) - strlen(place);
     free(names[0]);
     free(names[1]);
     return status;

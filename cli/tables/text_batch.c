@@ -46,7 +46,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     struct delivery *delivery = self;
     struct gi_table_writer *writer = delivery->rows->writer;
     enum gi_status status = GI_OK;
-    if (!item->line.status && delivery->note)
+    if (delivery->note)
         delivery->note(delivery->rows, item);
     if (!item->line.status && writer)
         status = gi_text_batch_add(writer, &delivery->rows->files, item, err);

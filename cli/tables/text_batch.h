@@ -23,9 +23,9 @@ enum gi_status gi_text_batch_add(struct gi_table_writer *writer, const struct gi
                                  struct gi_item *item, struct gi_err *err);
 
 /* Runs the batch over the inputs; run() leaves its text in item->made.bytes: for a table the
- * argument of gi_table_writer_add(). `note`, which may be NULL, is called for each successful item,
- * in order. The table is also written if files failed, without them. Takes the table, not the
- * files. Errors: as gi_batch_go(), gi_table_writer_end(); GI_E_PIPE. */
+ * argument of gi_table_writer_add(). `note`, which may be NULL, is called for each item, in order.
+ * The table is also written if files failed, without them. Takes the table, not the files. Errors:
+ * as gi_batch_go(), gi_table_writer_end(); GI_E_PIPE. */
 enum gi_status
 gi_text_batch_run(struct gi_text_batch *rows,
                   enum gi_status (*run)(void *self, struct gi_item *item, struct gi_err *err),

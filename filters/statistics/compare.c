@@ -20,7 +20,7 @@ enum {
 /* Sums of one channel of one row. */
 struct row_sums {
     double squares, max, ssim;
-    uint64_t differing;
+    uint64_t samples, differing, windows;
 };
 
 struct work {
@@ -29,7 +29,15 @@ struct work {
     int nx, ny;            /* size of the SSIM window, odd */
     double wx[WINDOW], wy[WINDOW];
     double c1, c2; /* (K * full scale)^2 */
+    double tolerance;
+    const uint8_t
+        *ignored; /* 1 for each pixel that is not compared, by rows; NULL: there is none */
 };
+
+static const uint8_t *ignored_row(const struct work *work, int y)
+{
+    return work->ignored ? work->ignored + (size_t)y * (size_t)work->a->width : NULL;
+}
 
 static double distance(double a, double b)
 {
@@ -42,17 +50,22 @@ static double distance(double a, double b)
 static void measure_row(const struct work *work, int y)
 {
     const void *a = gi_row(work->a, y), *b = gi_row(work->b, y);
+    const uint8_t *ignored = ignored_row(work, y);
     int channels = work->a->channels;
     struct row_sums *sums = &work->rows[(size_t)y * (size_t)channels];
     for (int c = 0; c < channels; c++) {
         double squares = 0, max = 0;
-        uint64_t differing = 0;
+        uint64_t differing = 0, samples = 0;
         for (size_t i = (size_t)c; i < gi_row_samples(work->a); i += (size_t)channels) {
+            if (ignored && ignored[i / (size_t)channels])
+                continue;
+            samples++;
             double d = distance(gi_sample(a, i, work->a->type), gi_sample(b, i, work->b->type));
             squares += d * d;
             max = d > max ? d : max;
-            differing += d > 0;
+            differing += d > work->tolerance;
         }
+        sums[c].samples = samples;
         sums[c].squares = squares;
         sums[c].max = max;
         sums[c].differing = differing;
@@ -134,6 +147,20 @@ static size_t scratch_samples(const struct gi_image *image)
     return gi_row_samples(image) + PIECE;
 }
 
+/* Sets skip[x] to 1 for each window with its first pixel at (x, y0) that has an ignored pixel. */
+static void find_skipped(uint8_t *skip, const struct work *work, int y0)
+{
+    int last = -1; /* the ignored column that was found last, in the window's rows */
+    for (int x = 0; x < work->a->width; x++) {
+        for (int j = 0; j < work->ny; j++)
+            if (ignored_row(work, y0 + j)[x])
+                last = x;
+        int first = x - work->nx + 1;
+        if (first >= 0)
+            skip[first] = last >= first;
+    }
+}
+
 /* Adds up the SSIM of all windows whose first row is y0, per channel. */
 static void similarity_row(const struct work *work, int y0, double *scratch)
 {
@@ -143,13 +170,21 @@ static void similarity_row(const struct work *work, int y0, double *scratch)
     for (size_t k = 0; k < 4; k++)
         sums[k] = scratch + k * scratch_samples(work->a);
     struct row_sums *rows = &work->rows[(size_t)y0 * channels];
+    uint8_t *skip = work->ignored ? (uint8_t *)(scratch + 4 * scratch_samples(work->a)) : NULL;
+    if (skip)
+        find_skipped(skip, work, y0);
     weigh_columns(work, y0, sums);
     for (size_t at = 0; at < windows; at += PIECE) {
         size_t n = windows - at < PIECE ? windows - at : PIECE;
         double ssim[PIECE];
         similarities(ssim, work, sums, at);
-        for (size_t i = 0; i < n; i++)
-            rows[(at + i) % channels].ssim += ssim[i];
+        for (size_t i = 0; i < n; i++) {
+            struct row_sums *row = &rows[(at + i) % channels];
+            if (skip && skip[(at + i) / channels])
+                continue;
+            row->ssim += ssim[i];
+            row->windows++;
+        }
     }
 }
 
@@ -193,11 +228,11 @@ static void sum_up(struct gi_comparison *result, const struct work *work)
 {
     const struct gi_image *image = work->a;
     double full = gi_type_full_scale(image->type), all_squares = 0;
-    double windows = (double)(image->width - work->nx + 1) * (double)(image->height - work->ny + 1);
     *result = (struct gi_comparison){.type = image->type, .nchannels = image->channels};
     for (int c = 0; c < image->channels; c++) {
         struct gi_difference *channel = &result->channels[c];
         double squares = 0;
+        uint64_t windows = 0;
         for (int y = 0; y < image->height; y++) {
             const struct row_sums *row =
                 &work->rows[(size_t)y * (size_t)image->channels + (size_t)c];
@@ -205,9 +240,10 @@ static void sum_up(struct gi_comparison *result, const struct work *work)
             channel->max = fmax(channel->max, row->max);
             channel->differing += row->differing;
             channel->ssim += row->ssim;
+            channel->samples += row->samples;
+            windows += row->windows;
         }
-        channel->samples = (uint64_t)image->width * (uint64_t)image->height;
-        channel->ssim /= windows;
+        channel->ssim = windows ? channel->ssim / (double)windows : 1;
         finish(channel, squares, full);
         all_squares += squares;
         result->all.samples += channel->samples;
@@ -263,25 +299,33 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err)
 {
-    (void)plan;
+    const struct gi_compare_rules *p = plan->params;
     const struct gi_image *a = &srcs[0], *b = &srcs[1];
     struct gi_image converted;
+    uint8_t *ignored = NULL;
     enum gi_status status = match(&converted, &a, &b, err);
-    if (status)
-        return status;
+    if (!status)
+        status = gi_compare_ignored(&ignored, p, a, err);
     double full = gi_type_full_scale(a->type);
-    struct work work = {.a = a, .b = b, .c1 = pow(0.01 * full, 2), .c2 = pow(0.03 * full, 2)};
+    struct work work = {.a = a,
+                        .b = b,
+                        .c1 = pow(0.01 * full, 2),
+                        .c2 = pow(0.03 * full, 2),
+                        .tolerance = p->tolerance,
+                        .ignored = ignored};
     work.nx = window(work.wx, a->width);
     work.ny = window(work.wy, a->height);
-    work.rows = calloc((size_t)a->height * (size_t)a->channels, sizeof *work.rows);
-    if (!work.rows)
+    work.rows = status ? NULL : calloc((size_t)a->height * (size_t)a->channels, sizeof *work.rows);
+    if (!status && !work.rows)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: sums of %d rows", a->height);
     if (!status)
-        status = queue->k->jobs(queue, (a->height - 1) / BAND + 1, band_job, &work,
-                                4 * scratch_samples(a) * sizeof(double), err);
+        status = queue->k->jobs(
+            queue, (a->height - 1) / BAND + 1, band_job, &work,
+            4 * scratch_samples(a) * sizeof(double) + (ignored ? (size_t)a->width : 0), err);
     if (!status)
         sum_up(result, &work);
     free(work.rows);
+    free(ignored);
     gi_image_free(&converted);
     return status;
 }
@@ -318,18 +362,23 @@ static void store(const struct gi_image *image, void *row, size_t i, double valu
 }
 
 enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_image *a,
-                                  const struct gi_image *b, double gain, struct gi_err *err)
+                                  const struct gi_image *b, double gain,
+                                  const struct gi_compare_rules *params, struct gi_err *err)
 {
     struct gi_image converted;
+    uint8_t *ignored = NULL;
     enum gi_status status = check_shapes(a, b, err);
     if (status)
         return status;
     status = match(&converted, &a, &b, err);
     if (!status)
+        status = gi_compare_ignored(&ignored, params, a, err);
+    if (!status)
         status = gi_image_alloc(picture, a->width, a->height, gi_colour_channels(a), a->type, err);
     for (int y = 0; y < a->height && !status; y++) {
         const void *row_a = gi_row(a, y), *row_b = gi_row(b, y);
         void *row = gi_row(picture, y);
+        const uint8_t *skip = ignored ? ignored + (size_t)y * (size_t)a->width : NULL;
         for (size_t x = 0; x < (size_t)a->width; x++) {
             size_t i = x * (size_t)a->channels, last = i + (size_t)a->channels - 1;
             double alpha = gi_has_alpha(a) ? distance(gi_sample(row_a, last, a->type),
@@ -338,39 +387,61 @@ enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_imag
             for (size_t c = 0; c < (size_t)picture->channels; c++) {
                 double d =
                     distance(gi_sample(row_a, i + c, a->type), gi_sample(row_b, i + c, b->type));
-                store(picture, row, x * (size_t)picture->channels + c, fmax(d, alpha) * gain);
+                store(picture, row, x * (size_t)picture->channels + c,
+                      skip && skip[x] ? 0 : fmax(d, alpha) * gain);
             }
         }
     }
     gi_image_free(&converted);
+    free(ignored);
     return status;
 }
 
-static const struct gi_option options[] = {{0}};
+static const struct gi_option options[] = {
+    {.name = "tolerance",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct gi_compare_rules, tolerance),
+     .default_text = "0",
+     .min = 0,
+     .max = 1e9,
+     .metavar = "N",
+     .help = "Samples that differ by at most this are not counted as differing, in sample units"},
+    {.name = "ignore-region",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_compare_rules, regions),
+     .metavar = "WxH+X+Y",
+     .help = "Do not compare the pixels of this rectangle, with its upper left corner at X, Y; "
+             "several are separated by commas"},
+    {0},
+};
 
 const struct gi_filter gi_filter_compare = {
     .name = "compare",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Compare two images: PSNR, SSIM, largest difference",
-    .manual = "Prints the number of samples that differ, the largest absolute difference, the "
-              "mean squared error (mse), the peak signal-to-noise ratio (psnr = 10 log10(full "
-              "scale^2 / mse), infinite for equal images, null in JSON) and the mean structural "
-              "similarity (ssim), for the whole image and for each channel. The images must have "
-              "the same size and channels; if their depths differ, the shallower one is "
-              "converted to the other first.\n\n"
-              "The exit status is 0, or 1 if a limit is given and does not hold, and 2 if a file "
-              "cannot be read or the images cannot be compared. For many pairs, those of --pairs "
-              "or those of two folders by their names in them and below, a table has a line per "
-              "pair; without a limit they have to be the same. With --tar the pairs are the "
-              "images in two tars, by their names there without a leading ./, in any order: one "
-              "waits in memory for the other, as far as --memory allows. gpuimg compare does not "
-              "search a folder for duplicates (dedupe); it compares the pairs that are given.\n\n"
-              "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of 11 "
-              "x 11 pixels with sigma 1.5 that are wholly inside the image, K1 = 0.01, K2 = "
-              "0.03, population covariance. Along a side shorter than 11 pixels the window has "
-              "the largest odd length that fits.",
+    .manual =
+        "Prints the number of samples that differ, the largest absolute difference, the "
+        "mean squared error (mse), the peak signal-to-noise ratio (psnr = 10 log10(full "
+        "scale^2 / mse), infinite for equal images, null in JSON) and the mean structural "
+        "similarity (ssim), for the whole image and for each channel. The images must have "
+        "the same size and channels; if their depths differ, the shallower one is "
+        "converted to the other first.\n\n"
+        "The exit status is 0 if all samples are equal (or differ by at most --tolerance) or "
+        "all limits that are given hold, else 1, as of cmp, and 2 if a file cannot be read or "
+        "the images cannot be compared. --quiet prints nothing. Pixels of --ignore and "
+        "--ignore-region are left out of all numbers, and so are the windows of SSIM that "
+        "have one. For many pairs, those of --pairs or those of two folders by their names in "
+        "them and below, a table has a line per pair. With --tar the pairs are the "
+        "images in two tars, by their names there without a leading ./, in any order: one "
+        "waits in memory for the other, as far as --memory allows. gpuimg compare does not "
+        "search a folder for duplicates (dedupe); it compares the pairs that are given.\n\n"
+        "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of 11 "
+        "x 11 pixels with sigma 1.5 that are wholly inside the image, K1 = 0.01, K2 = "
+        "0.03, population covariance. Along a side shorter than 11 pixels the window has "
+        "the largest odd length that fits.",
     .options = options,
-    .params_nbytes = 1,
+    .params_nbytes = sizeof(struct gi_compare_rules),
+    .check = gi_compare_rules_check,
     .min_sources = 2,
     .max_sources = 2,
     .plan = plan,

@@ -13,6 +13,8 @@
 #include "filters/pipeline.h"
 #include "filters/statistics/compare.h"
 
+static struct gi_compare_rules rules; /* everything counts, unless a test says otherwise */
+
 static struct gi_image bytes(uint8_t *samples, int width, int height, int channels)
 {
     return (struct gi_image){.data = samples,
@@ -27,7 +29,8 @@ static enum gi_status compare(struct gi_comparison *result, const struct gi_imag
                               const struct gi_image *b, int threads, struct gi_err *err)
 {
     struct gi_open_options options = {.threads = threads};
-    struct gi_step step = {.filter = &gi_filter_compare, .params = "", .others = b, .nothers = 1};
+    struct gi_step step = {
+        .filter = &gi_filter_compare, .params = &rules, .others = b, .nothers = 1};
     struct gi_side side = {.others = b, .result = result};
     struct gi_pipeline *pipeline;
     struct gi_queue *queue;
@@ -114,7 +117,7 @@ static void test_shapes(void **unused)
     assert_non_null(strstr(err.text, "2 x 2"));
     assert_non_null(strstr(err.text, "4 x 1"));
     assert_int_equal(compare(&got, &a, &c, 1, NULL), GI_E_UNSUPPORTED);
-    assert_int_equal(gi_compare_picture(&picture, &a, &c, 1, NULL), GI_E_UNSUPPORTED);
+    assert_int_equal(gi_compare_picture(&picture, &a, &c, 1, &rules, NULL), GI_E_UNSUPPORTED);
 }
 
 /* 8 against 16 bits: the full scales are equal. */
@@ -132,12 +135,51 @@ static void test_types(void **unused)
     assert_true(got.type == GI_U16 && got.all.differing == 1 && got.all.max == 3);
 }
 
+/* Differences within the tolerance do not count, nor do pixels of regions and of the mask. */
+static void test_rules(void **unused)
+{
+    (void)unused;
+    uint8_t x[30 * 20] = {0}, y[30 * 20] = {0}, hidden[30 * 20] = {0};
+    struct gi_image a = bytes(x, 30, 20, 1), b = bytes(y, 30, 20, 1),
+                    mask = bytes(hidden, 30, 20, 1);
+    struct gi_image small = bytes(hidden, 5, 5, 1);
+    struct gi_comparison got;
+    struct gi_err err = {0};
+    y[3 * 30 + 4] = 3, y[5 * 30 + 7] = 4, y[19 * 30 + 29] = 200;
+    rules.tolerance = 3;
+    assert_int_equal(compare(&got, &a, &b, 1, NULL), GI_OK);
+    assert_true(got.all.differing == 2 && got.all.max == 200 && got.all.samples == 600);
+    rules.regions = "3x2+5+4,9x9+28+18";
+    assert_int_equal(gi_compare_rules_check(&rules, &err), GI_OK);
+    assert_int_equal(compare(&got, &a, &b, 1, NULL), GI_OK);
+    assert_true(got.all.differing == 0 && got.all.max == 3);
+    assert_true(got.all.samples == 600 - 6 - 4 && got.all.mse == 9.0 / 590);
+    hidden[3 * 30 + 4] = 1;
+    rules.mask = &mask;
+    assert_int_equal(compare(&got, &a, &b, 2, NULL), GI_OK);
+    assert_true(got.all.max == 0 && got.all.samples == 589 && got.all.ssim == 1);
+    rules.mask = &small;
+    assert_int_equal(compare(&got, &a, &b, 1, &err), GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "--ignore: 5 x 5 pixels: want 30 x 20"));
+    rules.mask = NULL;
+    rules.regions = "30x20+0+0";
+    assert_int_equal(gi_compare_rules_check(&rules, NULL), GI_OK);
+    assert_int_equal(compare(&got, &a, &b, 1, &err), GI_E_UNSUPPORTED);
+    static const char *const wrong[] = {"3x2",      "3x2+1",    "0x2+1+1",         "3x2+1+1,",
+                                        "3x2+-1+1", " 3x2+1+1", "3x2+1+1 4x4+1+1", "x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rules.regions = wrong[i];
+        assert_int_equal(gi_compare_rules_check(&rules, &err), GI_E_USAGE);
+    }
+    rules = (struct gi_compare_rules){0};
+}
+
 static void test_picture(void **unused)
 {
     (void)unused;
     uint8_t x[] = {10, 20, 30, 255, 0, 0, 0, 255}, y[] = {15, 20, 200, 255, 0, 0, 0, 250};
     struct gi_image a = bytes(x, 2, 1, 4), b = bytes(y, 2, 1, 4), picture;
-    assert_int_equal(gi_compare_picture(&picture, &a, &b, 2, NULL), GI_OK);
+    assert_int_equal(gi_compare_picture(&picture, &a, &b, 2, &rules, NULL), GI_OK);
     const uint8_t want[] = {10, 0, 255, 10, 10, 10}; /* the second pixel: alpha's difference */
     assert_int_equal(picture.channels, 3);
     assert_memory_equal(picture.data, want, sizeof want);
@@ -150,7 +192,7 @@ int main(void)
         cmocka_unit_test(test_known),   cmocka_unit_test(test_one_pixel),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_odd_floats),
         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_types),
-        cmocka_unit_test(test_picture),
+        cmocka_unit_test(test_rules),   cmocka_unit_test(test_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,9 +254,42 @@ expect_error 2 'extract: --labels-picture l.png and --mask l.png: both go to one
 
 # compare
 printf 'P2\n6 4\n255\n0 0 0 0 90 90\n0 0 0 0 90 90\n40 0 0 0 0 0\n0 53 0 0 0 0\n' >near.pgm
-expect 0 gpuimg compare two.pgm near.pgm
+expect 1 gpuimg compare two.pgm near.pgm
 check "compare counts differing samples" grep -Eq '^differing +1$' out
 check "max difference" grep -Eq '^max difference +3$' out
+check "without a limit a difference is one, as for cmp" grep -qx 'gpuimg: compare: 1 of 24 samples differ' err
+expect_stdout "$(gpuimg compare two.pgm two.pgm)" gpuimg compare two.pgm two.pgm
+for words in "two.pgm near.pgm" "two.pgm near.pgm --json" "two.pgm near.pgm --min-psnr 90"; do
+    # shellcheck disable=SC2086 # words
+    expect 1 gpuimg compare -q $words
+    check "compare -q $words prints nothing" test ! -s out -a ! -s err
+done
+expect_stdout '' gpuimg compare -q two.pgm two.pgm
+expect_error 2 'compare: nothere.pgm: No such file or directory' compare -q two.pgm nothere.pgm
+# A tolerance, and pixels that are not compared: the one that differs is at 1, 3.
+expect 0 gpuimg compare two.pgm near.pgm --tolerance 3
+expect 1 gpuimg compare two.pgm near.pgm --tolerance 2.9
+expect 1 gpuimg compare two.pgm near.pgm --tolerance 2.9 --max-differing 0
+expect 0 gpuimg compare two.pgm near.pgm --tolerance 3 --max-differing 0
+expect 0 gpuimg compare two.pgm near.pgm --ignore-region 1x1+1+3
+check "pixels that are ignored are not counted" test "$(gpuimg compare two.pgm near.pgm --ignore-region 2x1+1+3 --json | grep -o '"samples": [0-9]*' | head -1)" = '"samples": 22'
+expect 0 gpuimg compare two.pgm near.pgm --ignore-region 1x1+0+0,9x9+1+3
+expect 1 gpuimg compare two.pgm near.pgm --ignore-region 1x1+2+3
+expect_error 2 'compare: --ignore-region 5x5: want WxH+X+Y, at most 64 of them*' compare two.pgm near.pgm --ignore-region 5x5
+printf 'P2\n6 4\n255\n0 0 0 0 0 0\n0 0 0 0 0 0\n0 0 0 0 0 0\n0 1 0 0 0 0\n' >hide.pgm
+expect 0 gpuimg compare two.pgm near.pgm --ignore hide.pgm
+expect 0 gpuimg compare two.pgm near.pgm --ignore two.pgm --diff d.pgm
+expect_error 2 'compare: *--ignore: 1 x 1 pixels: want 6 x 4 as the images' compare two.pgm near.pgm --ignore <(printf 'P5 1 1 255\n\1')
+expect_error 2 'compare: *leave no pixel to compare' compare two.pgm near.pgm --ignore-region 6x4+0+0
+expect_error 2 'compare: --ignore: nothere.pgm: No such file or directory' compare two.pgm near.pgm --ignore nothere.pgm
+# JUnit: a pair that passes, one that differs, one that is an error.
+expect 0 gpuimg compare two.pgm two.pgm --junit j.xml
+check "JUnit: a pass" grep -q 'tests="1" failures="0" errors="0"' j.xml
+expect 1 gpuimg compare two.pgm near.pgm --junit j.xml -q
+check "JUnit: a failure with its reason" grep -q '<failure message="1 of 24 samples differ"/>' j.xml
+expect 2 gpuimg compare two.pgm rgb.ppm --junit j.xml
+check "JUnit: an error" grep -q 'tests="1" failures="0" errors="1"' j.xml
+expect_error 2 'compare: two.pgm: would be written over the input*' compare two.pgm near.pgm --junit two.pgm
 expect 0 gpuimg compare two.pgm two.pgm --max-diff 0 --min-psnr 99 --format json
 check "equal images: JSON has null instead of infinity" grep -q '"psnr": null' out
 expect 0 gpuimg compare two.pgm near.pgm --max-diff 3
@@ -279,7 +312,7 @@ expect 0 gpuimg compare two.pgm near.pgm --max-differing 4.2%
 for text in -1 0.5 101% few 1%% ''; do
     expect_error 2 "compare: --max-differing $text: want a whole number, or 0% to 100% of the samples" compare two.pgm near.pgm "--max-differing=$text"
 done
-expect 0 gpuimg compare two.pgm near.pgm --diff d.pgm --gain 20
+expect 0 gpuimg compare two.pgm near.pgm --diff d.pgm --gain 20 --max-diff 3
 check "the picture shows the differences" bash -c "tail -c 24 d.pgm | od -An -tu1 -w6 | tr -s ' ' | tail -1 | grep -qx ' 0 60 0 0 0 0'"
 expect_error 2 'compare: two.pgm and rgb.ppm: 6 x 4, * against 2 x 1, *' compare two.pgm rgb.ppm --diff made.png
 expect_error 2 'compare: *, 1 channel, * 3 channels, *' compare two.pgm rgb.ppm

@@ -20,6 +20,20 @@ expect 1 gpuimg compare a/ b/ --threads 3
 check 'a pair that differs is named' grep -q '^gpuimg: compare: a/two.png and b/two.png: [0-9]* of 273280 samples differ$' err
 check 'pairs that differ are counted' grep -qx 'gpuimg: compare: 1 of 4 pairs differ' err
 expect 0 gpuimg compare a b --min-ssim 0.5
+# -q prints nothing, --diff writes a picture per pair, --junit a test case per pair.
+expect 1 gpuimg compare a b -q
+check '-q prints nothing' test ! -s out -a ! -s err
+expect 1 gpuimg compare a b --diff pictures --junit j.xml -q
+check '--diff keeps the tree' test "$(cd pictures && find . -type f | sort | tr '\n' ' ')" = './one.png ./sub/colour.png ./sub/three.png ./two.png '
+gpuimg compare a/two.png b/two.png --diff two.png -q
+check '--diff has the picture of a single command' gpuimg compare two.png pictures/two.png
+check '--junit has all pairs' test "$(grep -c '<testcase' j.xml) $(grep -o 'tests=.*' j.xml)" = '4 tests="4" failures="1" errors="0">'
+check '--junit names the pair that differs' grep -A 1 'name="a/two.png and b/two.png">' j.xml
+check '--junit is XML' python3 -c 'import xml.etree.ElementTree as e; e.parse("j.xml")'
+rm -rf pictures
+expect_error 2 'compare: a/one.png: the output of a/one.png would be written over the input a/one.png, want another --diff' compare a b --diff a
+expect_error 2 'compare: --junit a/one.png: is the input a/one.png, want another file' compare a b --junit a/one.png
+expect 0 gpuimg compare a b --max-diff 255 --ignore-region 9x9+0+0 --tolerance 255
 expect 1 gpuimg compare a b --min-ssim 0.9999
 check 'the message names the limit that was exceeded' grep -q '^gpuimg: compare: a/two.png and b/two.png: SSIM 0.*: want at least 0.9999$' err
 
@@ -116,7 +130,6 @@ expect_error 2 'compare: --pairs bad.txt: line 1: want two names with a tab betw
 printf 'a/one.png\0' >bad.txt
 expect_error 2 'compare: --pairs bad.txt: pair 1: want two names' compare --pairs bad.txt -0
 expect_error 2 'compare: --pairs pairs.txt: want no names beside it' compare --pairs pairs.txt a b
-expect_error 2 'compare: --diff made.png: of many pairs there is a table alone' compare a b --diff made.png
 expect_error 2 'compare: --max-differing x: want*' compare a b --max-differing x
 expect_error 2 'compare: --table made.txt: want a name that ends*' compare a b --table made.txt
 

@@ -1,0 +1,69 @@
+/* Which pixels a comparison leaves out.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads "10x20+3+4,5x5+0+0". */
+enum gi_status gi_compare_rules_check(void *params, struct gi_err *err)
+{
+    struct gi_compare_rules *p = params;
+    p->nregions = 0;
+    for (const char *text = p->regions; text && *text; p->nregions++) {
+        struct gi_compare_region region;
+        int n = 0;
+        char end = 0;
+        bool read = p->nregions < GI_COMPARE_REGIONS_MAX &&
+                    sscanf(text, "%9dx%9d+%9d+%9d%n%c", &region.width, &region.height, &region.x,
+                           &region.y, &n, &end) >= 4;
+        bool signs = read && (size_t)n == strspn(text, "0123456789x+");
+        if (!signs || region.width < 1 || region.height < 1 || (end && end != ',') ||
+            (end && !text[n + 1]))
+            return gi_fail(
+                err, GI_E_USAGE,
+                "--ignore-region %s: want WxH+X+Y, at most %d of them separated by commas",
+                p->regions, GI_COMPARE_REGIONS_MAX);
+        p->region[p->nregions] = region;
+        text += n + (end != 0);
+    }
+    return GI_OK;
+}
+
+static void ignore_region(uint8_t *ignored, const struct gi_compare_region *region, int width,
+                          int height)
+{
+    int right = region->width < width - region->x ? region->x + region->width : width;
+    int bottom = region->height < height - region->y ? region->y + region->height : height;
+    for (int y = region->y; y < bottom && region->x < right; y++)
+        memset(ignored + (size_t)y * (size_t)width + region->x, 1, (size_t)(right - region->x));
+}
+
+enum gi_status gi_compare_ignored(uint8_t **ignored, const struct gi_compare_rules *p,
+                                  const struct gi_image *image, struct gi_err *err)
+{
+    const struct gi_image *mask = p->mask;
+    size_t width = (size_t)image->width, n = width * (size_t)image->height;
+    *ignored = NULL;
+    if (!mask && !p->nregions)
+        return GI_OK;
+    if (mask && (mask->width != image->width || mask->height != image->height))
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--ignore: %d x %d pixels: want %d x %d as the images", mask->width,
+                       mask->height, image->width, image->height);
+    uint8_t *map = *ignored = calloc(n, 1);
+    if (!map)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: pixels to ignore");
+    for (int y = 0; y < image->height && mask; y++)
+        for (size_t x = 0; x < width; x++)
+            for (int c = 0; c < gi_colour_channels(mask); c++)
+                map[(size_t)y * width + x] |=
+                    gi_sample(gi_row(mask, y), x * (size_t)mask->channels + (size_t)c,
+                              mask->type) != 0;
+    for (int i = 0; i < p->nregions; i++)
+        ignore_region(map, &p->region[i], image->width, image->height);
+    return memchr(map, 0, n) ? GI_OK
+                             : gi_fail(err, GI_E_UNSUPPORTED,
+                                       "--ignore and --ignore-region leave no pixel to compare");
+}
