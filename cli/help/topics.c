@@ -57,7 +57,11 @@ static const char *const batch_paragraphs[] = {
     "takes the share of its number. gpuimg report merge joins the reports of the "
     "tasks, refuses those of other lists, and prints what is missing, as files or as "
     "a job array of Slurm. See gpuimg help cluster.",
-    "STREAMS. Several PNM or PAM images in a row, in a pipe or a file, are written in a row in any "
+    "STREAMS. PNG, JPEG and WebP images in a row, in a pipe, are processed one by one, as ffmpeg's "
+    "image2pipe writes and reads them: 'gpuimg blur - -' writes each in its format, 'gpuimg blur - "
+    "png:-' all in one. Bytes behind them that are no image cause a warning, with --strict an "
+    "error. TIFF is not among them: a page is chosen by its number. "
+    "Several PNM or PAM images in a row, in a pipe or a file, are written in a row in any "
     "of these formats; - to - keeps the format of each. Y4M video (8 to 16 bits) is written as "
     "Y4M: each plane is a gray image. If a stream ends within an image, the images before it are "
     "delivered and the exit status is 1; an output file then does not appear, except with "

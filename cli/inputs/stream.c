@@ -49,6 +49,29 @@ bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struc
     return true;
 }
 
+/* Bytes that are no image end a stream of PNG, JPEG or WebP, with a warning; with --strict, and in
+ * a stream of PNM, they are an error. */
+static void take_next(struct gi_stream *stream, struct gi_buffer *buffer, bool *end,
+                      struct gi_err *fault)
+{
+    bool image = true;
+    if (stream->coded && !gi_pnm_is_over(end, stream->reader, fault) && !*end)
+        gi_image_stream_goes_on(&image, stream->reader, fault);
+    if (*end || fault->status)
+        return;
+    if (image) {
+        gi_image_stream_next(buffer, end, stream->reader, &stream->io.limits, fault);
+        return;
+    }
+    gi_fail(fault, GI_E_FORMAT, "%s: bytes that are no image follow image %llu",
+            gi_reader_name(stream->reader), (unsigned long long)stream->taken);
+    *end = !stream->io.strict;
+    if (!*end)
+        return;
+    gi_cli_warn("%s", fault->text);
+    *fault = (struct gi_err){0};
+}
+
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_stream *stream = self;
@@ -60,7 +83,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         return GI_OK;
     stream->first = (struct gi_buffer){0};
     if (!buffer.at)
-        gi_pnm_next(&buffer, &end, stream->reader, &stream->io.limits, &fault);
+        take_next(stream, &buffer, &end, &fault);
     *more = !end;
     item->source.bytes = buffer.at;
     item->source.nbytes = buffer.nbytes;
@@ -69,6 +92,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     if (end || fault.status)
         return GI_OK;
     gi_engine_reserve(item, buffer.nbytes); /* one image is read ahead of it */
+    stream->coded = gi_image_stream_starts(buffer.at, buffer.nbytes);
     stream->taken++;
     item->line.output = strdup(stream->output);
     if (!item->line.output)

@@ -8,22 +8,27 @@
 
 #include "cli/inputs/stream.h"
 #include "cli/inputs/stream_internal.h"
+#include "cli/run/output.h"
 
 /* The kinds of streams that the output can hold. */
-enum target { NOTHING, PNM, Y4M, EITHER };
+enum target { ONE_IMAGE, PNM, Y4M, EITHER };
 
 static enum target target_of(const char *output, const struct gi_io_params *io)
 {
     static const char *const names[] = {"pbm", "pgm", "ppm", "pnm", "pam"};
+    static const char *const coded[] = {"png", "jpeg", "webp"}; /* through pipes */
     if (!output)
         return EITHER;
     const char *name = gi_save_format(output, io->format);
     if (!name)
-        return strcmp(output, "-") == 0 && !io->format ? EITHER : NOTHING;
+        return strcmp(output, "-") == 0 && !io->format ? EITHER : ONE_IMAGE;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return PNM;
-    return strcmp(name, "y4m") == 0 ? Y4M : NOTHING;
+    for (size_t i = 0; i < sizeof coded / sizeof *coded; i++)
+        if (strcmp(name, coded[i]) == 0 && strcmp(gi_output_file(output), "-") == 0)
+            return PNM;
+    return strcmp(name, "y4m") == 0 ? Y4M : ONE_IMAGE;
 }
 
 /* For a pipe: takes the first image and finds out whether more follow; anything that is not an
@@ -39,6 +44,32 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
     return status;
 }
 
+/* The same of PNG, JPEG and WebP; the output is one that may not hold several. */
+static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *output,
+                                         enum target target, bool *more, struct gi_err *err)
+{
+    bool end, over;
+    enum gi_status status =
+        gi_image_stream_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
+    if (status == GI_E_LIMIT) { /* gi_load() reads on, and says it */
+        *err = (struct gi_err){0};
+        return GI_OK;
+    }
+    if (!status)
+        status = gi_pnm_is_over(&over, stream->reader, err);
+    if (!status)
+        status = gi_image_stream_goes_on(more, stream->reader, err);
+    if (gi_image_stream_has_index(stream->first.at, stream->first.nbytes))
+        *more = false;
+    if (!status && *more && target == ONE_IMAGE)
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: %s holds one image, and more come through %s: want - or a file of PNM",
+                       output, gi_save_format(output, stream->io.format),
+                       gi_reader_name(stream->reader));
+    *more = *more || (!status && stream->single && target != ONE_IMAGE);
+    return status;
+}
+
 /* Examines the open input; `output` NULL: for tables. */
 static enum gi_status look(struct gi_stream *stream, const char *input, const char *output,
                            enum target target, bool file, bool *found, struct gi_err *err)
@@ -47,10 +78,12 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
     size_t nbytes;
     *found = false;
     enum gi_status status = gi_reader_peek(stream->reader, &bytes, &nbytes, 10, err);
+    if (!status && !file && nbytes && bytes[0] == 'R')
+        status = gi_image_stream_peek(stream->reader, &bytes, &nbytes, err);
     if (status)
         return status;
     if (gi_y4m_starts(bytes, nbytes)) {
-        stream->is_video = *found = target != PNM;
+        stream->is_video = *found = target == Y4M || target == EITHER;
         return GI_OK;
     }
     if (target == Y4M)
@@ -58,7 +91,9 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
                        gi_reader_name(stream->reader));
     if (output)
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
-    if (status || !gi_pnm_starts(bytes, nbytes))
+    if (!status && !file && gi_image_stream_starts(bytes, nbytes))
+        return find_coded_in_pipe(stream, output, target, found, err);
+    if (status || target == ONE_IMAGE || !gi_pnm_starts(bytes, nbytes))
         return status;
     if (file && stream->single)
         *found = true;
@@ -96,14 +131,14 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
     bool standard = strcmp(input, "-") == 0, found = false;
     struct stat st;
     *out = NULL;
-    if (target == NOTHING || (standard && isatty(STDIN_FILENO)))
+    if (standard && isatty(STDIN_FILENO))
         return GI_OK;
     int failed = standard ? fstat(STDIN_FILENO, &st) : stat(input, &st);
     if (failed &&
         gi_status_of_errno(errno) == GI_E_AGAIN) /* else the stream ends after its first image */
         return gi_fail(err, GI_E_AGAIN, "%s: %s", standard ? "standard input" : input,
                        strerror(errno));
-    if (failed || S_ISDIR(st.st_mode))
+    if (failed || S_ISDIR(st.st_mode) || (target == ONE_IMAGE && S_ISREG(st.st_mode)))
         return GI_OK; /* ordinary loading reports the fault */
     struct gi_stream *stream = *out = calloc(1, sizeof *stream);
     if (!stream)

@@ -7,6 +7,7 @@
 #include "cli/run/imaging.h"
 #include "cli/report/report.h"
 #include "cli/inputs/stream.h"
+#include "imgio/image_stream.h"
 #include "imgio/pnm_header.h"
 #include "imgio/pnm_stream.h"
 #include "imgio/reader.h"
@@ -18,6 +19,7 @@ struct gi_stream {
     bool single;                /* a single PNM image is a stream too */
     struct gi_reader *reader;
     bool is_video;
+    bool coded;             /* the last image that was taken is PNG, JPEG or WebP */
     struct gi_buffer first; /* PNM: the first image, if it was taken already; else NULL in it */
     uint64_t taken;         /* images or frames taken so far */
 

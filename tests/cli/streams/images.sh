@@ -1,0 +1,90 @@
+#!/bin/bash
+# Streams of PNG, JPEG and WebP through pipes, one image behind the other: each is processed.
+# Usage: images.sh GPUIMG
+# Sources: cli/inputs/stream* imgio/image_stream*
+. "$(dirname "$0")/../lib.sh"
+webp=yes
+gpuimg list | grep -q 'webp .*this build has no' && webp=
+printf 'P5 40 30 255\n' >in.pgm
+head -c 1200 /dev/urandom >>in.pgm
+for i in 1 2 3; do
+    gpuimg gamma in.pgm $i.pgm --gamma 1.$i
+    gpuimg convert $i.pgm $i.png
+    gpuimg convert $i.pgm $i.jpg
+    [[ $webp ]] && gpuimg convert $i.pgm $i.webp
+done
+same() { check "$1" cmp "$2" "$3"; }
+# piped ARGUMENT...: gpuimg, which reads the file $images through a pipe.
+# shellcheck disable=SC2002 # a file on standard input is no pipe
+piped() { cat "$images" | gpuimg "$@"; }
+formats="png jpg ${webp:+webp}"
+for format in $formats; do
+    images=all.$format
+    cat {1,2,3}.$format >$images
+    name=$format
+    [[ $format == jpg ]] && name=jpeg
+    for i in 1 2 3; do gpuimg invert $i.$format - --format $name; done >want.$format
+    for i in 1 2 3; do gpuimg invert $i.$format - --format pnm; done >want.pnm
+    expect 0 piped invert - -
+    same "$format: every image, in the format that it came in" out want.$format
+    check "$format: no warning" test ! -s err
+    expect 0 piped invert - pnm:-
+    same "$format: to PNM" out want.pnm
+    expect 0 piped run 'invert' - got.pnm
+    same "$format: into a file of PNM" got.pnm want.pnm
+    expect 0 piped stats - --table t.csv
+    check "$format: a table has a row per image" test "$(sed 1d t.csv | cut -d, -f 1 | sort -u | wc -l)" = 3
+    expect 0 piped invert - - --report r.jsonl
+    check "$format: a report has a line per image" test "$(grep -c '"status": "done"' r.jsonl)" -ge 3
+    # A file holds one image of these formats.
+    expect 2 piped invert - made.$format
+    check "$format: a file holds one image" test "$(<err)" = "gpuimg: invert: made.$format: $name holds one image, and more come through standard input: want - or a file of PNM"
+    # The last image is cut off: the others are delivered.
+    head -c -30 $images >cut.$format
+    images=cut.$format
+    expect 1 piped invert - -
+    for i in 1 2; do gpuimg invert $i.$format - --format $name; done >want2.$format
+    same "$format: what came before the cut is delivered" out want2.$format
+    # What follows is no image.
+    { cat all.$format; printf 'trailing'; } >junk.$format
+    images=junk.$format
+    expect 0 piped invert - -
+    same "$format: trailing bytes, all images are delivered" out want.$format
+    check "$format: trailing bytes cause a warning" test "$(<err)" = 'gpuimg: warning: invert: standard input: bytes that are no image follow image 3'
+    expect 1 piped invert - - --strict
+    check "$format: trailing bytes are an error with --strict" grep -qx 'gpuimg: invert: standard input: bytes that are no image follow image 3' err
+    # One image alone is no stream.
+    images=1.$format
+    expect 0 piped invert - one.$format
+    gpuimg invert 1.$format want1.$format
+    same "$format: a single image" one.$format want1.$format
+done
+# Formats may change within a stream, and PNM goes into coded formats.
+cat 1.png 2.pgm 3.jpg >mixed
+images=mixed
+expect 0 piped invert - pgm:-
+{ gpuimg invert 1.png pgm:-; gpuimg invert 2.pgm pgm:-; gpuimg invert 3.jpg pgm:-; } >want.pgm
+same "formats may change" out want.pgm
+cat {1,2,3}.pgm >all.pgm
+images=all.pgm
+expect 0 piped invert - png:-
+for i in 1 2 3; do gpuimg invert $i.pgm png:-; done >want.png
+same "PNM to PNG" out want.png
+# Images that a JPEG's index names belong to it and are no stream.
+python3 - <<'END'
+data = open("1.jpg", "rb").read()
+body = b"MPF\0" + bytes(20)
+open("indexed.jpg", "wb").write(data[:2] + b"\xff\xe2" + (len(body) + 2).to_bytes(2, "big") + body + data[2:] + open("2.jpg", "rb").read())
+END
+images=indexed.jpg
+expect 0 piped invert - one.pgm
+gpuimg invert 1.jpg want1.pgm
+same "the first image of a multi-picture file" one.pgm want1.pgm
+# ffmpeg, where there is one.
+if command -v ffmpeg >/dev/null && ffmpeg -v error -f lavfi -i testsrc=size=64x48:rate=10:duration=1 -f image2pipe -c:v png frames.png; then
+    images=frames.png
+    expect 0 piped blur - frames.pnm
+    expect 0 gpuimg stats frames.pnm --table t.csv
+    check "ffmpeg: ten frames" test "$(sed 1d t.csv | cut -d, -f 1 | sort -u | wc -l)" = 10
+fi
+finish
