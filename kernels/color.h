@@ -13,22 +13,22 @@
 extern "C" {
 #endif
 
-/* luma: `dst` has one channel: gray as it is, or luma of Rec. ITU-R BT.709 on the stored values,
- * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), rounded as everywhere. Alpha is dropped. */
+/* luma: Converts to one channel: gray unchanged, or luma after ITU-R BT.709 of the stored values,
+ * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), then the last step. Alpha is dropped. */
 
 enum { GI_POWER_BITS = 11, GI_POWER_CELLS = 1 << GI_POWER_BITS, GI_POWERS_MAX = 3 };
 
-/* x^p of floats by table: with x = m 2^e, 1 <= m < 2, it is m^p, on a straight line between two
- * cells, times 2^(e p). Filled in double, rounded to float; the line is off by less than 2^-22 of
- * the power for p up to 2.4. */
+/* The power x^p of floats by table: with x = m 2^e, 1 <= m < 2, it is m^p, interpolated linearly
+ * between two cells, times 2^(e p). The table is computed in double and rounded to float; the
+ * interpolation error is less than 2^-22 of the power for p up to 2.4. */
 struct gi_power {
     float cell[GI_POWER_CELLS + 1]; /* (1 + i / GI_POWER_CELLS)^p */
     float octave[256];              /* 2^((e - 127) p), e the exponent's bits; [255] is infinity */
 };
 
-/* What a value x becomes; where `odd`, a negative one becomes the negative of what -x becomes. Up
- * to `cut` fmaf(slope, x, low). Above it fmaf(scale, w, offset), w being u^p of u = fmaf(in_scale,
- * x, in_offset): u * u * u where power < 0, else by that one of the tables. */
+/* A curve: up to `cut` fmaf(slope, x, low); above, fmaf(scale, w, offset) with w = u^p of u =
+ * fmaf(in_scale, x, in_offset), which is u * u * u if power < 0, else from the table of that
+ * number. If `odd`, the result for a negative x is minus that for -x. */
 struct gi_colour_curve {
     float cut, slope, low;
     float in_scale, in_offset, scale, offset;
@@ -54,9 +54,9 @@ struct gi_colour_step {
 
 enum { GI_COLOUR_STEPS_MAX = 12 };
 
-/* Steps from the samples of a pixel, v, as they are, to those of the result; then the last step, as
- * everywhere. v[3] is alpha, which stays as it is; but where `alpha_too`, with alpha only, a matrix
- * has a fourth row, i = 3, and a fourth column, j = 3 after the others. */
+/* Steps that turn the samples v of a pixel into those of the result; then the last step. v[3] is
+ * alpha, which is unchanged; with `alpha_too`, which requires alpha, a matrix has a fourth row, i =
+ * 3, and a fourth column, j = 3 after the others. */
 struct gi_colour_transform {
     int nsteps; /* 1 to GI_COLOUR_STEPS_MAX */
     struct gi_colour_step steps[GI_COLOUR_STEPS_MAX];
@@ -67,13 +67,13 @@ struct gi_colour_transform {
 
 /* colour_transform: images of 3 or 4 channels; `dst` may be `src`. */
 
-/* How often one colour occurs: its samples as digits of 8 or 16 bits, the first channel's highest.
+/* A colour, its samples as digits of 8 or 16 bits, the first channel's highest, and its pixels.
  */
 struct gi_colour_count {
     uint64_t colour, count;
 };
 
-/* Host memory: all colours of an image, ascending. */
+/* Host memory: all colours of an image, in ascending order. */
 struct gi_colours {
     size_t n;
     struct gi_colour_count *each;
@@ -82,8 +82,8 @@ struct gi_colours {
 /* count_colours: the array of the result is made here; the caller frees it. Images of 1 to 4
  * channels, all of which count, with fewer than 2^31 pixels. Waits. */
 
-/* The same for `n` colours of that many bits, at least 1, one per pixel, in any order; takes
- * `colours`, malloc()ed. Errors: GI_E_MEMORY. */
+/* Counts the `n` colours (1 or more) of pixels in any order, each of `bits` bits; takes `colours`,
+ * malloc()ed. Errors: GI_E_MEMORY. */
 enum gi_status gi_colours_sort(struct gi_colours *found, uint64_t *colours, size_t n, unsigned bits,
                                struct gi_err *err);
 
@@ -93,14 +93,14 @@ enum { GI_RECOLOUR_SIDE = 4096, GI_RECOLOUR_MOST = 256 };
  * of `table` in row c / GI_RECOLOUR_SIDE, column c % GI_RECOLOUR_SIDE; alpha stays. */
 struct gi_recolour {
     const struct gi_image
-        *table; /* on the backend: one channel of GI_U8, GI_RECOLOUR_SIDE square */
-    uint8_t colours[GI_RECOLOUR_MOST][4]; /* the fourth is not looked at */
+        *table; /* on the backend: one channel of GI_U8, GI_RECOLOUR_SIDE x GI_RECOLOUR_SIDE */
+    uint8_t colours[GI_RECOLOUR_MOST][4]; /* the fourth is not used */
 };
 
 /* recolour: `dst` may be `src`. */
 
-/* The position of a number in the tables of a power: its cell, the fraction towards the next cell,
- * its octave. */
+/* The position of a number in the tables of a power: its cell, the fraction between it and the next
+ * cell, and its octave. */
 struct gi_power_place {
     int32_t cell, octave;
     float t;
@@ -125,7 +125,7 @@ GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *o
     return octave[at.octave] * fmaf(at.t, cell[at.cell + 1] - from, from);
 }
 
-/* cell and octave: of the bend's power, or where that is < 0 never looked at. */
+/* cell and octave: the tables of the curve's power; not read if that is < 0. */
 GI_HOST_DEVICE static inline float gi_colour_curve_at(const struct gi_colour_curve *curve,
                                                       const float *cell, const float *octave,
                                                       float x)
@@ -190,7 +190,7 @@ GI_HOST_DEVICE static inline float gi_around(float x, float n)
     return x - n * floorf(x / n);
 }
 
-/* Cut off at 0 first: NaN is 0 then, as it is where a GPU cuts off at 0 and 1 in one go. */
+/* Limits to 0 first, so that NaN becomes 0, as in a GPU's instruction that limits to 0 and 1. */
 GI_HOST_DEVICE static inline float gi_from_hsv(float turn, float chroma, float value, float n)
 {
     float k = gi_around(turn + n, 6.0f), part = gi_most(gi_least(k, 4.0f - k), 0.0f);

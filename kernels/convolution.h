@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/* Rows first: r(y, x) = sum over i of row[i] * src(y, x + i - row_anchor), then
- * f(y, x) = sum over j of col[j] * r(y + j - col_anchor, x): both as fmaf(weight, sample, sum) with
- * the index ascending. This is correlation: the taps are not turned round. A row outside the image
- * under GI_BORDER_VALUE is a row of border values and goes through the row taps like any other.
+/* Rows first: r(y, x) = sum over i of row[i] * src(y, x + i - row_anchor), then f(y, x) = sum over
+ * j of col[j] * r(y + j - col_anchor, x): both as fmaf(weight, sample, sum) with the index
+ * ascending. This is correlation: the taps are not reversed. Under GI_BORDER_VALUE a row outside
+ * the image is a row of border values, and is filtered like any other row.
  *
  * More than GI_TAPS_BLOCK taps are summed in blocks of that many consecutive taps (the last one may
  * be shorter), each a chain of fmaf from +0. The blocks' sums p are added in order, in float32,
@@ -53,8 +53,8 @@ struct gi_box {
 };
 
 /* Gradient magnitude of a 3 x 3 operator. With D = (-1, 0, 1) and S = smooth, each as in
- * gi_separable: gx = rows by D then columns by S, gy = rows by S then columns by D;
- * f = sqrtf(fmaf(gx, gx, gy * gy)), correctly rounded. Finish: STORE. */
+ * gi_separable: gx = rows by D then columns by S, gy = rows by S then columns by D; f =
+ * sqrtf(fmaf(gx, gx, gy * gy)), correctly rounded. The epilogue is STORE. */
 struct gi_gradient_magnitude {
     float smooth[3];
     enum gi_alpha_rule alpha; /* PLAIN or KEEP */

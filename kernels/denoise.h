@@ -15,10 +15,10 @@ enum {
     GI_BILATERAL_MAX = 255, /* k */
     GI_NLMEANS_PATCH_MAX = 15,
     GI_NLMEANS_SEARCH_MAX = 41,
-    GI_NLMEANS_ENTRIES = 4096, /* of a table of distances, at most */
-    GI_NLMEANS_ONE = 32768,    /* the greatest weight: 441 of them times 255 fit in 32 bits */
-    GI_NLMEANS_STEPS = 1023,   /* the greatest difference that is told from greater ones */
-    GI_RANGE_ENTRIES = 1024, /* of a table of distances, at most; differences of three bytes fit */
+    GI_NLMEANS_ENTRIES = 4096, /* maximum entries of a table of distances */
+    GI_NLMEANS_ONE = 32768,    /* the maximum weight: 441 of them times 255 fit in 32 bits */
+    GI_NLMEANS_STEPS = 1023,   /* the maximum difference: larger ones count as this */
+    GI_RANGE_ENTRIES = 1024,   /* maximum entries of such a table; differences of three bytes fit */
 };
 
 /* The bilateral mean of k x k pixels, h = k / 2. For pixel p and each q = (y + j, x + i), -h <= i,
@@ -32,14 +32,14 @@ enum {
  * divided by it, elsewhere it stays; then the last step. Alpha is copied. Border values are rounded
  * to samples first. Weights are at least 0.
  *
- * With a guide d is that of the guide's colours at both places, and q is left out also where one of
- * its own colours is not finite. */
+ * With a guide, d is the difference of the guide's colours at both positions, and q is left out
+ * also if one of its own colours is not finite. */
 struct gi_bilateral {
     int k;       /* odd, 1 to GI_BILATERAL_MAX */
     int n;       /* entries, 1 to GI_RANGE_ENTRIES */
-    float scale; /* entries a unit of samples */
-    /* Host memory, read before the primitive returns: (h + 1)^2, in each row 0 from some place on
-     * or nowhere, n and n. `slope` is NULL where all distances are entries: t = e = d, scale 1. */
+    float scale; /* table entries per sample unit */
+    /* Host memory, read before the primitive returns: (h + 1)^2 entries, zeros at the ends of rows;
+     * n; n. `slope` is NULL if every distance is an entry: t = e = d, scale 1. */
     const float *space, *value, *slope;
     struct gi_border_spec border;
     const struct gi_image *guide;       /* of the size of `src`, on the backend; NULL: none */
@@ -59,7 +59,7 @@ struct gi_bilateral {
  * defines the patches outside the image. */
 struct gi_nlmeans {
     int patch, search;       /* odd, 1 to GI_NLMEANS_PATCH_MAX and GI_NLMEANS_SEARCH_MAX */
-    float scale;             /* steps a unit of samples; GI_U8: unused */
+    float scale;             /* steps per sample unit; GI_U8: unused */
     int shift;               /* 0 to 31 */
     int n;                   /* entries, 1 to GI_NLMEANS_ENTRIES */
     const uint16_t *weights; /* n, at most GI_NLMEANS_ONE; host memory, read before it returns */

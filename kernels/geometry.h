@@ -1,5 +1,5 @@
 /* Contracts of the family geometry: remapping by coordinate maps, resampling, flips and quarter
- * turns, copies with a border, and the bounds of what differs from one pixel.
+ * turns, copies with a border, and the bounding box of the pixels that differ from one colour.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_GEOMETRY_H
 #define GI_KERNELS_GEOMETRY_H
@@ -13,15 +13,15 @@
 extern "C" {
 #endif
 
-/* A place in the source, in pixels from the centre of the top left one, as a whole number of
- * 2^-GI_PLACE_BITS pixels: as many as a float has behind its first. */
+/* A position in the source, in pixels from the centre of the top left one, as an integer multiple
+ * of 2^-GI_PLACE_BITS pixels: as many bits as the fraction of a float. */
 enum { GI_PLACE_BITS = 23, GI_AFFINE_BITS = 40 };
 
 enum gi_map_kind {
     GI_MAP_AFFINE,     /* by `affine` */
     GI_MAP_PROJECTIVE, /* by `m` */
-    GI_MAP_RAYS,       /* by `rays`: a Cartesian image on rays from a point */
-    GI_MAP_RINGS,      /* by `rings`: the other way */
+    GI_MAP_RAYS,       /* by `rays`: from Cartesian to polar coordinates */
+    GI_MAP_RINGS,      /* by `rings`: from polar to Cartesian coordinates */
     GI_MAP_LENS,       /* by `lens` */
     GI_MAP_FIELD,      /* by `field` */
 };
@@ -37,8 +37,8 @@ struct gi_rays {
  * sqrt(q), or with `log` radial * gi_map_log(sqrt(q) + 1); Y = angular * gi_map_angle(dx, dy). */
 struct gi_rings {
     double center_x, center_y; /* of the result */
-    double radial;             /* columns a pixel, or a power of e */
-    double angular;            /* rows a radian */
+    double radial;             /* columns per pixel, or per factor e */
+    double angular;            /* rows per radian */
     bool log;
 };
 
@@ -55,7 +55,7 @@ struct gi_lens {
 struct gi_map {
     enum gi_map_kind kind;
     /* a x + b y + c and d x + e y + f for a to f, with GI_AFFINE_BITS fraction bits, exact in 64
-     * bits, cut off after GI_PLACE_BITS: so half of the last one is in c and f already. */
+     * bits, truncated to GI_PLACE_BITS: c and f include half of the last bit. */
     int64_t affine[6];
     /* With n_i = fma(m[3 i], x, fma(m[3 i + 1], y, m[3 i + 2])): n_0 / n_2 and n_1 / n_2. */
     double m[9];
@@ -69,7 +69,7 @@ struct gi_map {
     bool relative;
 };
 
-/* GI_PLACE_BITS of a coordinate: the bits below the point of 1.5 * 2^29 + v are v's. */
+/* Converts a coordinate to GI_PLACE_BITS: the fraction bits of 1.5 * 2^29 + v are those of v. */
 GI_HOST_DEVICE static inline int64_t gi_map_fixed(double v)
 {
     const double limit = 67108864.0, shift = 805306368.0;
@@ -123,9 +123,9 @@ GI_HOST_DEVICE static inline double gi_map_log(double q)
     return fma((double)e, 0.6931471805599453, 2 * s * sum);
 }
 
-/* The angle of (dx, dy), 0 to 2 pi, to 1e-13: with r the lesser of |dx| and |dy| over the greater,
- * less pi / 4 as (r - 1) / (r + 1) where it is above tan(pi / 8), atan r = r - r^3 / 3 + ... +
- * r^33 / 33; then the eighth of the circle. */
+/* The angle of (dx, dy), 0 to 2 pi, to 1e-13: r is the smaller of |dx| and |dy| divided by the
+ * larger; above tan(pi / 8) it is replaced by (r - 1) / (r + 1), and pi / 4 is added. Then atan r =
+ * r - r^3 / 3 + ... + r^33 / 33, moved to the right octant. */
 GI_HOST_DEVICE static inline double gi_map_angle(double dx, double dy)
 {
     const double pi = 3.141592653589793;
@@ -150,9 +150,9 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_rings(const struct gi_rings 
     return at;
 }
 
-/* x and y from the ideal camera to the lens': with r2 = x^2 + y^2 and
- * k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3), x k + 2 p1 x y + p2 (r2 +
- * 2 x^2) and y k + p1 (r2 + 2 y^2) + 2 p2 x y; `k` in the order k1 k2 k3 k4 k5 k6. */
+/* Maps x and y from the ideal camera to those of the lens: with r2 = x^2 + y^2 and k = (1 + k1 r2 +
+ * k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3), x k + 2 p1 x y + p2 (r2 + 2 x^2) and y k +
+ * p1 (r2 + 2 y^2) + 2 p2 x y; `k` in the order k1 k2 k3 k4 k5 k6. */
 GI_HOST_DEVICE static inline struct gi_place gi_map_lens(const struct gi_lens *lens, int px, int py)
 {
     double x = (px - lens->at_x) * lens->per_x, y = (py - lens->at_y) * lens->per_y;
@@ -186,15 +186,15 @@ gi_map_field(const struct gi_image *a, const struct gi_image *b, bool relative, 
     return gi_map_samples(row[i], row2[i + second], relative, x, y);
 }
 
-/* The row of a band that begins at row `band` of an image of `height` which is its row y, 0 <= y <
- * height, where the band may reach past an end of it. */
+/* Returns the row of a band that is row y of the image, 0 <= y < height. The band begins at row
+ * `band` of the image and may extend past its ends. */
 GI_HOST_DEVICE static inline int gi_band_row(int y, int band, int height)
 {
     int row = y - band;
     return row < 0 ? row + height : row >= height ? row - height : row;
 }
 
-/* The four weights of Keys' cubic for a place t from 0 below 1 between the second and third. */
+/* The four weights of Keys' cubic at t, 0 <= t < 1, between the second and the third tap. */
 GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, float a, float t)
 {
     float t2 = t * t;
@@ -204,18 +204,18 @@ GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, float a, float t)
     w[3] = t2 * fmaf(-a, t, a);
 }
 
-/* One side of a resampling: result i is made of the `taps` source samples from place
- * first[i] - origin on, by row phase[i] of the weights; that never leaves the source. */
+/* One side of a resampling: result i is the sum of the `taps` source samples from position first[i]
+ * - origin on, weighted by row phase[i] of the weights; all of these are inside the source. */
 struct gi_resample_side {
     int n;                /* results: the width or the height of `dst` */
     int taps;             /* 1 or more */
-    int origin;           /* the position that comes first in `src`, which may be a band of rows */
+    int origin;           /* position of the first row (or column) of `src`, which may be a band */
     int nphases;          /* rows of weights */
     const int32_t *first; /* n, never descending */
     const int32_t *phase; /* n, 0 to nphases - 1 */
     const float *weights; /* nphases rows of `taps` */
-    const float *sums;    /* nphases: of each row, where that is not 1; else NULL, for both sides */
-    const int32_t *integers; /* the same in 2^-22, for gi_resample.integer; else NULL */
+    const float *sums;    /* nphases: sum of each row of weights; NULL for both sides: all 1 */
+    const int32_t *integers; /* the weights in units of 2^-22, for gi_resample.integer; else NULL */
 };
 
 /* A separable resampling. The tables are host memory, read before the primitive returns.
@@ -223,53 +223,53 @@ struct gi_resample_side {
  * Columns first: c(y, x) = sum over t of col.weights[phase][t] * src(col.first[y] + t, x), then
  * f(y, x) = sum over t of row.weights[phase][t] * c(y, row.first[x] + t), t ascending, both summed
  * as in gi_separable. With `sums` f is divided by the product of its row's and its column's, so
- * that whole weights make exact means. Alpha by its rule, the sum of the weights being 1; then the
- * last step.
+ * that integer weights give exact means. Alpha follows its rule with a sum of weights of 1; then
+ * the last step.
  *
  * With `integer`, GI_U8 only, as Pillow's Image.resize computes (libImaging/Resample.c): rows first
  * by row.integers, then columns by col.integers, or with `columns_first` the other way round, 8
- * bits between the passes, each sum S of 32 bits rounded to (S + 2^21) >> 22 and cut off at 0 and
- * 255. Under WEIGH colour goes in as c * a / 255, t = c * a + 128; (t + (t >> 8)) >> 8, and comes
- * out as 255 * c / a cut off, 255 at most, but as it is where a is 0 or 255 (Convert.c: rgbA2rgba
- * and rgba2rgbA). */
+ * bits between the passes, each sum S of 32 bits rounded to (S + 2^21) >> 22 and limited to 0 to
+ * 255. Under WEIGH the input colour is c * a / 255, computed as t = c * a + 128; (t + (t >> 8)) >>
+ * 8, and the result is 255 * c / a, truncated, at most 255, but unchanged if a is 0 or 255
+ * (Convert.c: rgbA2rgba and rgba2rgbA). */
 struct gi_resample {
-    struct gi_resample_side row, col; /* along a row: of columns of pixels; along a column */
+    struct gi_resample_side row, col; /* weights along a row; weights along a column */
     enum gi_alpha_rule alpha;         /* PLAIN or WEIGH */
     bool integer, columns_first;
 };
 
 enum gi_interpolation { GI_NEAREST, GI_LINEAR, GI_CUBIC };
 
-/* dst(x, y) from the pixels around (X, Y). i = floor(X), t = X - i as float, j and u so from Y:
+/* Interpolates dst(x, y) around (X, Y). i = floor(X), t = X - i as float, likewise j, u from Y:
  *   NEAREST  the pixel (floor(X + 1/2), floor(Y + 1/2)).
  *   LINEAR   mix(mix(p(i, j), p(i + 1, j), t), mix(p(i, j + 1), p(i + 1, j + 1), t), u) where
  *            mix(a, b, t) = fmaf(t, b - a, a), but a where t is 0.
  *   CUBIC    rows first, then the column: the sums of gi_cubic_weights() times p(i - 1) to p(i +
  * 2), as fmaf(weight, sample, sum) from +0 with the index ascending, without the taps whose weight
  * is 0. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6), 1981. Then the last step.
- * Pixels outside are `border`'s, save that under GI_MAP_RINGS rows wrap; but under GI_BORDER_VALUE
- * a pixel of the result none of whose taps is in the source has the edge's value as it is. */
+ * Pixels outside follow `border`, except that under GI_MAP_RINGS rows wrap around. Under
+ * GI_BORDER_VALUE a result pixel without any tap in the source gets the border value unchanged. */
 struct gi_remap {
     struct gi_map map;
     enum gi_interpolation interpolation;
     float cubic;              /* Keys' a */
     enum gi_alpha_rule alpha; /* PLAIN or WEIGH, by a sum of weights of 1; NEAREST is PLAIN */
     struct gi_border_spec border;
-    int height;       /* rows of the whole source, of which `src` holds those that are needed */
-    int src_y, dst_y; /* the row of the whole that is the first of `src`, of `dst`; under
-                         GI_BORDER_WRAP `src` may begin or end past it, where it stands again */
+    int height;       /* rows of the whole source, of which `src` contains those that are needed */
+    int src_y, dst_y; /* the row of the whole image that is the first of `src`, and of `dst`; under
+                         GI_BORDER_WRAP `src` may extend past the image, where the image repeats */
 };
 
 /* resample: `dst` has the width row.n and the height col.n. */
 
 /* remap: `dst` has any width and height. */
 
-/* A window on an image: dst(y, x) is the image's sample at (y + top, x + left), outside the image
- * what `border` says (its values by the last step). `src` may hold rows src_y and on of an image
- * `image_height` rows high, among them all that the window looks at; image_height 0: it is the
- * whole image. */
+/* Crop, or copy with border: dst(y, x) is the image's sample at (y + top, x + left); outside the
+ * image it follows `border` (whose values go through the last step). `src` may contain rows src_y
+ * and on of an image that is `image_height` rows high, with all rows that are needed; image_height
+ * 0: it is the whole image. */
 struct gi_copy_border {
-    int left, top; /* of dst's first pixel in the image; any, inside or out */
+    int left, top; /* position of dst's first pixel in the image; may be outside */
     int src_y, image_height;
     struct gi_border_spec border;
 };
@@ -279,16 +279,16 @@ struct gi_copy_border {
 /* layout: `spec` is bits of enum gi_layout (imgio/image.h). `dst` has the width and height of
  * `src`, which change places with GI_LAYOUT_TRANSPOSE. */
 
-/* The smallest rectangle with all pixels that differ from `pixel` by more than `tolerance`: |s - p|
- * > tolerance for some channel, in float32, NaN differing from everything. With alpha, colour is
- * taken as c * a (one multiplication) on both sides, and held against tolerance * full scale. */
+/* Finds the smallest rectangle with all pixels that differ from `pixel` by more than `tolerance`:
+ * |s - p| > tolerance for some channel, in float32, and NaN differs from everything. With alpha,
+ * colour is c * a (one multiplication) on both sides, compared with tolerance * full scale. */
 struct gi_bounds_spec {
     float pixel[GI_MAX_CHANNELS]; /* sample units */
     float tolerance;              /* sample units */
 };
 
 struct gi_bounds {
-    int left, top, right, bottom; /* right and bottom are just outside; all 0 where there is none */
+    int left, top, right, bottom; /* right and bottom are exclusive; all 0 if no pixel differs */
 };
 
 /* bounds: waits. */

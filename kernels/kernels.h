@@ -35,12 +35,12 @@ struct gi_kernels {
     enum gi_device_kind kind;
     const char *name; /* "cpu" or "cuda" */
 
-    /* Life. `probe` fills at most `max` infos and returns how many devices there are; -1 with `err`
-     * where the driver is missing or fails. device_open() may take 0.3 s on CUDA, and is safe on a
-     * side thread; a device outlives its queues, and these what they made. `close` takes and nulls;
+    /* Life. `probe` fills at most `max` infos and returns the number of devices; -1 with `err` if
+     * the driver is missing or fails. device_open() may take 0.3 s on CUDA, and is safe on a side
+     * thread; a device outlives its queues, and these what they made. `close` takes and nulls;
      * NULL: nothing happens. Errors: GI_E_DEVICE, GI_E_DEVICE_MEMORY, GI_E_MEMORY. */
     int (*probe)(struct gi_device_info *infos, int max, struct gi_err *err);
-    /* What an open device says of itself; asks no other one. Errors: GI_E_DEVICE. */
+    /* Describes an open device without touching other devices. Errors: GI_E_DEVICE. */
     enum gi_status (*describe)(struct gi_device *device, struct gi_device_info *info,
                                struct gi_err *err);
     enum gi_status (*device_open)(struct gi_device **device, const struct gi_open_options *options,
@@ -50,12 +50,12 @@ struct gi_kernels {
                                  struct gi_err *err);
     void (*queue_close)(struct gi_queue **queue);
 
-    /* What the queue can take now. Queues of one device share its memory in equal parts. */
+    /* Returns the limits of the queue now. Queues of one device share its memory in equal parts. */
     void (*limits)(struct gi_queue *queue, struct gi_device_limits *limits);
 
-    /* Host memory that is kept and reused, and that copies to and from the device reach without a
-     * stop on the way: pinned once. Images made from it are freed before the device is closed.
-     * NULL: plain memory does as well (a CPU that keeps none). */
+    /* Returns an allocator of pinned host memory, which is reused, and which copies to and from the
+     * device access without staging. Images made from it are freed before the device is closed.
+     * NULL: plain memory is as good (a CPU that keeps none). */
     const struct gi_allocator *(*host_allocator)(struct gi_device *device);
 
     /* Memory. `alloc` makes an image of the shape with uninitialised samples; `release` frees it (a
@@ -113,15 +113,15 @@ struct gi_kernels {
     GI_PRIMITIVES(GI_PRIMITIVE_SLOT)
 };
 
-/* The CPU table for the best instruction level of this machine, capped by the environment variable
- * GPUIMG_CPU. Its name: gi_cpu_level(). */
+/* The CPU table for the best instruction level of this machine, limited by the environment variable
+ * GPUIMG_CPU. gi_cpu_level() returns the level's name. */
 const struct gi_kernels *gi_kernels_cpu(void);
 const char *gi_cpu_level(void);
 
-/* The name of level i of this build, from the plainest on ("scalar"); NULL past the last one. */
+/* The name of level i of this build, ascending from "scalar"; NULL past the last. */
 const char *gi_cpu_level_at(int i);
 
-/* The CPU table of a level by name, NULL where this build or machine has it not. For tests. */
+/* Returns the CPU table of a level by name; NULL: not in this build or machine. For tests. */
 const struct gi_kernels *gi_kernels_cpu_level(const char *level);
 
 /* The CUDA table; NULL in a build without CUDA. Calls no driver function. */

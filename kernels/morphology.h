@@ -40,7 +40,7 @@ struct gi_rolling_ball {
     struct gi_border_spec border;
 };
 
-/* The last i of row j of the ball, -1 where it has none. */
+/* Returns the last i of row j of the ball; -1 if the row is empty. */
 static inline int gi_rolling_ball_reach(const struct gi_rolling_ball *spec, int j)
 {
     int n = spec->radius + 1, i = n - 1;
@@ -49,22 +49,22 @@ static inline int gi_rolling_ball_reach(const struct gi_rolling_ball *spec, int 
     return i;
 }
 
-/* A pixel counts whose alpha is > 0.
+/* Makes min, max and rank filters ignore transparent pixels: a pixel counts if its alpha is > 0.
  *
- * Without `picked` the veil is put on: all samples of a pixel that does not count become `hidden`,
- * alpha of one that does `shown`, its colour stays. So what picks the extreme samples of each
- * channel of a window, alpha too, leaves `hidden` in alpha where none of its pixels counts, if it
- * picks `hidden` after everything else.
+ * Without `picked` (before the filter): all samples of a pixel that does not count become `hidden`;
+ * of a pixel that counts alpha becomes `shown` and the colour stays. `hidden` must be the sample
+ * that the filter chooses last. If alpha is filtered too, it then becomes `hidden` exactly where no
+ * pixel of the neighbourhood counts.
  *
- * With `picked`, which was made like that, the veil is taken off: alpha is that of `src`, and so is
- * the colour where the alpha of `picked` is `hidden`; elsewhere the colour is that of `picked`. */
+ * With `picked`, the filtered image (after the filter): alpha is that of `src`, and so is the
+ * colour where the alpha of `picked` is `hidden`; elsewhere the colour is that of `picked`. */
 struct gi_ignore_transparent {
     const struct gi_image *picked; /* of the shape of `src`, on the backend; NULL: none yet */
     float hidden, shown;           /* two different samples of the type, no NaN */
 };
 
-/* ignore_transparent: `src` has alpha; `dst` may be spec->picked. Samples that stay do so to the
- * bit. */
+/* ignore_transparent: `src` has alpha; `dst` may be spec->picked. Samples that stay are copied bit
+ * for bit. */
 
 #ifdef __cplusplus
 }

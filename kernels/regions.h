@@ -1,5 +1,5 @@
-/* Contracts of the family regions: stream compaction of the foreground, connected components,
- * sums of each region, and regions that are given a value. SPDX-License-Identifier: MIT */
+/* Contracts of the family regions: compaction, connected components and their sums, painting and
+ * flood fill, and scattering of values. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_REGIONS_H
 #define GI_KERNELS_REGIONS_H
 
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* A pixel is foreground where its sample of `on` is > above; with `invert` where it is not.
- * `on` has one channel. NaN is not > anything. */
+/* The foreground: pixels whose sample of `on` is > above, or with `invert` is not. `on` has one
+ * channel. NaN is not > anything. */
 struct gi_predicate {
     const struct gi_image *on;
     float above; /* sample units */
@@ -30,9 +30,9 @@ struct gi_region_sums {
     uint64_t area;                       /* pixels */
     uint64_t sum_x, sum_y;               /* of pixel coordinates (centres at whole numbers) */
     uint32_t min_x, min_y, max_x, max_y; /* inclusive */
-    struct gi_sums value;      /* of the intensity; n is smaller than area where it is NaN */
-    uint32_t min_key, max_key; /* of the intensity: the sample, or gi_float_key(); NaN left out;
-                                  min_key > max_key: none */
+    struct gi_sums value; /* of the intensity; NaN is not counted, so n may be smaller than area */
+    uint32_t min_key, max_key; /* of the intensity: the sample, or gi_float_key(); NaN is not
+                                  counted; min_key > max_key: no samples */
     /* Perimeter after Benkrid and Crookes as scikit-image counts it (neighborhood=4): border pixels
      * are those of the region with one of their 4 neighbours outside it (outside the image counts);
      * each border pixel is classed by 10 * (diagonal border neighbours of the region)
@@ -73,15 +73,15 @@ void gi_pixel_list_free(struct gi_pixel_list *points);
  * `src`. */
 struct gi_paint {
     const struct gi_image *labels; /* GI_U32, of the shape of `src`, on the backend */
-    const uint8_t *marked;         /* not 0: [l - 1] is marked; host memory, read before the
-                                      primitive returns */
-    uint32_t n;                    /* entries: no label is greater; 0 is none */
-    float value;                   /* sample units, a sample of the type */
+    const uint8_t *marked; /* label l is marked if [l - 1] is not 0; host memory, read before the
+                              primitive returns */
+    uint32_t n;  /* number of entries: the largest possible label; label 0 is background */
+    float value; /* sample units, a sample of the type */
 };
 
-/* Foreground pixels that are connected to a side of the image are reached. The colour samples of
- * these, or with `enclosed` of the other foreground pixels, become `value`; all other pixels, and
- * alpha, are as in `src`. */
+/* Flood fill from the sides of the image: the colour samples of foreground pixels that are
+ * connected to a side, or with `enclosed` of all other foreground pixels, become `value`; all other
+ * pixels, and alpha, are as in `src`. */
 struct gi_flood {
     const struct gi_predicate *foreground; /* on an image of the size of `src`, on the backend */
     int connectivity;                      /* 4 or 8 */
@@ -110,15 +110,15 @@ struct gi_scatter {
 
 /* ---- the definition, for both backends ---- */
 
-/* The whole number that a place's channel names, below `end`; -1 where it is none of them. */
+/* Returns the integer in a position's channel if it is from 0 to `end` - 1, else -1. */
 GI_HOST_DEVICE static inline int gi_scatter_index(float v, int end)
 {
     int index = v >= 0 && v < 2147483648.0f ? (int)v : -1;
     return index < end ? index : -1;
 }
 
-/* The channel of `nvalues` channels of a value that channel c of `channels` comes from; -1: it is
- * alpha and full scale. */
+/* Returns the channel, of `nvalues`, from which channel c of `channels` is taken; -1: it is alpha
+ * at full scale. */
 GI_HOST_DEVICE static inline int gi_scatter_channel(int c, int channels, int nvalues)
 {
     int colours = nvalues - (nvalues % 2 == 0);

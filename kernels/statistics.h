@@ -16,12 +16,12 @@ extern "C" {
 enum gi_histogram_key {
     GI_KEY_VALUE, /* GI_U8, GI_U16: the sample itself; nbins is 256 or 65536 */
     GI_KEY_RANGE, /* GI_F32: the bin i with e(i) <= v < e(i + 1), the last one with v == hi too,
-                     e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi; a sample
-                     outside lo..hi or NaN is not counted; 1 <= nbins <= 65536; nothing is
-                     counted where hi - lo is negative or not finite */
+                     e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi; samples
+                     outside lo..hi and NaN are not counted; 1 <= nbins <= 65536; nothing is counted
+                     if hi - lo is negative or not finite */
     GI_KEY_FLOAT_HIGH, /* GI_F32: upper 16 bits of gi_float_key(v), NaN not counted; 65536 bins */
-    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are one of `prefixes`, NaN
-                          not counted; 65536 bins for each prefix */
+    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits of samples whose upper 16 are one of `prefixes`, NaN
+                          not counted; 65536 bins per prefix */
 };
 
 enum { GI_PREFIXES_MAX = 16 };
@@ -30,14 +30,14 @@ struct gi_histogram_spec {
     enum gi_histogram_key key;
     int nbins;
     double lo, hi; /* GI_KEY_RANGE */
-    /* GI_KEY_FLOAT_LOW: different upper halves, each with a histogram of its own, one behind the
-     * other in `counts`. */
+    /* GI_KEY_FLOAT_LOW: different upper halves, each with a histogram of its own, one after another
+     * in `counts`. */
     uint16_t prefixes[GI_PREFIXES_MAX];
     int nprefixes; /* 1 to GI_PREFIXES_MAX */
 };
 
-/* Where floats have 65536 values over 0 to 1, the one of v: that of GI_KEY_RANGE, and for a v
- * outside the nearest; of NaN 0. Times 2^16 is exact. */
+/* Returns the bin of v among 65536 bins from 0 to 1, as GI_KEY_RANGE defines it; values outside get
+ * the nearest bin, NaN bin 0. The product with 2^16 is exact. */
 GI_HOST_DEVICE static inline int gi_unit_bin(float v)
 {
     return v > 0 ? (v < 1 ? (int)(v * 65536.0f) : 65535) : 0;
@@ -63,31 +63,31 @@ struct gi_sums_range {
 
 enum { GI_EXACT_WORDS = 10 };
 
-/* A whole number of 640 bits in two's complement, the lowest word first: wide enough for the
- * squares of 2^32 floats, so that nothing is ever rounded and any order gives the same words. After
- * the large superaccumulator of R. Neal, "Fast exact summation using small and large
- * superaccumulators", arXiv:1505.05571, 2015. */
+/* An integer of 640 bits in two's complement, the lowest word first: it holds any sum of squares of
+ * 2^32 floats, so that nothing is rounded and any order gives the same words. After the large
+ * superaccumulator of R. Neal, "Fast exact summation using small and large superaccumulators",
+ * arXiv:1505.05571, 2015. */
 struct gi_exact {
     uint64_t w[GI_EXACT_WORDS];
 };
 
-/* Units of sums and magnitudes, and of squares, of GI_F32: 2 to this power. */
+/* The units of sums and magnitudes, and of squares, of GI_F32 are 2 to this power. */
 enum { GI_EXACT_SUM = -149, GI_EXACT_SQUARES = -298 };
 
 /* One channel. For GI_F32 everything except the counts is of finite samples, and -0 counts as +0.
  */
 struct gi_reduction {
-    uint64_t n;                             /* samples, finite ones */
+    uint64_t n;                             /* number of samples; for GI_F32 of finite ones */
     uint64_t nan, above, below;             /* samples that are NaN, infinity and minus infinity */
     struct gi_exact sum, magnitude, square; /* of samples, absolute samples and squares; units: 1
                                                for integers, else as above */
     float min, max;                         /* 0 where n is 0 */
-    uint64_t min_at, max_at; /* y * width + x of the first in raster order; 0 where n is 0 */
+    uint64_t min_at, max_at; /* y * width + x of the first in raster order; 0 if n is 0 */
 };
 
 struct gi_reduce {
-    bool opaque; /* pixels whose alpha is not > 0 are left out; nothing of images without alpha */
-    int y;       /* row of the whole image that is the first of `src`; bands come from the top on */
+    bool opaque; /* pixels whose alpha is not > 0 are ignored; no effect without alpha */
+    int y;       /* row of the whole image that is the first of `src`; bands come from top down */
 };
 
 /* reduce: result[c] += what is found of channel c; zeroed before the first band. Fewer than 2^32
@@ -114,14 +114,14 @@ enum gi_scan_along {
 struct gi_scan {
     enum gi_scan_along along;
     bool squares;
-    int words; /* of 32 bits that a sum takes: 1 or 2, of GI_F32, where it is a double, 2 */
+    int words; /* 32-bit words per sum: 1 or 2; 2 for GI_F32, whose sums are doubles */
     int shift; /* GI_F32: -1000 to 1000 */
 };
 
 /* scan: `dst` is a GI_U32 image of as many channels, rows and, times `words`, columns as `src`; its
  * rows hold uint32_t, uint64_t or double, channel by channel, pixel by pixel. */
 
-/* The whole number that a float counts for; `scale` is 2^shift. */
+/* Returns the integer that a float contributes; `scale` is 2^shift. */
 GI_HOST_DEVICE static inline int64_t gi_scan_float(float sample, bool square, double scale)
 {
     double v = sample - sample == 0 ? sample : 0;

@@ -55,16 +55,16 @@ struct gi_threshold {
     bool invert;
 };
 
-enum { GI_CLAHE_MAX = 256 }; /* tiles of a side: more would hold a few pixels each */
+enum { GI_CLAHE_MAX = 256 }; /* tiles per side: more would have only a few pixels each */
 
-/* Contrast-limited adaptive histogram equalization (K. Zuiderveld, Graphics Gems IV, 1994), to the
- * byte as OpenCV's CLAHE. Let B be 256 or 65536. The image is cut into across x down tiles of one
- * size; where one of its sides does not divide, both are first made longer, by n - side % n pixels
- * of GI_BORDER_REFLECT101. A tile has N samples. Its counts above L = max(1, (int)(clip * N / B))
- * are taken off (clip 0: none is); with E their sum every count grows by E / B, and of the rest r =
- * E % B the counts of 0, s, 2 s ..., r of them, by one more, s = max(1, B / r). The tile's table
- * has for v the sum of the counts up to v, as float, times ((float)(B - 1) / (float)N), rounded
- * half to even, full scale at most.
+/* Contrast-limited adaptive histogram equalization (K. Zuiderveld, Graphics Gems IV, 1994), with
+ * the same bytes as OpenCV's CLAHE. Let B be 256 or 65536. The image is cut into across x down
+ * tiles of one size; where one of its sides does not divide, both are first made longer, by n -
+ * side % n pixels of GI_BORDER_REFLECT101. A tile has N samples. Its counts above L = max(1,
+ * (int)(clip * N / B)) are taken off (clip 0: none is); with E their sum every count grows by E /
+ * B, and of the rest r = E % B the counts of 0, s, 2 s ..., r of them, by one more, s = max(1, B /
+ * r). The tile's table has for v the sum of the counts up to v, as float, times ((float)(B - 1) /
+ * (float)N), rounded half to even, full scale at most.
  *
  * A pixel is looked up in the tables about it, all in float without fmaf: X = x * (1 / tile width)
  * - 1/2, i = floor(X), a = X - i, and so j and b of y; tiles i and i + 1, j and j + 1, those
@@ -96,8 +96,8 @@ struct gi_clahe_side {
     float inverse;
 };
 
-/* The tile before the pixel's place among the centres of tiles, -1 to tiles - 1; *weight is that of
- * the tile after it. */
+/* Returns the tile whose centre precedes the pixel, -1 to tiles - 1; *weight is the weight of the
+ * next tile. */
 GI_HOST_DEVICE static inline int gi_clahe_tile(const struct gi_clahe_side *side, int at,
                                                float *weight)
 {
@@ -107,19 +107,19 @@ GI_HOST_DEVICE static inline int gi_clahe_tile(const struct gi_clahe_side *side,
     return (int)before;
 }
 
-/* Tile `i`, or the nearest there is. */
+/* Returns tile `i`, or the nearest existing one. */
 GI_HOST_DEVICE static inline int gi_clahe_nearest(const struct gi_clahe_side *side, int i)
 {
     return i < 0 ? 0 : i < side->tiles ? i : side->tiles - 1;
 }
 
-/* Half to even, of 0 to 65535, in loops of vectors. */
+/* Rounds half to even, for 0 to 65535, in a form that compilers vectorise. */
 static inline uint32_t gi_clahe_rounded(float f)
 {
     return (uint32_t)(int32_t)((f + 8388608.0f) - 8388608.0f);
 }
 
-/* How the counts of a tile are clipped before they are summed up. */
+/* How the counts of a tile are clipped before they are accumulated. */
 struct gi_clahe_cut {
     uint32_t limit; /* counts are limited to this */
     uint32_t each,
@@ -135,7 +135,7 @@ GI_HOST_DEVICE static inline void gi_clahe_share(struct gi_clahe_cut *cut, uint3
     cut->step = cut->extra ? bins / cut->extra : 1;
 }
 
-/* The two sides; `limit` of the counts, UINT32_MAX for none; the tables' `scale`. */
+/* The two sides; `limit` of the counts, UINT32_MAX for none; `scale` of the tables. */
 struct gi_clahe_shape {
     struct gi_clahe_side x, y;
     uint32_t bins, limit;
@@ -165,7 +165,7 @@ static inline struct gi_clahe_shape gi_clahe_shape_of(const struct gi_image *src
     return shape;
 }
 
-/* A tile's table, bytes or 16 bits, of its counts, which become sums. */
+/* Fills a tile's table, of 8 or 16 bits, from its counts, which become cumulative. */
 static inline void gi_clahe_fill(void *table, uint32_t *counts, const struct gi_clahe_shape *shape)
 {
     struct gi_clahe_cut cut = {shape->limit, 0, 0, 1};
@@ -211,26 +211,26 @@ struct gi_local {
     bool mean, invert;
     double lo, scale; /* GI_F32 */
     double shift, part, slope, level, swell, decay, base;
-    int above, below; /* rows at the top and at the bottom that gi_local_spread_fn does not note */
+    int above, below; /* rows at the top and at the bottom that gi_local_spread_fn ignores */
     struct gi_border_spec border;
 };
 
 /* local_threshold: colour samples become full scale where (above its threshold) != invert, else 0;
  * alpha is copied. Each channel separately.
  *
- * local_spread: the result is the greatest D of the colour samples, except those in spec->above and
+ * local_spread: the result is the maximum D of the colour samples, except those in spec->above and
  * spec->below rows. Waits. */
 
-/* With l and g the least and the greatest sample around a sample v, all in double, v is above its
- * threshold where, g - l being less than `contrast`, l + g > full scale, or else 2 * v - (l + g) >
- * `more`; no comparison with NaN holds. */
+/* Bernsen's threshold: let l and g be the minimum and maximum around a sample v, all in double. If
+ * g - l is less than `contrast`, v is above its threshold if l + g > full scale; otherwise if 2 * v
+ * - (l + g) > `more`. No comparison with NaN holds. */
 struct gi_bernsen {
     const struct gi_image *least, *greatest; /* shaped as the source, on the backend */
     double contrast, more;
     bool invert;
 };
 
-/* The level of a float. */
+/* Returns the level of a float. */
 GI_HOST_DEVICE static inline uint32_t gi_local_float(const struct gi_local *spec, float sample)
 {
     double v = ((double)sample - spec->lo) * spec->scale, most = GI_LOCAL_LEVELS - 1;
@@ -238,7 +238,7 @@ GI_HOST_DEVICE static inline uint32_t gi_local_float(const struct gi_local *spec
     return (uint32_t)((v < most ? v : most) + 0.5);
 }
 
-/* Is a sample above its threshold by gi_bernsen? */
+/* Returns whether a sample is above its threshold as defined by gi_bernsen. */
 GI_HOST_DEVICE static inline bool gi_bernsen_above(const struct gi_bernsen *spec, double full,
                                                    double v, double l, double g)
 {
@@ -254,8 +254,8 @@ GI_HOST_DEVICE static inline double gi_local_spread(uint64_t n, uint64_t sum, ui
     return (double)(uint64_t)(spread >> 64) * 0x1p64 + (double)(uint64_t)spread;
 }
 
-/* About e^-x, x held between -700 and 700: 2^-m times the first 14 terms of the series of e^-r,
- * from the last one on, x = m * ln 2 + r. */
+/* About e^-x, x limited to -700 to 700: 2^-m times the first 14 terms of the series of e^-r, from
+ * the last one on, x = m * ln 2 + r. */
 GI_HOST_DEVICE static inline double gi_local_fall(double x)
 {
     const double whole = 0x1.8p52; /* added, it leaves no fractions */
@@ -271,7 +271,7 @@ GI_HOST_DEVICE static inline double gi_local_fall(double x)
     return sum * power;
 }
 
-/* Is a sample above its threshold? Not for `mean`. `rest` is N * v - S, `spread` D. */
+/* Whether a sample is above its threshold; not for `mean`. `rest` is N * v - S, `spread` is D. */
 GI_HOST_DEVICE static inline bool gi_local_above(const struct gi_local *spec, double rest,
                                                  double sum, double spread)
 {

@@ -12,10 +12,10 @@
 extern "C" {
 #endif
 
-/* What every way has, and all that one knows of it who lists ways. */
+/* The first member of every way: its name and description. */
 struct gi_way {
     const char *name; /* lower case: "narrow" */
-    const char *what; /* the work that it is quicker on, one line */
+    const char *what; /* the work for which it is faster, one line */
 };
 
 /* Which samples a primitive takes, and which members of `src` its image result shares: the columns
@@ -104,8 +104,8 @@ enum gi_status gi_way_refuse(const struct gi_queue *queue, const struct gi_ways 
 /* The table of a primitive by its name, NULL where there is none. `k` may be NULL. */
 const struct gi_ways *gi_ways_find(const struct gi_kernels *k, const char *primitive);
 
-/* Makes queue->ways, once queue->k is set, and forces what the environment variable GPUIMG_WAY
- * says; for `open`. The other one frees it and nulls; for `close`. */
+/* For `open`: makes queue->ways once queue->k is set, and forces the ways that the environment
+ * variable GPUIMG_WAY names. For `close`: frees and nulls it. */
 enum gi_status gi_queue_ways_open(struct gi_queue *queue, struct gi_err *err);
 void gi_queue_ways_close(struct gi_queue *queue);
 
