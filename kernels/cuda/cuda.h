@@ -16,7 +16,7 @@ enum {
     /* bytes: alignment of the start and stride of our images; wide loads may read this padding */
     GI_CUDA_ALIGN = 512,
     GI_CUDA_TICKETS = 16, /* copies of a queue that can be told apart */
-    GI_CUDA_TEXTURES = 8, /* texture objects that a queue keeps alive at once */
+    GI_CUDA_TEXTURES = 8, /* retired texture objects that kernels of a queue may still use */
 };
 
 /* Device memory for an image or for scratch. The queue that released an idle block may take it
@@ -54,21 +54,26 @@ struct gi_cuda_device {
     int npinned, pinned_room;
 };
 
-/* A texture object and the event that marks the end of the work that uses it. */
+/* A retired texture object and the event that marks the end of the work that uses it. */
 struct gi_cuda_texture {
     cudaTextureObject_t object; /* 0: none */
     cudaEvent_t done;
 };
 
+struct gi_cuda_shape {
+    int width, height;
+    enum gi_type type;
+};
+
 /* A CUDA array with a copy of an image, and the texture object through which kernels read it. */
 struct gi_cuda_array {
-    cudaArray_t array;           /* NULL: none */
+    cudaArray_t array;           /* NULL: none, or none could be made */
     cudaSurfaceObject_t surface; /* the array for stores */
     cudaTextureObject_t texture;
-    int width, height; /* of the array */
-    enum gi_type type;
-    enum gi_border mode;
-    float value; /* of the border */
+    struct gi_cuda_shape shape; /* of the array that was last wanted; width 0: none so far */
+    struct gi_cuda_shape asked; /* by the last call of gi_cuda_array_texture() */
+    enum gi_border mode;        /* of the texture object */
+    float value;                /* of the border */
 };
 
 struct gi_cuda_queue {
@@ -171,31 +176,37 @@ enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel
             return gi_allow_status_;                                                               \
     } while (0)
 
-/* Returns a texture object over the rows of `image` in linear memory: point sampling at pixel
- * coordinates, unconverted samples, and the border that `border` describes. It may be used by
- * kernels that are enqueued before the next call. *texture is 0 if the hardware cannot represent
- * the image: border modes except CLAMP and VALUE, border values that are not representable as
- * texels, three channels, and images beyond its size limits. */
-enum gi_status gi_cuda_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
-                               const struct gi_image *image, const struct gi_border_spec *border,
-                               struct gi_err *err);
+/* Returns whether an address mode of a texture object makes the border of the image: mode CLAMP, or
+ * VALUE with values that are representable as texels. */
+bool gi_cuda_texture_makes(const struct gi_image *image, const struct gi_border_spec *border);
+
+/* Fills the first `channels` members of cudaTextureDesc.borderColor: floats, or the bits of
+ * unsigned integers. */
+void gi_cuda_border_color(float *color, const struct gi_image *image,
+                          const struct gi_border_spec *border);
+
+/* Takes over a texture object that kernels enqueued so far may use, and destroys it later. It waits
+ * only if GI_CUDA_TEXTURES others are still in use. */
+enum gi_status gi_cuda_texture_retire(struct gi_cuda_queue *cu, cudaTextureObject_t texture,
+                                      struct gi_err *err);
 void gi_cuda_textures_free(struct gi_cuda_queue *cu);
 
-/* Returns whether gi_cuda_array_texture() accepts the image: one channel of samples, border mode
- * CLAMP or VALUE with a value that is representable as a texel, within the hardware's limits. */
+/* Returns whether gi_cuda_array_texture() accepts the image: one channel of samples, a border that
+ * an address mode makes, within the hardware's limits. */
 bool gi_cuda_array_fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
                         const struct gi_border_spec *border, int repeated);
 
 /* Copies `image`, and below it its first `repeated` (0 or 1) rows again, into the queue's CUDA
  * array in stream order. *texture: texture object of the array for tex2Dgather() and tex2D(), with
  * point sampling at unnormalised coordinates, unconverted samples, and the address mode of
- * `border`. It may be used by kernels that are enqueued before the next call; the queue keeps array
- * and texture object for images of the same shape. *texture is 0 if there is no memory for the
- * array. */
+ * `border`. It may be used by kernels that are enqueued before the next call. *texture is 0 if the
+ * array cannot be made, and, unless `always`, if the queue keeps an array of another shape and a
+ * new one would not pay: the caller then reads `image` by plain loads. */
 enum gi_status gi_cuda_array_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
                                      const struct gi_image *image,
-                                     const struct gi_border_spec *border, int repeated,
+                                     const struct gi_border_spec *border, int repeated, bool always,
                                      struct gi_err *err);
+/* Frees the array; no kernel may be using it. */
 void gi_cuda_array_free(struct gi_cuda_queue *cu);
 
 /* Copies rows of bytes between the device and pageable host memory through pinned staging buffers.

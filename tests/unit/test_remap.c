@@ -412,6 +412,59 @@ static void test_choice_on_cuda(void **unused)
     check_choice(queue, &choices[0], "plain", 200000, 2, 2); /* wider than any texture */
 }
 
+/* Maps an image by default or, if `forced`, by the way "texture". Fails unless the samples are
+ * those of the definition, and `says` is in the detail that the way gives. */
+static void check_kept(struct gi_queue *queue, int width, int height, bool forced, const char *says)
+{
+    enum { USES_MAX = 64, W = 30, H = 20 };
+    static uint64_t seed = SEED;
+    struct gi_way_use uses[USES_MAX];
+    struct guard src, want;
+    struct gi_image device;
+    struct gi_remap spec = {.interpolation = GI_LINEAR, .height = height};
+    const char *detail = NULL;
+    spec.map.kind = GI_MAP_RINGS;
+    spec.map.rings = (struct gi_rings){W / 2.0, H / 2.0, 2.7, height / 6.3, false};
+    guard_alloc(&src, width, height, 1, GI_U8, 0);
+    guard_alloc(&want, W, H, 1, GI_U8, 0);
+    case_fill(&src.image, &seed);
+    define(&want.image, &src.image, &spec);
+    assert_int_equal(gi_queue_force_ways(queue, forced ? "remap:texture" : "", NULL), GI_OK);
+    assert_int_equal(queue->k->upload(queue, &device, &src.image, NULL, NULL), GI_OK);
+    check_way(queue, &spec, -1, &device, &want.image, 0);
+    queue->k->release(queue, &device);
+    int n = gi_queue_ways(queue, uses, USES_MAX);
+    for (int i = 0; i < n; i++)
+        if (strcmp(uses[i].primitive, "remap") == 0 && strcmp(uses[i].way, "texture") == 0)
+            detail = uses[i].detail;
+    assert_non_null(detail);
+    if (!strstr(detail, says))
+        fail_msg("%d x %d: \"%s\" says not \"%s\"", width, height, detail, says);
+    guard_free(&src);
+    guard_free(&want);
+}
+
+/* The array of the last image is kept; one of another shape is made when that comes twice in a row,
+ * or if the way is forced. */
+static void test_kept_array_on_cuda(void **unused)
+{
+    (void)unused;
+    struct gi_queue *queue = walk_queues[WALK_CPU_LEVELS];
+    if (!queue)
+        skip();
+    check_kept(queue, 64, 20, true, "address mode clamp");
+    check_kept(queue, 64, 20, false, "address mode clamp");
+    check_kept(queue, 41, 30, false, "plain loads");
+    check_kept(queue, 64, 20, false, "address mode clamp");
+    check_kept(queue, 41, 30, false, "plain loads");
+    check_kept(queue, 41, 30, false, "address mode clamp");
+    check_kept(queue, 64, 20, false, "plain loads");
+    check_kept(queue, 41, 30, false, "address mode clamp");
+    check_kept(queue, 7, 50, true, "address mode clamp");
+    check_kept(queue, 41, 30, true, "address mode clamp");
+    assert_int_equal(gi_queue_force_ways(queue, NULL, NULL), GI_OK);
+}
+
 static void test_labels(void **unused)
 {
     (void)unused;
@@ -428,9 +481,13 @@ static void test_labels(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_affine),     cmocka_unit_test(test_projective),
-        cmocka_unit_test(test_other_maps), cmocka_unit_test(test_choice_on_cuda),
-        cmocka_unit_test(test_labels),     cmocka_unit_test(walk_check_all),
+        cmocka_unit_test(test_affine),
+        cmocka_unit_test(test_projective),
+        cmocka_unit_test(test_other_maps),
+        cmocka_unit_test(test_choice_on_cuda),
+        cmocka_unit_test(test_kept_array_on_cuda),
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(walk_check_all),
     };
     return cmocka_run_group_tests(tests, walk_open, walk_close);
 }

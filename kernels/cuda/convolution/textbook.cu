@@ -1,19 +1,28 @@
 /* Dense convolution as the CUDA programming guide presents it: the general implementation, and the
- * reference for the others on the device.
+ * reference for the others on the device. This page is complete: the texture object, the kernel
+ * with its tile in shared memory, and the launch. GPUIMG_WAY=convolve_2d:textbook runs it.
  *
  * A block owns TALL rows of WIDE pixels of the result, a thread one pixel. Shared memory holds the
  * tile: the samples under some rows of the kernel with their halo, one plane of floats per channel.
  * They are fetched through a texture object whose address mode makes the border, or, if the
- * hardware does not support that, by loads and index arithmetic. Weights are kernel arguments in
- * constant memory.
+ * hardware does not support that, by loads and index arithmetic.
  *
  *          WIDE + taps - 1
  *        +-----------------+
  *        |   tile          |  TALL + steps - 1 rows: moves down by `steps` rows of the kernel, or,
- * if |  [WIDE x TALL]  |  one kernel row does not fit, along the row by `taps`
+ *        |  [WIDE x TALL]  |  if one kernel row does not fit, along the row by `taps`
  *        +-----------------+
  *
  * Example: 5 x 5 weights of 8-bit gray: the tile is 36 x 12 floats, and one pass covers the kernel.
+ *
+ * Phases: load (a tile), compute (its share of the sums), both until the kernel is covered; store.
+ *
+ * Weights are in constant memory, as a __grid_constant__ launch parameter: all threads of a warp
+ * read the same weight, which the constant cache broadcasts. A __constant__ array, filled by
+ * cudaMemcpyToSymbol(), would be the other way to constant memory. It is one symbol per device,
+ * shared by all launches: a queue could overwrite the weights that the kernel of another queue is
+ * still reading. A parameter belongs to its launch, and up to 32764 bytes of them are allowed
+ * (GI_WEIGHTS_MAX).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_2d.h"
 
@@ -89,7 +98,7 @@ static __global__ void __launch_bounds__(WIDE *TALL)
     for (int j0 = 0; j0 < args.height; j0 += args.steps)
         for (int i0 = 0; i0 < args.width; i0 += args.taps) {
             int steps = min(args.steps, args.height - j0), taps = min(args.taps, args.width - i0);
-            /* Load the tile with its halo. */
+            /* Load: the tile with its halo, once all threads are done with the last one. */
             __syncthreads();
             for (int r = (int)threadIdx.y; r < TALL + steps - 1; r += TALL)
                 for (int a = (int)threadIdx.x; a < WIDE + taps - 1; a += WIDE) {
@@ -100,7 +109,7 @@ static __global__ void __launch_bounds__(WIDE *TALL)
                         tile[c * args.plane + r * args.pitch + a] = v[c];
                 }
             __syncthreads();
-            /* Compute: each thread multiplies the samples under its pixel. */
+            /* Compute: each thread multiplies the samples under its pixel by the weights. */
             for (int j = 0; j < steps; j++) {
                 const float *weight = args.weights + (j0 + j) * args.width + i0;
                 const float *under = tile + ((int)threadIdx.y + j) * args.pitch + (int)threadIdx.x;
@@ -109,10 +118,48 @@ static __global__ void __launch_bounds__(WIDE *TALL)
                         sum[c] = __fmaf_rn(weight[i], under[c * args.plane + i], sum[c]);
             }
         }
+    /* Store. */
     if (x < args.src.width && y < args.src.height)
         for (int c = 0; c < CHANNELS; c++)
             store_any(&args.src, &args.dst, &args.rule, (size_t)x * CHANNELS + c, y, sum[c],
                       sum[CHANNELS - 1]);
+}
+
+/* Returns whether the hardware reads the image in linear memory through a texture object, and makes
+ * its border. Texels have 1, 2 or 4 channels. */
+static bool texture_fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
+                         const struct gi_border_spec *border)
+{
+    int width = 0, height = 0, pitch = 0;
+    cudaDeviceGetAttribute(&width, cudaDevAttrMaxTexture2DLinearWidth, cu->ordinal);
+    cudaDeviceGetAttribute(&height, cudaDevAttrMaxTexture2DLinearHeight, cu->ordinal);
+    cudaDeviceGetAttribute(&pitch, cudaDevAttrMaxTexture2DLinearPitch, cu->ordinal);
+    return image->channels != 3 && image->width <= width && image->height <= height &&
+           image->stride <= (size_t)pitch && gi_cuda_texture_makes(image, border);
+}
+
+/* Makes a texture object over the rows of the image: samples as they are, at pixel coordinates,
+ * clamped to the image or with the border value around it. */
+static cudaError_t make_texture(cudaTextureObject_t *texture, const struct gi_image *image,
+                                const struct gi_border_spec *border)
+{
+    int bits = 8 * (int)gi_type_nbytes(image->type), n = image->channels;
+    struct cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypePitch2D;
+    resource.res.pitch2D.devPtr = image->data;
+    resource.res.pitch2D.width = (size_t)image->width;
+    resource.res.pitch2D.height = (size_t)image->height;
+    resource.res.pitch2D.pitchInBytes = image->stride;
+    resource.res.pitch2D.desc = cudaCreateChannelDesc(
+        bits, n > 1 ? bits : 0, n > 2 ? bits : 0, n > 2 ? bits : 0,
+        image->type == GI_F32 ? cudaChannelFormatKindFloat : cudaChannelFormatKindUnsigned);
+    struct cudaTextureDesc how = {};
+    how.addressMode[0] = how.addressMode[1] =
+        border->mode == GI_BORDER_VALUE ? cudaAddressModeBorder : cudaAddressModeClamp;
+    how.filterMode = cudaFilterModePoint; /* no interpolation */
+    how.readMode = cudaReadModeElementType;
+    gi_cuda_border_color(how.borderColor, image, border);
+    return cudaCreateTextureObject(texture, &resource, &how, NULL);
 }
 
 template <typename T, int CHANNELS>
@@ -131,6 +178,12 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, const struct textboo
                                   struct gi_err *err)
 {
     GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, err));
+}
+
+static enum gi_status launch_any(struct gi_cuda_queue *cu, const struct textbook_args *args,
+                                 struct gi_err *err)
+{
+    GI_CUDA_TYPES(args->src.type, launch_type<T>(cu, args, err));
 }
 
 /* Chooses how much of the kernel is staged at once: as much as fits in shared memory. */
@@ -159,8 +212,15 @@ enum gi_status gi_cuda_textbook(struct gi_queue *queue, struct gi_image *dst,
     args.anchor_y = spec->anchor_y;
     memcpy(args.weights, spec->weights, (size_t)spec->width * spec->height * sizeof(float));
     divide(&args);
-    enum gi_status status = gi_cuda_texture(cu, &args.texture, src, &spec->border, err);
-    if (status)
-        return status;
-    GI_CUDA_TYPES(src->type, launch_type<T>(cu, &args, err));
+    args.texture = 0;
+    if (texture_fits(cu, src, &spec->border))
+        GI_CUDA_TRY(make_texture(&args.texture, src, &spec->border));
+    gi_way_detail(queue, !args.texture ? "plain loads: no texture object makes this border"
+                         : spec->border.mode == GI_BORDER_CLAMP
+                             ? "image read through a texture object, address mode clamp"
+                             : "image read through a texture object, address mode border");
+    enum gi_status status = launch_any(cu, &args, err), retired = GI_OK;
+    if (args.texture) /* the kernel may still be reading */
+        retired = gi_cuda_texture_retire(cu, args.texture, status ? NULL : err);
+    return status ? status : retired;
 }

@@ -136,14 +136,16 @@ static enum gi_status by_texture(struct gi_queue *queue, struct gi_image *dst,
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct remap_args args;
     cudaTextureObject_t texture = 0;
+    /* If a way is forced, no row is asked after the first one. */
+    bool forced = gi_way_next(queue, gi_ways_find(queue->k, "remap"), 0) < 0;
     enum gi_status status = fill_args(cu, &args, dst, src, spec, err);
     if (!status)
         status = gi_cuda_array_texture(cu, &texture, src, &spec->border,
-                                       spec->map.kind == GI_MAP_RINGS, err);
+                                       spec->map.kind == GI_MAP_RINGS, forced, err);
     if (status)
         return status;
     if (!texture) {
-        gi_way_detail(queue, "no device memory for a texture object: plain loads instead");
+        gi_way_detail(queue, "no texture object of this shape at hand: plain loads instead");
         return gi_cuda_remap_plain(cu, &args, spec->interpolation, err);
     }
     gi_way_detail(queue, spec->border.mode == GI_BORDER_CLAMP
