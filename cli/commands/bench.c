@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/commands/bench_ways.h"
 #include "cli/run/device_options.h"
 #include "cli/json.h"
 #include "cli/process.h"
@@ -27,7 +28,7 @@ enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON };
 struct params {
     const char *device;
     int threads, size, format;
-    bool save;
+    bool save, ways;
 };
 
 /* The measurements of one device: a CPU or a GPU. */
@@ -52,7 +53,8 @@ struct bench {
 struct row {
     const struct gi_filter *filter;
     struct gi_pipeline_time times[2];
-    int auto_side; /* 0: never */
+    struct gi_way_times ways[2]; /* with --ways instead of `times` */
+    int auto_side;               /* 0: never */
 };
 
 /* Draws waves with noise, which have smooth parts, edges, and thousands of components. */
@@ -218,10 +220,15 @@ static enum gi_status measure_step(struct bench *bench, struct row *row, const s
     enum gi_status status = gi_pipeline_new(&pipeline, step, 1, &bench->images[0], NULL, err);
     if (status)
         return status;
-    for (int i = 0; i < bench->ncolumns && !status; i++)
-        status = gi_pipeline_measure(&row->times[i], pipeline, bench->columns[i].queue,
-                                     bench->images, bench->nimages, err);
-    if (!status && bench->ncolumns > 1)
+    bool ways = bench->params->ways;
+    for (int i = 0; i < bench->ncolumns && !status; i++) {
+        struct gi_queue *queue = bench->columns[i].queue;
+        status = ways ? gi_way_times_measure(&row->ways[i], pipeline, queue, bench->images,
+                                             bench->nimages, err)
+                      : gi_pipeline_measure(&row->times[i], pipeline, queue, bench->images,
+                                            bench->nimages, err);
+    }
+    if (!status && !ways && bench->ncolumns > 1)
         row->auto_side = auto_side(bench, step);
     gi_pipeline_free(&pipeline);
     return status;
@@ -271,6 +278,10 @@ static void print_head(const struct bench *bench)
         printf("%scuda    none: %s\n", item, bench->no_cuda.text);
     printf("%simage   %d x %d, gray, 8 bits; kernels alone, options at their defaults\n\n", item,
            bench->params->size, bench->params->size);
+    if (bench->params->ways) {
+        gi_way_times_head(markdown);
+        return;
+    }
     bool cuda = bench->ncolumns > 1;
     if (markdown) {
         printf("| operation |");
@@ -293,6 +304,10 @@ static enum gi_status print_row(const struct bench *bench, const struct row *row
                                 struct gi_err *err)
 {
     bool markdown = bench->params->format == FORMAT_MARKDOWN;
+    for (int i = 0; i < bench->ncolumns && bench->params->ways; i++)
+        gi_way_times_print(&row->ways[i], row->filter->name, bench->columns[i].name, markdown);
+    if (bench->params->ways)
+        return gi_cli_flush(err);
     printf(markdown ? "| %s |" : "%-16s", row->filter->name);
     for (int i = 0; i < bench->ncolumns; i++)
         printf(markdown ? " %.4f | %.1f | %.1f %% |" : "%10.4f%9.1f%9.1f %%", row->times[i].ms,
@@ -322,6 +337,12 @@ static json_t *row_json(const struct bench *bench, const struct row *row)
 {
     json_t *object = json_object(), *times = json_array();
     json_object_set_new(object, "name", gi_json_text(row->filter->name));
+    for (int i = 0; i < bench->ncolumns && bench->params->ways; i++)
+        gi_way_times_json(times, &row->ways[i], bench->columns[i].name);
+    if (bench->params->ways) {
+        json_object_set_new(object, "ways", times);
+        return object;
+    }
     for (int i = 0; i < bench->ncolumns; i++) {
         const struct gi_pipeline_time *time = &row->times[i];
         json_t *entry = json_object();
@@ -418,6 +439,12 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, save),
      .help = "Store the rates of these devices for --device auto, in gpuimg/rates.json "
              "of XDG_CACHE_HOME or ~/.cache, or in the file that GPUIMG_RATES names"},
+    {.name = "ways",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, ways),
+     .help =
+         "Time each implementation (gpuimg list --ways) of the operation's primitives that takes "
+         "the work, and mark the default"},
     {.name = "size",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, size),
@@ -465,6 +492,7 @@ const struct gi_command gi_command_bench = {
         "from which that chooses CUDA, up to 65536 x 65536.",
     .examples = "gpuimg bench\n"
                 "gpuimg bench gaussian convolve --size 8192\n"
+                "gpuimg bench convolve histogram --ways\n"
                 "gpuimg bench --device cpu --threads 1 --format json",
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)}},

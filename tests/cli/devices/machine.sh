@@ -1,6 +1,6 @@
 #!/bin/bash
 # bench: the form of its output, because times depend on the machine, and the rates that --save stores.
-# Sources: cli/commands/bench.c cli/run/rates*
+# Sources: cli/commands/bench*.c cli/run/rates*
 . "$(dirname "$0")/../lib.sh"
 number='[0-9.e+]+'
 
@@ -25,6 +25,18 @@ check "bench --format json has all numbers" jq -e '
 expect 0 gpuimg bench blur --size 32 --format markdown
 check "bench --format markdown has a row for blur" grep -qE '^\| blur \|( [0-9.e+-]+ \| [0-9.e+-]+ \| [0-9.e+-]+ % \|)+' out
 check "all rows of the table have the same number of cells" awk -F'|' '/^\|/ {if (n && NF != n) bad = 1; n = NF} END {exit bad}' out
+
+# A way runs or is left out, and exactly one way per primitive is the default.
+expect 0 gpuimg bench blur histogram --size 64 --device cpu --threads 1 --ways
+check "bench --ways has a line per way of box" diff <(awk '$1 == "blur" {print $3}' out | sort) \
+    <(gpuimg list --ways | awk '$1 == "cpu" && $2 == "box" && $3 != "weighed" {print "box:" $3}' | sort)
+check "bench --ways times ways in milliseconds" grep -qE "^histogram +cpu +histogram:bins +$number$" out
+check "bench --ways marks one default" test "$(grep -cE "^blur .* $number default$" out)" = 1
+GPUIMG_WAY=box:running expect 0 gpuimg bench blur --size 64 --device cpu --ways --format json
+check "bench --ways names the way that GPUIMG_WAY forces as the default" \
+    jq -e '[.operations[].ways[] | select(.default) | .primitive + ":" + .way] == ["box:running"]' out
+expect 0 gpuimg bench blur --size 64 --device cpu --ways --format markdown
+check "bench --ways --format markdown has a table" grep -qE '^\| blur \| cpu \| box:running \| [0-9.e+-]+ \| \|$' out
 
 expect_error 2 'bench: frobnicate: no such operation*' bench frobnicate
 expect_error 2 'bench: --size 8: want *' bench --size 8

@@ -1,0 +1,38 @@
+/* gpuimg bench --ways: the ways (implementations) of an operation's primitives, timed beside each
+ * other.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BENCH_WAYS_H
+#define GI_CLI_BENCH_WAYS_H
+
+#include "cli/json.h"
+#include "filters/pipeline.h"
+
+enum { GI_WAY_TIMES_MAX = 64 };
+
+struct gi_way_time {
+    const char *primitive, *way; /* static */
+    bool chosen;                 /* this way runs if none is forced */
+    double ms;
+};
+
+/* The ways of one operation on one device. */
+struct gi_way_times {
+    struct gi_way_time ways[GI_WAY_TIMES_MAX];
+    int n;
+};
+
+/* Times the pipeline, as gi_pipeline_measure() does, by every way of the primitives that it runs:
+ * each is forced in turn, and left out if it does not take the work. Leaves the ways of the queue
+ * as GPUIMG_WAY says. Errors: as gi_pipeline_measure(). */
+enum gi_status gi_way_times_measure(struct gi_way_times *times, const struct gi_pipeline *pipeline,
+                                    struct gi_queue *queue, const struct gi_image *srcs, int nsrcs,
+                                    struct gi_err *err);
+
+/* Print the head of the table and the lines of one operation on one device. */
+void gi_way_times_head(bool markdown);
+void gi_way_times_print(const struct gi_way_times *times, const char *operation, const char *device,
+                        bool markdown);
+/* Appends an object per way to the array. */
+void gi_way_times_json(json_t *array, const struct gi_way_times *times, const char *device);
+
+#endif
