@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/feed.h"
 
+#include "cli/run/memory_budget.h"
 #include "cli/run/progress.h"
 #include "cli/run/stop.h"
 
@@ -15,6 +16,7 @@ enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *
     enum gi_status status = gi_engine_new(&watch.engine, &options, feed, work, err);
     if (status)
         return status;
+    gi_memory_give_back();
     gi_stop_listen();
     struct gi_progress *progress =
         gi_progress_start(params->progress, gi_progress_of_engine, &watch);

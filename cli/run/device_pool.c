@@ -9,6 +9,7 @@
 #include "cli/process.h"
 #include "cli/run/pooled_device.h"
 #include "cli/run/rates.h"
+#include "cli/run/timing.h"
 #include "cli/log.h"
 #include "kernels/kernels.h"
 
@@ -27,7 +28,6 @@ struct gi_device_pool {
     int threads;
     uint64_t images;
     bool one;              /* images come one at a time, and take the GPU or the CPU */
-    double waited_ms;      /* with `one`, for CUDA to open; negative: it was not waited for */
     bool verbose, decided; /* decided: `auto` has estimated the work */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a queue has become idle, or a member ready or lost */
@@ -128,7 +128,6 @@ static enum gi_status make(struct gi_device_pool **out, const struct gi_device_p
         return gi_fail(err, GI_E_MEMORY, "out of memory: devices");
     devices->choice = choice;
     devices->asked_by = asked_by;
-    devices->waited_ms = -1;
     devices->threads = gi_thread_count(device->threads);
     devices->images = images ? images : MANY;
     devices->one = one;
@@ -176,6 +175,8 @@ int gi_device_pool_threads(const struct gi_device_pool *devices)
 const struct gi_allocator *gi_device_pool_allocator(struct gi_device_pool *devices)
 {
     const struct gi_allocator *allocator = NULL;
+    if (devices->one)
+        return NULL; /* pinning memory takes longer than one image saves by it */
     pthread_mutex_lock(&devices->lock);
     for (int i = 0; i < devices->ngpus && !allocator; i++)
         if (devices->gpus[i].ready)
@@ -331,11 +332,6 @@ static struct gi_estimate estimate_for(const struct gi_device_pool *devices,
     return gi_pipeline_estimate(pipeline, 1, devices->threads, &cpu, &cuda);
 }
 
-double gi_device_pool_waited_ms(const struct gi_device_pool *devices)
-{
-    return devices->waited_ms;
-}
-
 bool gi_device_pool_may_open(const struct gi_device_pool *devices)
 {
     return devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->gpus[0].started;
@@ -353,7 +349,7 @@ static bool need_cuda(struct gi_device_pool *devices)
 {
     double start = gi_now_ms();
     bool open = gi_pooled_device_wait(&devices->gpus[0]);
-    devices->waited_ms = (devices->waited_ms > 0 ? devices->waited_ms : 0) + gi_now_ms() - start;
+    gi_timing_add("context", gi_now_ms() - start);
     return open;
 }
 

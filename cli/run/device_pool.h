@@ -27,7 +27,8 @@ void gi_device_pool_free(struct gi_device_pool **devices);
 int gi_device_pool_threads(const struct gi_device_pool *devices);
 
 /* Returns an allocator for the samples of images for the pool: its memory is reused, and pinned if
- * a GPU takes part. All images from it must be freed before the pool. */
+ * a GPU takes part. All images from it must be freed before the pool. NULL if images come one at a
+ * time: plain memory is best. */
 const struct gi_allocator *gi_device_pool_allocator(struct gi_device_pool *devices);
 
 /* Runs gi_pipeline_run() on the next free queue. A GPU that is lost (GI_E_DEVICE) gets no more
@@ -45,7 +46,4 @@ enum gi_status gi_device_pool_run(struct gi_device_pool *devices,
  * estimate for the pipeline that is to come says so. */
 bool gi_device_pool_may_open(const struct gi_device_pool *devices);
 void gi_device_pool_expect(struct gi_device_pool *devices, const struct gi_pipeline *pipeline);
-/* Milliseconds that runs waited for CUDA to open; negative: it was not asked for. */
-double gi_device_pool_waited_ms(const struct gi_device_pool *devices);
-
 #endif

@@ -3,12 +3,14 @@
 #include "cli/run/driver.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/inputs/stream.h"
 #include "cli/process.h"
 #include "cli/run/batch.h"
 #include "cli/run/chain_outputs.h"
 #include "cli/run/ready.h"
+#include "cli/run/imaging.h"
 #include "cli/run/session.h"
 #include "cli/run/timing.h"
 #include "cli/tables/tables.h"
@@ -19,8 +21,10 @@ struct one {
     const struct gi_batch_job *job;
     const char *input, *output; /* output NULL: only tables and arrays are written */
     struct gi_io_params io;
-    struct gi_session *session;
+    struct gi_imaging *imaging;
+    struct gi_watch watch;
     int threads;
+    bool taken;            /* the engine has it */
     struct gi_ready ready; /* set if there is a chain */
     struct gi_image image; /* as loaded, later the result */
     struct gi_metadata metadata;
@@ -35,7 +39,7 @@ static bool ends_in_analysis(const struct gi_chain *chain)
 
 /* Replaces the image by the chain's result. A chain that is a single analysis reads the image
  * itself, other analyses read copies of the images at their steps. */
-static enum gi_status compute(struct one *one, struct gi_err *err)
+static enum gi_status compute(struct one *one, struct gi_item *item, struct gi_err *err)
 {
     struct gi_ready *ready = &one->ready;
     const struct gi_chain *chain = one->job->chain;
@@ -46,27 +50,27 @@ static enum gi_status compute(struct one *one, struct gi_err *err)
         ready->sides[0].copy_out = ready->sides[0].shape = NULL;
         ready->inputs[0] = src;
     }
-    enum gi_status status = gi_session_run(one->session, one->output ? &made : NULL, &src,
-                                           ready->steps, chain->n, ready->sides, err);
+    gi_watch_stage(&one->watch, "kernels");
+    enum gi_status status =
+        gi_imaging_compute(one->imaging, item, one->output ? &made : NULL, &src, ready, err);
     if (!looks)
         gi_image_free(&src);
     one->image = made;
+    if (!one->output) /* tables may go to the terminal */
+        gi_watch_end(&one->watch);
     return status;
 }
 
-static enum gi_status save(struct one *one, struct gi_err *err)
+static enum gi_status save(struct one *one, struct gi_item *item, struct gi_err *err)
 {
-    double start = gi_now_ms();
     enum gi_status status = gi_cli_check_way(one->input, one->output, &one->io, &one->info, err);
-    gi_session_stage(one->session, "encode");
-    if (!status)
-        status = gi_cli_save(&one->image, &one->metadata, one->output, &one->io, one->threads, err);
-    gi_timing_add("encode", gi_now_ms() - start);
-    return status;
+    gi_watch_stage(&one->watch, "encode");
+    return status ? status
+                  : gi_imaging_save(one->imaging, item, &one->image, &one->metadata, false, err);
 }
 
 /* Writes the tables of the chain and then the image: all of them or none. */
-static enum gi_status report_and_save(struct one *one, struct gi_err *err)
+static enum gi_status report_and_save(struct one *one, struct gi_item *item, struct gi_err *err)
 {
     enum gi_status status = gi_bundle_new(&one->io.bundle, true, err);
     double start = gi_now_ms();
@@ -75,34 +79,79 @@ static enum gi_status report_and_save(struct one *one, struct gi_err *err)
                                  one->io.bundle, err);
     gi_timing_add("report", gi_now_ms() - start);
     if (!status && one->output)
-        status = save(one, err);
+        status = save(one, item, err);
     if (!status)
         status = gi_bundle_commit(&one->io.bundle, err);
     gi_bundle_abandon(&one->io.bundle);
     return status;
 }
 
-static enum gi_status load_and_run(struct one *one, struct gi_err *err)
+/* The work on the item. */
+static enum gi_status work_on(void *self, struct gi_item *item, struct gi_err *err)
 {
+    struct one *one = self;
     const struct gi_chain *chain = one->job->chain;
     bool reports = one->job->text || ends_in_analysis(chain);
     enum gi_status status = chain ? gi_ready_make(&one->ready, chain, err) : GI_OK;
     if (!status)
-        status = gi_session_load(one->session, &one->image,
-                                 one->output || one->job->text ? &one->metadata : NULL, &one->info,
-                                 one->input, &one->io, one->ready.steps, chain ? chain->n : 0, err);
+        status =
+            gi_imaging_load(one->imaging, item, &one->image,
+                            one->output || one->job->text ? &one->metadata : NULL, &one->info, err);
     if (!status)
         one->maxval = gi_cli_maxval(&one->image, &one->info, &one->io);
     if (!status && chain)
-        status = compute(one, err);
+        status =
+            gi_cli_check_levels(one->ready.steps, chain->n, &one->image, &one->info, &one->io, err);
+    if (!status && chain)
+        status = compute(one, item, err);
     if (!status)
         status = gi_ways_forced_ran(err);
     if (!status)
-        status = reports ? report_and_save(one, err) : save(one, err);
+        status = reports ? report_and_save(one, item, err) : save(one, item, err);
     if (chain)
         gi_ready_free(&one->ready);
     gi_image_free(&one->image);
     gi_metadata_free(&one->metadata);
+    return status;
+}
+
+/* The feed of one item. */
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct one *one = self;
+    *more = !one->taken;
+    if (one->taken)
+        return GI_OK;
+    one->taken = true;
+    item->line.input = strdup(one->input);
+    item->line.output = one->output ? strdup(one->output) : NULL;
+    return item->line.input && (item->line.output || !one->output)
+               ? GI_OK
+               : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+}
+
+/* The error of the item is that of the command, which main() logs. */
+static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    (void)self;
+    if (item->line.status)
+        *err = item->line.err;
+    *item->line.err.text = '\0';
+    return item->line.status;
+}
+
+/* A batch of one: the engine works in this thread, and no memory has to be shared. */
+static enum gi_status run_engine(struct one *one, struct gi_err *err)
+{
+    static const struct gi_feed_kind kind = {.next = next};
+    const struct gi_feed feed = {.kind = &kind, .self = one, .n = 1};
+    const struct gi_work_on work = {.self = one, .run = work_on, .deliver = deliver};
+    const struct gi_engine_options options = {.threads = 1, .memory = UINT64_MAX};
+    struct gi_engine *engine;
+    enum gi_status status = gi_engine_new(&engine, &options, &feed, &work, err);
+    if (!status)
+        status = gi_engine_run(engine, err);
+    gi_engine_free(&engine);
     return status;
 }
 
@@ -118,14 +167,20 @@ static enum gi_status run_one(struct one *one, struct gi_err *err)
         status = gi_cli_check_way(one->input, one->output, &one->io, NULL, err);
     if (!status && job->text)
         status = gi_chain_check_places(job->chain, one->output, err);
+    if (!status && strcmp(one->input, "-") == 0 && isatty(STDIN_FILENO))
+        status = gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
+    const struct gi_imaging_options options = {
+        .chain = job->chain, .io = &one->io, .device = device, .one = &one->watch};
     if (!status)
-        status = gi_session_new(&one->session, device, err);
+        status = gi_imaging_new(&one->imaging, &options, err);
     if (status)
         return status;
     one->threads = gi_thread_count(device->threads);
-    gi_session_watch(one->session, p && p->progress, 1);
-    status = load_and_run(one, err);
-    gi_session_free(&one->session);
+    gi_watch_start(&one->watch, p && p->progress, 0);
+    status = run_engine(one, err);
+    gi_watch_end(&one->watch);
+    if (gi_cli_tears_down())
+        gi_imaging_free(&one->imaging);
     return status;
 }
 

@@ -56,7 +56,6 @@ enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_opti
         gi_engine_free(out);
         return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
     }
-    gi_memory_give_back();
     engine->options = *options;
     if (!engine->options.memory)
         engine->options.memory = gi_memory_share();

@@ -31,7 +31,8 @@ enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_o
         return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
     imaging->options = *options;
     enum gi_status status =
-        gi_device_pool_new(&imaging->devices, options->device, options->images, err);
+        options->one ? gi_device_pool_new_for_one(&imaging->devices, options->device, err)
+                     : gi_device_pool_new(&imaging->devices, options->device, options->images, err);
     if (!status)
         status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);
     if (!status && options->chain && options->chain->n)
@@ -98,10 +99,32 @@ static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_i
     return nbytes;
 }
 
+/* Opens CUDA for a single image while it is decoded, if the chain is going to take it. */
+static void expect(const struct gi_imaging *imaging, const struct gi_image *shape)
+{
+    struct gi_ready ready;
+    struct gi_plans_use use;
+    if (!imaging->plans || !gi_device_pool_may_open(imaging->devices))
+        return;
+    enum gi_status status = gi_ready_make(&ready, imaging->options.chain, NULL);
+    if (!status && !gi_plans_take(imaging->plans, &use, shape, &ready, NULL)) {
+        gi_device_pool_expect(imaging->devices, use.pipeline);
+        gi_plans_give_back(imaging->plans, &use);
+    }
+    gi_ready_free(&ready);
+}
+
 /* Reserves memory for the samples as stored, as converted, and for the results. */
 static void on_shape(void *arg, const struct gi_image *stored)
 {
     struct coming *coming = arg;
+    const struct gi_imaging *imaging = coming->imaging;
+    if (imaging->options.one) {
+        struct gi_image shape = gi_cli_shape(imaging->options.io, stored);
+        gi_watch_size(imaging->options.one, stored);
+        expect(imaging, &shape);
+        return;
+    }
     if (!coming->item->turn.engine || coming->told)
         return;
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);

@@ -7,6 +7,7 @@
 #include "cli/run/chain.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
+#include "cli/run/watch.h"
 
 struct gi_imaging;
 
@@ -14,9 +15,11 @@ struct gi_imaging_options {
     const struct gi_chain *chain; /* NULL or without steps: the image is only converted */
     const struct gi_io_params *io;
     const struct gi_device_params *device;
-    uint64_t images; /* number of images expected; 0: unknown */
-    bool times;      /* fills the items' `ms` of upload, kernels and download, each of which
-                        costs a synchronisation */
+    uint64_t images;      /* number of images expected; 0: unknown */
+    struct gi_watch *one; /* images come one at a time, as for gi_device_pool_new_for_one(), and
+                             this shows their progress; NULL: many at once */
+    bool times;           /* fills the items' `ms` of upload, kernels and download, each of which
+                             costs a synchronisation */
 };
 
 /* Opens the devices. The options must outlive it. Errors: as gi_device_pool_new(). */

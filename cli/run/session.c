@@ -15,7 +15,6 @@
 struct gi_session {
     const struct gi_device_params *params;
     struct gi_device_pool *devices;
-    double waited_ms; /* of gi_device_pool_waited_ms(), noted so far */
     struct gi_watch watch;
     struct gi_limits limits; /* for results */
 };
@@ -135,11 +134,6 @@ static enum gi_status run(struct gi_session *session, const struct gi_pipeline *
     enum gi_status status =
         each ? gi_device_pool_run(session->devices, pipeline, dst, src, sides, &times, err)
              : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", nsteps);
-    double waited = gi_device_pool_waited_ms(session->devices);
-    if (waited >= 0) {
-        gi_timing_add("context", waited - session->waited_ms);
-        session->waited_ms = waited;
-    }
     if (!status)
         note_times(steps, nsteps, &times);
     free(each);
