@@ -95,14 +95,14 @@ OBJ     := $(CU_SRC:%.cu=$(B)/%.cu.o) $(foreach l,$(LEVELS),$(CPU_SRC:%.c=$(B)/%
 LIB     := $(B)/libgpuimg.a
 CUDA_LIBS := $(if $(filter 1,$(HAVE_CUDA)),-L$(CUDA_HOME)/lib64 -lcudart_static -lrt)
 
-# A line per file, or with V=1 the commands. $(call compiling,CC,FILE) is the first line of a recipe that makes an object; the
-# share is that of the objects that did not exist when make began, and is left out if all did.
+# A line per file, or with V=1 the commands. $(call compiling,CC,FILE) is the first line of a recipe that makes an object; with
+# its share of all objects if none existed when make began.
 Q         := $(if $(V),,@)
 STARTED   := $(shell date +%s)
 COMPILED   = $(OBJ) $(MAIN) $(if $(filter unit test%,$(MAKECMDGOALS)),$(addsuffix .o,$(filter $(UNIT) $(REPLAY),$(TEST_GOALS))))
-MISSING    = $(eval MISSING := $(words $(filter-out $(wildcard $(COMPILED)),$(COMPILED))))$(MISSING)
-compiling  = @mkdir -p $(@D)$(if $(V),,$(eval DONE += x)$(eval SHARE := $(words $(DONE)) * 100 / $(MISSING)); \
-               printf '$(if $(filter 0,$(MISSING)),,[%3d %%] )%s\n' $(if $(filter 0,$(MISSING)),,$$(($(SHARE) < 100 ? $(SHARE) : 100))) '$1 $2')
+TO_COMPILE = $(eval TO_COMPILE := $(if $(wildcard $(COMPILED)),0,$(words $(COMPILED))))$(TO_COMPILE)
+compiling  = @mkdir -p $(@D)$(if $(V),,$(eval DONE += x); \
+               $(if $(filter 0,$(TO_COMPILE)),echo,printf '[%3d %%] %s\n' $$(($(words $(DONE)) * 100 / $(TO_COMPILE)))) '$1 $2')
 linking    = $(if $(V),,@echo '$1 $@')
 
 .PHONY: all ## build the program, build/gpuimg (what plain make does)

@@ -9,16 +9,22 @@ ARM_PACKAGES     := gcc-aarch64-linux-gnu qemu-user mmdebstrap
 CLUSTER_PACKAGES := munge slurmctld slurmd slurm-client python3-venv python3-numpy jq iproute2
 
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+# What they share: a program takes from the archive what it calls.
 UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
+UNIT_LIB    := $(B)/libtests.a
+$(UNIT_LIB): $(UNIT_SHARED)
+	$(call linking,AR)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 $(B)/headers-of-tests: | $(B)/headers
 	@$(call missing,cmocka.h, unit)
 	@touch $@
 
-$(UNIT:%=%.o): | $(B)/headers-of-tests
-$(UNIT): %: %.o $(UNIT_SHARED) $(LIB)
+$(UNIT:%=%.o) $(UNIT_SHARED): | $(B)/headers-of-tests
+$(UNIT): %: %.o $(UNIT_LIB) $(LIB)
 	$(call linking,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(UNIT_SHARED) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) $(call optional,tiffio.h,-ltiff) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(UNIT_LIB) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) $(call optional,tiffio.h,-ltiff) -lcmocka
 
 .PHONY: unit ## build the unit tests
 unit: $(UNIT)

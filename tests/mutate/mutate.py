@@ -53,7 +53,7 @@ CHANGES = [
 RELEVANT = {
     "imgio": "unit/test_imgio_.*|cli/(outputs|formats)/.*",
     "filters": "unit/test_(filter|options|chains|tables).*|cli/(options|help)/.*|filters/.*",
-    "kernels": "unit/test_(cpu_|pool|queues|filter|ways|bands|extract).*|filters/.*|cli/(devices/selftest|options/levels)",
+    "kernels": "unit/test_(convolution|morphology|rank|denoise|tone|statistics|regions|pool|queues|filter|ways|bands|extract).*|filters/.*|cli/(devices/selftest|options/levels)",
     "cli": "unit/test_cli_.*|cli/.*",
 }
 

@@ -1,6 +1,5 @@
-/* The definitions of kernels.h in plain loops over single samples. The file is included twice: with
- * REAL float it is the definition to the bit, with REAL double the ideal result. REF(name) forms
- * the names of the functions, and FMA is the fused multiply-add of float or a plain one of double.
+/* The bodies of definitions.h, for definitions.c: REF(name) forms the names of the functions, and
+ * FMA is the fused multiply-add of float or a plain one of double.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "kernels/kernels.h"
 #include "kernels/convolution.h"
 
-static REAL REF(sample)(const struct gi_image *image, int y, int x, int c)
+REAL REF(sample)(const struct gi_image *image, int y, int x, int c)
 {
     size_t i = (size_t)x * (size_t)image->channels + (size_t)c;
     if (image->type == GI_U8)
@@ -18,7 +17,7 @@ static REAL REF(sample)(const struct gi_image *image, int y, int x, int c)
     return ((const float *)gi_row(image, y))[i];
 }
 
-static void REF(put)(struct gi_image *image, int y, int x, int c, REAL v)
+void REF(put)(struct gi_image *image, int y, int x, int c, REAL v)
 {
     size_t i = (size_t)x * (size_t)image->channels + (size_t)c;
     double full = (double)gi_type_full_scale(image->type);
@@ -32,8 +31,8 @@ static void REF(put)(struct gi_image *image, int y, int x, int c, REAL v)
 }
 
 /* Returns the value that is filtered, after border mode and premultiplication. */
-static REAL REF(at)(const struct gi_image *src, const struct gi_border_spec *border,
-                    enum gi_alpha_rule rule, long long y, long long x, int c)
+REAL REF(at)(const struct gi_image *src, const struct gi_border_spec *border,
+             enum gi_alpha_rule rule, long long y, long long x, int c)
 {
     int i = gi_border_index(y, src->height, border->mode);
     int j = gi_border_index(x, src->width, border->mode);
@@ -136,15 +135,14 @@ static void REF(finish_all)(struct gi_image *dst, const struct gi_image *src, RE
     free(f);
 }
 
-static void REF(separable)(struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_separable *spec)
+void REF(separable)(struct gi_image *dst, const struct gi_image *src,
+                    const struct gi_separable *spec)
 {
     REF(finish_all)
     (dst, src, REF(separable_sums)(src, spec), spec->alpha, spec->sum, &spec->epilogue);
 }
 
-static void REF(dense)(struct gi_image *dst, const struct gi_image *src,
-                       const struct gi_dense *spec)
+void REF(dense)(struct gi_image *dst, const struct gi_image *src, const struct gi_dense *spec)
 {
     int w = src->width, h = src->height, n = src->channels;
     enum gi_alpha_rule rule = REF(rule)(src, spec->alpha);
@@ -162,8 +160,8 @@ static void REF(dense)(struct gi_image *dst, const struct gi_image *src,
     REF(finish_all)(dst, src, f, spec->alpha, spec->sum, &spec->epilogue);
 }
 
-static void REF(gradient)(struct gi_image *dst, const struct gi_image *src,
-                          const struct gi_gradient_magnitude *spec)
+void REF(gradient)(struct gi_image *dst, const struct gi_image *src,
+                   const struct gi_gradient_magnitude *spec)
 {
     static const float d[3] = {-1, 0, 1};
     struct gi_separable one = {.row = d,
@@ -186,7 +184,7 @@ static void REF(gradient)(struct gi_image *dst, const struct gi_image *src,
     REF(finish_all)(dst, src, gx, spec->alpha, 1, &store);
 }
 
-static void REF(luma)(struct gi_image *dst, const struct gi_image *src)
+void REF(luma)(struct gi_image *dst, const struct gi_image *src)
 {
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++) {

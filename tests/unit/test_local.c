@@ -1,12 +1,9 @@
-/* Adaptive (local) thresholds on every level of the CPU and on CUDA, against a definition in plain
- * loops.
+/* Adaptive (local) thresholds: every way gives the definition of kernels/tone.h in plain loops.
  * Sources: tone
  * SPDX-License-Identifier: MIT */
-#include "image_cases.h"
-#include "ways_walk.h"
+#include "definitions.h"
+#include "primitives.h"
 #include "kernels/tone.h"
-
-static uint64_t seed = 20261123;
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -27,27 +24,16 @@ static uint64_t level(const struct gi_local *spec, const struct gi_image *image,
 static struct plain plain_at(const struct gi_image *src, const struct gi_local *spec, int y, int x,
                              int c)
 {
-    struct plain p = {0, 0, 0};
+    struct plain p = {level(spec, src, (double)exact_sample(src, y, x, c)), 0, 0};
+    struct gi_border_spec border = exact_border(&spec->border, src);
     int half = spec->k / 2;
-    float full = gi_type_full_scale(src->type);
-    for (int j = -half; j <= half; j++) {
-        int yi = gi_border_index((long long)y + j, src->height, spec->border.mode);
+    for (int j = -half; j <= half; j++)
         for (int i = -half; i <= half; i++) {
-            int xi = gi_border_index((long long)x + i, src->width, spec->border.mode);
-            double v = (double)spec->border.value[c];
-            if (yi >= 0 && xi >= 0)
-                v = gi_sample(gi_row(src, yi), (size_t)xi * (size_t)src->channels + (size_t)c,
-                              src->type);
-            else if (src->type != GI_F32)
-                v = rint(fmin(fmax(v, 0), (double)full));
+            double v = (double)exact_at(src, &border, GI_ALPHA_PLAIN, y + j, x + i, c);
             uint64_t l = level(spec, src, v);
             p.s += l;
             p.q += (wide)l * l;
         }
-    }
-    p.v =
-        level(spec, src,
-              gi_sample(gi_row(src, y), (size_t)x * (size_t)src->channels + (size_t)c, src->type));
     return p;
 }
 
@@ -72,269 +58,160 @@ static bool above(const struct gi_local *spec, const struct plain *p)
     return t < 0 ? a > 0 || square < limit : a > 0 && square > limit;
 }
 
-static void put(const struct gi_image *image, int y, size_t i, double v)
-{
-    void *row = gi_row(image, y);
-    if (image->type == GI_U8)
-        ((uint8_t *)row)[i] = (uint8_t)v;
-    else if (image->type == GI_U16)
-        ((uint16_t *)row)[i] = (uint16_t)v;
-    else
-        ((float *)row)[i] = (float)v;
-}
-
 /* Computes the mask, and returns the maximum spread D over the rows that count. */
-static double define(const struct gi_image *dst, const struct gi_image *src,
-                     const struct gi_local *spec)
+static double define(struct gi_image *dst, const struct gi_image *src, const struct gi_local *spec)
 {
     double most = 0;
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++)
             for (int c = 0; c < src->channels; c++) {
-                size_t i = (size_t)x * (size_t)src->channels + (size_t)c;
                 if (c == gi_colour_channels(src)) {
-                    put(dst, y, i, gi_sample(gi_row(src, y), i, src->type));
+                    exact_put(dst, y, x, c, exact_sample(src, y, x, c));
                     continue;
                 }
                 struct plain p = plain_at(src, spec, y, x, c);
                 bool on = above(spec, &p) != spec->invert;
                 if (y >= spec->above && y < src->height - spec->below)
                     most = fmax(most, spread_of(&p, (uint64_t)spec->k * (uint64_t)spec->k));
-                put(dst, y, i, on ? (double)gi_type_full_scale(src->type) : 0);
+                exact_put(dst, y, x, c, on ? gi_type_full_scale(src->type) : 0);
             }
     return most;
 }
 
-static void check_way(struct gi_queue *queue, int way, const struct gi_image *src,
-                      const struct gi_image *want, const struct gi_local *spec)
+static void define_mask(struct walk_case *c)
 {
-    struct gi_image dst, back;
-    struct gi_err err = {0};
-    assert_int_equal(
-        queue->k->alloc(queue, &dst, src->width, src->height, src->channels, src->type, &err),
-        GI_OK);
-    enum gi_status status = queue->k->local_threshold(queue, &dst, src, spec, &err);
-    if (!walk_ran(queue, "local_threshold", way, status, &err)) {
-        queue->k->release(queue, &dst);
-        return;
-    }
-    assert_int_equal(queue->k->download(queue, &back, &dst, NULL, &err), GI_OK);
-    case_equal(&back, want, walk_what(queue, "local_threshold", way));
-    gi_image_free(&back);
+    define(walk_result(c, c->width, c->height, c->channels, c->type), &c->srcs[0].image, c->spec);
 }
 
-static void check(const struct gi_image *host, const struct gi_local *spec)
+static void define_spread(struct walk_case *c)
 {
-    struct gi_image want, src;
-    assert_int_equal(
-        gi_image_alloc(&want, host->width, host->height, host->channels, host->type, NULL), GI_OK);
-    double most = define(&want, host, spec), got;
-    for (int q = 0; q < WALK_QUEUES; q++) {
-        struct gi_queue *queue = walk_queues[q];
-        struct gi_err err = {0};
-        if (!queue)
-            continue;
-        assert_int_equal(queue->k->upload(queue, &src, host, NULL, &err), GI_OK);
-        for (int i = -1; walk_force(queue, "local_threshold", i); i++)
-            check_way(queue, i, &src, &want, spec);
-        for (int i = -1; !spec->mean && walk_force(queue, "local_spread", i); i++) {
-            enum gi_status status = queue->k->local_spread(queue, &got, &src, spec, &err);
-            if (walk_ran(queue, "local_spread", i, status, &err) && got != most)
-                fail_msg("%s: %.17g, not %.17g", walk_what(queue, "local_spread", i), got, most);
-        }
-        queue->k->release(queue, &src);
-    }
-    gi_image_free(&want);
+    struct gi_image mask;
+    double *most = walk_data(c, NULL, sizeof *most);
+    assert_int_equal(gi_image_alloc(&mask, c->width, c->height, c->channels, c->type, NULL), GI_OK);
+    *most = define(&mask, &c->srcs[0].image, c->spec);
+    gi_image_free(&mask);
 }
 
 /* Returns a rule of each kind: the mean, with the deviation below or above it, times the mean, and
  * with the exponential. */
-static struct gi_local random_rule(int kind, int k, enum gi_border border, enum gi_type type)
+static struct gi_local *rule(struct walk_case *c, int kind, int k)
 {
-    double n = (double)k * k, full = type == GI_F32 ? GI_LOCAL_LEVELS : gi_type_full_scale(type);
-    struct gi_local spec = {.k = k, .mean = kind == 0, .invert = case_between(&seed, 0, 3) == 0};
-    spec.border = case_border(&seed, border, type);
-    spec.lo = -0.25;
-    spec.scale = GI_LOCAL_LEVELS / 1.5;
-    if (case_between(&seed, 0, 1))
-        spec.shift = n * rint(full * (double)case_real(&seed) / 8) / 2;
+    struct gi_local *spec = WALK_SPEC(c, struct gi_local);
+    bool floats = c->type == GI_F32;
+    double n = (double)k * k, full = floats ? GI_LOCAL_LEVELS : gi_type_full_scale(c->type);
+    *spec = (struct gi_local){.k = k, .mean = kind == 0, .invert = walk_between(c, 0, 3) == 0};
+    spec->border = case_border(c->seed, c->border, c->type);
+    spec->lo = -0.25;
+    spec->scale = GI_LOCAL_LEVELS / 1.5;
+    if (walk_between(c, 0, 1))
+        spec->shift = n * rint(full * (double)walk_real(c) / 8) / 2;
     if (kind == 1 || kind == 2)
-        spec.level = kind == 1 ? -0.2 : 0.3;
+        spec->level = kind == 1 ? -0.2 : 0.3;
     if (kind > 2) {
-        spec.part = 0.2 * kind - 0.4;
-        spec.slope = spec.part / (n * full / 2);
+        spec->part = 0.2 * kind - 0.4;
+        spec->slope = spec->part / (n * full / 2);
     }
     if (kind == 4) {
-        spec.swell = 2;
-        spec.decay = 10 / (n * full);
-        spec.base = full;
+        spec->swell = 2;
+        spec->decay = 10 / (n * full);
+        spec->base = full;
     }
     return spec;
 }
 
 enum { KINDS = 5 };
 
-static void make(int width, int height, int channels, enum gi_type type, int k, int kind,
-                 int border)
+/* Half of the image is constant in a fourth of the cases, as on a blank page. */
+static struct gi_image *local(struct walk_case *c, int k)
 {
-    struct guard g;
-    guard_alloc(&g, width, height, channels, type, 16);
-    case_fill(&g.image, &seed);
-    if (case_between(&seed, 0, 3) == 0) /* half the image is constant, as on a blank page */
-        for (int y = 0; y < height; y++)
-            for (size_t i = 0; i < gi_row_samples(&g.image) / 2; i++)
-                put(&g.image, y, i, (double)gi_type_full_scale(type));
-    if (type == GI_F32)
-        ((float *)gi_row(&g.image, height / 2))[0] = NAN;
-    struct gi_local spec = random_rule(kind, k, (enum gi_border)border, type);
-    spec.above = case_between(&seed, 0, 1) * case_between(&seed, 0, height);
-    spec.below = case_between(&seed, 0, 1) * case_between(&seed, 0, height - spec.above);
-    check(&g.image, &spec);
-    guard_check(&g);
-    guard_free(&g);
+    bool spread = strcmp(c->row->primitive, "local_spread") == 0; /* the mean has none */
+    struct gi_local *spec = rule(c, spread ? 1 + c->turn % (KINDS - 1) : c->turn % KINDS, k);
+    struct gi_image *image = walk_source_here(c);
+    for (int y = 0; c->turn % 4 == 0 && y < c->height; y++)
+        for (int x = 0; x < c->width / 2; x++)
+            for (int i = 0; i < c->channels; i++)
+                exact_put(image, y, x, i, gi_type_full_scale(c->type));
+    spec->above = walk_between(c, 0, 1) * walk_between(c, 0, c->height);
+    spec->below = walk_between(c, 0, 1) * walk_between(c, 0, c->height - spec->above);
+    return image;
 }
 
-static void test_shapes(void **state)
+static void draw(struct walk_case *c)
 {
-    (void)state;
     static const int ks[] = {1, 3, 5, 9, 17};
-    int n = getenv("GPUIMG_TEST_QUICK") ? 4 : 5, turn = 0;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    for (int i = 0; i < n; i++)
-        for (int type = GI_U8; type <= GI_F32; type++)
-            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
-                for (int kind = 0; kind < KINDS; kind++, turn++)
-                    make(case_sizes[i][0], case_sizes[i][1], channels, (enum gi_type)type,
-                         ks[turn % 5], kind, turn % CASE_BORDERS);
-    for (int kind = 0; kind < KINDS; kind++)
-        make(1100, 9, 1, kind % 2 ? GI_U8 : GI_U16, 3, kind, kind);
+    local(c, c->width > 1000 || c->large ? 3 : ks[walk_between(c, 0, 4)]);
 }
 
 /* Bytes in widths that devices divide: several threads, warps and bands, each rule and border mode.
  */
-static void test_bytes(void **state)
+static void draw_bytes(struct walk_case *c)
 {
-    (void)state;
     static const int ks[] = {3, 7, 15, 21, 31, 33};
-    for (int i = 0; i < 6; i++)
-        for (int kind = 1; kind < KINDS; kind++)
-            make(1100 - 37 * kind, 20 + ks[i], 1, GI_U8, ks[i], kind, (i + kind) % CASE_BORDERS);
+    if (c->type == GI_U8 && c->channels == 1)
+        local(c, ks[walk_between(c, 0, 5)]);
 }
 
 /* Sums of squares that just fit, or don't, in black images with a few white samples. */
-static void test_black(void **state)
+static void draw_black(struct walk_case *c)
 {
-    (void)state;
     static const int ks[] = {361, 511, 513};
-    for (int i = 0; i < 3; i++)
-        for (int kind = 1; kind < 4; kind++) {
-            struct guard g;
-            guard_alloc(&g, 3, 260, 1, GI_U8, 16);
-            for (int y = 0; y < 260; y++)
-                for (size_t x = 0; x < 3; x++)
-                    put(&g.image, y, x, case_between(&seed, 0, 99) || y < 200 ? 0 : 255);
-            struct gi_local spec = random_rule(kind, ks[i], GI_BORDER_VALUE, GI_U8);
-            spec.border.value[0] = 0;
-            if (kind == 3 &&
-                i == 0) { /* the threshold of black must not be below black, not even with -0 */
-                spec.part = -spec.part;
-                spec.slope = -spec.slope;
-                spec.shift = 0;
-                spec.level = -0.0;
-            }
-            check(&g.image, &spec);
-            guard_check(&g);
-            guard_free(&g);
-        }
+    if (c->type != GI_U8 || c->channels > 1)
+        return;
+    int kind = 1 + c->turn % 3, k = ks[c->turn / 3 % 3];
+    struct gi_local *spec = rule(c, kind, k);
+    struct gi_image *image = walk_source_here(c);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            exact_put(image, y, x, 0, walk_between(c, 0, 99) || y < 200 ? 0 : 255);
+    spec->border = (struct gi_border_spec){.mode = GI_BORDER_VALUE};
+    if (kind == 3 && walk_between(c, 0, 1)) {
+        /* the threshold of black must not be below black, not even with -0 */
+        spec->part = -spec->part;
+        spec->slope = -spec->slope;
+        spec->shift = 0;
+        spec->level = -0.0;
+    }
 }
 
 /* Windows whose sums don't fit in 32 bits, in 2^53 or in 64 bits, and windows wider than the image.
  */
-static void test_wide(void **state)
+static void draw_wide(struct walk_case *c)
 {
-    (void)state;
-    static const int ks[] = {181, 183, 257, 259};
-    int turn = 0;
-    for (int type = GI_U8; type <= GI_F32; type++)
-        for (int i = 0; i < 4; i++, turn++)
-            make(3, 2, 1, (enum gi_type)type, ks[i], turn % KINDS, turn % CASE_BORDERS);
-    make(2, 2, 1, GI_U8, 611, 1, GI_BORDER_CLAMP);
-    make(2, 1, 1, GI_U8, 611, 3, GI_BORDER_MIRROR);
-    make(1, 1, 1, GI_U16, 1001, 1, GI_BORDER_WRAP);
+    static const int ks[] = {181, 183, 257, 259, 611, 1001};
+    if (c->channels == 1)
+        local(c, ks[walk_between(c, 0, c->width == 1 ? 5 : 3)]);
 }
 
 /* ---- Bernsen: midway between minimum and maximum ---- */
 
-static bool half_way(double v, double l, double g, double full, const struct gi_bernsen *spec)
-{
-    double twice = v + v - l - g;
-    return g - l >= spec->contrast ? twice > spec->more : l + g > full;
-}
-
-static void check_bernsen(const struct gi_image *v, const struct gi_image *l,
-                          const struct gi_image *g, struct gi_bernsen spec)
-{
-    struct gi_image want, in[3], dst, back;
-    const struct gi_image *hosts[] = {v, l, g};
-    double full = (double)gi_type_full_scale(v->type);
-    assert_int_equal(gi_image_alloc(&want, v->width, v->height, v->channels, v->type, NULL), GI_OK);
-    for (int y = 0; y < v->height; y++)
-        for (size_t i = 0; i < gi_row_samples(v); i++) {
-            double s = gi_sample(gi_row(v, y), i, v->type);
-            bool alpha = gi_has_alpha(v) && (i + 1) % (size_t)v->channels == 0;
-            bool on = half_way(s, gi_sample(gi_row(l, y), i, v->type),
-                               gi_sample(gi_row(g, y), i, v->type), full, &spec) != spec.invert;
-            put(&want, y, i, alpha ? s : on ? full : 0);
-        }
-    for (int q = 0; q < WALK_QUEUES; q++) {
-        struct gi_queue *queue = walk_queues[q];
-        struct gi_err err = {0};
-        for (int i = 0; queue && i < 3; i++)
-            assert_int_equal(queue->k->upload(queue, &in[i], hosts[i], NULL, &err), GI_OK);
-        spec.least = &in[1];
-        spec.greatest = &in[2];
-        for (int i = -1; queue && walk_force(queue, "bernsen", i); i++) {
-            assert_int_equal(
-                queue->k->alloc(queue, &dst, v->width, v->height, v->channels, v->type, &err),
-                GI_OK);
-            walk_ran(queue, "bernsen", i, queue->k->bernsen(queue, &dst, &in[0], &spec, &err),
-                     &err);
-            assert_int_equal(queue->k->download(queue, &back, &dst, NULL, &err), GI_OK);
-            case_equal(&back, &want, walk_what(queue, "bernsen", i));
-            gi_image_free(&back);
-        }
-        for (int i = 0; queue && i < 3; i++)
-            queue->k->release(queue, &in[i]);
-    }
-    gi_image_free(&want);
-}
-
 /* Random images for all three sources, with ties among them. */
-static void test_bernsen(void **state)
+static void draw_bernsen(struct walk_case *c)
 {
-    (void)state;
-    for (int i = 0; i < 4; i++)
-        for (int type = GI_U8; type <= GI_F32; type++)
-            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++) {
-                struct guard g[3];
-                double full = (double)gi_type_full_scale((enum gi_type)type);
-                struct gi_bernsen spec = {.contrast = full * (i == 0   ? 0.06
-                                                              : i == 1 ? 0.5
-                                                                       : 0),
-                                          .more = i == 2 ? full / 10 : 0,
-                                          .invert = i == 3};
-                for (int j = 0; j < 3; j++) {
-                    guard_alloc(&g[j], case_sizes[i][0], case_sizes[i][1], channels,
-                                (enum gi_type)type, 16);
-                    case_fill(&g[j].image, &seed);
-                }
-                if (type == GI_F32)
-                    ((float *)gi_row(&g[i % 3].image, 0))[0] = NAN;
-                check_bernsen(&g[0].image, &g[1].image, &g[2].image, spec);
-                for (int j = 0; j < 3; j++) {
-                    guard_check(&g[j]);
-                    guard_free(&g[j]);
-                }
+    struct gi_bernsen *spec = WALK_SPEC(c, struct gi_bernsen);
+    double full = (double)gi_type_full_scale(c->type);
+    int i = c->turn % 4;
+    spec->contrast = full * (i == 0 ? 0.06 : i == 1 ? 0.5 : 0);
+    spec->more = i == 2 ? full / 10 : 0;
+    spec->invert = i == 3;
+    walk_source_here(c);
+    walk_other(c, &spec->least, c->width, c->height, c->channels, c->type);
+    walk_other(c, &spec->greatest, c->width, c->height, c->channels, c->type);
+}
+
+static void define_bernsen(struct walk_case *c)
+{
+    const struct gi_bernsen *spec = c->spec;
+    struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
+    double full = (double)gi_type_full_scale(c->type);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int i = 0; i < c->channels; i++) {
+                float s = exact_sample(&c->srcs[0].image, y, x, i);
+                double v = (double)s, l = (double)exact_sample(&c->others[0].image, y, x, i);
+                double g = (double)exact_sample(&c->others[1].image, y, x, i);
+                bool alpha = c->channels % 2 == 0 && i == c->channels - 1;
+                bool on = g - l >= spec->contrast ? v + v - l - g > spec->more : l + g > full;
+                exact_put(want, y, x, i, alpha ? s : on != spec->invert ? (float)full : 0);
             }
 }
 
@@ -347,44 +224,52 @@ static void test_fall(void **state)
     assert_true(gi_local_fall(1e300) == gi_local_fall(700));
 }
 
-static enum gi_status thresholded(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *labels, struct gi_err *err)
-{
-    struct gi_local spec = {.k = 3};
-    return queue->k->local_threshold(queue, dst, labels, &spec, err);
-}
+static const int usual[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {1100, 9}, {0, 0}};
+static const int bytes[][2] = {{1063, 23}, {1026, 35}, {989, 41}, {952, 53}, {0, 0}};
+static const int tall[][2] = {{3, 260}, {0, 0}};
+static const int tiny[][2] = {{3, 2}, {2, 2}, {1, 1}, {0, 0}};
 
-static enum gi_status between(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *labels, struct gi_err *err)
-{
-    struct gi_bernsen spec = {0};
-    return queue->k->bernsen(queue, dst, labels, &spec, err);
-}
+static const struct walk_row rows[] = {
+    {.primitive = "local_threshold",
+     .what = "any",
+     .draw = draw,
+     .define = define_mask,
+     .sizes = usual},
+    {.primitive = "local_threshold",
+     .what = "bytes",
+     .draw = draw_bytes,
+     .define = define_mask,
+     .sizes = bytes},
+    {.primitive = "local_threshold",
+     .what = "black",
+     .draw = draw_black,
+     .define = define_mask,
+     .sizes = tall},
+    {.primitive = "local_threshold",
+     .what = "wide",
+     .draw = draw_wide,
+     .define = define_mask,
+     .sizes = tiny},
+    {.primitive = "local_spread",
+     .what = "any",
+     .draw = draw,
+     .define = define_spread,
+     .sizes = usual},
+    {.primitive = "local_spread",
+     .what = "black",
+     .draw = draw_black,
+     .define = define_spread,
+     .sizes = tall},
+    {.primitive = "local_spread",
+     .what = "wide",
+     .draw = draw_wide,
+     .define = define_spread,
+     .sizes = tiny},
+    {.primitive = "bernsen", .what = "any", .draw = draw_bernsen, .define = define_bernsen},
+};
 
-static enum gi_status spread(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *labels, struct gi_err *err)
+int main(int argc, char **argv)
 {
-    struct gi_local spec = {.k = 3};
-    double most;
-    (void)dst;
-    return queue->k->local_spread(queue, &most, labels, &spec, err);
-}
-
-static void test_types(void **state)
-{
-    (void)state;
-    walk_refuses("local_threshold", thresholded);
-    walk_refuses("bernsen", between);
-    walk_refuses("local_spread", spread);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_black),   cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_fall),    cmocka_unit_test(test_types),
-        cmocka_unit_test(test_bernsen), cmocka_unit_test(walk_check_all),
-    };
-    return cmocka_run_group_tests(tests, walk_open, walk_close);
+    const struct CMUnitTest more[] = {cmocka_unit_test(test_fall)};
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 1);
 }

@@ -1,5 +1,5 @@
 /* Option values: the texts that are accepted, those that are refused, and their messages.
- * Sources: filters/option* filters/footprint*
+ * Sources: filters/option* filters/option_footprint*
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 

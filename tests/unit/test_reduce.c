@@ -1,21 +1,11 @@
-/* Sums, sums of squares, minima and maxima on every level of the CPU and on CUDA, whole and in
- * parts, against a definition in plain loops.
+/* Sums, sums of squares, minima and maxima: every way gives the definition of kernels/statistics.h
+ * in plain loops, whole and in parts.
  * Sources: statistics
  * SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "definitions.h"
 #include "filters/statistics/exact.h"
-#include "guard.h"
-#include "ways_walk.h"
-
-static const int sizes[][2] = {{1, 1},  {1, 17},    {17, 1},   {31, 33},
-                               {67, 5}, {257, 129}, {6145, 3}, {515, 333}};
-enum { SIZES = sizeof sizes / sizeof *sizes, QUICK_SIZES = 5 };
+#include "primitives.h"
+#include "kernels/statistics.h"
 
 enum pattern {
     EVEN,     /* integers of all values, floats -1 to 2 */
@@ -26,48 +16,19 @@ enum pattern {
     PATTERNS
 };
 
-static uint64_t seed = 20261122;
-
-static uint32_t draw(void)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 32);
-}
-
-static float any_float(enum pattern pattern, size_t at)
+static float any_float(struct walk_case *c, enum pattern pattern, size_t at)
 {
     static const float odd[] = {NAN, -NAN, INFINITY, -INFINITY, -0.0f, 3.4e38f, -1e-45f, 1e-38f};
     static const float ranges[] = {1, 1e-12f, 0, 3e9f};
-    float even = (float)((double)draw() / 0x1p32 * 3 - 1);
+    float even = walk_real(c) * 1.5f + 0.5f;
     if (pattern == WIDE)
-        return ldexpf(even, (int)(draw() % 250) - 125);
-    if (pattern == ODD && draw() % 50 == 0)
-        return odd[draw() % 8];
+        return ldexpf(even, (int)(case_random(c->seed) % 250) - 125);
+    if (pattern == ODD && case_random(c->seed) % 50 == 0)
+        return odd[case_random(c->seed) % 8];
     return pattern == STEPS ? even * ranges[at / 700 % 4] : even;
 }
 
-static void fill(struct gi_image *image, enum pattern pattern)
-{
-    size_t n = gi_row_samples(image), at = 0;
-    uint32_t v = draw();
-    for (int y = 0; y < image->height; y++)
-        for (size_t i = 0; i < n; i++, at++) {
-            bool clear = gi_has_alpha(image) && pattern != CONSTANT &&
-                         i % (size_t)image->channels + 1 == (size_t)image->channels &&
-                         draw() % 3 == 0; /* a transparent pixel */
-            uint32_t bits = clear ? 0 : pattern == CONSTANT ? v : draw() >> draw() % 8;
-            if (image->type == GI_U8)
-                ((uint8_t *)gi_row(image, y))[i] = (uint8_t)bits;
-            else if (image->type == GI_U16)
-                ((uint16_t *)gi_row(image, y))[i] = (uint16_t)bits;
-            else
-                ((float *)gi_row(image, y))[i] = clear                 ? 0
-                                                 : pattern == CONSTANT ? (float)(v % 7) - 3.1f
-                                                                       : any_float(pattern, at);
-        }
-}
-
-/* ---- the definition: digits of 8 bits, each with a signed sum ---- */
+/* The definition of reduce: digits of 8 bits, each with a signed sum. */
 
 enum { DIGITS = 8 * GI_EXACT_WORDS };
 
@@ -148,99 +109,79 @@ static void oracle(struct gi_reduction *want, const struct gi_image *image, bool
     }
 }
 
-/* ---- all ways ---- */
-
-/* Adds the rows from top to bottom of `host` to `got`. */
-static bool part(struct gi_queue *queue, int way, struct gi_reduction *got,
-                 const struct gi_image *host, int top, int bottom, bool opaque)
+static void draw_reduce(struct walk_case *c)
 {
-    struct gi_image rows = gi_image_rows(host, top, bottom), src;
-    struct gi_err err = {0};
-    struct gi_reduce spec = {.opaque = opaque, .y = top};
-    assert_int_equal(queue->k->upload(queue, &src, &rows, NULL, &err), GI_OK);
-    enum gi_status status = queue->k->reduce(queue, got, &src, &spec, &err);
-    queue->k->release(queue, &src);
-    return walk_ran(queue, "reduce", way, status, &err);
-}
-
-static void check_way(struct gi_queue *queue, int way, const struct gi_image *host,
-                      enum pattern pattern, bool opaque, const struct gi_reduction *want)
-{
-    for (int cut = 0; cut < 2; cut++) {
-        struct gi_reduction got[GI_MAX_CHANNELS];
-        int middle = cut ? host->height / 2 : 0;
-        memset(got, 0, sizeof got);
-        bool ran = part(queue, way, got, host, middle, host->height, opaque);
-        if (ran && middle) {
-            memset(got, 0, sizeof got);
-            part(queue, way, got, host, 0, middle, opaque);
-            part(queue, way, got, host, middle, host->height, opaque);
-        }
-        for (int c = 0; c < host->channels && ran; c++)
-            if (memcmp(&got[c], &want[c], sizeof got[c]))
-                fail_msg("%s: %d x %d x %d, type %d, pattern %d, opaque %d, cut %d, channel %d: n "
-                         "%llu %llu min %g %g at %llu %llu max %g %g at %llu %llu sum %d square %d",
-                         walk_what(queue, "reduce", way), host->width, host->height, host->channels,
-                         (int)host->type, (int)pattern, opaque, cut, c,
-                         (unsigned long long)got[c].n, (unsigned long long)want[c].n,
-                         (double)got[c].min, (double)want[c].min, (unsigned long long)got[c].min_at,
-                         (unsigned long long)want[c].min_at, (double)got[c].max,
-                         (double)want[c].max, (unsigned long long)got[c].max_at,
-                         (unsigned long long)want[c].max_at,
-                         memcmp(&got[c].sum, &want[c].sum, sizeof want[c].sum) != 0,
-                         memcmp(&got[c].square, &want[c].square, sizeof want[c].square) != 0);
-    }
-}
-
-static void check(const struct gi_image *host, enum pattern pattern, bool opaque)
-{
-    struct gi_reduction want[GI_MAX_CHANNELS];
-    oracle(want, host, opaque);
-    for (int q = 0; q < WALK_QUEUES; q++)
-        for (int i = -1; walk_queues[q] && walk_force(walk_queues[q], "reduce", i); i++)
-            check_way(walk_queues[q], i, host, pattern, opaque, want);
-}
-
-static void test_patterns(void **state)
-{
-    (void)state;
-    int n = getenv("GPUIMG_TEST_QUICK") ? QUICK_SIZES : SIZES;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    for (int i = 0; i < n; i++)
-        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
-            for (int type = GI_U8; type <= GI_F32; type++)
-                for (int p = 0; p < (type == GI_F32 ? PATTERNS : WIDE); p++) {
-                    struct guard g;
-                    if (i == SIZES - 1 && channels > 2)
-                        continue;
-                    guard_alloc(&g, sizes[i][0], sizes[i][1], channels, (enum gi_type)type, 16);
-                    fill(&g.image, (enum pattern)p);
-                    for (int opaque = 0; opaque <= gi_has_alpha(&g.image); opaque++)
-                        check(&g.image, (enum pattern)p, opaque);
-                    guard_check(&g);
-                    guard_free(&g);
-                }
+    struct gi_reduce *spec = WALK_SPEC(c, struct gi_reduce);
+    struct gi_image *image = walk_source_here(c);
+    enum pattern pattern = (enum pattern)(c->turn % (c->type == GI_F32 ? PATTERNS : WIDE));
+    uint32_t v = case_random(c->seed);
+    size_t at = 0;
+    spec->opaque = walk_between(c, 0, 1);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int i = 0; i < c->channels; i++, at++) {
+                bool clear = gi_has_alpha(image) && pattern != CONSTANT && i == c->channels - 1 &&
+                             walk_between(c, 0, 2) == 0; /* a transparent pixel */
+                uint32_t bits = (pattern == CONSTANT ? v : case_random(c->seed)) &
+                                (c->type == GI_U8 ? 255 : 65535);
+                float f = c->type != GI_F32     ? (float)bits
+                          : pattern == CONSTANT ? (float)(v % 7) - 3.1f
+                                                : any_float(c, pattern, at);
+                case_put(image, y, (size_t)(x * c->channels + i), clear ? 0 : f);
+            }
 }
 
 /* Rows that fill lanes of 32 bits, and lanes of doubles at the limit of their precision. */
-static void test_full(void **state)
+static void draw_lanes(struct walk_case *c)
+{
+    if (c->channels > 1 || (c->width < 200000) != (c->type == GI_F32))
+        return;
+    struct gi_image *image = walk_source_here(c);
+    WALK_SPEC(c, struct gi_reduce);
+    for (int x = 0; x < c->width; x++) {
+        /* floats with all bits set; every third has an exponent that is 20 less */
+        uint32_t bits =
+            (uint32_t)((const int[]){254, 21, 127, 254, 127})[c->border] << 23 | 0x7fffff;
+        bits -= x % 3 == 2 ? 20u << 23 : 0;
+        if (c->type == GI_F32)
+            memcpy((char *)image->data + (size_t)x * 4, &bits, 4);
+        else
+            exact_put(image, 0, x, 0, 65535);
+    }
+}
+
+static void define_reduce(struct walk_case *c)
+{
+    const struct gi_reduce *spec = c->spec;
+    oracle(walk_data(c, NULL, (size_t)c->channels * sizeof(struct gi_reduction)), &c->srcs[0].image,
+           spec->opaque);
+}
+
+/* Parts of an image one after the other give what the whole gives. */
+static void parts_are_added(void **state)
 {
     (void)state;
-    for (int type = GI_U8; type <= GI_F32; type++)
-        for (int k = 0; k < 3; k++) {
-            struct guard g;
-            int width = type == GI_F32 ? 100003 : 800003;
-            guard_alloc(&g, width, 1, 1, (enum gi_type)type, 0);
-            memset(g.image.data, 0xff, gi_row_nbytes(&g.image));
-            for (int x = 0; x < width && type == GI_F32; x++) {
-                /* floats with all bits set; every third has an exponent that is 20 less */
-                uint32_t bits = (uint32_t)(k == 0 ? 254 : k == 1 ? 21 : 127) << 23 | 0x7fffff;
-                bits -= x % 3 == 2 ? 20u << 23 : 0;
-                memcpy((char *)g.image.data + (size_t)x * 4, &bits, 4);
-            }
-            check(&g.image, EVEN, false);
-            guard_free(&g);
+    uint64_t seed = 20261122;
+    for (int i = 0; i < 3 * CASE_LEVELS; i++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[i / 3]);
+        struct gi_reduction want[GI_MAX_CHANNELS], got[GI_MAX_CHANNELS] = {{0}};
+        struct gi_queue *queue;
+        struct guard g;
+        if (!k)
+            continue;
+        guard_alloc(&g, 67, 35, 4, (enum gi_type)(i % 3), 16);
+        case_fill(&g.image, &seed);
+        oracle(want, &g.image, true);
+        case_open(&queue, k, 3);
+        for (int top = 0; top < 35; top += 17) {
+            struct gi_image rows = gi_image_rows(&g.image, top, top + 17 < 35 ? top + 17 : 35);
+            struct gi_reduce spec = {.opaque = true, .y = top};
+            assert_int_equal(k->reduce(queue, got, &rows, &spec, NULL), GI_OK);
         }
+        assert_memory_equal(got, want, sizeof want);
+        gi_queue_close_alone(&queue);
+        guard_free(&g);
+    }
 }
 
 /* A sum midway between two doubles is rounded to the even one, unless it has any lower bits. */
@@ -278,27 +219,26 @@ static void test_rounding(void **state)
     }
 }
 
-static enum gi_status of_labels(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *labels, struct gi_err *err)
-{
-    struct gi_reduction found[3];
-    struct gi_reduce spec = {0};
-    (void)dst;
-    return queue->k->reduce(queue, found, labels, &spec, err);
-}
+static const int reduced[][2] = {{1, 1},     {1, 17},   {17, 1},    {31, 33}, {67, 5},
+                                 {257, 129}, {6145, 3}, {515, 333}, {0, 0}};
+static const int lanes[][2] = {{100003, 1}, {800003, 1}, {0, 0}};
 
-static void test_types(void **state)
-{
-    (void)state;
-    walk_refuses("reduce", of_labels);
-}
+static const struct walk_row rows[] = {
+    {.primitive = "reduce",
+     .what = "patterns",
+     .draw = draw_reduce,
+     .define = define_reduce,
+     .sizes = reduced},
+    {.primitive = "reduce",
+     .what = "full lanes",
+     .draw = draw_lanes,
+     .define = define_reduce,
+     .sizes = lanes},
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),  cmocka_unit_test(test_full),
-        cmocka_unit_test(test_types),     cmocka_unit_test(test_rounding),
-        cmocka_unit_test(walk_check_all),
-    };
-    return cmocka_run_group_tests(tests, walk_open, walk_close);
+    const struct CMUnitTest more[] = {cmocka_unit_test(parts_are_added),
+                                      cmocka_unit_test(test_rounding)};
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 2);
 }

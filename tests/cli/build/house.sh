@@ -78,6 +78,10 @@ check "the top of cli has the parser, the list of commands and what all folders 
 check "cli has the folders that CONTRIBUTING names" \
     "$(find cli -mindepth 1 -type d | grep -vxE 'cli/(help|commands|run|inputs|report|tables|plot)')"
 
+check "a test of tests/unit draws cases of every primitive" \
+    "$(sed -nE 's/^ +P\(([a-z_0-9]+),.*/\1/p' kernels/primitives.h | while read -r name; do
+        grep -q "\"$name\"" tests/unit/test_*.c || echo "$name"; done)"
+
 check "scripts of tests/cli are in folders by topic" "$(find tests/cli -maxdepth 1 -type f | grep -vx tests/cli/lib.sh)"
 # A module is a file.c with its file.h. Prints every circle of more than four modules of cli/: strongly connected components of
 # "includes", then of "defines a symbol that the other uses", by the object files.

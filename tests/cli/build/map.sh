@@ -8,8 +8,8 @@ check "every test says what it holds, and every source has a test: $(head -5 wro
 check "tests/README.md is up to date (tests/map >tests/README.md)" diff <("$map") "$tests/../README.md"
 
 # A word takes the tests of its name and those of its sources, and builds only their programs.
-check "ONLY=resize: its script" grep -qx tests/cli/operations/resize.sh <("$map" --tests resize)
-check "ONLY=resize: its family" grep -qx tests/filters/geometry_oracle.py <("$map" --tests resize)
+check "ONLY=resize: its script" grep -cx tests/cli/operations/resize.sh <("$map" --tests resize)
+check "ONLY=resize: its family" grep -cx tests/filters/geometry_oracle.py <("$map" --tests resize)
 check "ONLY=cli/help: no unit program" test "$("$map" --goals cli/help/lists B)" = all
 check "ONLY=test_pool: itself" test "$("$map" --goals test_pool B)" = B/tests/unit/test_pool
 check "no such word" test -z "$("$map" --tests no-such-word)"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Counts wording that readers stumble over, in comments, texts of the program and Markdown: "what it is of", "as who wants it",
 # "lies", "one a line" and the like. The count may not grow beyond 40. A hit may be right ("the pointer stands for a row").
+# Sources: cli filters imgio kernels
 # Usage: words.sh GPUIMG (the program is not run)
 passed=0 failed=0
 

@@ -1,31 +1,32 @@
-/* Definitions of the bilateral filter and of non-local means with random specs; included by
- * operation.h.
+/* The bilateral filter, also with a guide image, and non-local means: every way gives the
+ * definition of kernels/denoise.h in plain loops.
+ * Sources: denoise
  * SPDX-License-Identifier: MIT */
+#include "definitions.h"
+#include "primitives.h"
 #include "kernels/denoise.h"
-
-static struct gi_border_spec exact_border(const struct gi_border_spec *border,
-                                          const struct gi_image *src)
-{
-    struct gi_border_spec whole = *border;
-    for (int c = 0; src->type != GI_F32 && c < src->channels; c++)
-        whole.value[c] = rintf(fmaxf(fminf(border->value[c], gi_type_full_scale(src->type)), 0));
-    return whole;
-}
 
 /* Adds the neighbour (y + j, x + i) of (y, x) to the sums of a row; the weights come last. */
 static void exact_alike(float *sums, const struct gi_image *src, const struct gi_bilateral *spec,
-                        const struct gi_border_spec *border, const int *at, int j, int i)
+                        const struct gi_border_spec *borders, const int *at, int j, int i)
 {
     int half = spec->k / 2, colours = gi_colour_channels(src), y = at[0], x = at[1];
+    const struct gi_image *guide = spec->guide ? spec->guide : src;
     float q[4], d = 0, space = spec->space[abs(j) * (half + 1) + abs(i)];
-    for (int c = 0; c < src->channels; c++) {
-        q[c] = exact_at(src, border, GI_ALPHA_PLAIN, (long long)y + j, (long long)x + i, c);
-        float difference = fabsf(q[c] - exact_sample(src, y, x, c));
-        d = c == 0 ? difference : c < colours ? d + difference : d;
+    for (int c = 0; c < src->channels; c++)
+        q[c] = exact_at(src, &borders[0], GI_ALPHA_PLAIN, (long long)y + j, (long long)x + i, c);
+    for (int c = 0; c < gi_colour_channels(guide); c++) {
+        float there =
+            exact_at(guide, &borders[1], GI_ALPHA_PLAIN, (long long)y + j, (long long)x + i, c);
+        float difference = fabsf(there - exact_sample(guide, y, x, c));
+        d = c == 0 ? difference : d + difference;
     }
     float t = d * spec->scale;
     if (!(t < (float)spec->n - 0.5f) || space == 0)
         return;
+    for (int c = 0; spec->guide && c < colours; c++)
+        if (!isfinite(q[c]))
+            return;
     float e = rintf(t), slope = spec->slope ? spec->slope[(int)e] : 0;
     float w = fmaf(t - e, slope, spec->value[(int)e]) * space;
     w = colours < src->channels ? w * q[colours] : w;
@@ -38,14 +39,17 @@ static void exact_bilateral(struct gi_image *dst, const struct gi_image *src,
                             const struct gi_bilateral *spec)
 {
     int half = spec->k / 2, colours = gi_colour_channels(src);
-    struct gi_border_spec border = exact_border(&spec->border, src);
+    struct gi_border_spec outside = {.mode = spec->border.mode},
+                          borders[2] = {exact_border(&spec->border, src)};
+    memcpy(outside.value, spec->guide_value, sizeof outside.value);
+    borders[1] = spec->guide ? exact_border(&outside, spec->guide) : borders[0];
     for (int at[2] = {0, 0}; at[0] < src->height; at[0]++)
         for (at[1] = 0; at[1] < src->width; at[1]++) {
             float sums[4] = {0};
             for (int j = -half; j <= half; j++) {
                 float row[4] = {0};
                 for (int i = -half; i <= half; i++)
-                    exact_alike(row, src, spec, &border, at, j, i);
+                    exact_alike(row, src, spec, borders, at, j, i);
                 for (int c = 0; c <= colours; c++)
                     sums[c] += row[c];
             }
@@ -135,47 +139,101 @@ static void exact_nlmeans(struct gi_image *dst, const struct gi_image *src,
         }
 }
 
-/* Draws a disk of diameter up to `most` and decreasing weights: for bytes one weight per
- * difference, otherwise tangents (value and slope). */
-static void random_bilateral(struct operation *op, uint64_t *seed, enum gi_border border,
-                             enum gi_type type, int most)
+/* Draws a disk of diameter up to `most` and decreasing weights for differences of the guide: for
+ * bytes one weight per difference, otherwise tangents (value and slope). */
+static struct gi_bilateral *bilateral(struct walk_case *c, enum gi_type type, int colours, int most)
 {
-    struct gi_bilateral *b = &op->bilateral;
-    bool whole = type == GI_U8 && case_between(seed, 0, 3);
-    float fall = 0.02f + 0.2f * (case_real(seed) + 1), full = gi_type_full_scale(type);
-    *b = (struct gi_bilateral){.k = 2 * case_between(seed, 0, most / 2) + 1,
-                               .n = whole ? 3 * 255 + 1 : case_between(seed, 1, 500),
-                               .space = op->space,
-                               .value = op->value,
-                               .slope = whole ? NULL : op->slope,
-                               .border = case_border(seed, border, type)};
-    b->scale = whole ? 1 : (float)b->n / full * (case_real(seed) + 1.5f);
+    struct gi_bilateral *b = WALK_SPEC(c, struct gi_bilateral);
+    int half = walk_between(c, 0, most / 2);
+    bool whole = type == GI_U8 && walk_between(c, 0, 3);
+    float fall = 0.02f + 0.2f * (walk_real(c) + 1), full = gi_type_full_scale(type);
+    float *value = walk_alloc(c, GI_RANGE_ENTRIES * sizeof *value);
+    float *slope = walk_alloc(c, GI_RANGE_ENTRIES * sizeof *slope);
+    float *space = walk_alloc(c, (size_t)((half + 1) * (half + 1)) * sizeof *space);
+    *b = (struct gi_bilateral){.k = 2 * half + 1,
+                               .n = whole ? colours * 255 + 1 : walk_between(c, 1, 500),
+                               .space = space,
+                               .value = value,
+                               .slope = whole ? NULL : slope,
+                               .border = case_border(c->seed, c->border, c->type)};
+    b->scale = whole ? 1 : (float)b->n / full * (walk_real(c) + 1.5f);
     for (int i = 0; i < b->n; i++) {
-        op->value[i] = i == 0 ? 1 : op->value[i - 1] * (1 - fall) + 0x1p-60f;
-        op->slope[i] = -fall * op->value[i];
+        value[i] = i == 0 ? 1 : value[i - 1] * (1 - fall) + 0x1p-60f;
+        slope[i] = -fall * value[i];
     }
-    int half = b->k / 2;
     for (int j = 0; j <= half; j++)
         for (int i = 0; i <= half; i++)
-            op->space[j * (half + 1) + i] =
+            space[j * (half + 1) + i] =
                 i * i + j * j > half * half ? 0 : 1 / (1 + 0.1f * (float)(i * i + j * j));
+    walk_source_here(c);
+    return b;
+}
+
+static void draw_bilateral(struct walk_case *c)
+{
+    bilateral(c, c->type, 3, c->large ? 5 : walk_between(c, 0, 1) ? 9 : 15);
+}
+
+static void draw_joint(struct walk_case *c)
+{
+    enum gi_type type = (enum gi_type)walk_between(c, GI_U8, GI_F32);
+    int channels = walk_between(c, 1, GI_MAX_CHANNELS);
+    struct gi_bilateral *b = bilateral(c, type, 3, 9);
+    struct gi_border_spec outside = case_border(c->seed, c->border, type);
+    memcpy(b->guide_value, outside.value, sizeof outside.value);
+    walk_other(c, &b->guide, c->width, c->height, channels, type);
+}
+
+static void define_bilateral(struct walk_case *c)
+{
+    exact_bilateral(walk_result(c, c->width, c->height, c->channels, c->type), &c->srcs[0].image,
+                    c->spec);
 }
 
 /* Draws patches and offsets up to `most` wide, sometimes 7 x 7. The random samples contain some
  * similar ones. */
-static void random_nlmeans(struct operation *op, uint64_t *seed, enum gi_border border,
-                           enum gi_type type, int most)
+static void draw_nlmeans(struct walk_case *c)
 {
-    struct gi_nlmeans *m = &op->nlmeans;
-    *m = (struct gi_nlmeans){.patch = 2 * case_between(seed, 0, most / 2) + 1,
-                             .search = 2 * case_between(seed, 0, most / 2) + 1,
-                             .n = case_between(seed, 1, GI_NLMEANS_ENTRIES),
-                             .weights = op->weights,
-                             .border = case_border(seed, border, type)};
-    m->patch = case_between(seed, 0, 1) && most > 3 ? 7 : m->patch;
-    m->scale = 255 / gi_type_full_scale(type) * (case_real(seed) + 1.5f);
+    struct gi_nlmeans *m = WALK_SPEC(c, struct gi_nlmeans);
+    uint16_t *weights = walk_alloc(c, GI_NLMEANS_ENTRIES * sizeof *weights);
+    int most = c->large ? 1 : 4;
+    *m = (struct gi_nlmeans){.patch = 2 * walk_between(c, 0, most) + 1,
+                             .search = 2 * walk_between(c, 0, most) + 1,
+                             .n = walk_between(c, 1, GI_NLMEANS_ENTRIES),
+                             .weights = weights,
+                             .border = case_border(c->seed, c->border, c->type)};
+    m->patch = walk_between(c, 0, 1) && !c->large ? 7 : m->patch;
+    m->scale = 255 / gi_type_full_scale(c->type) * (walk_real(c) + 1.5f);
+    m->scale *= walk_between(c, 0, 2) ? 1 : 4; /* differences above GI_NLMEANS_STEPS */
     while (m->n << m->shift < 20000 * m->patch * m->patch)
         m->shift++;
     for (int i = 0; i < m->n; i++)
-        op->weights[i] = (uint16_t)(GI_NLMEANS_ONE - i * (GI_NLMEANS_ONE / GI_NLMEANS_ENTRIES));
+        weights[i] = (uint16_t)(GI_NLMEANS_ONE - i * (GI_NLMEANS_ONE / GI_NLMEANS_ENTRIES));
+    walk_source_here(c);
+}
+
+static void define_nlmeans(struct walk_case *c)
+{
+    exact_nlmeans(walk_result(c, c->width, c->height, c->channels, c->type), &c->srcs[0].image,
+                  c->spec);
+}
+
+static const int small[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {0, 0}};
+
+static const struct walk_row rows[] = {
+    {.primitive = "bilateral",
+     .what = "own colours",
+     .draw = draw_bilateral,
+     .define = define_bilateral},
+    {.primitive = "bilateral",
+     .what = "a guide",
+     .draw = draw_joint,
+     .define = define_bilateral,
+     .sizes = small},
+    {.primitive = "nlmeans", .what = "any", .draw = draw_nlmeans, .define = define_nlmeans},
+};
+
+int main(int argc, char **argv)
+{
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
 }

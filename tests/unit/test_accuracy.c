@@ -2,13 +2,8 @@
  * kernels of extreme shapes.
  * Sources: convolution color
  * SPDX-License-Identifier: MIT */
+#include "definitions.h"
 #include "image_cases.h"
-
-#define REAL      double
-#define REF(name) ideal_##name
-#define FMA       fma
-#define SQRT      sqrt
-#include "reference.h"
 
 enum { SEED = 7 };
 

@@ -1,0 +1,33 @@
+/* The definitions of some primitives (kernels/FAMILY.h) in plain loops over single samples, each
+ * twice: exact_ to the bit in float, ideal_ in double.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_DEFINITIONS_H
+#define GI_TESTS_DEFINITIONS_H
+
+#include "kernels/kernels.h"
+#include "kernels/border.h"
+#include "kernels/color.h"
+#include "kernels/convolution.h"
+
+#define DEFINITIONS(REAL, REF)                                                                     \
+    REAL REF(sample)(const struct gi_image *image, int y, int x, int c);                           \
+    void REF(put)(struct gi_image * image, int y, int x, int c, REAL v);                           \
+    REAL REF(at)(const struct gi_image *src, const struct gi_border_spec *border,                  \
+                 enum gi_alpha_rule rule, long long y, long long x, int c);                        \
+    void REF(separable)(struct gi_image * dst, const struct gi_image *src,                         \
+                        const struct gi_separable *spec);                                          \
+    void REF(dense)(struct gi_image * dst, const struct gi_image *src,                             \
+                    const struct gi_dense *spec);                                                  \
+    void REF(gradient)(struct gi_image * dst, const struct gi_image *src,                          \
+                       const struct gi_gradient_magnitude *spec);                                  \
+    void REF(luma)(struct gi_image * dst, const struct gi_image *src);
+#define EXACT(name) exact_##name
+#define IDEAL(name) ideal_##name
+DEFINITIONS(float, EXACT) /* sample and put: of any type; the latter rounds and saturates */
+DEFINITIONS(double,
+            IDEAL) /* at: the value that is filtered, after border mode and premultiplication */
+
+/* The border's values as samples of the type of `src`. */
+struct gi_border_spec exact_border(const struct gi_border_spec *border, const struct gi_image *src);
+
+#endif

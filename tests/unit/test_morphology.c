@@ -1,0 +1,328 @@
+/* Minimum and maximum filters, the rolling ball, and transparent pixels that are ignored: every way
+ * gives the definition of kernels/morphology.h in plain loops.
+ * Sources: morphology footprint
+ * SPDX-License-Identifier: MIT */
+#include "definitions.h"
+#include "primitives.h"
+#include "kernels/footprint.h"
+#include "kernels/morphology.h"
+
+/* Returns whether `a` is chosen over `b`. NaN is chosen over everything, and -0 is less than 0. */
+static bool exact_before(float a, float b, bool greatest)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a);
+    if (a == b)
+        return greatest ? !signbit(a) && signbit(b) : signbit(a) && !signbit(b);
+    return greatest ? a > b : a < b;
+}
+
+/* Takes the minimum or maximum over n runs, one after the other. */
+static void exact_runs(struct gi_image *dst, const struct gi_image *src,
+                       const struct gi_min_max *spec, const struct gi_border_spec *border)
+{
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int c = 0; c < src->channels; c++) {
+                bool keep = src->channels % 2 == 0 && c == src->channels - 1 && !spec->alpha_too;
+                float best = exact_at(src, border, GI_ALPHA_PLAIN, (long long)y + spec->runs[0].y,
+                                      (long long)x + spec->runs[0].first, c);
+                for (int r = 0; r < spec->nruns; r++)
+                    for (int i = spec->runs[r].first; i <= spec->runs[r].last; i++) {
+                        float v = exact_at(src, border, GI_ALPHA_PLAIN,
+                                           (long long)y + spec->runs[r].y, (long long)x + i, c);
+                        if (exact_before(v, best, spec->greatest))
+                            best = v;
+                    }
+                exact_put(dst, y, x, c, keep ? exact_sample(src, y, x, c) : best);
+            }
+}
+
+/* Filters the rows, then the columns: the rectangle is separable. */
+static void exact_min_max(struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_min_max *spec)
+{
+    int n = src->channels, w = src->width, span = w + spec->width - 1;
+    struct gi_border_spec border = exact_border(&spec->border, src);
+    float *down = calloc((size_t)span, sizeof *down);
+    if (spec->runs) {
+        exact_runs(dst, src, spec, &border);
+        free(down);
+        return;
+    }
+    for (int y = 0; y < src->height; y++)
+        for (int c = 0; c < n; c++) {
+            for (int x = 0; x < span; x++)
+                for (int j = 0; j < spec->height; j++) {
+                    float v = exact_at(src, &border, GI_ALPHA_PLAIN,
+                                       (long long)y + j - spec->anchor_y, x - spec->anchor_x, c);
+                    if (j == 0 || exact_before(v, down[x], spec->greatest))
+                        down[x] = v;
+                }
+            for (int x = 0; x < w; x++) {
+                float best = down[x];
+                for (int i = 1; i < spec->width; i++)
+                    if (exact_before(down[x + i], best, spec->greatest))
+                        best = down[x + i];
+                bool keep = n % 2 == 0 && c == n - 1 && !spec->alpha_too;
+                exact_put(dst, y, x, c, keep ? exact_sample(src, y, x, c) : best);
+            }
+        }
+    free(down);
+}
+
+static struct gi_min_max *min_max(struct walk_case *c, int width, int height)
+{
+    struct gi_min_max *m = WALK_SPEC(c, struct gi_min_max);
+    bool square = width == height && walk_between(c, 0, 1);
+    *m = (struct gi_min_max){.width = width,
+                             .height = height,
+                             .greatest = walk_between(c, 0, 1),
+                             .alpha_too = walk_between(c, 0, 1),
+                             .border = case_border(c->seed, c->border, c->type)};
+    m->anchor_x = square ? width / 2 : walk_between(c, 0, width - 1);
+    m->anchor_y = square ? height / 2 : walk_between(c, 0, height - 1);
+    walk_source_here(c);
+    return m;
+}
+
+static void small_rectangle(struct walk_case *c)
+{
+    int width = walk_between(c, 1, 9);
+    bool three = walk_between(c, 0, 2) == 0;
+    min_max(c, three ? 3 : width,
+            three                   ? 3
+            : walk_between(c, 0, 2) ? walk_between(c, 1, 9)
+                                    : width);
+}
+
+static void large_rectangle(struct walk_case *c)
+{
+    static const int sides[] = {2, 17, 31, 33, 70, 125, 129, 600};
+    int width = sides[walk_between(c, 0, c->large ? 3 : 7)];
+    min_max(c, width, walk_between(c, 0, 1) ? width : sides[walk_between(c, 0, c->large ? 2 : 6)]);
+}
+
+static void widest_rectangle(struct walk_case *c)
+{
+    min_max(c, GI_TAPS_MAX, 3);
+}
+
+static void runs(struct walk_case *c)
+{
+    struct gi_min_max *m = min_max(c, walk_between(c, 1, c->large ? 9 : 19), walk_between(c, 1, 9));
+    m->runs = walk_runs(c, m->width, m->height, m->anchor_x, m->anchor_y, &m->nruns);
+}
+
+static void define_min_max(struct walk_case *c)
+{
+    exact_min_max(walk_result(c, c->width, c->height, c->channels, c->type), &c->srcs[0].image,
+                  c->spec);
+}
+
+/* ---- rolling ball ---- */
+
+static float defined(const struct gi_image *src, const struct gi_rolling_ball *spec, int y, int x,
+                     int c)
+{
+    struct gi_border_spec border = exact_border(&spec->border, src);
+    int r = spec->radius;
+    float best = INFINITY;
+    for (int j = -r; j <= r; j++)
+        for (int i = -r; i <= r; i++) {
+            float v = exact_at(src, &border, GI_ALPHA_PLAIN, y + j, x + i, c);
+            float f = v + spec->heights[abs(j) * (r + 1) + abs(i)];
+            if (f < best)
+                best = f;
+        }
+    return spec->keep ? best : exact_sample(src, y, x, c) - best;
+}
+
+static void define_ball(struct walk_case *c)
+{
+    const struct gi_image *src = &c->srcs[0].image;
+    struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int i = 0; i < c->channels; i++)
+                exact_put(want, y, x, i,
+                          gi_has_alpha(src) && i == c->channels - 1
+                              ? exact_sample(src, y, x, i)
+                              : defined(src, c->spec, y, x, i));
+}
+
+static void ball(struct walk_case *c, int radius, float height)
+{
+    struct gi_rolling_ball *spec = WALK_SPEC(c, struct gi_rolling_ball);
+    float *heights = walk_alloc(c, sizeof(float) * (size_t)((radius + 1) * (radius + 1)));
+    for (int j = 0; j <= radius; j++)
+        for (int i = 0; i <= radius; i++) {
+            double rest = (double)(radius * radius - i * i - j * j);
+            heights[j * (radius + 1) + i] =
+                rest < 0 ? INFINITY : height * (float)(1 - sqrt(rest) / fmax(radius, 1));
+        }
+    heights[0] = 0;
+    *spec = (struct gi_rolling_ball){.radius = radius,
+                                     .heights = heights,
+                                     .keep = walk_between(c, 0, 1),
+                                     .border = case_border(c->seed, c->border, c->type)};
+    walk_source_here(c);
+}
+
+static void any_ball(struct walk_case *c)
+{
+    static const int radii[] = {1, 3, 0, 7, 12};
+    ball(c, c->width > 1000 ? 2 : radii[c->turn % (c->large ? 3 : 5)],
+         gi_type_full_scale(c->type) * (c->turn % 2 ? 0.03f : 0.7f));
+}
+
+static void wide_ball(struct walk_case *c)
+{
+    ball(c, 40, gi_type_full_scale(c->type) * 0.15f);
+}
+
+/* ---- transparent pixels ---- */
+
+/* Copies pixel (x, y) without alpha, or alpha alone. */
+static void copy(struct gi_image *to, const struct gi_image *from, int x, int y, bool alpha)
+{
+    size_t nbytes = gi_type_nbytes(to->type), n = (size_t)to->channels;
+    size_t at = ((size_t)x * n + (alpha ? n - 1 : 0)) * nbytes;
+    memcpy((char *)gi_row(to, y) + at, (char *)gi_row(from, y) + at, nbytes * (alpha ? 1 : n - 1));
+}
+
+static void put(struct gi_image *image, int x, int y, int c, float value)
+{
+    case_put(image, y, (size_t)(x * image->channels + c), value);
+}
+
+static double alpha_of(const struct gi_image *image, int x, int y)
+{
+    return gi_sample(gi_row(image, y), (size_t)((x + 1) * image->channels - 1), image->type);
+}
+
+/* Draws alpha that is often 0, and unusual floats. */
+static void fill(struct gi_image *image, float hidden, uint64_t *seed)
+{
+    static const float odd[] = {0, -0.0f, NAN, -INFINITY, INFINITY, -1, 1e-42f, 0.5f};
+    int last = image->channels - 1;
+    case_fill(image, seed);
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++) {
+            int pick = case_between(seed, 0, 15), c = case_between(seed, 0, last);
+            if (image->type == GI_F32 && pick < 8) {
+                put(image, x, y, c, odd[pick]);
+                uint32_t nan = 0x7fc00000u | case_random(seed) % 4096;
+                if (pick == 2)
+                    memcpy((float *)gi_row(image, y) + x * image->channels, &nan, sizeof nan);
+            }
+            if (pick > 11)
+                put(image, x, y, last, pick < 14 ? 0 : hidden);
+        }
+}
+
+/* Puts `hidden` on (odd turns) or takes it off. */
+static void draw_ignore(struct walk_case *c)
+{
+    float full = gi_type_full_scale(c->type), end = c->type == GI_F32 ? INFINITY : full;
+    bool greatest = walk_between(c, 0, 1);
+    if (c->channels % 2)
+        return;
+    struct gi_ignore_transparent *spec = WALK_SPEC(c, struct gi_ignore_transparent);
+    *spec = (struct gi_ignore_transparent){.hidden = greatest ? c->type == GI_F32 ? -end : 0 : end,
+                                           .shown = greatest ? full : 0};
+    fill(walk_source_here(c), 0, c->seed);
+    if (walk_between(c, 0, 1))
+        fill(walk_other(c, &spec->picked, c->width, c->height, c->channels, c->type), spec->hidden,
+             c->seed);
+}
+
+static void define_ignore(struct walk_case *c)
+{
+    const struct gi_ignore_transparent *spec = c->spec;
+    const struct gi_image *src = &c->srcs[0].image, *picked = &c->others[0].image;
+    struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++) {
+            if (spec->picked) {
+                bool stays = alpha_of(picked, x, y) == (double)spec->hidden;
+                copy(want, stays ? src : picked, x, y, false);
+                copy(want, src, x, y, true);
+                continue;
+            }
+            for (int i = 0; i < c->channels; i++)
+                put(want, x, y, i, spec->hidden);
+            if (alpha_of(src, x, y) > 0) {
+                copy(want, src, x, y, false);
+                put(want, x, y, c->channels - 1, spec->shown);
+            }
+        }
+}
+
+/* Blocks of more rows than the image has, rows in several strips, windows wider than the image. */
+static const int strips[][2] = {{64, 7},  {9, 5},    {700, 19}, {9001, 3},
+                                {31, 60}, {2100, 1}, {1, 67},   {0, 0}};
+static const int narrow[][2] = {{40, 2}, {0, 0}}, flat[][2] = {{19, 9}, {0, 0}};
+static const int balls[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {1100, 5}, {0, 0}};
+static const int wide[][2] = {{1, 1},  {1, 17},    {17, 1},   {31, 33},
+                              {67, 5}, {257, 129}, {1300, 3}, {0, 0}};
+
+static const struct walk_row rows[] = {
+    {.primitive = "min_max",
+     .what = "small rectangles",
+     .draw = small_rectangle,
+     .define = define_min_max},
+    {.primitive = "min_max",
+     .what = "large rectangles",
+     .draw = large_rectangle,
+     .define = define_min_max,
+     .few = true},
+    {.primitive = "min_max",
+     .what = "strips",
+     .draw = large_rectangle,
+     .define = define_min_max,
+     .sizes = strips,
+     .few = true},
+    {.primitive = "min_max",
+     .what = "small rectangles in strips",
+     .draw = small_rectangle,
+     .define = define_min_max,
+     .sizes = strips,
+     .few = true},
+    {.primitive = "min_max",
+     .what = "widest",
+     .draw = widest_rectangle,
+     .define = define_min_max,
+     .sizes = narrow,
+     .few = true},
+    {.primitive = "min_max", .what = "runs", .draw = runs, .define = define_min_max},
+    {.primitive = "min_max",
+     .what = "runs in strips",
+     .draw = runs,
+     .define = define_min_max,
+     .sizes = strips,
+     .few = true},
+    {.primitive = "rolling_ball",
+     .what = "any radius",
+     .draw = any_ball,
+     .define = define_ball,
+     .sizes = balls,
+     .few = true},
+    {.primitive = "rolling_ball",
+     .what = "wider than the image",
+     .draw = wide_ball,
+     .define = define_ball,
+     .sizes = flat,
+     .few = true},
+    {.primitive = "ignore_transparent",
+     .what = "on and off",
+     .draw = draw_ignore,
+     .define = define_ignore,
+     .sizes = wide,
+     .in_place = 2},
+};
+
+int main(int argc, char **argv)
+{
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
+}

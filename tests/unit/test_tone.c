@@ -1,0 +1,378 @@
+/* Pointwise operations, lookup tables and thresholds: every way gives the definition of
+ * kernels/tone.h to the bit, also in place, and is close to double precision. Luma likewise.
+ * Sources: tone filters/tone/levels.c kernels/cpu/color/luma.c
+ * SPDX-License-Identifier: MIT */
+#include "definitions.h"
+#include "primitives.h"
+#include "kernels/statistics.h"
+#include "kernels/tone.h"
+
+enum { OPERATIONS = GI_POINTWISE_OUTLIER + 1 };
+
+/* Returns a b / full in integers; ties cannot occur because full scale is odd. */
+static float product(float a, float b, enum gi_type type)
+{
+    uint64_t full = (uint64_t)gi_type_full_scale(type);
+    return type == GI_F32 ? a * b : (float)((2 * (uint64_t)a * (uint64_t)b + full) / (2 * full));
+}
+
+static float entry(const void *table, float a, enum gi_type type)
+{
+    if (type == GI_F32) {
+        double bin = floor(65536 * (double)a);
+        return !table || isnan(a) ? a : ((const float *)table)[(int)fmin(fmax(bin, 0), 65535)];
+    }
+    return type == GI_U8 ? ((const uint8_t *)table)[(int)a] : ((const uint16_t *)table)[(int)a];
+}
+
+static float defined(const struct gi_pointwise *spec, enum gi_type type, int c, float a, float b)
+{
+    switch (spec->op) {
+    case GI_POINTWISE_AFFINE:
+        return fmaf(spec->scale[c], a, spec->offset[c]);
+    case GI_POINTWISE_TABLE:
+        return entry(spec->table[c], a, type);
+    case GI_POINTWISE_ADD:
+        return a + b;
+    case GI_POINTWISE_SUBTRACT:
+        return a - b;
+    case GI_POINTWISE_MULTIPLY:
+        return product(a, b, type);
+    case GI_POINTWISE_BLEND:
+        return fmaf(spec->t, b, fmaf(-spec->t, a, a));
+    case GI_POINTWISE_MIDDLE:
+        return fmaf(0.5f, b, 0.5f * a);
+    case GI_POINTWISE_MINIMUM:
+        return isnan(b) || a > b ? b : a;
+    case GI_POINTWISE_MAXIMUM:
+        return isnan(b) || b > a ? b : a;
+    case GI_POINTWISE_OUTLIER:
+        return a - b > spec->t || b - a > spec->t ? b : a;
+    default:
+        return fabsf(a - b);
+    }
+}
+
+/* Returns the same in double. */
+static double meant(const struct gi_pointwise *spec, enum gi_type type, int c, double a, double b)
+{
+    double t = (double)spec->t, full = (double)gi_type_full_scale(type);
+    double means[OPERATIONS] = {(double)spec->scale[c] * a + (double)spec->offset[c],
+                                0,
+                                a + b,
+                                a - b,
+                                a * b / full,
+                                a * (1 - t) + b * t,
+                                a / 2 + b / 2,
+                                fmin(a, b),
+                                fmax(a, b),
+                                fabs(a - b),
+                                fabs(a - b) > t ? b : a};
+    double v = means[spec->op];
+    return type == GI_F32 ? v : fmin(fmax(v, 0), full);
+}
+
+static bool has_two(enum gi_pointwise_op op)
+{
+    return op >= GI_POINTWISE_ADD;
+}
+
+/* Fails if the definition differs too much from double precision. */
+static void define_pointwise(struct walk_case *c)
+{
+    const struct gi_pointwise *spec = c->spec;
+    const struct gi_image *src = &c->srcs[0].image, *other = c->nothers ? spec->other : src;
+    struct gi_image *want = walk_result(c, src->width, src->height, src->channels, src->type);
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int i = 0; i < src->channels; i++) {
+                float a = exact_sample(src, y, x, i), b = exact_sample(other, y, x, i);
+                bool kept = !spec->alpha_too && gi_has_alpha(src) && i == src->channels - 1;
+                exact_put(want, y, x, i, kept ? a : defined(spec, c->type, i, a, b));
+                double mean = meant(spec, c->type, i, (double)a, (double)b);
+                double got = (double)exact_sample(want, y, x, i);
+                double slack = c->type == GI_F32 ? 0x1p-20 * fmax(fabs(mean), 1) : 0.51;
+                if (!kept && spec->op != GI_POINTWISE_TABLE && fabs(mean) < 1e6 &&
+                    fabsf(a) < 1e6f && !isnan(b))
+                    assert_true(fabs(got - mean) <= slack);
+            }
+}
+
+/* Sets a third of the floats to values that only floats can hold. */
+static void fill_odd(struct walk_case *c, struct gi_image *image)
+{
+    static const uint32_t odd[] = {0x7fc00000, 0xffc12345, 0x7f812345, 0x7f800000, 0xff800000,
+                                   0x80000000, 0,          0x00000123, 0xff7fffff, 0x7f7fffff};
+    for (int y = 0; image->type == GI_F32 && y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            if (walk_between(c, 0, 2) == 0)
+                memcpy((float *)gi_row(image, y) + i, &odd[walk_between(c, 0, 9)], 4);
+}
+
+/* Makes the images of an operation. */
+static struct gi_pointwise *pointwise(struct walk_case *c, enum gi_pointwise_op op)
+{
+    struct gi_pointwise *spec = WALK_SPEC(c, struct gi_pointwise);
+    spec->op = op;
+    struct gi_image *src = walk_source_here(c);
+    if (c->turn % 2)
+        fill_odd(c, src);
+    if (has_two(op))
+        src = walk_other(c, &spec->other, c->width, c->height, c->channels, c->type);
+    if (c->turn % 3 == 1)
+        fill_odd(c, src);
+    return spec;
+}
+
+/* Draws the tables of all channels, or one for all of them. */
+static void draw_tables(struct walk_case *c, struct gi_pointwise *spec)
+{
+    bool same = walk_between(c, 0, 1), floats = c->type == GI_F32;
+    int n = c->type == GI_U8 ? 256 : 65536;
+    for (int i = 0; i < c->channels; i++) {
+        void *table = walk_alloc(c, (size_t)n * gi_type_nbytes(c->type));
+        for (int k = 0; k < n; k++)
+            if (floats)
+                ((float *)table)[k] = 2 * walk_real(c);
+            else if (n == 256)
+                ((uint8_t *)table)[k] = (uint8_t)case_random(c->seed);
+            else
+                ((uint16_t *)table)[k] = (uint16_t)case_random(c->seed);
+        spec->table[i] = same && i ? spec->table[0] : table;
+        if (floats && walk_between(c, 0, 3) == 0)
+            spec->table[i] = NULL; /* the channel is unchanged */
+    }
+    if (c->channels % 2 == 0 && !spec->alpha_too) /* the table is not used */
+        spec->table[c->channels - 1] = NULL;
+}
+
+static void draw_operation(struct walk_case *c, int op)
+{
+    static const float ts[] = {0, 1, 0.5f, 0.25f, -0.75f, 1.5f};
+    float full = gi_type_full_scale(c->type);
+    bool alike = walk_between(c, 0, 1);
+    struct gi_pointwise *spec = pointwise(c, (enum gi_pointwise_op)op);
+    spec->alpha_too = walk_between(c, 0, 1);
+    spec->t = walk_between(c, 0, 2) ? walk_real(c) : ts[walk_between(c, 0, 5)];
+    if (spec->op == GI_POINTWISE_OUTLIER)
+        spec->t = fabsf(spec->t) * full / 2;
+    for (int i = 0; i < GI_MAX_CHANNELS; i++) {
+        spec->scale[i] = alike && i ? spec->scale[0] : 3 * walk_real(c);
+        spec->offset[i] = alike && i ? spec->offset[0] : walk_real(c) * full;
+    }
+    if (spec->op == GI_POINTWISE_TABLE)
+        draw_tables(c, spec);
+}
+
+/* All operations on each shape: the border mode stands for one of them. */
+static void draw_first_half(struct walk_case *c)
+{
+    draw_operation(c, (int)c->border);
+}
+
+static void draw_second_half(struct walk_case *c)
+{
+    draw_operation(c, CASE_BORDERS + (int)c->border);
+}
+
+static void draw_last(struct walk_case *c)
+{
+    draw_operation(c, GI_POINTWISE_OUTLIER);
+}
+
+/* Every pair of bytes; blends and affine maps at the ends of their ranges and between. */
+static void draw_all_bytes(struct walk_case *c)
+{
+    static const float t[] = {0, 1, 0.5f, 0.1f, 2}, scale[] = {-1, 1, 0.5f, 2, 255};
+    int i = c->turn % 5;
+    if (c->type != GI_U8)
+        return;
+    struct gi_pointwise *spec = pointwise(c, (enum gi_pointwise_op)(c->turn % OPERATIONS));
+    spec->t = t[i];
+    for (int k = 0; k < GI_MAX_CHANNELS; k++) {
+        spec->scale[k] = scale[i];
+        spec->offset[k] = i ? (float)-i : 255;
+    }
+    spec->alpha_too = true;
+    draw_tables(c, spec);
+    for (int y = 0; y < 256; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int k = 0; k < c->channels; k++) {
+                exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
+                if (c->nothers)
+                    exact_put(&c->others[0].image, y, x, k, (float)y);
+            }
+}
+
+/* Every 16-bit sample with some others, around the values at which products and sums change their
+ * rounding. */
+static void draw_many_words(struct walk_case *c)
+{
+    static const uint16_t others[] = {0,     1,     2,     127,   255,   256,
+                                      32767, 32768, 32769, 43691, 65534, 65535};
+    if (c->type != GI_U16 || c->channels > 1)
+        return;
+    int op = GI_POINTWISE_ADD + (c->height - 192) % (OPERATIONS - GI_POINTWISE_ADD);
+    struct gi_pointwise *spec = pointwise(c, (enum gi_pointwise_op)op);
+    spec->t = 0.3f;
+    for (int y = 0; y < 192; y++)
+        for (int x = 0; x < 4096; x++) {
+            exact_put(&c->srcs[0].image, y, x, 0, (float)(y % 16 * 4096 + x));
+            exact_put(&c->others[0].image, y, x, 0, others[y / 16]);
+        }
+}
+
+/* A float at a step of a table or just below it, in the table whose entries are their numbers. */
+static void draw_float_steps(struct walk_case *c)
+{
+    if (c->type != GI_F32 || c->channels > 1)
+        return;
+    struct gi_pointwise *spec = WALK_SPEC(c, struct gi_pointwise);
+    struct gi_image *src = walk_source_here(c);
+    float *table = walk_alloc(c, 65536 * sizeof *table);
+    spec->op = GI_POINTWISE_TABLE;
+    spec->table[0] = table;
+    for (int x = 0; x < 65536; x++) {
+        float v = (float)x / 65536, below = nextafterf(v, -1);
+        table[x] = (float)x;
+        exact_put(src, 0, x, 0, v);
+        exact_put(src, 1, x, 0, below);
+        assert_int_equal(gi_unit_bin(v), x);
+        assert_int_equal(gi_unit_bin(below), x ? x - 1 : 0);
+    }
+}
+
+/* Floats at the steps of a histogram of 65536 bins are counted in the bins that tables look up. */
+static void steps_are_bins(void **state)
+{
+    (void)state;
+    static uint64_t counts[65536];
+    const struct gi_histogram_spec spec = {.key = GI_KEY_RANGE, .nbins = 65536, .lo = 0, .hi = 1};
+    struct gi_queue *queue;
+    struct gi_image src;
+    assert_int_equal(gi_image_alloc(&src, 65536, 1, 1, GI_F32, NULL), GI_OK);
+    for (int x = 0; x < 65536; x++)
+        exact_put(&src, 0, x, 0, x % 2 ? nextafterf((float)x / 65536, 0) : (float)x / 65536);
+    case_open(&queue, gi_kernels_cpu(), 1);
+    assert_int_equal(queue->k->histogram(queue, counts, &src, &spec, NULL), GI_OK);
+    for (int i = 0; i < 65536; i++)
+        assert_int_equal(counts[i], i % 2 ? 0 : 2);
+    gi_queue_close_alone(&queue);
+    gi_image_free(&src);
+}
+
+/* Labels are refused by each operation. */
+static void labels_are_refused(void **state)
+{
+    (void)state;
+    struct gi_queue *queue;
+    case_open(&queue, gi_kernels_cpu(), 2);
+    for (int op = 0; op < OPERATIONS; op++) {
+        struct guard src, dst;
+        struct gi_err err = {0};
+        guard_alloc(&src, 5, 3, 1, GI_U32, 0);
+        guard_alloc(&dst, 5, 3, 1, GI_U32, 0);
+        struct gi_pointwise spec = {.op = (enum gi_pointwise_op)op, .other = &src.image};
+        assert_int_equal(queue->k->pointwise(queue, &dst.image, &src.image, &spec, &err),
+                         GI_E_UNSUPPORTED);
+        assert_int_equal(err.status, GI_E_UNSUPPORTED);
+        guard_free(&src);
+        guard_free(&dst);
+    }
+    gi_queue_close_alone(&queue);
+}
+
+/* ---- threshold and luma ---- */
+
+static void draw_threshold(struct walk_case *c)
+{
+    static const float at[] = {-1, 0, 0.25f, 0.5f, 1, 2, -INFINITY, NAN};
+    struct gi_threshold *t = WALK_SPEC(c, struct gi_threshold);
+    float part = walk_between(c, 0, 1) ? at[walk_between(c, 0, 7)] : walk_real(c) * 0.6f + 0.5f;
+    *t = (struct gi_threshold){part * gi_type_full_scale(c->type), walk_between(c, 0, 1)};
+    walk_source_here(c);
+}
+
+static void define_threshold(struct walk_case *c)
+{
+    const struct gi_threshold *t = c->spec;
+    const struct gi_image *src = &c->srcs[0].image;
+    struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int i = 0; i < c->channels; i++) {
+                float s = exact_sample(src, y, x, i);
+                float v = (s > t->above) != t->invert ? gi_type_full_scale(c->type) : 0;
+                exact_put(want, y, x, i, gi_has_alpha(src) && i == c->channels - 1 ? s : v);
+            }
+}
+
+static void draw_luma(struct walk_case *c)
+{
+    walk_source_here(c);
+}
+
+static void define_luma(struct walk_case *c)
+{
+    exact_luma(walk_result(c, c->width, c->height, 1, c->type), &c->srcs[0].image);
+}
+
+static const int usual[][2] = {{1, 1},     {1, 17},    {17, 1},     {31, 33}, {67, 5},
+                               {257, 129}, {70001, 3}, {1031, 517}, {0, 0}};
+static const int bytes[][2] = {{256, 256}, {257, 256}, {258, 256}, {0, 0}};
+static const int words[][2] = {{4096, 192}, {4096, 193}, {4096, 194}, {4096, 195}, {4096, 196},
+                               {4096, 197}, {4096, 198}, {4096, 199}, {4096, 200}, {0, 0}};
+static const int steps[][2] = {{65536, 2}, {0, 0}};
+
+static const struct walk_row rows[] = {
+    {.primitive = "pointwise",
+     .what = "the first operations",
+     .draw = draw_first_half,
+     .define = define_pointwise,
+     .sizes = usual,
+     .in_place = 3},
+    {.primitive = "pointwise",
+     .what = "the next operations",
+     .draw = draw_second_half,
+     .define = define_pointwise,
+     .sizes = usual,
+     .in_place = 3},
+    {.primitive = "pointwise",
+     .what = "the last operation",
+     .draw = draw_last,
+     .define = define_pointwise,
+     .sizes = usual,
+     .in_place = 3,
+     .few = true},
+    {.primitive = "pointwise",
+     .what = "all bytes",
+     .draw = draw_all_bytes,
+     .define = define_pointwise,
+     .sizes = bytes},
+    {.primitive = "pointwise",
+     .what = "many words",
+     .draw = draw_many_words,
+     .define = define_pointwise,
+     .sizes = words,
+     .few = true},
+    {.primitive = "pointwise",
+     .what = "steps of floats",
+     .draw = draw_float_steps,
+     .define = define_pointwise,
+     .sizes = steps,
+     .few = true},
+    {.primitive = "threshold",
+     .what = "any",
+     .draw = draw_threshold,
+     .define = define_threshold,
+     .sizes = usual,
+     .in_place = 1},
+    {.primitive = "luma", .what = "any", .draw = draw_luma, .define = define_luma, .sizes = usual},
+};
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest more[] = {cmocka_unit_test(steps_are_bins),
+                                      cmocka_unit_test(labels_are_refused)};
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 2);
+}
