@@ -158,7 +158,6 @@ static enum gi_status run_engine(struct one *one, struct gi_err *err)
 static enum gi_status run_one(struct one *one, struct gi_err *err)
 {
     const struct gi_batch_job *job = one->job;
-    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
     const struct gi_device_params *device = gi_batch_device(job);
     enum gi_status status = GI_OK;
     if (job->text)
@@ -176,9 +175,7 @@ static enum gi_status run_one(struct one *one, struct gi_err *err)
     if (status)
         return status;
     one->threads = gi_thread_count(device->threads);
-    gi_watch_start(&one->watch, p && p->progress, 0);
     status = run_engine(one, err);
-    gi_watch_end(&one->watch);
     if (gi_cli_tears_down())
         gi_imaging_free(&one->imaging);
     return status;
@@ -195,17 +192,20 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     const char *const outputs[] = {output, NULL};
     struct gi_io_params *io = gi_batch_io(job);
     struct gi_stream *stream = NULL;
+    struct one one = {.job = job, .input = input, .output = output};
     enum gi_status status = gi_chain_check_outputs(job->chain, outputs, err);
+    gi_watch_start(&one.watch, p && p->progress, 0); /* to look for a stream may take long */
     if (!status && output)
         status = gi_stream_find(&stream, input, output, io, p, err);
-    if (!status && stream)
-        return gi_stream_run(&stream, job, err);
-    struct one one = {.job = job, .input = input, .output = output, .io = *io};
+    one.io = *io;
     if (!status && !output && !ends_in_analysis(job->chain))
         status = gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
                          job->chain->steps[job->chain->n - 1].filter->name);
-    if (!status)
+    if (!status && !stream)
         status = run_one(&one, err);
+    gi_watch_end(&one.watch);
+    if (!status && stream)
+        return gi_stream_run(&stream, job, err);
     gi_ahead_free(&io->ahead);
     return status;
 }

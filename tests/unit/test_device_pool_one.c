@@ -1,6 +1,7 @@
-/* Images that come one at a time: the device that --device names or the estimate picks, its
- * message if that fails, and the CPU in its place under `auto`. The devices are fakes. Sources:
- * cli/run/device_pool* cli/run/pooled_device* SPDX-License-Identifier: MIT */
+/* Images that come one at a time use the device that --device names or the estimate picks; errors
+ * name it, and under `auto` the CPU replaces it. The devices are fakes.
+ * Sources: cli/run/device_pool* cli/run/pooled_device*
+ * SPDX-License-Identifier: MIT */
 #include "fake_cuda.h"
 
 /* Runs two images of w x h pixels through `filter`, without and with what CUDA's queue keeps. */
