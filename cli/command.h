@@ -99,8 +99,8 @@ const char *gi_option_nearest(const struct gi_command *command, const char *name
  * means; false past the end. Both are static. */
 bool gi_synonym_at(const char **word, const char **means, int index);
 
-/* Returns the number of letters to change, insert or delete to turn a into b; large if the lengths
- * differ much. */
+/* Returns the number of letters to change, insert or delete, or neighbours to swap, to turn a into
+ * b; large if the lengths differ much. */
 int gi_word_distance(const char *a, const char *b);
 
 #endif

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,6 +119,36 @@ static int finish(enum gi_status status, const struct gi_command *command, const
     return code;
 }
 
+/* Returns whether a word is a command or an alias of one. */
+static bool is_command(const char *word)
+{
+    struct gi_command command;
+    return gi_command_find(&command, word) || gi_alias_find(word);
+}
+
+/* Returns a copy of the command line that begins with a command, whose name is `name`, or comes
+ * behind options ("--device cpu blur in.png out.png"); an alias is replaced by the words that it
+ * stands for. NULL: out of memory. The caller frees it. */
+static char **command_line(int *argc, char **argv, const char *name)
+{
+    char **line = calloc((size_t)*argc + 3, sizeof *line);
+    int at = 0, n = 0;
+    if (!line)
+        return NULL;
+    for (int i = 1; *name == '-' && name[1] && !at && i < *argc; i++)
+        at = is_command(argv[i]) ? i : 0;
+    const char *word = at ? argv[at] : name;
+    const struct gi_alias *alias = gi_alias_find(word);
+    line[n++] = (char *)(alias ? alias->words[0] : word);
+    if (alias && alias->words[1])
+        line[n++] = (char *)alias->words[1];
+    for (int i = at ? 0 : 1; i < *argc; i++)
+        if (i != at || !at)
+            line[n++] = argv[i];
+    *argc = n;
+    return line;
+}
+
 int main(int argc, char **argv)
 {
     open_standard_files();
@@ -130,7 +161,7 @@ int main(int argc, char **argv)
     }
     struct gi_err err = {0};
     const char *name = argv[1];
-    if (strcmp(name, "--version") == 0) {
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "version") == 0) {
         printf("gpuimg %s\n", GI_VERSION);
         return finish(flush_stdout(GI_OK, &err), NULL, &err);
     }
@@ -141,8 +172,14 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     struct gi_command command;
-    if (!gi_command_find(&command, name))
-        return finish(fail_command(name, &err), NULL, &err);
+    int argn = argc - 1;
+    char **args = command_line(&argn, argv + 1, name);
+    if (!args || !gi_command_find(&command, args[0]))
+        return finish(args ? fail_command(name, &err)
+                           : gi_fail(&err, GI_E_MEMORY, "out of memory: the command line"),
+                      NULL, &err);
     gi_cli_name(command.name);
-    return finish(run(&command, argc - 1, argv + 1, &err), &command, &err);
+    enum gi_status status = run(&command, argn, args, &err);
+    free(args);
+    return finish(status, &command, &err);
 }

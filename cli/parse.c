@@ -162,6 +162,26 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
     return gi_option_read(args->params[t->sets[index]], row, text, err);
 }
 
+/* Refuses the options of ImageMagick ("-resize"), which getopt would take for several letters. */
+static enum gi_status check_dashes(const struct table *t, int argc, char **argv, struct gi_err *err)
+{
+    struct gi_command command;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *name = argv[i] + 1;
+        size_t n = strcspn(name, "=");
+        if (*argv[i] != '-' || *name == '-' || n < 3)
+            continue;
+        for (int j = 0; j < t->nlongs; j++)
+            if (strlen(t->longs[j].name) == n && strncmp(t->longs[j].name, name, n) == 0)
+                return gi_fail(err, GI_E_USAGE, "%s: no such option, did you mean -%s?", argv[i],
+                               argv[i]);
+        if (gi_command_find(&command, name))
+            return gi_fail(err, GI_E_USAGE, "%s: no such option, did you mean gpuimg %s?", argv[i],
+                           name);
+    }
+    return GI_OK;
+}
+
 static enum gi_status read_words(struct gi_args *args, const struct table *t,
                                  const struct gi_command *command, int argc, char **argv,
                                  struct gi_err *err)
@@ -265,6 +285,8 @@ enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *comma
     }
     struct table t = {0};
     enum gi_status status = table_make(&t, command, err);
+    if (!status)
+        status = check_dashes(&t, argc, argv, err);
     if (!status)
         status = read_words(args, &t, command, argc, argv, err);
     table_free(&t);

@@ -130,6 +130,20 @@ static void print_summary(FILE *out, const struct gi_command *row)
     gi_help_wrap(out, row->summary, COMMAND_INDENT, column);
 }
 
+/* "gray for convert --gray, ..." */
+static void print_aliases(FILE *out)
+{
+    char text[1024] = "Names of other programs that work too:";
+    const struct gi_alias *alias;
+    size_t n = strlen(text);
+    for (int i = 0; (alias = gi_alias_at(i)) && n < sizeof text; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s %s (%s%s%s)", i ? "," : "",
+                              alias->name, alias->words[0], alias->words[1] ? " " : "",
+                              alias->words[1] ? alias->words[1] : "");
+    putc('\n', out);
+    gi_help_wrap(out, text, 0, 0);
+}
+
 void gi_help_all(FILE *out)
 {
     struct gi_command row;
@@ -144,6 +158,7 @@ void gi_help_all(FILE *out)
             if ((int)row.group == g % GI_GROUPS)
                 print_summary(out, &row);
     }
+    print_aliases(out);
     fputs("\nTopics of help:\n", out);
     for (int i = 0; gi_topic_at(&row, i); i++)
         print_summary(out, &row);
@@ -201,7 +216,8 @@ static enum gi_status explain(const char *words, bool man, struct gi_err *err)
         (man ? gi_man_topic : gi_help_topic)(stdout, &row);
         return GI_OK;
     }
-    if (gi_command_find(&row, words)) {
+    const struct gi_alias *alias = gi_alias_find(words);
+    if (gi_command_find(&row, alias ? alias->words[0] : words)) {
         (man ? gi_man_command : gi_help_command)(stdout, &row);
         return GI_OK;
     }

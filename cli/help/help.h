@@ -26,4 +26,14 @@ void gi_man_topic(FILE *out, const struct gi_command *topic);
  * (cli/help/help_search.c). */
 bool gi_help_search(FILE *out, const char *words);
 
+/* A name that other programs have for a command: it works like the first word, a command, and if
+ * the second is not NULL, that option before those given. */
+struct gi_alias {
+    const char *name, *words[2];
+};
+
+/* Returns alias `index`, or the one of that name; NULL if there is none (cli/help/suggestion.c). */
+const struct gi_alias *gi_alias_at(int index);
+const struct gi_alias *gi_alias_find(const char *name);
+
 #endif

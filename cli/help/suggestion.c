@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/help/help.h"
 
 #include <string.h>
 
@@ -12,18 +13,26 @@ struct synonym {
 };
 
 static const struct synonym commands[] = {
+    {"adaptive", "local-threshold"},
     {"adaptive-threshold", "local-threshold"},
     {"adaptivethreshold", "local-threshold"},
+    {"append", "montage"},
     {"autocontrast", "normalize"},
-    {"average", "blur"},
+    {"average", "stack (of many images) or blur"},
     {"batch", "help batch"},
     {"binarise", "threshold"},
     {"binarize", "threshold"},
+    {"border", "pad"},
     {"box", "blur"},
+    {"brightness", "add --value"},
+    {"canny", "edges"},
     {"cc", "extract"},
+    {"clip", "levels"},
     {"closing", "close"},
     {"cmp", "compare"},
+    {"colormap", "palette"},
     {"components", "extract"},
+    {"contrast", "levels"},
     {"contrast-stretch", "normalize"},
     {"conv", "convolve"},
     {"createclahe", "clahe"},
@@ -36,8 +45,11 @@ static const struct synonym commands[] = {
     {"equalize_adapthist", "clahe"},
     {"equalizehist", "equalize"},
     {"erosion", "erode"},
+    {"exif", "info"},
     {"gpus", "devices"},
+    {"histeq", "equalize"},
     {"identify", "info"},
+    {"join", "montage"},
     {"kernel", "convolve"},
     {"label", "extract"},
     {"laplace", "edges --operator laplace"},
@@ -51,11 +63,14 @@ static const struct synonym commands[] = {
     {"min", "erode"},
     {"minimum", "erode"},
     {"modal", "mode"},
+    {"mogrify", "help batch"},
     {"niblack", "local-threshold --method niblack"},
     {"normalise", "normalize"},
     {"opening", "open"},
     {"otsu", "threshold"},
+    {"overlay", "composite"},
     {"percentile", "rank --percent"},
+    {"pipeline", "run"},
     {"posterize", "quantize"},
     {"prewitt", "edges --operator prewitt"},
     {"psnr", "compare"},
@@ -67,9 +82,13 @@ static const struct synonym commands[] = {
     {"smooth", "gaussian"},
     {"sobel", "edges --operator sobel"},
     {"ssim", "compare"},
+    {"strip", "convert --strip"},
     {"sum", "stats"},
+    {"tile", "montage"},
     {"unsharp", "sharpen"},
+    {"unsharp-mask", "sharpen"},
     {"usm", "sharpen"},
+    {"watermark", "composite"},
     {0},
 };
 
@@ -125,26 +144,55 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance, computed one row of the table at a time. */
+/* The distance of Damerau and Levenshtein in which no letter is edited twice (optimal string
+ * alignment), computed one row of the table at a time. */
 int gi_word_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
     size_t na = strlen(a), nb = strlen(b);
     if (na > LONGEST || nb > LONGEST)
         return LONGEST;
-    int row[LONGEST + 1];
+    int rows[3][LONGEST + 1]; /* row i of the table is rows[i % 3] */
     for (size_t j = 0; j <= nb; j++)
-        row[j] = (int)j;
+        rows[0][j] = (int)j;
     for (size_t i = 1; i <= na; i++) {
-        int diagonal = row[0];
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
         row[0] = (int)i;
         for (size_t j = 1; j <= nb; j++) {
-            int change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = least(change, least(row[j], row[j - 1]) + 1);
+            int change = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = least(change, least(row[j - 1], above[j]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], before[j - 2] + 1);
         }
     }
-    return row[nb];
+    return rows[na % 3][nb];
+}
+
+/* Commands by the names of other programs. */
+static const struct gi_alias aliases[] = {
+    {"gray", {"convert", "--gray"}},
+    {"grayscale", {"convert", "--gray"}},
+    {"desaturate", {"convert", "--gray"}},
+    {"mirror", {"flip", "--h"}},
+    {"saturation", {"color", NULL}},
+    {"scale", {"resize", NULL}},
+    {"thumbnail", {"resize", NULL}},
+    {"trim", {"crop", "--trim"}},
+    {NULL, {NULL, NULL}},
+};
+
+const struct gi_alias *gi_alias_at(int index)
+{
+    return index >= 0 && (size_t)index < sizeof aliases / sizeof *aliases - 1 ? &aliases[index]
+                                                                              : NULL;
+}
+
+const struct gi_alias *gi_alias_find(const char *name)
+{
+    for (const struct gi_alias *alias = aliases; alias->name; alias++)
+        if (strcmp(alias->name, name) == 0)
+            return alias;
+    return NULL;
 }
 
 /* Returns how badly `candidate` explains `word`: 0 if the word is its beginning or end, else the

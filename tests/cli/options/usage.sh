@@ -13,8 +13,62 @@ expect_error 2 'frobnicate: no such command (try gpuimg help)' frobnicate in.pgm
 for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur minimum:erode despeckle:'median --threshold'; do
     expect_error 2 "${guess%%:*}: no such command, did you mean ${guess#*:}? (try gpuimg help)" "${guess%%:*}"
 done
-for word in bar canny e; do # near in letters, not in meaning
+for word in bar e; do # near in letters, not in meaning
     expect_error 2 "$word: no such command (try gpuimg help)" $word
+done
+# Words of other programs.
+while IFS=: read -r word means; do
+    expect_error 2 "$word: no such command, did you mean $means? (try gpuimg help)" "$word" in.pgm made.pgm
+done <<'END'
+mogrify:help batch
+border:pad
+brightness:add --value
+contrast:levels
+overlay:composite
+watermark:composite
+append:montage
+join:montage
+tile:montage
+canny:edges
+strip:convert --strip
+exif:info
+pipeline:run
+histeq:equalize
+adaptive:local-threshold
+unsharp-mask:sharpen
+colormap:palette
+average:stack (of many images) or blur
+clip:levels
+END
+gpuimg help | tr '\n' ' ' | tr -s ' ' >page
+while IFS=: read -r alias command; do
+    # shellcheck disable=SC2086 # words
+    expect 0 gpuimg ${alias/NAMES/in.pgm alias.pgm}
+    # shellcheck disable=SC2086 # words
+    expect 0 gpuimg ${command/NAMES/in.pgm command.pgm}
+    check "$alias: the bytes of $command" cmp alias.pgm command.pgm
+    check "help lists ${alias%% *}" grep -q " ${alias%% *} (${command%% *}" page
+    check "help ${alias%% *} explains ${command%% *}" grep -q "^Usage: gpuimg ${command%% *} " <(gpuimg help "${alias%% *}")
+done <<'END'
+gray NAMES:convert --gray NAMES
+grayscale NAMES:convert --gray NAMES
+desaturate NAMES:convert --gray NAMES
+thumbnail NAMES --size 5x5:resize NAMES --size 5x5
+scale NAMES --size 50%:resize NAMES --size 50%
+mirror NAMES:flip --h NAMES
+trim NAMES --tolerance 20:crop --trim NAMES --tolerance 20
+END
+expect_error 2 'color: -hue: no such option, did you mean --hue?' saturation in.pgm made.pgm -hue 3
+expect_error 2 'gaussian: -sigma: no such option, did you mean --sigma?' gaussian in.pgm made.pgm -sigma 3
+expect_error 2 'convert: -resize: no such option, did you mean gpuimg resize?' convert in.pgm -resize 50% made.pgm
+expect_error 2 'gaussian: --sgima: no such option, did you mean --sigma? (try gpuimg help gaussian)' gaussian in.pgm made.pgm --sgima 3
+expect_error 2 'gussaian: no such command, did you mean gaussian? (try gpuimg help)' gussaian in.pgm made.pgm
+expect 0 gpuimg --device cpu blur in.pgm first.pgm
+expect 0 gpuimg blur in.pgm last.pgm --device cpu
+check 'options may come before the command' cmp first.pgm last.pgm
+expect_error 2 '--sigma: no such command (try gpuimg help)' --sigma 3
+for word in -V version; do
+    expect_stdout "$(gpuimg --version)" gpuimg $word
 done
 expect_error 2 'in.pgm: is a file, want a command before it, as in gpuimg info in.pgm (try gpuimg help)' in.pgm made.pgm
 expect_error 2 'help: gausian: no such command, did you mean gaussian?' help gausian
