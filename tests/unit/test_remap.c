@@ -331,10 +331,10 @@ struct choice {
 static const struct choice choices[] = {
     {"texture", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_CLAMP, 0, 1, GI_U8},
     {"texture", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_VALUE, 17, 1, GI_U16},
-    {"texture", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_VALUE, 0.5f, 1, GI_F32},
-    {"texture", GI_MAP_FIELD, GI_NEAREST, GI_BORDER_VALUE, 255, 1, GI_U8},
+    {"plain", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_VALUE, 0.5f, 1, GI_F32},
+    {"plain", GI_MAP_FIELD, GI_NEAREST, GI_BORDER_VALUE, 255, 1, GI_U8},
     {"texture", GI_MAP_LENS, GI_LINEAR, GI_BORDER_VALUE, 0, 1, GI_U8},
-    {"texture", GI_MAP_RINGS, GI_LINEAR, GI_BORDER_CLAMP, 0, 1, GI_F32},
+    {"texture", GI_MAP_RINGS, GI_LINEAR, GI_BORDER_CLAMP, 0, 1, GI_U16},
     {"texture", GI_MAP_RAYS, GI_LINEAR, GI_BORDER_CLAMP, 0, 1, GI_U16},
     {"plain", GI_MAP_FIELD, GI_LINEAR, GI_BORDER_WRAP, 0, 1, GI_U8},
     {"plain", GI_MAP_LENS, GI_LINEAR, GI_BORDER_MIRROR, 0, 1, GI_U8},
@@ -406,10 +406,10 @@ static void test_choice_on_cuda(void **unused)
         skip();
     assert_int_equal(gi_queue_force_ways(queue, NULL, NULL), GI_OK);
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-        check_choice(queue, &choices[i], choices[i].want, 40, 30, 30);
-    check_choice(queue, &choices[0], "texture", 1, 1, 1);
-    check_choice(queue, &choices[4], "plain", 40, 20, 30);   /* a band */
-    check_choice(queue, &choices[0], "plain", 200000, 2, 2); /* wider than any texture */
+        check_choice(queue, &choices[i], choices[i].want, 1100, 1000, 1000);
+    check_choice(queue, &choices[0], "plain", 512, 512, 512);   /* too small to pay */
+    check_choice(queue, &choices[4], "plain", 1100, 990, 1000); /* a band */
+    check_choice(queue, &choices[0], "plain", 200000, 20, 20);  /* wider than any texture */
 }
 
 /* Maps an image by default or, if `forced`, by the way "texture". Fails unless the samples are
@@ -452,16 +452,16 @@ static void test_kept_array_on_cuda(void **unused)
     struct gi_queue *queue = walk_queues[WALK_CPU_LEVELS];
     if (!queue)
         skip();
-    check_kept(queue, 64, 20, true, "address mode clamp");
-    check_kept(queue, 64, 20, false, "address mode clamp");
-    check_kept(queue, 41, 30, false, "plain loads");
-    check_kept(queue, 64, 20, false, "address mode clamp");
-    check_kept(queue, 41, 30, false, "plain loads");
-    check_kept(queue, 41, 30, false, "address mode clamp");
-    check_kept(queue, 64, 20, false, "plain loads");
-    check_kept(queue, 41, 30, false, "address mode clamp");
+    check_kept(queue, 1100, 1000, true, "address mode clamp");
+    check_kept(queue, 1100, 1000, false, "address mode clamp");
+    check_kept(queue, 1050, 1010, false, "plain loads");
+    check_kept(queue, 1100, 1000, false, "address mode clamp");
+    check_kept(queue, 1050, 1010, false, "plain loads");
+    check_kept(queue, 1050, 1010, false, "address mode clamp");
+    check_kept(queue, 1100, 1000, false, "plain loads");
+    check_kept(queue, 1050, 1010, false, "address mode clamp");
     check_kept(queue, 7, 50, true, "address mode clamp");
-    check_kept(queue, 41, 30, true, "address mode clamp");
+    check_kept(queue, 1050, 1010, true, "address mode clamp");
     assert_int_equal(gi_queue_force_ways(queue, NULL, NULL), GI_OK);
 }
 
