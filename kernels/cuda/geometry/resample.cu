@@ -8,7 +8,6 @@
 #include "kernels/cuda/geometry/resample_enlarge.h"
 #include "kernels/cuda/geometry/resample_fused.h"
 #include "kernels/cuda/geometry/resample_ratio.h"
-#include "kernels/cuda/geometry/resample_whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -412,13 +411,6 @@ static bool ratio_takes(const struct gi_queue *queue, const struct gi_image *src
     return gi_cuda_ratio_takes(src, spec);
 }
 
-static bool whole_takes(const struct gi_queue *queue, const struct gi_image *src,
-                        const struct gi_resample *spec)
-{
-    (void)queue;
-    return gi_cuda_whole_takes(src, spec);
-}
-
 static bool enlarge_takes(const struct gi_queue *queue, const struct gi_image *src,
                           const struct gi_resample *spec)
 {
@@ -450,9 +442,6 @@ static bool integer_takes(const struct gi_queue *queue, const struct gi_image *s
 }
 
 const struct gi_resample_way gi_cuda_resample_ways[GI_WAYS_MAX] = {
-    {{"whole", "gray of 8 bits to a half, a quarter and an eighth by the box or the triangle"},
-     whole_takes,
-     gi_cuda_whole},
     {{"ratio", "gray and RGB of 8 bits to a half, a quarter and an eighth"},
      ratio_takes,
      gi_cuda_ratio},
