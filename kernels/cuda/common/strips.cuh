@@ -1,10 +1,35 @@
-/* Column sums and prefix sums of a strip of columns: sums of k samples per column that are updated
- * from row to row, and their prefix sums along the row. Shared by the box filter (box_strips.cu)
- * and local thresholds.
+/* Sums of all windows of k x k samples in one pass, at a cost that hardly depends on k: running
+ * column sums and prefix sums along the row. All sums are modulo 2^32, which is exact because the
+ * sums of a window fit in 32 bits. The epilogue of the kernel uses the sums: the box filter
+ * (box_strips.cu) or local thresholds (local_strips.cu).
+ *
+ * Block: up to 32 warps. It owns a strip of columns (threads * PIXELS, including the halo) and a
+ * band of rows, and moves down the band, ROWS rows per step. A thread owns PIXELS = 8 neighbouring
+ * pixels and keeps the sums of k samples of each of their columns.
+ *
+ *       halo          across           halo
+ *     +------+-----------------------+------+    row y + r     added to the column sums
+ *     |t0|t1 |t2 |t3 |  ...    |     |  |tn |       ...
+ *     +------+-----------------------+------+    row y - r - 1 subtracted
+ *        column sums: registers
+ *     +------+-----------------------+------+
+ *     | P0 P1 ...   prefix sums P        Pm |    shared memory, one word of padding every 8
+ *     +------+-----------------------+------+
+ *        window of pixel x = P(x + r) - P(x - r - 1)
+ *
+ * Exchange: prefix sums within the thread, then by shuffles within the warp (threads_scan), then
+ * the totals of the warps through `before`; the results are stored in shared memory.
+ *
+ * Phases of a step: compute columns, load (the rows of the next step), exchange (block scan),
+ * compute windows, store.
+ *
+ * Example: k = 31, 8-bit gray: r = 15, halo = 16 pixels, ROWS = 2; 72 bytes of shared memory per
+ * thread. Pixel 0 of a thread reads the prefix sums padded(15) = 16 and padded(-16) = -18.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_STRIPS_CUH
 #define GI_KERNELS_CUDA_STRIPS_CUH
 
+#include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/convolution/box.cuh"
 
 enum {
@@ -140,6 +165,201 @@ static inline struct strips_cut strips_cut_of(int width, int halo, int most)
         }
     }
     return cut;
+}
+
+/* What the kernel needs for every epilogue. */
+struct strips_args {
+    struct box_rows rows;
+    struct target dst;
+    int r, halo; /* pixels of halo on each side of a strip: more than r, whole threads */
+    struct strips_cut cut;
+    int band;                      /* rows per block */
+    int shared_nbytes;             /* per block */
+    int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to the ends of window j */
+};
+
+/* The argument of the kernel. An END, the epilogue, has its parameters as members, and:
+ *   T, CHANNELS, WEIGH   samples; whether colours are multiplied by alpha
+ *   ROWS, VALUES         rows per step; sums per pixel and step, those of the first row first
+ *   SQUARES              the second sum is that of squares, of one row of gray bytes
+ *   CENTRE               whether it needs the samples of the rows themselves
+ *   THREADS, BLOCKS      launch bounds
+ *   begin()              a word that stays in a register
+ *   make()               the results of a thread, in words, from its prefix sums */
+template <typename END> struct strips_work {
+    struct strips_args strips;
+    END end;
+};
+
+/* Loads the rows that enter and leave the windows of the step at row y. */
+template <typename T, int WORDS, int ROWS>
+static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsigned (*old)[WORDS],
+                                                 const struct strips_args *args,
+                                                 struct box_chunk chunk, int y)
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, y + i + args->r);
+        chunk_load<T, WORDS>(old[i], &args->rows, chunk, y + i - args->r - 1);
+    }
+}
+
+/* squares[j] += fresh * fresh - old * old, of samples minus 128. */
+static __device__ __forceinline__ void squares_move(unsigned *squares, const unsigned *fresh,
+                                                    const unsigned *old)
+{
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        unsigned byte = (unsigned)j & 3, extended = byte | (byte | 8) * 0x1110;
+        int f = (int)signs_perm(fresh[j / 4] ^ 0x80808080, 0, extended);
+        int o = (int)signs_perm(old[j / 4] ^ 0x80808080, 0, extended);
+        squares[j] = (unsigned)(f * f) - ((unsigned)(o * o) - squares[j]);
+    }
+}
+
+/* Compensates for the zeros in `old` that are subtracted while the first 2 * r + 1 rows enter. */
+static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
+{
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        squares[j] = (2 * r + 1) * 128 * 128;
+}
+
+/* Makes prefix sums within the thread those of the block, and stores them at `prefix`. */
+template <int VALUES>
+static __device__ __forceinline__ void block_scan(unsigned *prefix, unsigned (*sums)[VALUES],
+                                                  unsigned (*before)[WARPS * VALUES], int turn)
+{
+    int me = (int)threadIdx.x;
+    unsigned base[VALUES];
+    threads_scan<VALUES>(base, before[turn], sums[PIXELS - 1]);
+    __syncthreads();
+#pragma unroll
+    for (int v = 0; v < VALUES; v++)
+        base[v] += before[turn][me / 32 * VALUES + v];
+    if (me < WARPS)
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            before[turn ^ 1][me * VALUES + v] = 0;
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            sums[j][v] += base[v];
+        words_put<VALUES>(prefix + j * VALUES, sums[j]);
+    }
+    __syncthreads();
+}
+
+template <typename END>
+static __global__ void __launch_bounds__(END::THREADS, END::BLOCKS)
+    strips(const __grid_constant__ struct strips_work<END> work)
+{
+    typedef typename END::T T;
+    enum { CHANNELS = END::CHANNELS, ROWS = END::ROWS, VALUES = END::VALUES };
+    enum { SAMPLES = PIXELS * CHANNELS, PIXEL_NBYTES = CHANNELS * sizeof(T) };
+    enum { WORDS = PIXELS * PIXEL_NBYTES / 4 };
+    extern __shared__ uint4 memory[];
+    __shared__ __align__(16) unsigned before[2][WARPS * VALUES];
+    const struct strips_args &args = work.strips;
+    int me = (int)threadIdx.x, r = args.r, width = args.rows.src.width;
+    unsigned *prefix = (unsigned *)memory + me * (PIXELS + 1) * VALUES;
+    int x = (int)blockIdx.x % args.cut.strips * args.cut.across - args.halo + me * PIXELS;
+    int y0 = (int)blockIdx.x / args.cut.strips * args.band;
+    int y1 = min(y0 + args.band, args.rows.src.height);
+    bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.cut.across && x < width;
+    struct box_chunk chunk = chunk_at(&args.rows, x * CHANNELS, (int)sizeof(T));
+    chunk_wait(&args.rows, &chunk);
+    char *out = args.dst.data + (size_t)y0 * args.dst.stride + (long long)x * PIXEL_NBYTES;
+    for (int i = me; i < WARPS * VALUES; i += (int)blockDim.x)
+        before[0][i] = 0;
+    __syncthreads();
+
+    unsigned kept = work.end.begin(), columns[SAMPLES] = {}, squares[PIXELS];
+    unsigned fresh[ROWS][WORDS], old[ROWS][WORDS] = {}, centre[ROWS][WORDS];
+    squares_begin(squares, r);
+#pragma unroll 4
+    for (int y = y0 - r - 1; y < y0 + r; y++) {
+        chunk_load<T, WORDS>(fresh[0], &args.rows, chunk, y);
+        columns_move<T, CHANNELS, END::WEIGH>(columns, fresh[0], old[0]);
+        if (END::SQUARES)
+            squares_move(squares, fresh[0], old[0]);
+    }
+    turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
+    for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
+        /* Compute columns: update the column sums, prefix sums within the thread. */
+        unsigned sums[PIXELS][VALUES], words[ROWS][WORDS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            if (END::CENTRE)
+                chunk_load<T, WORDS>(centre[i], &args.rows, chunk, y + i);
+            columns_move<T, CHANNELS, END::WEIGH>(columns, fresh[i], old[i]);
+            if (END::SQUARES)
+                squares_move(squares, fresh[i], old[i]);
+#pragma unroll
+            for (int s = 0; s < SAMPLES; s++) {
+                int j = s / CHANNELS, v = s % CHANNELS + i * CHANNELS;
+                sums[j][v] = columns[s] + (j ? sums[j - 1][v] : 0);
+                if (END::SQUARES)
+                    sums[j][VALUES - 1] = squares[j] + (j ? sums[j - 1][VALUES - 1] : 0);
+            }
+        }
+        /* Load the rows of the next step. Exchange: prefix sums over the block. */
+        turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
+        block_scan<VALUES>(prefix, sums, before, turn);
+        if (!makes)
+            continue;
+        /* Compute windows as differences of prefix sums, and store. */
+        work.end.make(words, &args, prefix, centre, kept);
+#pragma unroll
+        for (int i = 0; i < ROWS; i++, out += args.dst.stride)
+            if (y + i < y1)
+                chunk_store<T, WORDS>((T *)out, words[i], (width - x) * CHANNELS);
+    }
+}
+
+/* Divides the work of windows of k x k pixels among blocks of at most `most` threads: fills all
+ * members except the images. Returns false if the windows are too wide or too high. */
+static inline bool strips_divide(struct strips_args *args, const struct gi_cuda_queue *cu,
+                                 const struct gi_image *src, int k, int values, int most)
+{
+    args->r = k / 2;
+    args->halo = (args->r / PIXELS + 1) * PIXELS;
+    args->cut = strips_cut_of(src->width, args->halo, most);
+    args->shared_nbytes = args->cut.threads * (PIXELS + 1) * values * (int)sizeof(unsigned);
+    for (int j = 0; j < PIXELS; j++) {
+        args->high[j] = padded(j + args->r) * values;
+        args->low[j] = padded(j - args->r - 1) * values;
+    }
+    return args->r < src->height && args->cut.threads &&
+           args->shared_nbytes + 4096 <= cu->shared_nbytes;
+}
+
+template <typename END>
+static enum gi_status strips_launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                    const struct gi_image *src, const struct gi_border_spec *mode,
+                                    const struct strips_args *args, const END *end,
+                                    struct gi_err *err)
+{
+    struct gi_border_spec border = box_border(src, mode);
+    struct strips_work<END> work = {
+        *args, *end
+    };
+    int threads = args->cut.threads, shared = args->shared_nbytes, blocks = 1;
+    enum gi_status status =
+        gi_cuda_box_rows(cu, &work.strips.rows, src, &border, PIXELS * END::CHANNELS,
+                         args->halo * END::CHANNELS, err);
+    if (status)
+        return status;
+    void (*kernel)(const struct strips_work<END>) = strips<END>;
+    GI_CUDA_ALLOW_SHARED(cu, kernel);
+    GI_CUDA_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
+    int bands = blocks * cu->units / args->cut.strips; /* one wave */
+    work.strips.dst = target_of(dst);
+    work.strips.band = ceil_div(src->height, bands < 1 ? 1 : bands);
+    dim3 grid(args->cut.strips * ceil_div(src->height, work.strips.band));
+    return pdl_launch(cu, kernel, grid, threads, shared, &work, err);
 }
 
 #endif
