@@ -8,60 +8,30 @@
 #include "kernels/cuda/common/arch.cuh"
 #include "kernels/cuda/common/measure.h"
 
-static __device__ inline uint32_t warp_reduce_sum(uint32_t v)
-{
+/* NAME(v): the INSTRUCTION over all lanes; STEP combines v with w, the value of another lane. */
 #if GI_CUDA_ARCH >= 800
-    return __reduce_add_sync(ALL_LANES, v);
+#define WARP_COLLECTIVE(TYPE, NAME, INSTRUCTION, STEP)                                             \
+    static __device__ inline TYPE NAME(TYPE v)                                                     \
+    {                                                                                              \
+        return INSTRUCTION(ALL_LANES, v);                                                          \
+    }
 #else
-    for (int step = WARP / 2; step > 0; step /= 2)
-        v += __shfl_xor_sync(ALL_LANES, v, step);
-    return v;
+#define WARP_COLLECTIVE(TYPE, NAME, INSTRUCTION, STEP)                                             \
+    static __device__ inline TYPE NAME(TYPE v)                                                     \
+    {                                                                                              \
+        for (int step = WARP / 2; step > 0; step /= 2) {                                           \
+            TYPE w = __shfl_xor_sync(ALL_LANES, v, step);                                          \
+            v = STEP;                                                                              \
+        }                                                                                          \
+        return v;                                                                                  \
+    }
 #endif
-}
 
-static __device__ inline uint32_t warp_reduce_max(uint32_t v)
-{
-#if GI_CUDA_ARCH >= 800
-    return __reduce_max_sync(ALL_LANES, v);
-#else
-    for (int step = WARP / 2; step > 0; step /= 2)
-        v = max(v, __shfl_xor_sync(ALL_LANES, v, step));
-    return v;
-#endif
-}
-
-static __device__ inline int warp_reduce_min(int v)
-{
-#if GI_CUDA_ARCH >= 800
-    return __reduce_min_sync(ALL_LANES, v);
-#else
-    for (int step = WARP / 2; step > 0; step /= 2)
-        v = min(v, __shfl_xor_sync(ALL_LANES, v, step));
-    return v;
-#endif
-}
-
-static __device__ inline int warp_reduce_max(int v)
-{
-#if GI_CUDA_ARCH >= 800
-    return __reduce_max_sync(ALL_LANES, v);
-#else
-    for (int step = WARP / 2; step > 0; step /= 2)
-        v = max(v, __shfl_xor_sync(ALL_LANES, v, step));
-    return v;
-#endif
-}
-
-static __device__ inline uint32_t warp_reduce_or(uint32_t v)
-{
-#if GI_CUDA_ARCH >= 800
-    return __reduce_or_sync(ALL_LANES, v);
-#else
-    for (int step = WARP / 2; step > 0; step /= 2)
-        v |= __shfl_xor_sync(ALL_LANES, v, step);
-    return v;
-#endif
-}
+WARP_COLLECTIVE(uint32_t, warp_reduce_sum, __reduce_add_sync, v + w)
+WARP_COLLECTIVE(uint32_t, warp_reduce_max, __reduce_max_sync, max(v, w))
+WARP_COLLECTIVE(uint32_t, warp_reduce_or, __reduce_or_sync, v | w)
+WARP_COLLECTIVE(int, warp_reduce_min, __reduce_min_sync, min(v, w))
+WARP_COLLECTIVE(int, warp_reduce_max, __reduce_max_sync, max(v, w))
 
 /* Sum of numbers below 2^43, as two sums that fit in 32 bits each: lower 16 bits, upper 27 bits. */
 static __device__ inline uint64_t warp_reduce_sum(uint64_t v)
