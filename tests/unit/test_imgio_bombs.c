@@ -2,7 +2,7 @@
  * decoded with little CPU time and memory.
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,15 +20,6 @@ static const bool measured = false;
 #else
 static const bool measured = true;
 #endif
-
-static char folder[64];
-
-static const char *in_folder(const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 /* Ends a child process with the status of gi_load() for `path`. */
 static void load_and_leave(const char *path, const struct gi_load_options *options)
@@ -330,20 +321,6 @@ static void parts(void **state)
     gi_image_free(&image);
     assert_int_equal(load_bytes(&image, d.at, d.n - 1, &partially, &warning, &err), GI_E_FORMAT);
     free(d.at);
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    strcpy(folder, make_folder());
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
 }
 
 int main(void)

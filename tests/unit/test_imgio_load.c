@@ -2,7 +2,7 @@
  * read back.
  * Sources: imgio/codecs.h imgio/imgio.h imgio/status* imgio/format* imgio/source*
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,29 +22,6 @@
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
-
-static char folder[64];
-
-static const char *in_folder(const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    strcpy(folder, make_folder());
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
-}
 
 static void expect_error(const char *path, enum gi_status status, const char *says)
 {

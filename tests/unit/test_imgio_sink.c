@@ -1,7 +1,7 @@
 /* An output file is complete or does not exist, whatever happens while it is written.
  * Sources: imgio/sink* imgio/temporary* imgio/bundle.c
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,31 +11,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-static char folder[64];
-
-static const char *in_folder(const char *name)
-{
-    static char paths[4][256];
-    static int turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    strcpy(folder, make_folder());
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
-}
 
 static void assert_content(const char *path, const char *text)
 {

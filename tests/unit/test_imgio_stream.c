@@ -2,36 +2,13 @@
  * time.
  * Sources: imgio/pnm_stream* imgio/reader* imgio/pieces*
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
 #include "imgio/pnm_stream.h"
-
-static char folder[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    strcpy(folder, make_folder());
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 /* Bytes that are written to a pipe in small portions. */
 struct trickle {

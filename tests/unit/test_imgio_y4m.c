@@ -1,33 +1,10 @@
 /* Y4M video: headers of all kinds, planes read and written, samples of 8 to 16 bits.
  * Sources: imgio/y4m*
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "imgio/buffer.h"
 #include "imgio/y4m.h"
-
-static char folder[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    strcpy(folder, make_folder());
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 /* Opens a reader of these bytes. */
 static struct gi_reader *open_bytes(const void *bytes, size_t n)
