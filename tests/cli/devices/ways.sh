@@ -1,6 +1,6 @@
 #!/bin/bash
 # Ways: those of one operation, forced ones that no primitive of the command is asked for, and what -v and --timing say of a batch.
-# Sources: kernels/ways kernels/primitives cli/run/timing cli/commands/list
+# Sources: kernels/ways* kernels/primitives* cli/run/timing* cli/commands/list.c
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 13 9
 pgm two.pgm 20 7
