@@ -155,7 +155,7 @@ static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
     gi_image_free(b);
     if (!status)
         status = put(pairs, item, &comparison, a, ok, err);
-    if (!status && !ok) { /* for note() */
+    if (!status && !ok) { /* read by note() */
         *err = verdict;
         gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
     }

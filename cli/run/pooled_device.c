@@ -99,7 +99,7 @@ struct gi_queue *gi_pooled_device_take(struct gi_pooled_device *device, struct g
     enum gi_status status = device->k->queue_open(&queue, device->device, err);
     device->nqueues += !status;
     if ((status == GI_E_DEVICE_MEMORY || status == GI_E_MEMORY) && device->nqueues) {
-        device->most = device->nqueues; /* it has to do with those that there are */
+        device->most = device->nqueues; /* continues with the existing queues */
         *err = (struct gi_err){0};
     }
     return queue;

@@ -28,7 +28,7 @@ struct gi_pooled_device {
     long runs; /* counted for `fault` */
 };
 
-/* Errors: GI_E_MEMORY. */
+/* Adds a pair. Errors: GI_E_MEMORY. */
 enum gi_status gi_pooled_device_init(struct gi_pooled_device *device, const struct gi_kernels *k,
                                      const struct gi_open_options *options, int most,
                                      struct gi_err *err);
