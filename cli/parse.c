@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     CODE_OPERAND = 1, /* getopt's own code for an operand */
@@ -241,6 +242,45 @@ static enum gi_status check_folders(const struct gi_args *args, const struct gi_
     return GI_OK;
 }
 
+/* Returns the option of the operation that an operand too many may be the value of: a number, a
+ * size, or the name of a file for a further image. NULL: none. */
+static const struct gi_option *option_of_operand(const struct gi_args *args,
+                                                 const struct gi_command *command, const char *text)
+{
+    const char *end;
+    double number;
+    bool sized = gi_number_read(&number, text, &end), plain = sized && !*end;
+    for (const struct gi_option *row = command->sets[0].rows; row->name && command->filter; row++) {
+        bool size = row->type == GI_OPT_EXTENT || row->type == GI_OPT_RECT;
+        bool amount = row->type == GI_OPT_INT || row->type == GI_OPT_ODD ||
+                      row->type == GI_OPT_REAL || row->type == GI_OPT_LEVEL;
+        bool fits = row->type == GI_OPT_IMAGE ? access(text, F_OK) == 0
+                    : size                    ? sized && (*end == 'x' || *end == '%')
+                                              : amount && plain;
+        if (fits && gi_option_read(args->params[0], row, text, NULL) == GI_OK)
+            return row;
+    }
+    return NULL;
+}
+
+static enum gi_status fail_operand(const struct gi_args *args, const struct gi_command *command,
+                                   struct gi_err *err)
+{
+    const char *text = args->operands[command->max_operands];
+    for (int i = command->max_operands; i > 0 && i >= command->max_operands - 1; i--) {
+        const char *value = args->operands[i];
+        const struct gi_option *row = option_of_operand(args, command, value);
+        if (row)
+            return gi_fail(err, GI_E_USAGE, "%s: one operand too many, did you mean --%s %s?", text,
+                           row->name, value);
+    }
+    return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s", text,
+                   command->name, *command->operands ? " " : "", command->operands,
+                   gi_batch_writes_files(command) ? "; for many images use --out-dir"
+                   : gi_command_set(command, gi_layers_options) >= 0 ? "; for many images use --out"
+                                                                     : "");
+}
+
 static enum gi_status check_operands(const struct gi_args *args, const struct gi_command *command,
                                      struct gi_err *err)
 {
@@ -254,12 +294,7 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
         return err->status;
     }
     if (max >= 0 && args->noperands > max)
-        return gi_fail(
-            err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s",
-            args->operands[max], command->name, *command->operands ? " " : "", command->operands,
-            gi_batch_writes_files(command)                    ? "; for many images use --out-dir"
-            : gi_command_set(command, gi_layers_options) >= 0 ? "; for many images use --out"
-                                                              : "");
+        return fail_operand(args, command, err);
     if (args->noperands < min)
         return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",
                        command->operands, args->noperands ? args->operands[0] : "nothing",

@@ -134,7 +134,14 @@ expect_error 2 'blur: want INPUT OUTPUT, got nothing (usage: gpuimg blur \[OPTIO
 expect_error 2 'blur: want INPUT OUTPUT, got in.pgm (*' blur in.pgm
 expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT); for many images use --out-dir' blur in.pgm made.pgm more.pgm
 expect_error 2 'blur: operand 2 is empty, want INPUT OUTPUT' blur in.pgm ''
-expect_error 2 'list: x: one operand too many (usage: gpuimg list)' list x
+# A third operand that is the value of an option.
+for case in resize:size:800x600 resize:size:50% crop:size:5x5 blur:k:5 threshold:threshold:128 rotate:angle:2.3 gamma:gamma:2.2 add:with:in.pgm; do
+    IFS=: read -r command option value <<<"$case"
+    expect_error 2 "$command: $value: one operand too many, did you mean --$option $value?" "$command" in.pgm made.pgm "$value"
+done
+expect_error 2 'add: made.pgm: one operand too many, did you mean --with in.pgm?' add in.pgm in.pgm made.pgm
+expect_error 2 'blur: made.pgm: one operand too many, did you mean --k 5?' blur in.pgm 5 made.pgm
+expect_error 2 'list: x: operations only go with --ways' list x
 expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
 expect_error 2 'selftest: blurr: no such operation (try gpuimg list)' selftest blurr
 
