@@ -85,8 +85,6 @@ expect_error 1 'mask: --with: rgb.ppm: has 3 channels: want one, of labels' mask
 expect_error 1 'mask: --with: half.pfm: label 0.5 at 0,0: want whole numbers from 0 to 16777215' mask a.pgm made.pam --with half.pfm --label 1
 expect_error 2 'mask: --label 1.5: want whole numbers' mask a.pgm made.pam --with labels.pgm --label 1.5
 expect_error 2 'mask: --label -1: want 1 to 32 numbers separated by commas, each 0 to 16777215' mask a.pgm made.pam --with labels.pgm --label -1
-expect_error 1 'composite: --with: back.npy: is an array of *; want u1, u2 or f4' composite a.pgm made.pgm --with back.npy
-expect_error 1 'invert: back.npy: is an array of *; want u1, u2 or f4' invert back.npy made.pgm
 npy '<u4' '\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00' >large.npy
 expect_error 1 'split: --labels: large.npy: label 16777216 at 1,0: want whole numbers from 0 to 16777215' split a.pgm --labels large.npy --out-dir made
 expect_error 2 'split: --fill no: *' split a.pgm --labels labels.pgm --out-dir made --fill no
