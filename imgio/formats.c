@@ -189,9 +189,29 @@ const struct gi_format_info *gi_format_of(const void *bytes, size_t nbytes)
     return format ? &format->info : NULL;
 }
 
-static enum gi_status fail_unknown(struct gi_err *err)
+/* Files that other programs turn into images: what they are, and how. ISO/IEC 14496-12 begins with
+ * the length of a box, "ftyp" and the brand of the format. */
+static const struct {
+    size_t at; /* of `bytes` in the file */
+    const char *bytes, *is;
+} others[] = {
+    {0, "%PDF", "is a PDF document: convert its pages first, as with pdftoppm -png IN.pdf page"},
+    {4, "ftypheic", "is a HEIC image: convert it first, as with heif-convert IN.heic out.png"},
+    {4, "ftypmif1", "is a HEIF image: convert it first, as with heif-convert IN.heic out.png"},
+    {4, "ftypavif", "is an AVIF image: convert it first, as with ffmpeg -i IN.avif out.png"},
+    {4, "ftyp", "is a video: pipe its frames, as with ffmpeg -i IN.mp4 -f yuv4mpegpipe - | gpuimg"},
+    {0, "\x1a\x45\xdf\xa3",
+     "is a video: pipe its frames, as with ffmpeg -i IN.mkv -f yuv4mpegpipe - | gpuimg"},
+};
+
+static enum gi_status fail_unknown(const unsigned char *bytes, size_t nbytes, struct gi_err *err)
 {
     char names[256] = "";
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t n = strlen(others[i].bytes);
+        if (nbytes >= others[i].at + n && !memcmp(bytes + others[i].at, others[i].bytes, n))
+            return gi_fail(err, GI_E_FORMAT, "%s", others[i].is);
+    }
     for (int i = 0; gi_formats[i]; i++) {
         size_t used = strlen(names);
         if (gi_formats[i]->decode)
@@ -228,7 +248,7 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
 {
     const struct gi_format *format = probe(decode->bytes, decode->nbytes);
     if (!format)
-        return fail_unknown(err);
+        return fail_unknown(decode->bytes, decode->nbytes, err);
     decode->info->format = format->info.name;
     if (!format->decode)
         return gi_fail(err, GI_E_UNSUPPORTED, "is a %s file, and this build of gpuimg has no %s",

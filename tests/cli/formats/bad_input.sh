@@ -9,6 +9,15 @@ gpuimg blur in.pgm in.jpg --k 1
 expect_error 1 'blur: nothere.png: No such file or directory' blur nothere.png made.png
 expect_error 2 'blur: .: is a folder, want an image; *' blur . made.png
 expect_error 1 'info: .: is a directory, want an image file' info .
+# What other programs turn into images.
+printf '%%PDF-1.4 and more than that\n' >other.pdf
+printf '\0\0\0\030ftypmp42 and more than that' >other.mp4
+printf '\0\0\0\030ftypheic and more than that' >other.heic
+printf '\0\0\0\034ftypavif and more than that' >other.avif
+printf '\032\105\337\243 and more than that' >other.mkv
+for case in pdf:pdftoppm mp4:'ffmpeg -i IN.mp4' heic:heif-convert avif:ffmpeg mkv:'ffmpeg -i IN.mkv'; do
+    expect_error 1 "blur: other.${case%%:*}: is a*, as with ${case#*:} *" blur other.${case%%:*} made.png
+done
 : >empty.png
 expect_error 1 'blur: empty.png: *' blur empty.png made.png
 expect_error 1 'blur: *' blur - made.png # standard input is empty
