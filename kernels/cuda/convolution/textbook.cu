@@ -18,12 +18,11 @@
  * Phases: load (a tile), compute (its share of the sums), both until the kernel is covered; store.
  *
  * Weights are in constant memory, as a __grid_constant__ launch parameter: all threads of a warp
- * read the same weight, which the constant cache broadcasts. A __constant__ array, filled by
- * cudaMemcpyToSymbol(), would be the other way to constant memory. It is one symbol per device,
- * shared by all launches: a queue could overwrite the weights that the kernel of another queue is
- * still reading. A parameter belongs to its launch, and up to 32764 bytes of them are allowed
- * (GI_WEIGHTS_MAX).
- * SPDX-License-Identifier: MIT */
+ * read the same weight, which the constant cache broadcasts. A __constant__ array would be the
+ * other way to constant memory. It is one symbol per device, shared by all launches: a queue could
+ * overwrite the weights that the kernel of another queue is still reading. A parameter belongs to
+ * its launch, and up to 32764 bytes of them are allowed (GI_WEIGHTS_MAX). SPDX-License-Identifier:
+ * MIT */
 #include "kernels/cuda/convolution/convolve_2d.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 # "lies", "one a line" and the like. The count may not grow beyond 40. A hit may be right ("the pointer stands for a row").
 # Sources: cli filters imgio kernels
 # Usage: words.sh GPUIMG (the program is not run)
-# Sources: cli filters imgio kernels tests
 passed=0 failed=0
 
 check() { # check WHAT COMMAND...: passes if the command succeeds
