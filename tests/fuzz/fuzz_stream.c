@@ -1,6 +1,5 @@
-/* Fuzzes the readers of sequential inputs: streams of PNM, Y4M and tars. The first byte selects the
- * reader.
- * Sources: imgio/pnm_stream* imgio/y4m* imgio/tar imgio/reader*
+/* Fuzzes the readers of sequential inputs: streams of images, Y4M and tars. The first byte selects
+ * the reader. Sources: imgio/image_stream* imgio/pnm_stream* imgio/y4m* imgio/tar imgio/reader*
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "imgio/pnm_stream.h"
+#include "imgio/image_stream.h"
 #include "imgio/tar/tar.h"
 #include "imgio/y4m.h"
 
@@ -22,7 +21,7 @@ static void read_images(struct gi_reader *reader)
     struct gi_buffer buffer = {0};
     struct gi_err err;
     bool end = false;
-    while (!gi_pnm_next(&buffer, &end, reader, &limits, &err) && !end) {
+    while (!gi_image_stream_next(&buffer, &end, reader, &limits, &err) && !end) {
         struct gi_image image;
         gi_load_memory(&image, NULL, NULL, buffer.at, buffer.nbytes, "fuzz", &options, NULL, &err);
         gi_image_free(&image);
