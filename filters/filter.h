@@ -51,6 +51,9 @@ struct gi_filter {
      * reduced while it is decoded. Its shape then records that (struct gi_shrunk). NULL: 1. */
     int (*shrink)(const void *params, const struct gi_image *source);
 
+    /* Returns the sample type of the result for sources of `type`. NULL: the same. */
+    enum gi_type (*result_type)(const void *params, enum gi_type type);
+
     /* Fills everything that follows from parameters and shapes (filters/plan.h). NULL: nothing
      * does. Errors: as gi_plan_make(). */
     enum gi_status (*plan)(struct gi_plan *plan, struct gi_err *err);

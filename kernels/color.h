@@ -16,6 +16,10 @@ extern "C" {
 /* luma: Converts to one channel: gray unchanged, or luma after ITU-R BT.709 of the stored values,
  * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), then the last step. Alpha is dropped. */
 
+/* convert: `dst`, of the size and channels of `src`, has its samples in another type (or the same):
+ * full scale stays full scale (255, 65535, 1), rounded to nearest (half to even), saturated; NaN
+ * becomes 0 in integers. Integers become v / full scale, rounded to float. */
+
 enum { GI_POWER_BITS = 11, GI_POWER_CELLS = 1 << GI_POWER_BITS, GI_POWERS_MAX = 3 };
 
 /* The power x^p of floats by table: with x = m 2^e, 1 <= m < 2, it is m^p, interpolated linearly

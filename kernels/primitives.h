@@ -51,6 +51,7 @@
     P(bernsen,            SAMPLE,  SAME, struct gi_image,       struct gi_bernsen)                  \
     /* kernels/color.h */                                                                           \
     P(luma,               SAMPLE,  SIZE, struct gi_image,       void)                               \
+    P(convert,            SAMPLE,  OWN,  struct gi_image,       void)                               \
     P(colour_transform,   SAMPLE,  SAME, struct gi_image,       struct gi_colour_transform)         \
     P(count_colours,      INTEGER, OWN,  struct gi_colours,     void)                               \
     P(recolour,           BYTE,    SAME, struct gi_image,       struct gi_recolour)                 \

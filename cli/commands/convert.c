@@ -5,6 +5,8 @@
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
 
+extern const struct gi_filter gi_filter_convert;
+
 enum { SET_OWN };
 
 struct params {
@@ -45,5 +47,6 @@ const struct gi_command gi_command_convert = {
     .sets = {{"Options", options, sizeof(struct params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_convert, /* as a step of a chain */
     .run = run_convert,
 };

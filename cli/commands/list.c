@@ -138,12 +138,9 @@ static json_t *format_json(int index)
 /* Returns whether the command processes images. */
 static bool is_operation(const struct gi_command *command)
 {
-    static const char *const others[] = {"info", "convert"};
     bool reads = gi_command_set(command, gi_io_options) >= 0 ||
                  gi_command_set(command, gi_input_options) >= 0;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        reads = reads && strcmp(command->name, others[i]) != 0;
-    return reads;
+    return reads && strcmp(command->name, "info") != 0;
 }
 
 static enum gi_status list_json(struct gi_err *err)

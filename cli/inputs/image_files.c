@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filters/color/gray.h"
 #include "imgio/reader.h"
 #include "kernels/parallel.h"
 
@@ -31,22 +32,11 @@ static const struct gi_choice work_choices[] = {
     {0},
 };
 
-static const struct gi_choice gray_choices[] = {
-    {"no", NULL, "colour stays"},
-    {"bt709", NULL, "0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709, as everywhere here"},
-    {"bt601", NULL, "0.299 R + 0.587 G + 0.114 B, ITU-R BT.601, as JPEG's gray"},
-    {"mean", NULL, "a third of each"},
-    {0},
-};
-
 static const struct gi_choice layout_choices[] = {
     {"hwc", NULL, "(height, width, channels)"},
     {"chw", NULL, "(channels, height, width)"},
     {0},
 };
-
-static const float gray_weights[][3] = {
-    {0}, {0.2126f, 0.7152f, 0.0722f}, {0.299f, 0.587f, 0.114f}, {1 / 3.0f, 1 / 3.0f, 1 / 3.0f}};
 
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
@@ -75,7 +65,7 @@ static const struct gi_choice strip_choices[] = {
          .offset = offsetof(struct gi_io_params, gray),                                            \
          .bare = "bt709",                                                                          \
          .default_text = "no",                                                                     \
-         .choices = gray_choices,                                                                  \
+         .choices = gi_gray_choices,                                                               \
          .help = "Convert colour to gray before anything else; --gray alone is "                   \
                  "--gray=bt709. A profile for colour is dropped"},                                 \
         {.name = "layout",                                                                         \
@@ -215,7 +205,7 @@ static enum gi_status convert(struct gi_image *image, const struct gi_io_params 
         *image = made;
     }
     if (!status && image->channels != want.channels) {
-        status = gi_image_gray(&made, image, gray_weights[io->gray], err);
+        status = gi_image_gray(&made, image, gi_gray_weights[io->gray], err);
         gi_image_free(image);
         *image = made;
     }

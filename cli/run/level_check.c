@@ -46,10 +46,14 @@ enum gi_status gi_cli_check_levels(const struct gi_step *steps, int nsteps,
 {
     unsigned maxval = gi_cli_maxval(image, info, io);
     bool made = io->linear && info->maxval;
-    unsigned full = (unsigned)gi_type_full_scale(image->type);
+    enum gi_type type = image->type;
     enum gi_status status = GI_OK;
     for (int i = 0; i < nsteps && !status; i++) {
-        status = check_step(&steps[i], image->type, made, i ? full : maxval, err);
+        const struct gi_filter *filter = steps[i].filter;
+        unsigned full = (unsigned)gi_type_full_scale(type);
+        status = check_step(&steps[i], type, made, i ? full : maxval, err);
+        if (filter->result_type)
+            type = filter->result_type(steps[i].params, type);
         if (status && nsteps > 1)
             gi_err_prefix(err, "step %d, %s", i + 1, steps[i].filter->name);
     }

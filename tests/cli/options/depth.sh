@@ -90,6 +90,31 @@ gpuimg gaussian wide.pgm want16.pgm
 expect 0 gpuimg gaussian eight.pgm got16.pgm --depth 16
 same "--depth 16 of 8 bits computes in 16" got16.pgm want16.pgm
 
+# convert is a step too, the last one or any other.
+gpuimg normalize deep.ppm whole.pam
+gpuimg convert whole.pam want.pam --depth 8 --gray
+expect 0 gpuimg run 'normalize | convert --depth 8 --gray' deep.ppm got.pam
+same "convert as the last step" got.pam want.pam
+gpuimg convert deep.ppm first.pam --depth 8 --gray=mean
+gpuimg edges first.pam want.pam
+expect 0 gpuimg run 'convert --depth 8 --gray=mean | edges' deep.ppm got.pam
+same "convert as the first step" got.pam want.pam
+printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\x64\xc8\x00\xff\x10\xc8\x07\x80' >alpha.pam
+for gray in bt709 bt601 mean; do
+    for depth in 8 16 float; do
+        gpuimg convert alpha.pam want.pam --gray=$gray --depth $depth
+        expect 0 gpuimg run "invert | invert | convert --gray=$gray --depth $depth" alpha.pam got.pam --format pam
+        same "convert --gray=$gray --depth $depth keeps alpha" got.pam want.pam
+    done
+done
+expect 0 gpuimg run 'convert --depth 8 | threshold --at 200 | convert --depth 16 | threshold --at 60000' deep.pgm got.pgm
+expect_error 2 'run: step 2, threshold: --threshold 300: want 0 to 255, as 8-bit samples are' run 'convert --depth 8 | threshold --at 300' deep.pgm made.pgm
+expect 0 gpuimg run 'convert --depth 8 | stats --to t.csv | add --with other.pgm' deep.pgm got.pgm
+expect 0 gpuimg run 'blur --k 3 | convert --depth float' deep.pgm got.pfm
+mkdir -p chain
+expect 0 gpuimg run 'normalize | convert --depth 8' deep.pgm other.pgm --out-dir chain --suffix .png
+check "a batch with convert as a step" test "$(gpuimg info --json chain/*.png | grep -o '"bits": 8,' | wc -l)" = 2
+
 # --work-depth converts first; analyses have it alone, and call it --depth too.
 gpuimg convert deep.pgm eight.pgm --depth 8
 gpuimg normalize eight.pgm want.pgm

@@ -1,0 +1,98 @@
+/* Converts samples to another type: a thread loads four neighbouring samples at once and stores
+ * four.
+ *
+ * Rows begin at multiples of 16 bytes and have padding, so that a group of four samples that ends
+ * behind the row reads and writes padding. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/pointwise.cuh"
+
+enum { GROUP = 4 /* samples of a thread */ };
+
+static __device__ __forceinline__ void convert_sample(uint16_t *to, uint8_t v)
+{
+    *to = (uint16_t)(v * 257);
+}
+
+static __device__ __forceinline__ void convert_sample(float *to, uint8_t v)
+{
+    *to = __fdiv_rn((float)v, 255.0f);
+}
+
+/* 65535 = 255 * 257: v / 257 has no ties. */
+static __device__ __forceinline__ void convert_sample(uint8_t *to, uint16_t v)
+{
+    *to = (uint8_t)((v + 128u) / 257u);
+}
+
+static __device__ __forceinline__ void convert_sample(float *to, uint16_t v)
+{
+    *to = __fdiv_rn((float)v, 65535.0f);
+}
+
+/* Rounds to nearest, half to even; the product is exact in double. NaN becomes 0. */
+static __device__ __forceinline__ unsigned scaled(float v, double full)
+{
+    double product = __dmul_rn((double)v, full);
+    product = product > 0 ? product : 0;
+    return (unsigned)__double2int_rn(product < full ? product : full);
+}
+
+static __device__ __forceinline__ void convert_sample(uint8_t *to, float v)
+{
+    *to = (uint8_t)scaled(v, 255);
+}
+
+static __device__ __forceinline__ void convert_sample(uint16_t *to, float v)
+{
+    *to = (uint16_t)scaled(v, 65535);
+}
+
+template <typename T> struct __align__(GROUP * sizeof(T)) group_of
+{
+    T v[GROUP];
+};
+
+template <typename TO, typename FROM>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    convert(struct gi_image dst, struct gi_image src, int groups)
+{
+    int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
+    if (x >= groups)
+        return;
+    for (int y = (int)blockIdx.y; y < src.height; y += (int)gridDim.y) {
+        const char *from = (const char *)src.data + (size_t)y * src.stride;
+        char *to = (char *)dst.data + (size_t)y * dst.stride;
+        struct group_of<FROM> in = ((const struct group_of<FROM> *)from)[x];
+        struct group_of<TO> out;
+#pragma unroll
+        for (int i = 0; i < GROUP; i++)
+            convert_sample(&out.v[i], in.v[i]);
+        ((struct group_of<TO> *)to)[x] = out;
+    }
+}
+
+typedef void convert_kernel(struct gi_image dst, struct gi_image src, int groups);
+
+/* Indexed by the type of the source and that of the result. */
+static convert_kernel *const kernels[GI_F32 + 1][GI_F32 + 1] = {
+    {NULL, convert<uint16_t, uint8_t>, convert<float, uint8_t>},
+    {convert<uint8_t, uint16_t>, NULL, convert<float, uint16_t>},
+    {convert<uint8_t, float>, convert<uint16_t, float>, NULL},
+};
+
+static enum gi_status by_groups(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const void *spec, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    (void)spec;
+    if (dst->type == src->type)
+        return queue->k->copy(queue, dst, src, err);
+    int groups = ceil_div((long long)gi_row_samples(src), GROUP);
+    dim3 grid = pointwise_grid(groups, src->height);
+    kernels[src->type][dst->type]<<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*dst, *src, groups);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+const struct gi_convert_way gi_cuda_convert_ways[GI_WAYS_MAX] = {
+    {{"groups", "everything"}, NULL, by_groups},
+};
