@@ -95,6 +95,23 @@ static void define_recolour(struct walk_case *c)
 }
 
 static const int counted[][2] = {{1, 1}, {1, 17}, {67, 5}, {513, 33}, {0, 0}};
+static void draw_convert(struct walk_case *c)
+{
+    walk_source_here(c);
+}
+
+/* To each type in turn; gi_image_convert() computes in double. */
+static void define_convert(struct walk_case *c)
+{
+    enum gi_type type = (enum gi_type)(c->turn % (GI_F32 + 1));
+    const struct gi_image *src = &c->srcs[0].image;
+    struct gi_image *want = walk_result(c, src->width, src->height, src->channels, type), made;
+    assert_int_equal(gi_image_convert(&made, src, type, NULL), GI_OK);
+    for (int y = 0; y < made.height; y++)
+        memcpy(gi_row(want, y), gi_row(&made, y), gi_row_nbytes(&made));
+    gi_image_free(&made);
+}
+
 static const int recoloured[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {1027, 5}, {0, 0}};
 
 static const struct walk_row rows[] = {
@@ -105,6 +122,7 @@ static const struct walk_row rows[] = {
      .sizes = counted,
      .few = true,
      .equal = equal_colours},
+    {.primitive = "convert", .what = "all types", .draw = draw_convert, .define = define_convert},
     {.primitive = "recolour",
      .what = "any table",
      .draw = draw_recolour,
