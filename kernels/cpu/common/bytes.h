@@ -29,53 +29,53 @@ static inline uint32_t least_of_32(__m256i v)
     return (uint32_t)_mm_cvtsi128_si32(m) & 255;
 }
 
-#if GI_LEVEL_avx512
-
 static inline GI_INTS both(GI_INTS a, GI_INTS b)
 {
-    return _mm512_and_si512(a, b);
+    return GI_MM_SI(and)(a, b);
 }
 
 static inline GI_INTS either(GI_INTS a, GI_INTS b)
 {
-    return _mm512_or_si512(a, b);
+    return GI_MM_SI(or)(a, b);
 }
 
 static inline GI_INTS opposite(GI_INTS v)
 {
-    return _mm512_xor_si512(v, _mm512_set1_epi32(-1));
+    return GI_MM_SI(xor)(v, GI_MM(set1_epi32)(-1));
 }
 
 static inline GI_INTS least_bytes(GI_INTS a, GI_INTS b)
 {
-    return _mm512_min_epu8(a, b);
+    return GI_MM(min_epu8)(a, b);
 }
 
 static inline GI_INTS odd_bytes(GI_INTS v)
 {
-    return _mm512_srli_epi16(v, 8);
+    return GI_MM(srli_epi16)(v, 8);
 }
 
 static inline GI_INTS sums_of_bytes(GI_INTS v)
 {
-    return _mm512_sad_epu8(v, _mm512_setzero_si512());
+    return GI_MM(sad_epu8)(v, GI_MM_SI(setzero)());
 }
 
 static inline GI_INTS squares_of_pairs(GI_INTS v)
 {
-    return _mm512_madd_epi16(v, v);
+    return GI_MM(madd_epi16)(v, v);
 }
 
 static inline GI_INTS add_wide(GI_INTS a, GI_INTS b)
 {
-    return _mm512_add_epi64(a, b);
+    return GI_MM(add_epi64)(a, b);
 }
 
 static inline GI_INTS wide_sums(GI_INTS v)
 {
-    GI_INTS low = _mm512_srli_epi64(_mm512_slli_epi64(v, 32), 32);
-    return _mm512_add_epi64(low, _mm512_srli_epi64(v, 32));
+    GI_INTS low = GI_MM(srli_epi64)(GI_MM(slli_epi64)(v, 32), 32);
+    return GI_MM(add_epi64)(low, GI_MM(srli_epi64)(v, 32));
 }
+
+#if GI_LEVEL_avx512
 
 static inline uint64_t wide_total(GI_INTS v)
 {
@@ -111,52 +111,6 @@ static inline GI_INTS look_up(const GI_INTS tables[16], GI_INTS v)
 }
 
 #else
-
-static inline GI_INTS both(GI_INTS a, GI_INTS b)
-{
-    return _mm256_and_si256(a, b);
-}
-
-static inline GI_INTS either(GI_INTS a, GI_INTS b)
-{
-    return _mm256_or_si256(a, b);
-}
-
-static inline GI_INTS opposite(GI_INTS v)
-{
-    return _mm256_xor_si256(v, _mm256_set1_epi32(-1));
-}
-
-static inline GI_INTS least_bytes(GI_INTS a, GI_INTS b)
-{
-    return _mm256_min_epu8(a, b);
-}
-
-static inline GI_INTS odd_bytes(GI_INTS v)
-{
-    return _mm256_srli_epi16(v, 8);
-}
-
-static inline GI_INTS sums_of_bytes(GI_INTS v)
-{
-    return _mm256_sad_epu8(v, _mm256_setzero_si256());
-}
-
-static inline GI_INTS squares_of_pairs(GI_INTS v)
-{
-    return _mm256_madd_epi16(v, v);
-}
-
-static inline GI_INTS add_wide(GI_INTS a, GI_INTS b)
-{
-    return _mm256_add_epi64(a, b);
-}
-
-static inline GI_INTS wide_sums(GI_INTS v)
-{
-    GI_INTS low = _mm256_srli_epi64(_mm256_slli_epi64(v, 32), 32);
-    return _mm256_add_epi64(low, _mm256_srli_epi64(v, 32));
-}
 
 static inline uint64_t wide_total(GI_INTS v)
 {

@@ -3,14 +3,7 @@
 #ifndef GI_KERNELS_CPU_INTS_AVX2_H
 #define GI_KERNELS_CPU_INTS_AVX2_H
 
-#include "kernels/cpu/common/simd.h"
-
-#define GI_INTS __m256i
-
-static inline GI_INTS ints_load(const uint32_t *p)
-{
-    return _mm256_loadu_si256((const __m256i *)p);
-}
+#include "kernels/cpu/common/ints_x86.h"
 
 static inline GI_INTS ints_load_u8(const uint8_t *p)
 {
@@ -20,42 +13,6 @@ static inline GI_INTS ints_load_u8(const uint8_t *p)
 static inline GI_INTS ints_load_u16(const uint16_t *p)
 {
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
-}
-
-static inline GI_INTS ints_load_changes(const uint16_t *p, size_t reach)
-{
-    return _mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)(p + reach)),
-                            _mm256_loadu_si256((const __m256i *)p));
-}
-
-static inline GI_INTS ints_pair_sums(GI_INTS v)
-{
-    return _mm256_madd_epi16(v, _mm256_set1_epi16(1));
-}
-
-static inline GI_INTS ints_pair_firsts(GI_INTS v)
-{
-    return _mm256_madd_epi16(v, _mm256_set1_epi32(1));
-}
-
-static inline GI_INTS ints_set(uint32_t x)
-{
-    return _mm256_set1_epi32((int)x);
-}
-
-static inline void ints_store(uint32_t *p, GI_INTS v)
-{
-    _mm256_storeu_si256((__m256i *)p, v);
-}
-
-static inline GI_INTS ints_add(GI_INTS a, GI_INTS b)
-{
-    return _mm256_add_epi32(a, b);
-}
-
-static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
-{
-    return _mm256_sub_epi32(a, b);
 }
 
 /* For steps that divide 4: prefix sums within each 128-bit half, then the last sums of the lower
@@ -110,16 +67,6 @@ static inline GI_INTS ints_scale(GI_INTS v, double factor)
     __m128i low = ints_scale_half(_mm256_castsi256_si128(v), factor);
     __m128i high = ints_scale_half(_mm256_extracti128_si256(v, 1), factor);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-}
-
-static inline GI_INTS ints_scale_float(GI_INTS v, float factor)
-{
-    return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(v), _mm256_set1_ps(factor)));
-}
-
-static inline __m256i ints_alpha(__m256i v, int channels)
-{
-    return channels == 4 ? _mm256_shuffle_epi32(v, 0xff) : _mm256_shuffle_epi32(v, 0xf5);
 }
 
 static inline __m256i ints_with_alpha(__m256i c, __m256i a, int channels)

@@ -3,14 +3,7 @@
 #ifndef GI_KERNELS_CPU_INTS_AVX512_H
 #define GI_KERNELS_CPU_INTS_AVX512_H
 
-#include "kernels/cpu/common/simd.h"
-
-#define GI_INTS __m512i
-
-static inline GI_INTS ints_load(const uint32_t *p)
-{
-    return _mm512_loadu_si512(p);
-}
+#include "kernels/cpu/common/ints_x86.h"
 
 static inline GI_INTS ints_load_u8(const uint8_t *p)
 {
@@ -20,41 +13,6 @@ static inline GI_INTS ints_load_u8(const uint8_t *p)
 static inline GI_INTS ints_load_u16(const uint16_t *p)
 {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
-}
-
-static inline GI_INTS ints_load_changes(const uint16_t *p, size_t reach)
-{
-    return _mm512_sub_epi16(_mm512_loadu_si512(p + reach), _mm512_loadu_si512(p));
-}
-
-static inline GI_INTS ints_pair_sums(GI_INTS v)
-{
-    return _mm512_madd_epi16(v, _mm512_set1_epi16(1));
-}
-
-static inline GI_INTS ints_pair_firsts(GI_INTS v)
-{
-    return _mm512_madd_epi16(v, _mm512_set1_epi32(1));
-}
-
-static inline GI_INTS ints_set(uint32_t x)
-{
-    return _mm512_set1_epi32((int)x);
-}
-
-static inline void ints_store(uint32_t *p, GI_INTS v)
-{
-    _mm512_storeu_si512(p, v);
-}
-
-static inline GI_INTS ints_add(GI_INTS a, GI_INTS b)
-{
-    return _mm512_add_epi32(a, b);
-}
-
-static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
-{
-    return _mm512_sub_epi32(a, b);
 }
 
 static inline __m512i ints_lane_numbers(void)
@@ -88,16 +46,6 @@ static inline GI_INTS ints_scale(GI_INTS v, double factor)
     __m256i a = _mm512_cvttpd_epi32(_mm512_add_pd(_mm512_mul_pd(low, by), half));
     __m256i b = _mm512_cvttpd_epi32(_mm512_add_pd(_mm512_mul_pd(high, by), half));
     return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
-}
-
-static inline GI_INTS ints_scale_float(GI_INTS v, float factor)
-{
-    return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(v), _mm512_set1_ps(factor)));
-}
-
-static inline __m512i ints_alpha(__m512i v, int channels)
-{
-    return channels == 4 ? _mm512_shuffle_epi32(v, 0xff) : _mm512_shuffle_epi32(v, 0xf5);
 }
 
 static inline GI_INTS ints_weigh(GI_INTS v, int channels)

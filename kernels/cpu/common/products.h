@@ -9,58 +9,21 @@
  * down; ints_to_u8 limits signed lanes to 0..255; ints_bits and ints_vec reinterpret the bits as
  * the other type. */
 
-#if GI_LEVEL_avx512
+#if GI_LEVEL_avx512 || GI_LEVEL_avx2
 
 static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)
 {
-    return _mm512_add_epi32(_mm512_mullo_epi32(a, b), c);
+    return GI_MM(add_epi32)(GI_MM(mullo_epi32)(a, b), c);
 }
 
 static inline GI_INTS ints_shift(GI_INTS v, int n)
 {
-    return _mm512_sra_epi32(v, _mm_cvtsi32_si128(n));
+    return GI_MM(sra_epi32)(v, _mm_cvtsi32_si128(n));
 }
 
 static inline GI_INTS ints_to_u8(GI_INTS v)
 {
-    return _mm512_min_epi32(_mm512_max_epi32(v, _mm512_setzero_si512()), _mm512_set1_epi32(255));
-}
-
-static inline GI_INTS ints_bits(GI_VEC v)
-{
-    return _mm512_castps_si512(v);
-}
-
-static inline GI_VEC ints_vec(GI_INTS v)
-{
-    return _mm512_castsi512_ps(v);
-}
-
-#elif GI_LEVEL_avx2
-
-static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)
-{
-    return _mm256_add_epi32(_mm256_mullo_epi32(a, b), c);
-}
-
-static inline GI_INTS ints_shift(GI_INTS v, int n)
-{
-    return _mm256_sra_epi32(v, _mm_cvtsi32_si128(n));
-}
-
-static inline GI_INTS ints_to_u8(GI_INTS v)
-{
-    return _mm256_min_epi32(_mm256_max_epi32(v, _mm256_setzero_si256()), _mm256_set1_epi32(255));
-}
-
-static inline GI_INTS ints_bits(GI_VEC v)
-{
-    return _mm256_castps_si256(v);
-}
-
-static inline GI_VEC ints_vec(GI_INTS v)
-{
-    return _mm256_castsi256_ps(v);
+    return GI_MM(min_epi32)(GI_MM(max_epi32)(v, GI_MM_SI(setzero)()), GI_MM(set1_epi32)(255));
 }
 
 #elif GI_LEVEL_neon
@@ -121,6 +84,10 @@ static inline GI_INTS ints_to_u8(GI_INTS v)
     }
     return v;
 }
+
+#endif
+
+#if !GI_LEVEL_neon
 
 static inline GI_INTS ints_bits(GI_VEC v)
 {

@@ -7,18 +7,12 @@
 #include <math.h>
 #include <stdint.h>
 
-#define GI_LANES 8
-#define GI_VEC   __m256
-
-static inline GI_VEC vec_set(float x)
-{
-    return _mm256_set1_ps(x);
-}
-
-static inline GI_VEC vec_load(const float *p)
-{
-    return _mm256_loadu_ps(p);
-}
+#define GI_LANES       8
+#define GI_VEC         __m256
+#define GI_INTS        __m256i
+#define GI_MM(name)    _mm256_##name
+#define GI_MM_SI(name) _mm256_##name##_si256
+#include "kernels/cpu/common/simd_x86.h"
 
 static inline GI_VEC vec_load_u8(const uint8_t *p)
 {
@@ -40,11 +34,6 @@ static inline void vec_load_u8_thirds(GI_VEC v[3], const uint8_t *p)
 static inline GI_VEC vec_load_u16(const uint16_t *p)
 {
     return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)));
-}
-
-static inline void vec_store(float *p, GI_VEC v)
-{
-    _mm256_storeu_ps(p, v);
 }
 
 static inline void vec_store_f32(float *p, GI_VEC v)
@@ -102,36 +91,6 @@ static inline void vec_store_u16(uint16_t *p, GI_VEC v)
     _mm_storeu_si128((__m128i *)p, vec_round(v, 65535.0f));
 }
 
-static inline GI_VEC vec_fma(GI_VEC a, GI_VEC b, GI_VEC c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-
-static inline GI_VEC vec_add(GI_VEC a, GI_VEC b)
-{
-    return _mm256_add_ps(a, b);
-}
-
-static inline GI_VEC vec_sub(GI_VEC a, GI_VEC b)
-{
-    return _mm256_sub_ps(a, b);
-}
-
-static inline GI_VEC vec_mul(GI_VEC a, GI_VEC b)
-{
-    return _mm256_mul_ps(a, b);
-}
-
-static inline GI_VEC vec_div(GI_VEC a, GI_VEC b)
-{
-    return _mm256_div_ps(a, b);
-}
-
-static inline GI_VEC vec_sqrt(GI_VEC a)
-{
-    return _mm256_sqrt_ps(a);
-}
-
 static inline GI_VEC vec_abs(GI_VEC a)
 {
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
@@ -145,26 +104,6 @@ static inline __m256i vec_all(void)
     __m256i ones = _mm256_set1_epi32(-1);
     __asm__("" : "+x"(ones));
     return ones;
-}
-
-/* Extracts the samples that are in 4 bytes per lane. */
-static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, __m256i all,
-                                                           enum gi_type type)
-{
-    __m256i low = _mm256_set1_epi32(type == GI_U8 ? 255 : 65535);
-    if (type == GI_F32) {
-        v[0] = _mm256_castsi256_ps(all);
-        return;
-    }
-    if (type == GI_U16) {
-        v[0] = _mm256_cvtepi32_ps(_mm256_and_si256(all, low));
-        v[1] = _mm256_cvtepi32_ps(_mm256_srli_epi32(all, 16));
-        return;
-    }
-    v[0] = _mm256_cvtepi32_ps(_mm256_and_si256(all, low));
-    v[1] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 8), low));
-    v[2] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 16), low));
-    v[3] = _mm256_cvtepi32_ps(_mm256_srli_epi32(all, 24));
 }
 
 static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,

@@ -7,18 +7,12 @@
 #include <math.h>
 #include <stdint.h>
 
-#define GI_LANES 16
-#define GI_VEC   __m512
-
-static inline GI_VEC vec_set(float x)
-{
-    return _mm512_set1_ps(x);
-}
-
-static inline GI_VEC vec_load(const float *p)
-{
-    return _mm512_loadu_ps(p);
-}
+#define GI_LANES       16
+#define GI_VEC         __m512
+#define GI_INTS        __m512i
+#define GI_MM(name)    _mm512_##name
+#define GI_MM_SI(name) _mm512_##name##_si512
+#include "kernels/cpu/common/simd_x86.h"
 
 static inline GI_VEC vec_load_u8(const uint8_t *p)
 {
@@ -40,11 +34,6 @@ static inline void vec_load_u8_thirds(GI_VEC v[3], const uint8_t *p)
 static inline GI_VEC vec_load_u16(const uint16_t *p)
 {
     return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)));
-}
-
-static inline void vec_store(float *p, GI_VEC v)
-{
-    _mm512_storeu_ps(p, v);
 }
 
 static inline void vec_store_f32(float *p, GI_VEC v)
@@ -94,36 +83,6 @@ static inline void vec_store_u16(uint16_t *p, GI_VEC v)
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtusepi32_epi16(i));
 }
 
-static inline GI_VEC vec_fma(GI_VEC a, GI_VEC b, GI_VEC c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-
-static inline GI_VEC vec_add(GI_VEC a, GI_VEC b)
-{
-    return _mm512_add_ps(a, b);
-}
-
-static inline GI_VEC vec_sub(GI_VEC a, GI_VEC b)
-{
-    return _mm512_sub_ps(a, b);
-}
-
-static inline GI_VEC vec_mul(GI_VEC a, GI_VEC b)
-{
-    return _mm512_mul_ps(a, b);
-}
-
-static inline GI_VEC vec_div(GI_VEC a, GI_VEC b)
-{
-    return _mm512_div_ps(a, b);
-}
-
-static inline GI_VEC vec_sqrt(GI_VEC a)
-{
-    return _mm512_sqrt_ps(a);
-}
-
 static inline GI_VEC vec_abs(GI_VEC a)
 {
     return _mm512_abs_ps(a);
@@ -137,26 +96,6 @@ static inline __mmask16 vec_all(void)
     unsigned ones = 0xffff;
     __asm__("" : "+r"(ones));
     return (__mmask16)ones;
-}
-
-/* Extracts the samples that are in 4 bytes per lane. */
-static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, __m512i all,
-                                                           enum gi_type type)
-{
-    __m512i low = _mm512_set1_epi32(type == GI_U8 ? 255 : 65535);
-    if (type == GI_F32) {
-        v[0] = _mm512_castsi512_ps(all);
-        return;
-    }
-    if (type == GI_U16) {
-        v[0] = _mm512_cvtepi32_ps(_mm512_and_si512(all, low));
-        v[1] = _mm512_cvtepi32_ps(_mm512_srli_epi32(all, 16));
-        return;
-    }
-    v[0] = _mm512_cvtepi32_ps(_mm512_and_si512(all, low));
-    v[1] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 8), low));
-    v[2] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 16), low));
-    v[3] = _mm512_cvtepi32_ps(_mm512_srli_epi32(all, 24));
 }
 
 static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
