@@ -1,37 +1,11 @@
-/* Layout primitives (copy with border, turns, channel permutation, bounds): every way, on every
- * level of the CPU and on CUDA, against a definition in plain loops.
+/* Layout primitives (copy with border, turns, channel permutation, bounds): every way gives what
+ * plain loops give.
  * Sources: geometry color
  * SPDX-License-Identifier: MIT */
-#include "image_cases.h"
-#include "ways_walk.h"
+#include "definitions.h"
+#include "primitives.h"
 #include "kernels/color.h"
 #include "kernels/geometry.h"
-
-enum { SEED = 20261123 };
-
-static uint64_t seed = SEED;
-
-/* A primitive with its spec: run() computes it, define() gives the expected result. */
-struct move {
-    const char *primitive;
-    enum { COPY_BORDER, LAYOUT, PERMUTE_CHANNELS } which;
-    struct gi_copy_border window;
-    int layout;
-    struct gi_permute_channels shuffle;
-};
-
-static enum gi_status run(struct gi_queue *queue, const struct move *move, struct gi_image *dst,
-                          const struct gi_image *srcs, struct gi_err *err)
-{
-    switch (move->which) {
-    case LAYOUT:
-        return queue->k->layout(queue, dst, srcs, &move->layout, err);
-    case PERMUTE_CHANNELS:
-        return queue->k->permute_channels(queue, dst, srcs, &move->shuffle, err);
-    default:
-        return queue->k->copy_border(queue, dst, srcs, &move->window, err);
-    }
-}
 
 /* Returns the address of sample c of pixel x in row y. */
 static void *at(const struct gi_image *image, int y, int x, int c)
@@ -54,8 +28,8 @@ static void put_value(void *to, float v, enum gi_type type)
     memcpy(to, from, gi_type_nbytes(type));
 }
 
-static void define_copy_border(const struct gi_copy_border *w, struct gi_image *dst,
-                               const struct gi_image *src)
+static void copy_border(const struct gi_copy_border *w, struct gi_image *dst,
+                        const struct gi_image *src)
 {
     int height = w->image_height ? w->image_height : src->height;
     for (int y = 0; y < dst->height; y++)
@@ -71,148 +45,95 @@ static void define_copy_border(const struct gi_copy_border *w, struct gi_image *
             }
 }
 
-/* Fills with random bits, so that floats may be NaN. */
-static void fill(struct gi_image *image)
+/* Makes a source of random bits, so that floats may be any NaN. */
+static struct gi_image *bits(struct walk_case *c, int width, int height, int channels)
 {
-    for (int y = 0; y < image->height; y++)
+    struct gi_image *image = walk_source(c, width, height, channels, c->type);
+    for (int y = 0; y < height; y++)
         for (size_t i = 0; i < gi_row_nbytes(image); i++)
-            ((uint8_t *)gi_row(image, y))[i] = (uint8_t)(case_random(&seed) >> 11);
-}
-
-static void check_way(struct gi_queue *queue, const struct move *move, int way,
-                      const struct gi_image *srcs, const struct gi_image *want)
-{
-    const struct gi_kernels *k = queue->k;
-    struct gi_err err = {0};
-    struct guard got;
-    struct gi_image dst, back;
-    guard_alloc(&got, want->width, want->height, want->channels, want->type,
-                gi_type_nbytes(want->type) * 3);
-    assert_int_equal(k->upload(queue, &dst, &got.image, NULL, &err), GI_OK);
-    if (walk_ran(queue, move->primitive, way, run(queue, move, &dst, srcs, &err), &err)) {
-        assert_int_equal(k->download(queue, &back, &dst, NULL, &err), GI_OK);
-        case_equal(&back, want, walk_what(queue, move->primitive, way));
-        guard_check(&got);
-        gi_image_free(&back);
-    } else {
-        k->release(queue, &dst);
-    }
-    guard_free(&got);
-}
-
-/* Runs `move` on n sources, on every queue, by every way. */
-static void check_all(const struct move *move, const struct guard *srcs, int n,
-                      const struct gi_image *want)
-{
-    for (int q = 0; q < WALK_QUEUES; q++) {
-        struct gi_queue *queue = walk_queues[q];
-        struct gi_image device[GI_PERMUTE_CHANNELS_SOURCES];
-        if (!queue)
-            continue;
-        for (int i = 0; i < n; i++)
-            assert_int_equal(queue->k->upload(queue, &device[i], &srcs[i].image, NULL, NULL),
-                             GI_OK);
-        for (int i = -1; walk_force(queue, move->primitive, i); i++)
-            check_way(queue, move, i, device, want);
-        for (int i = 0; i < n; i++)
-            queue->k->release(queue, &device[i]);
-    }
-    for (int i = 0; i < n; i++)
-        guard_check(&srcs[i]);
-}
-
-static void check(const struct move *move, const struct guard *src, const struct gi_image *want)
-{
-    check_all(move, src, 1, want);
+            ((uint8_t *)gi_row(image, y))[i] = (uint8_t)(case_random(c->seed) >> 11);
+    return image;
 }
 
 /* Draws the position of a window of n pixels: inside the image, across an end, or far outside. */
-static int place(int image, int n)
+static int place(struct walk_case *c, int image, int n)
 {
-    switch (case_between(&seed, 0, 5)) {
+    switch (walk_between(c, 0, 5)) {
     case 0:
         return 0;
     case 1:
-        return image > n ? case_between(&seed, 0, image - n) : -case_between(&seed, 0, n);
+        return image > n ? walk_between(c, 0, image - n) : -walk_between(c, 0, n);
     case 2:
-        return -case_between(&seed, 0, 2 * n + image);
+        return -walk_between(c, 0, 2 * n + image);
     case 3:
-        return case_between(&seed, 0, 2 * image);
+        return walk_between(c, 0, 2 * image);
     case 4:
-        return case_between(&seed, 0, 1) ? 1000003 : -1000003;
+        return walk_between(c, 0, 1) ? 1000003 : -1000003;
     default:
-        return case_between(&seed, -3, 3);
+        return walk_between(c, -3, 3);
     }
 }
 
-static void check_copy_border(const int *size, const int *made, int channels, enum gi_type type,
-                              enum gi_border border)
+static struct gi_copy_border *window(struct walk_case *c, int height, int width_made,
+                                     int height_made)
 {
-    struct move move = {
-        .primitive = "copy_border",
-        .window = {.left = place(size[0], made[0]), .top = place(size[1], made[1])}};
-    struct guard src, want;
-    move.window.border = case_border(&seed, border, type);
-    if (case_between(&seed, 0, 7) == 0)
-        move.window.border.value[0] = NAN;
-    guard_alloc(&src, size[0], size[1], channels, type, gi_type_nbytes(type) * 5);
-    guard_alloc(&want, made[0], made[1], channels, type, 0);
-    fill(&src.image);
-    define_copy_border(&move.window, &want.image, &src.image);
-    check(&move, &src, &want.image);
-    guard_free(&src);
-    guard_free(&want);
+    struct gi_copy_border *w = WALK_SPEC(c, struct gi_copy_border);
+    w->left = place(c, c->width, width_made);
+    w->top = place(c, height, height_made);
+    w->border = case_border(c->seed, c->border, c->type);
+    if (walk_between(c, 0, 7) == 0)
+        w->border.value[0] = NAN;
+    return w;
 }
 
-static void copy_borders(void **state)
+static void draw_copy_border(struct walk_case *c)
 {
-    (void)state;
-    print_message("seed %d\n", SEED);
-    for (int i = 0; i < CASE_SIZES * CASE_SIZES; i++)
-        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
-            for (int type = GI_U8; type <= GI_F32; type++)
-                for (int border = 0; border < CASE_BORDERS; border++)
-                    check_copy_border(case_sizes[i / CASE_SIZES], case_sizes[i % CASE_SIZES],
-                                      channels, (enum gi_type)type, (enum gi_border)border);
+    const int *made = case_sizes[walk_between(c, 0, CASE_SIZES - 1)];
+    window(c, c->height, made[0], made[1]);
+    bits(c, c->width, c->height, c->channels);
+    walk_result(c, made[0], made[1], c->channels, c->type);
 }
 
-/* A band of a higher image serves all windows whose rows it holds. */
-static void copy_borders_on_bands(void **state)
+static void define_copy(struct walk_case *c)
 {
-    (void)state;
-    for (int border = 0; border < CASE_BORDERS; border++)
-        for (int layout = 0; layout < 40; layout++) {
-            int height = case_between(&seed, 1, 60), n = case_between(&seed, 1, 20);
-            struct move move = {.primitive = "copy_border",
-                                .window = {.left = place(13, 30), .top = place(height, n)}};
-            move.window.border = case_border(&seed, (enum gi_border)border, GI_U8);
-            struct guard whole, band, want;
-            guard_alloc(&whole, 13, height, 3, GI_U8, 0);
-            guard_alloc(&want, 30, n, 3, GI_U8, 0);
-            fill(&whole.image);
-            define_copy_border(&move.window, &want.image, &whole.image);
-            int first = height, last = 0;
-            for (int y = 0; y < n; y++) {
-                int row = gi_copy_border_row(&move.window, &whole.image, y);
-                first = row >= 0 && row < first ? row : first;
-                last = row > last ? row : last;
-            }
-            first = first > last ? last : first;
-            guard_alloc(&band, 13, last - first + 1, 3, GI_U8, 0);
-            for (int y = first; y <= last; y++)
-                memcpy(gi_row(&band.image, y - first), gi_row(&whole.image, y), 39);
-            move.window.src_y = first;
-            move.window.image_height = height;
-            check(&move, &band, &want.image);
-            guard_free(&whole);
-            guard_free(&band);
-            guard_free(&want);
-        }
+    copy_border(c->spec, &c->want, &c->srcs[0].image);
+}
+
+/* A band of a higher image serves all windows whose rows it holds. The result is made of the whole
+ * image here. */
+static void draw_band(struct walk_case *c)
+{
+    int n = walk_between(c, 1, 20), first = c->height, last = 0;
+    struct gi_copy_border *w = window(c, c->height, 30, n);
+    struct gi_image whole, *band;
+    assert_int_equal(gi_image_alloc(&whole, c->width, c->height, c->channels, c->type, NULL),
+                     GI_OK);
+    case_fill(&whole, c->seed);
+    copy_border(w, walk_result(c, 30, n, c->channels, c->type), &whole);
+    for (int y = 0; y < n; y++) {
+        int row = gi_copy_border_row(w, &whole, y);
+        first = row >= 0 && row < first ? row : first;
+        last = row > last ? row : last;
+    }
+    first = first > last ? last : first;
+    band = walk_source(c, c->width, last - first + 1, c->channels, c->type);
+    for (int y = first; y <= last; y++)
+        memcpy(gi_row(band, y - first), gi_row(&whole, y), gi_row_nbytes(&whole));
+    w->src_y = first;
+    w->image_height = c->height;
+    gi_image_free(&whole);
+}
+
+static void is_defined(struct walk_case *c)
+{
+    (void)c;
 }
 
 /* ---- turns and flips ---- */
 
-static void define_layout(int layout, struct gi_image *dst, const struct gi_image *src)
+/* ---- turns and flips ---- */
+
+static void turn(int layout, struct gi_image *dst, const struct gi_image *src)
 {
     for (int y = 0; y < dst->height; y++)
         for (int x = 0; x < dst->width; x++) {
@@ -225,33 +146,31 @@ static void define_layout(int layout, struct gi_image *dst, const struct gi_imag
         }
 }
 
-static void check_layout(int width, int height, int channels, enum gi_type type, int layout)
+static void draw_turn(struct walk_case *c, int layout)
 {
-    struct move move = {.primitive = "layout", .which = LAYOUT, .layout = layout};
-    struct guard src, want;
-    bool swap = layout & GI_LAYOUT_TRANSPOSE;
-    guard_alloc(&src, width, height, channels, type, gi_type_nbytes(type) * 7);
-    guard_alloc(&want, swap ? height : width, swap ? width : height, channels, type, 0);
-    fill(&src.image);
-    define_layout(layout, &want.image, &src.image);
-    check(&move, &src, &want.image);
-    guard_free(&src);
-    guard_free(&want);
+    *WALK_SPEC(c, int) = layout;
+    bits(c, c->width, c->height, c->channels);
 }
 
-static void turns(void **state)
+/* The eight layouts in two rows of cases: the border mode stands for one of them. */
+static void draw_first_turns(struct walk_case *c)
 {
-    (void)state;
-    for (int layout = 0; layout < 8; layout++)
-        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
-            for (int type = GI_U8; type <= GI_F32; type++) {
-                for (int i = 0; i < CASE_SIZES; i++)
-                    check_layout(case_sizes[i][0], case_sizes[i][1], channels, (enum gi_type)type,
-                                 layout);
-                for (int i = 0; i < 12; i++)
-                    check_layout(case_between(&seed, 1, 300), case_between(&seed, 1, 150), channels,
-                                 (enum gi_type)type, layout);
-            }
+    draw_turn(c, (int)c->border);
+}
+
+static void draw_other_turns(struct walk_case *c)
+{
+    draw_turn(c, 3 + (int)c->border);
+}
+
+static void define_turn(struct walk_case *c)
+{
+    const int *layout = c->spec;
+    bool swap = *layout & GI_LAYOUT_TRANSPOSE;
+    turn(*layout,
+         walk_result(c, swap ? c->height : c->width, swap ? c->width : c->height, c->channels,
+                     c->type),
+         &c->srcs[0].image);
 }
 
 /* Each turn and its inverse give the source, and the orientations give the letter F of EXIF's
@@ -269,12 +188,12 @@ static void orientations(void **state)
         guard_alloc(&to, 2, 3, 1, GI_U8, 0);
         for (int y = 0; y < height; y++)
             memcpy(gi_row(&from.image, y), stored[o] + y * (width + 1), (size_t)width);
-        define_layout(gi_orientation_layout(o), &to.image, &from.image);
+        turn(gi_orientation_layout(o), &to.image, &from.image);
         for (int y = 0; y < 3; y++)
             assert_memory_equal(gi_row(&to.image, y), stored[1] + y * 3, 2);
         struct guard again;
         guard_alloc(&again, width, height, 1, GI_U8, 0);
-        define_layout(gi_layout_inverse(gi_orientation_layout(o)), &again.image, &to.image);
+        turn(gi_layout_inverse(gi_orientation_layout(o)), &again.image, &to.image);
         case_equal(&again.image, &from.image, "there and back");
         guard_free(&from);
         guard_free(&to);
@@ -284,62 +203,39 @@ static void orientations(void **state)
 
 /* ---- channels ---- */
 
-static void check_permute_channels(const int *size, int made, enum gi_type type)
+static void draw_permutation(struct walk_case *c)
 {
-    struct move move = {.primitive = "permute_channels", .which = PERMUTE_CHANNELS};
-    struct gi_permute_channels *spec = &move.shuffle;
-    struct guard srcs[GI_PERMUTE_CHANNELS_SOURCES], want;
-    spec->nsources = case_between(&seed, 1, GI_PERMUTE_CHANNELS_SOURCES);
-    for (int s = 0; s < spec->nsources; s++) {
-        guard_alloc(&srcs[s], size[0], size[1], case_between(&seed, 1, GI_MAX_CHANNELS), type,
-                    gi_type_nbytes(type) * (size_t)s);
-        fill(&srcs[s].image);
-    }
-    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
-        int s = case_between(&seed, -1, spec->nsources - 1);
-        spec->from[c].source = s;
-        spec->from[c].channel = s < 0 ? 0 : case_between(&seed, 0, srcs[s].image.channels - 1);
-        spec->value[c] = case_real(&seed) * 1.2f * gi_type_full_scale(type);
-    }
-    guard_alloc(&want, size[0], size[1], made, type, 0);
-    for (int y = 0; y < size[1]; y++)
-        for (int x = 0; x < size[0]; x++)
-            for (int c = 0; c < made; c++) {
-                int s = spec->from[c].source;
-                if (s < 0)
-                    put_value(at(&want.image, y, x, c), spec->value[c], type);
-                else
-                    memcpy(at(&want.image, y, x, c),
-                           at(&srcs[s].image, y, x, spec->from[c].channel), gi_type_nbytes(type));
-            }
-    check_all(&move, srcs, spec->nsources, &want.image);
+    struct gi_permute_channels *spec = WALK_SPEC(c, struct gi_permute_channels);
+    spec->nsources = walk_between(c, 1, GI_PERMUTE_CHANNELS_SOURCES);
     for (int s = 0; s < spec->nsources; s++)
-        guard_free(&srcs[s]);
-    guard_free(&want);
+        bits(c, c->width, c->height, walk_between(c, 1, GI_MAX_CHANNELS));
+    for (int i = 0; i < GI_MAX_CHANNELS; i++) {
+        int s = walk_between(c, -1, spec->nsources - 1);
+        spec->from[i].source = s;
+        spec->from[i].channel = s < 0 ? 0 : walk_between(c, 0, c->srcs[s].image.channels - 1);
+        spec->value[i] = walk_real(c) * 1.2f * gi_type_full_scale(c->type);
+    }
 }
 
-static void permutations(void **state)
+static void define_permutation(struct walk_case *c)
 {
-    (void)state;
-    static const int wide[] = {3001, 2}; /* several of the chunks that a row is processed in */
-    for (int i = 0; i <= CASE_SIZES; i++)
-        for (int made = 1; made <= GI_MAX_CHANNELS; made++)
-            for (int type = GI_U8; type <= GI_F32; type++)
-                for (int layout = 0; layout < 8; layout++)
-                    check_permute_channels(i < CASE_SIZES ? case_sizes[i] : wide, made,
-                                           (enum gi_type)type);
+    const struct gi_permute_channels *spec = c->spec;
+    struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int i = 0; i < c->channels; i++) {
+                int s = spec->from[i].source;
+                if (s < 0)
+                    put_value(at(want, y, x, i), spec->value[i], c->type);
+                else
+                    memcpy(at(want, y, x, i), at(&c->srcs[s].image, y, x, spec->from[i].channel),
+                           gi_type_nbytes(c->type));
+            }
 }
 
 /* ---- bounding boxes ---- */
 
-static float sample(const struct gi_image *image, int y, int x, int c)
-{
-    const void *row = gi_row(image, y);
-    return (float)gi_sample(row, (size_t)(x * image->channels + c), image->type);
-}
-
-static struct gi_bounds define_bounds(const struct gi_image *image,
-                                      const struct gi_bounds_spec *spec)
+static struct gi_bounds bounds_of(const struct gi_image *image, const struct gi_bounds_spec *spec)
 {
     struct gi_bounds bounds = {image->width, image->height, 0, 0};
     int last = image->channels - 1;
@@ -347,8 +243,8 @@ static struct gi_bounds define_bounds(const struct gi_image *image,
         for (int x = 0; x < image->width; x++)
             for (int c = 0; c <= last; c++) {
                 bool weigh = gi_has_alpha(image) && c < last;
-                float s = sample(image, y, x, c), p = spec->pixel[c], t = spec->tolerance;
-                s = weigh ? s * sample(image, y, x, last) : s;
+                float s = exact_sample(image, y, x, c), p = spec->pixel[c], t = spec->tolerance;
+                s = weigh ? s * exact_sample(image, y, x, last) : s;
                 p = weigh ? p * spec->pixel[last] : p;
                 t = weigh ? t * gi_type_full_scale(image->type) : t;
                 if (fabsf(s - p) <= t)
@@ -361,92 +257,75 @@ static struct gi_bounds define_bounds(const struct gi_image *image,
     return bounds.bottom ? bounds : (struct gi_bounds){0};
 }
 
-/* Finds the bounds in an image of one colour with a few other pixels, some of them within the
- * tolerance. */
-static void check_bounds(const int *size, int channels, enum gi_type type)
+/* Draws an image of one colour with a few other pixels, some of them within the tolerance. */
+static void draw_bounds(struct walk_case *c)
 {
-    struct gi_bounds_spec spec = {.tolerance = type == GI_F32 ? 0.01f : 3};
-    struct guard src;
-    float full = gi_type_full_scale(type);
-    int strays = case_between(&seed, 0, 3);
-    guard_alloc(&src, size[0], size[1], channels, type, gi_type_nbytes(type) * 3);
-    for (int c = 0; c < channels; c++)
-        put_value(at(&src.image, 0, 0, c), (case_real(&seed) + 1) / 2 * full, type);
-    for (int c = 0; c < channels; c++)
-        spec.pixel[c] = sample(&src.image, 0, 0, c);
-    for (int y = 0; y < size[1]; y++)
-        for (int x = 0; x < size[0]; x++)
-            memcpy(at(&src.image, y, x, 0), at(&src.image, 0, 0, 0),
-                   (size_t)channels * gi_type_nbytes(type));
-    for (; strays > 0; strays--) {
-        int x = case_between(&seed, 0, size[0] - 1), y = case_between(&seed, 0, size[1] - 1);
-        int c = case_between(&seed, 0, channels - 1);
-        float by = (float)case_between(&seed, -5, 5) * (type == GI_F32 ? 0.004f : 1);
-        bool nan = type == GI_F32 && case_between(&seed, 0, 7) == 0;
-        put_value(at(&src.image, y, x, c), nan ? NAN : spec.pixel[c] + by, type);
+    struct gi_bounds_spec *spec = WALK_SPEC(c, struct gi_bounds_spec);
+    struct gi_image *src = walk_source_here(c);
+    float full = gi_type_full_scale(c->type);
+    spec->tolerance = c->type == GI_F32 ? 0.01f : 3;
+    for (int i = 0; i < c->channels; i++) {
+        exact_put(src, 0, 0, i, (walk_real(c) + 1) / 2 * full);
+        spec->pixel[i] = exact_sample(src, 0, 0, i);
     }
-    struct gi_bounds want = define_bounds(&src.image, &spec);
-    for (int q = 0; q < WALK_QUEUES; q++) {
-        struct gi_queue *queue = walk_queues[q];
-        struct gi_image device;
-        struct gi_err err = {0};
-        if (!queue)
-            continue;
-        assert_int_equal(queue->k->upload(queue, &device, &src.image, NULL, NULL), GI_OK);
-        for (int i = -1; walk_force(queue, "bounds", i); i++) {
-            struct gi_bounds got = {-1, -1, -1, -1};
-            if (walk_ran(queue, "bounds", i, queue->k->bounds(queue, &got, &device, &spec, &err),
-                         &err) &&
-                memcmp(&got, &want, sizeof got))
-                fail_msg("%s: %d %d %d %d, want %d %d %d %d", walk_what(queue, "bounds", i),
-                         got.left, got.top, got.right, got.bottom, want.left, want.top, want.right,
-                         want.bottom);
-        }
-        queue->k->release(queue, &device);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int i = 0; i < c->channels; i++)
+                exact_put(src, y, x, i, spec->pixel[i]);
+    for (int strays = walk_between(c, 0, 3); strays > 0; strays--) {
+        int x = walk_between(c, 0, c->width - 1), y = walk_between(c, 0, c->height - 1);
+        int i = walk_between(c, 0, c->channels - 1);
+        float by = (float)walk_between(c, -5, 5) * (c->type == GI_F32 ? 0.004f : 1);
+        bool nan = c->type == GI_F32 && walk_between(c, 0, 7) == 0;
+        exact_put(src, y, x, i, nan ? NAN : spec->pixel[i] + by);
     }
-    guard_check(&src);
-    guard_free(&src);
 }
 
-static void bounds(void **state)
+static void define_bounds(struct walk_case *c)
 {
-    (void)state;
-    for (int i = 0; i < CASE_SIZES; i++)
-        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
-            for (int type = GI_U8; type <= GI_F32; type++)
-                for (int layout = 0; layout < 20; layout++)
-                    check_bounds(case_sizes[i], channels, (enum gi_type)type);
+    struct gi_bounds none = {-1, -1, -1, -1};
+    struct gi_bounds *want = walk_data(c, &none, sizeof none);
+    *want = bounds_of(&c->srcs[0].image, c->spec);
 }
 
-static void labels_are_no_samples(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"copy_border", "layout", "permute_channels"};
-    for (int q = 0; q < WALK_QUEUES; q++)
-        for (int which = COPY_BORDER; walk_queues[q] && which <= PERMUTE_CHANNELS; which++) {
-            struct gi_queue *queue = walk_queues[q];
-            struct move move = {.primitive = names[which]};
-            struct gi_image src, dst;
-            struct gi_err err = {0};
-            move.which = which;
-            assert_int_equal(queue->k->alloc(queue, &src, 5, 5, 1, GI_U32, &err), GI_OK);
-            assert_int_equal(queue->k->alloc(queue, &dst, 5, 5, 1, GI_U32, &err), GI_OK);
-            walk_refused(move.primitive, run(queue, &move, &dst, &src, &err), &err);
-            struct gi_bounds_spec spec = {.tolerance = 0};
-            struct gi_bounds found;
-            walk_refused("bounds", queue->k->bounds(queue, &found, &src, &spec, &err), &err);
-            queue->k->release(queue, &src);
-            queue->k->release(queue, &dst);
-        }
-}
+static const int low[][2] = {{13, 1},  {13, 2},  {13, 5},  {13, 9},  {13, 17},
+                             {13, 23}, {13, 31}, {13, 44}, {13, 59}, {0, 0}};
+/* The last one has several of the chunks that a row is processed in. */
+static const int wide[][2] = {{1, 1},  {1, 17},    {17, 1},   {31, 33},
+                              {67, 5}, {257, 129}, {3001, 2}, {0, 0}};
+static const int turned[][2] = {{1, 1},    {1, 17},   {17, 1},    {31, 33}, {67, 5},  {257, 129},
+                                {150, 77}, {299, 16}, {128, 150}, {33, 64}, {64, 64}, {0, 0}};
 
-int main(void)
+static const struct walk_row rows[] = {
+    {.primitive = "copy_border",
+     .what = "any window",
+     .draw = draw_copy_border,
+     .define = define_copy},
+    {.primitive = "copy_border",
+     .what = "bands",
+     .draw = draw_band,
+     .define = is_defined,
+     .sizes = low},
+    {.primitive = "layout",
+     .what = "first turns",
+     .draw = draw_first_turns,
+     .define = define_turn,
+     .sizes = turned},
+    {.primitive = "layout",
+     .what = "other turns",
+     .draw = draw_other_turns,
+     .define = define_turn,
+     .sizes = turned},
+    {.primitive = "permute_channels",
+     .what = "any",
+     .draw = draw_permutation,
+     .define = define_permutation,
+     .sizes = wide},
+    {.primitive = "bounds", .what = "a few pixels", .draw = draw_bounds, .define = define_bounds},
+};
+
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copy_borders),   cmocka_unit_test(copy_borders_on_bands),
-        cmocka_unit_test(turns),          cmocka_unit_test(orientations),
-        cmocka_unit_test(permutations),   cmocka_unit_test(bounds),
-        cmocka_unit_test(walk_check_all), cmocka_unit_test(labels_are_no_samples),
-    };
-    return cmocka_run_group_tests(tests, walk_open, walk_close);
+    const struct CMUnitTest more[] = {cmocka_unit_test(orientations)};
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 1);
 }
