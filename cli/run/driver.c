@@ -11,6 +11,7 @@
 #include "cli/run/chain_outputs.h"
 #include "cli/run/ready.h"
 #include "cli/run/imaging.h"
+#include "cli/run/output.h"
 #include "cli/run/session.h"
 #include "cli/run/timing.h"
 #include "cli/tables/tables.h"
@@ -193,6 +194,7 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     struct gi_io_params *io = gi_batch_io(job);
     struct gi_stream *stream = NULL;
     struct one one = {.job = job, .input = input, .output = output};
+    bool had_folder = output && gi_output_has_folder(output);
     enum gi_status status = gi_chain_check_outputs(job->chain, outputs, err);
     gi_watch_start(&one.watch, p && p->progress, 0); /* to look for a stream may take long */
     if (!status && output)
@@ -203,6 +205,9 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
                          job->chain->steps[job->chain->n - 1].filter->name);
     if (!status && !stream)
         status = run_one(&one, err);
+    /* The folder of the output went away while a pipe was waited for. */
+    if (status == GI_E_IO && had_folder && !gi_output_has_folder(output))
+        status = err->status = GI_E_AGAIN;
     gi_watch_end(&one.watch);
     if (!status && stream)
         return gi_stream_run(&stream, job, err);

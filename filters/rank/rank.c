@@ -11,7 +11,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "%",
-     .help = "The percentile to take: 0 is the minimum, 100 the maximum"},
+     .help = "The percentile to take, from the minimum to the maximum"},
     GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };

@@ -98,7 +98,7 @@ static const char *const lines[] = {
     "erode b.pgm out.pgm --mask d.pgm",
     "mask b.pgm out.png --with c.pgm --label 3",
     "blur in.y4m out.y4m --k 3",
-    "compare b.pgm c.pgm --diff d.png",
+    "compare b.pgm b.pgm --diff d.png",
     "run blur_|_histogram_--format_csv_--to_h.csv b.pgm",
     "montage a.ppm b.pgm sheet.png",
     "stack --by median b.pgm c.pgm b.pgm out.pfm",
