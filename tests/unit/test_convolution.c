@@ -6,7 +6,18 @@
 #include "definitions.h"
 #include "primitives.h"
 
-/* Sums along the row, then down the column. */
+/* A sample, times alpha if `weigh`; of any place. */
+static uint64_t box_sample(const struct gi_image *src, const struct gi_border_spec *border,
+                           bool weigh, int y, int x, int c)
+{
+    uint64_t v = (uint64_t)exact_at(src, border, GI_ALPHA_PLAIN, y, x, c);
+    int alpha = src->channels - 1;
+    return weigh && c < alpha ? v * (uint64_t)exact_at(src, border, GI_ALPHA_PLAIN, y, x, alpha)
+                              : v;
+}
+
+/* Sums along the row, then down the column. A window's sum is that of the window before, plus the
+ * sample that enters and minus the one that leaves: integers are exact. */
 static void exact_box(struct gi_image *dst, const struct gi_image *src, const struct gi_box *spec)
 {
     int n = src->channels, k = spec->k, half = k / 2, w = src->width, h = src->height;
@@ -18,25 +29,29 @@ static void exact_box(struct gi_image *dst, const struct gi_image *src, const st
     for (int c = 0; c < n; c++)
         border.value[c] = rintf(fminf(border.value[c], gi_type_full_scale(src->type)));
     for (int y = 0; y < h + k - 1; y++)
-        for (int x = 0; x < w; x++)
-            for (int i = -half; i <= half; i++)
-                for (int c = 0; c < n; c++) {
-                    enum gi_alpha_rule plain = GI_ALPHA_PLAIN;
-                    uint64_t v = (uint64_t)exact_at(src, &border, plain, y - half, x + i, c);
-                    uint64_t a = (uint64_t)exact_at(src, &border, plain, y - half, x + i, n - 1);
-                    along[(size_t)y * row + (size_t)(x * n + c)] += weigh && c < n - 1 ? v * a : v;
-                }
-    for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++) {
-            uint64_t s[4] = {0};
-            for (int j = 0; j < k; j++)
-                for (int c = 0; c < n; c++)
-                    s[c] += along[(size_t)(y + j) * row + (size_t)(x * n + c)];
-            for (int c = 0; c < n; c++) {
+        for (int c = 0; c < n; c++) {
+            uint64_t sum = 0, *to = along + (size_t)y * row + (size_t)c;
+            for (int i = -half; i < half; i++)
+                sum += box_sample(src, &border, weigh, y - half, i, c);
+            for (int x = 0; x < w; x++, to += n) {
+                *to = sum += box_sample(src, &border, weigh, y - half, x + half, c);
+                sum -= box_sample(src, &border, weigh, y - half, x - half, c);
+            }
+        }
+    for (int x = 0; x < w; x++) {
+        uint64_t s[4] = {0}, *at = along + (size_t)x * (size_t)n;
+        for (int y = 1 - k; y < h;
+             y++, at += row) { /* the window ends in row y + k - 1 of `along` */
+            for (int c = 0; c < n; c++)
+                s[c] += at[c];
+            for (int c = 0; c < n && y >= 0; c++) {
                 uint64_t by = weigh && c < n - 1 ? s[n - 1] : count;
                 exact_put(dst, y, x, c, (float)(by ? (2 * s[c] + by) / (2 * by) : 0));
             }
+            for (int c = 0; c < n && y >= 0; c++)
+                s[c] -= at[c - (ptrdiff_t)row * (k - 1)];
         }
+    }
     free(along);
 }
 
