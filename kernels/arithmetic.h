@@ -19,7 +19,11 @@ enum gi_arithmetic_op {
     GI_ARITHMETIC_MULTIPLY,   /* a * b */
     GI_ARITHMETIC_DIVIDE,     /* (a - d) / (b - d) */
     GI_ARITHMETIC_DIFFERENCE, /* |a - b| */
-    GI_ARITHMETIC_BLEND,      /* fmaf(t, b, fmaf(-t, a, a)) */
+    GI_ARITHMETIC_BLEND,      /* fmaf(t, b, fmaf(-t, a, a)): of finite samples a at 0 and b at 1 */
+    GI_ARITHMETIC_MIDDLE,     /* fmaf(1/2, b, 1/2 * a), which infinities have too */
+    GI_ARITHMETIC_MINIMUM,    /* b where a > b, else a; NaN where either is NaN */
+    GI_ARITHMETIC_MAXIMUM,    /* b where b > a, else a; NaN where either is NaN */
+    GI_ARITHMETIC_OUTLIER,    /* b where |a - b| > t, else a; t is 0 or more, in sample units */
     GI_ARITHMETIC_LAYER,
     GI_ARITHMETIC_MASK,
 };
@@ -40,8 +44,11 @@ enum gi_arithmetic_layer_mode {
  * opaque, `dark` has 0 there.
  *
  * Arithmetic: fmaf(factor, f, offset) of the operation's f and the channel's factor, then the last
- * step. Without `alpha_too` the result has the alpha of `src`; with it an image without alpha is
- * opaque. `dst` is shaped as `src`, `other` and `dark` have its size.
+ * step. Where it is `plain`, factor and offset are not looked at and the result is f itself, which
+ * of integers is exact, except for BLEND and MIDDLE: MULTIPLY is a * b / full scale, rounded.
+ * `other` is then an image of the type and channels of `src`, and `dark` is NULL. Without
+ * `alpha_too` the result has the alpha of `src`; with it an image without alpha is opaque. `dst` is
+ * shaped as `src`, `other` and `dark` have its size.
  *
  * LAYER: pixels of colour s and alpha as, those of `other`, over such of colour b and alpha ab,
  * those of `src`. Alphas are samples, full scale where there are none, times (float)(1 / full
@@ -64,6 +71,7 @@ struct gi_arithmetic {
     const struct gi_image *other;  /* on the backend; NULL: every pixel of it is `value` */
     const struct gi_image *dark;   /* DIVIDE only; NULL: none */
     float value[GI_MAX_CHANNELS];  /* red, green, blue or gray thrice, alpha; in units of `src` */
+    bool plain;                    /* arithmetic: f itself */
     float factor[GI_MAX_CHANNELS]; /* arithmetic; red, green, blue, alpha */
     float offset, t;
     bool alpha_too;
@@ -75,13 +83,23 @@ struct gi_arithmetic {
     bool plus, set, invert;
 };
 
-/* arithmetic: errors as all. */
+/* arithmetic: where it is `plain`, `dst` may be `src` or `other` itself, the same samples at the same
+ * stride. Errors: as all. */
 
 /* ---- the definition, for both backends ---- */
 
 GI_HOST_DEVICE static inline float gi_arithmetic_blend(float x, float y, float t)
 {
     return fmaf(t, y, fmaf(-t, x, x));
+}
+
+/* a * b / full scale of integers of n bits, rounded; there are no ties, because full scale is odd.
+ * With p = a b + 2^(n - 1) it is (p + floor(p / 2^n)) / 2^n. J. Blinn, "Three wrongs make a right",
+ * IEEE CG&A 15(6), 1995. Neither sum exceeds 2 n bits. */
+GI_HOST_DEVICE static inline uint32_t gi_arithmetic_product(uint32_t a, uint32_t b, int n)
+{
+    uint32_t p = a * b + (1u << (n - 1));
+    return (p + (p >> n)) >> n;
 }
 
 /* One sample, before factor and offset. */
@@ -99,9 +117,26 @@ GI_HOST_DEVICE static inline float gi_arithmetic_sample(enum gi_arithmetic_op op
         return fabsf(a - b);
     case GI_ARITHMETIC_BLEND:
         return gi_arithmetic_blend(a, b, t);
+    case GI_ARITHMETIC_MIDDLE:
+        return fmaf(0.5f, b, 0.5f * a);
+    case GI_ARITHMETIC_MINIMUM:
+        return b != b || a > b ? b : a;
+    case GI_ARITHMETIC_MAXIMUM:
+        return b != b || b > a ? b : a;
+    case GI_ARITHMETIC_OUTLIER:
+        return fabsf(a - b) > t ? b : a;
     default:
         return (a - d) / (b - d);
     }
+}
+
+/* One sample where it is plain. */
+GI_HOST_DEVICE static inline float gi_arithmetic_plain(enum gi_arithmetic_op op, enum gi_type type,
+                                                       float a, float b, float t)
+{
+    if (op == GI_ARITHMETIC_MULTIPLY && type != GI_F32)
+        return (float)gi_arithmetic_product((uint32_t)a, (uint32_t)b, type == GI_U8 ? 8 : 16);
+    return gi_arithmetic_sample(op, a, b, 0, t);
 }
 
 GI_HOST_DEVICE static inline float gi_arithmetic_blended(enum gi_arithmetic_layer_mode blend,

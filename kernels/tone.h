@@ -14,38 +14,23 @@
 extern "C" {
 #endif
 
-/* The result for a sample alone, or with the sample at the same position of a second image. a is
- * the sample of `src`, b that of `other`; then the last step, as for all primitives. On GI_U8 and
- * GI_U16 all except AFFINE and BLEND have exact integer results. */
+/* The result for a sample a of `src`; then the last step, as for all primitives. */
 enum gi_pointwise_op {
     GI_POINTWISE_AFFINE, /* fmaf(scale, a, offset), both of a's channel */
     GI_POINTWISE_TABLE, /* entry a of the table of a's channel; GI_F32: gi_unit_bin(a), NaN stays */
-    GI_POINTWISE_ADD,   /* a + b; from here on there are two images */
-    GI_POINTWISE_SUBTRACT, /* a - b */
-    GI_POINTWISE_MULTIPLY, /* a * b, on integers a * b / full scale, rounded (there are no ties) */
-    GI_POINTWISE_BLEND,    /* fmaf(t, b, fmaf(-t, a, a)): of finite samples a at 0 and b at 1 */
-    GI_POINTWISE_MIDDLE,   /* fmaf(1/2, b, 1/2 * a), which infinities have too */
-    GI_POINTWISE_MINIMUM,  /* b where a > b, else a; NaN where either is NaN */
-    GI_POINTWISE_MAXIMUM,  /* b where b > a, else a; NaN where either is NaN */
-    GI_POINTWISE_DIFFERENCE, /* |a - b| */
-    GI_POINTWISE_OUTLIER,    /* b where |a - b| > t, else a */
 };
 
 struct gi_pointwise {
     enum gi_pointwise_op op;
     bool alpha_too; /* alpha is a channel like the others; else the result has the alpha of `src` */
     float scale[GI_MAX_CHANNELS], offset[GI_MAX_CHANNELS]; /* AFFINE: a factor; sample units */
-    float t; /* BLEND: any number; OUTLIER: 0 or more, sample units */
     /* TABLE: 256 or 65536 entries of the images' type for each channel, of GI_F32 numbers; alpha's
      * (the last) looked at only where `alpha_too`; several may be the same one, which is quicker.
      * NULL, of GI_F32 only: the channel stays. Host memory, read before the primitive returns. */
     const void *table[GI_MAX_CHANNELS];
-    /* The second image: the shape, channels and type of `src`, on the backend; NULL for operations
-     * of one image. */
-    const struct gi_image *other;
 };
 
-/* pointwise: `dst` may be `src` or `other` itself, the same samples at the same stride. Errors too:
+/* pointwise: `dst` may be `src` itself, the same samples at the same stride. Errors too:
  * GI_E_UNSUPPORTED for a type that the operation does not take. */
 
 /* threshold: colour samples become full scale where (sample > above) != invert, else 0; alpha is

@@ -95,6 +95,9 @@ enum gi_status gi_binary_plan(struct gi_plan *plan, enum gi_arithmetic_op op, st
         .op = op, .offset = (float)p->offset, .t = (float)p->amount, .alpha_too = p->alpha};
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         spec->factor[c] = (float)factor;
+    spec->plain = p->with && op != GI_ARITHMETIC_DIVIDE && p->scale == 1 && p->offset == 0 &&
+                  shape.type == plan->sources[1].type &&
+                  shape.channels == plan->sources[1].channels;
     if (is_ratio(op)) /* named colours become fractions of 1 */
         shape.type = GI_F32;
     if (!p->with)
@@ -103,36 +106,11 @@ enum gi_status gi_binary_plan(struct gi_plan *plan, enum gi_arithmetic_op op, st
     return GI_OK;
 }
 
-/* Uses a faster pointwise primitive, which rounds exactly, if nothing else has to be done to the
- * samples. Returns false if there is none. */
-static bool pointwise_of(struct gi_pointwise *point, const struct gi_plan *plan)
-{
-    static const int points[] = {[GI_ARITHMETIC_ADD] = GI_POINTWISE_ADD,
-                                 [GI_ARITHMETIC_SUBTRACT] = GI_POINTWISE_SUBTRACT,
-                                 [GI_ARITHMETIC_MULTIPLY] = GI_POINTWISE_MULTIPLY,
-                                 [GI_ARITHMETIC_DIFFERENCE] = GI_POINTWISE_DIFFERENCE,
-                                 [GI_ARITHMETIC_BLEND] = GI_POINTWISE_BLEND};
-    const struct gi_binary_params *p = plan->params;
-    const struct gi_arithmetic *spec = plan->tables;
-    const struct gi_image *a = &plan->sources[0], *b = &plan->sources[1];
-    if (!p->with || spec->op == GI_ARITHMETIC_DIVIDE || p->scale != 1 || p->offset != 0 ||
-        a->type != b->type || a->channels != b->channels)
-        return false;
-    *point = (struct gi_pointwise){
-        .op = (enum gi_pointwise_op)points[spec->op], .alpha_too = p->alpha, .t = spec->t};
-    return true;
-}
-
 enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, struct gi_err *err)
 {
     const struct gi_binary_params *p = plan->params;
     struct gi_arithmetic spec = *(const struct gi_arithmetic *)plan->tables;
-    struct gi_pointwise point;
-    if (pointwise_of(&point, plan)) {
-        point.other = &work->srcs[1];
-        return queue->k->pointwise(queue, work->dst, work->srcs, &point, err);
-    }
     spec.other = p->with ? &work->srcs[1] : NULL;
     return queue->k->arithmetic(queue, work->dst, work->srcs, &spec, err);
 }

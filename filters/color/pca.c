@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "filters/statistics/exact.h"
+#include "kernels/arithmetic.h"
 #include "kernels/tone.h"
 
 enum { SWEEPS = 32 /* a few suffice, because convergence is quadratic */ };
@@ -44,7 +45,7 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
     struct gi_image zero;
     struct gi_pointwise by_half = {.op = GI_POINTWISE_AFFINE, .scale = {0.5f, 0.5f, 0.5f}};
     struct gi_pointwise by_none = {.op = GI_POINTWISE_AFFINE};
-    struct gi_pointwise sum = {.op = GI_POINTWISE_ADD, .other = spare};
+    struct gi_arithmetic sum = {.op = GI_ARITHMETIC_ADD, .plain = true, .other = spare};
     enum gi_status status =
         k->alloc(queue, &zero, band->width, band->height, band->channels, band->type, err);
     if (status)
@@ -55,7 +56,7 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
     for (int by = 1; by < 3 && !status; by++) {
         status = turn_colours(queue, spare, &zero, by, err);
         if (!status)
-            status = k->pointwise(queue, half, half, &sum, err);
+            status = k->arithmetic(queue, half, half, &sum, err);
     }
     k->release(queue, &zero);
     return status;
@@ -68,12 +69,13 @@ static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *stat
 {
     const struct gi_kernels *k = queue->k;
     struct gi_reduce opaque = {.opaque = true, .y = state->rows};
-    struct gi_pointwise difference = {.op = GI_POINTWISE_DIFFERENCE, .other = spare};
+    struct gi_arithmetic difference = {
+        .op = GI_ARITHMETIC_DIFFERENCE, .plain = true, .other = spare};
     enum gi_status status = k->reduce(queue, state->found, colours, &opaque, err);
     if (!status)
         status = turn_colours(queue, spare, colours, 1, err);
     if (!status)
-        status = k->pointwise(queue, spare, colours, &difference, err);
+        status = k->arithmetic(queue, spare, colours, &difference, err);
     return status ? status : k->reduce(queue, state->differences, spare, &opaque, err);
 }
 

@@ -163,23 +163,29 @@ enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
     return status;
 }
 
+static enum gi_status two(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *a,
+                          const struct gi_image *b, enum gi_arithmetic_op op, bool alpha,
+                          struct gi_err *err)
+{
+    struct gi_arithmetic spec = {.op = op, .plain = true, .other = b, .alpha_too = alpha};
+    return queue->k->arithmetic(queue, dst, a, &spec, err);
+}
+
 enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
                             const struct gi_work *work, const struct gi_min_max *a,
-                            const struct gi_min_max *b, const struct gi_pointwise *point,
+                            const struct gi_min_max *b, enum gi_arithmetic_op op, bool alpha,
                             struct gi_err *err)
 {
     struct gi_image other, *dst = work->dst;
-    struct gi_pointwise both = *point;
     bool some = hides(plan, work);
     enum gi_status status = pick(queue, dst, work->srcs, a, some, err);
     if (!status)
         status = alloc_like(queue, &other, work->srcs, err);
     if (status)
         return status;
-    both.other = &other;
     status = pick(queue, &other, work->srcs, b, some, err);
     if (!status)
-        status = queue->k->pointwise(queue, dst, dst, &both, err);
+        status = two(queue, dst, dst, &other, op, alpha, err);
     queue->k->release(queue, &other);
     return status;
 }
@@ -188,6 +194,5 @@ enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *a, const struct gi_image *b,
                                 struct gi_err *err)
 {
-    struct gi_pointwise spec = {.op = GI_POINTWISE_SUBTRACT, .other = b};
-    return queue->k->pointwise(queue, dst, a, &spec, err);
+    return two(queue, dst, a, b, GI_ARITHMETIC_SUBTRACT, false, err);
 }

@@ -6,8 +6,8 @@
 
 #include "filters/opacity.h"
 #include "filters/option_footprint.h"
+#include "kernels/arithmetic.h"
 #include "kernels/morphology.h"
-#include "kernels/tone.h"
 
 struct gi_flat_params {
     struct gi_footprint_params window;
@@ -43,9 +43,9 @@ enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
 /* For the filters' `run`. gi_flat_one: the result is the min or max filter of the source;
- * gi_flat_both: `second` of `first` of the source; gi_flat_pair: `point` of `a` and `b` of the
- * source. Fully transparent pixels are ignored (filters/opacity.h). Intermediate images are
- * allocated and released here. Errors: those of the primitives. */
+ * gi_flat_both: `second` of `first` of the source; gi_flat_pair: the plain `op` of `a` and `b` of the
+ * source, of alpha too where `alpha`. Fully transparent pixels are ignored (filters/opacity.h).
+ * Intermediate images are allocated and released here. Errors: those of the primitives. */
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, const struct gi_min_max *spec,
                            struct gi_err *err);
@@ -54,7 +54,7 @@ enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
                             const struct gi_min_max *second, struct gi_err *err);
 enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
                             const struct gi_work *work, const struct gi_min_max *a,
-                            const struct gi_min_max *b, const struct gi_pointwise *point,
+                            const struct gi_min_max *b, enum gi_arithmetic_op op, bool alpha,
                             struct gi_err *err);
 
 /* dst = a - b, alpha from `a`; either may be `dst`. Errors: those of the primitive. */

@@ -6,9 +6,9 @@
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct gi_pointwise less = {.op = GI_POINTWISE_SUBTRACT};
     const struct gi_flat *flat = plan->tables;
-    return gi_flat_pair(plan, queue, work, &flat->dilate, &flat->erode, &less, err);
+    return gi_flat_pair(plan, queue, work, &flat->dilate, &flat->erode, GI_ARITHMETIC_SUBTRACT,
+                        false, err);
 }
 
 const struct gi_filter gi_filter_gradient = {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
 #include "filters/tone/otsu.h"
-#include "kernels/tone.h"
+#include "kernels/arithmetic.h"
 
 static const struct gi_option options[] = {
     {.name = "threshold",
@@ -39,10 +39,10 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     enum gi_status status = gi_rank_run(plan, queue, work, err);
     if (status || p->threshold.kind == GI_LEVEL_UNSET)
         return status;
-    struct gi_pointwise outlier = {
-        .op = GI_POINTWISE_OUTLIER, .alpha_too = p->alpha, .other = work->dst};
+    struct gi_arithmetic outlier = {
+        .op = GI_ARITHMETIC_OUTLIER, .plain = true, .other = work->dst, .alpha_too = p->alpha};
     outlier.t = (float)gi_level_number(&p->threshold, work->dst->type, 0);
-    return queue->k->pointwise(queue, work->dst, work->srcs, &outlier, err);
+    return queue->k->arithmetic(queue, work->dst, work->srcs, &outlier, err);
 }
 
 const struct gi_filter gi_filter_median = {

@@ -10,6 +10,7 @@
 
 #include "filters/tone/luma.h"
 #include "filters/tone/otsu.h"
+#include "kernels/arithmetic.h"
 #include "kernels/color.h"
 #include "kernels/tone.h"
 
@@ -169,7 +170,7 @@ static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *mark
     const struct gi_kernels *k = queue->k;
     struct gi_permute_channels channel = {.from = {{0, c}}, .nsources = 1};
     struct gi_pointwise negative = {.op = GI_POINTWISE_AFFINE, .scale = {-1}};
-    struct gi_pointwise either = {.op = GI_POINTWISE_MAXIMUM, .other = spare};
+    struct gi_arithmetic either = {.op = GI_ARITHMETIC_MAXIMUM, .plain = true, .other = spare};
     struct gi_threshold above_zero = {0};
     enum gi_status status = k->permute_channels(queue, marked, mask, &channel, err);
     if (!status && mask->type == GI_F32)
@@ -179,7 +180,7 @@ static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *mark
     if (!status && mask->type == GI_F32)
         status = k->threshold(queue, spare, spare, &above_zero, err);
     if (!status && mask->type == GI_F32)
-        status = k->pointwise(queue, marked, marked, &either, err);
+        status = k->arithmetic(queue, marked, marked, &either, err);
     return status;
 }
 
@@ -190,7 +191,7 @@ static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
 {
     const struct gi_kernels *k = queue->k;
     struct gi_image one = {0}, spare = {0};
-    struct gi_pointwise either = {.op = GI_POINTWISE_MAXIMUM, .other = &one};
+    struct gi_arithmetic either = {.op = GI_ARITHMETIC_MAXIMUM, .plain = true, .other = &one};
     enum gi_status status = k->alloc(queue, marked, mask->width, mask->height, 1, mask->type, err);
     if (!status)
         status = k->alloc(queue, &one, mask->width, mask->height, 1, mask->type, err);
@@ -199,7 +200,7 @@ static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
     for (int c = 0; c < gi_colour_channels(mask) && !status; c++) {
         status = mark_channel(queue, c ? &one : marked, &spare, mask, c, err);
         if (!status && c)
-            status = k->pointwise(queue, marked, marked, &either, err);
+            status = k->arithmetic(queue, marked, marked, &either, err);
     }
     if (one.data)
         k->release(queue, &one);

@@ -10,6 +10,7 @@
 #include "filters/regions/labels.h"
 #include "filters/statistics/histogram.h"
 #include "filters/statistics/order.h"
+#include "kernels/arithmetic.h"
 #include "kernels/color.h"
 #include "kernels/tone.h"
 
@@ -87,10 +88,11 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
     /* Floats: alpha > 0 becomes infinity, which any minimum replaces by the sample, and alpha 0
      * becomes NaN. */
     struct gi_pointwise infinite = {.op = GI_POINTWISE_AFFINE, .scale = {INFINITY}};
-    struct gi_pointwise keep = {.op = band->type == GI_F32 ? GI_POINTWISE_MINIMUM
-                                                           : GI_POINTWISE_MULTIPLY,
-                                .alpha_too = true,
-                                .other = kept};
+    struct gi_arithmetic keep = {.op = band->type == GI_F32 ? GI_ARITHMETIC_MINIMUM
+                                                            : GI_ARITHMETIC_MULTIPLY,
+                                 .plain = true,
+                                 .other = kept,
+                                 .alpha_too = true};
     struct gi_threshold above_zero = {0};
     enum gi_status status =
         k->alloc(queue, kept, band->width, band->height, band->channels, band->type, err);
@@ -106,7 +108,7 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
         if (!status)
             status = k->permute_channels(queue, kept, &alpha, &to_all, err);
         if (!status)
-            status = k->pointwise(queue, kept, band, &keep, err);
+            status = k->arithmetic(queue, kept, band, &keep, err);
         k->release(queue, &alpha);
     }
     if (status)

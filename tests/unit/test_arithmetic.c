@@ -67,13 +67,28 @@ static double arithmetic(const struct gi_arithmetic *spec, double full, double a
     case GI_ARITHMETIC_DIFFERENCE:
         f = fabs(a - b);
         break;
+    case GI_ARITHMETIC_MIDDLE:
+        f = (a + b) / 2;
+        break;
+    case GI_ARITHMETIC_MINIMUM:
+        f = fmin(a, b);
+        break;
+    case GI_ARITHMETIC_MAXIMUM:
+        f = fmax(a, b);
+        break;
+    case GI_ARITHMETIC_OUTLIER:
+        f = fabs(a - b) > t ? b : a;
+        break;
     default:
         f = a + t * (b - a);
     }
+    if (spec->plain)
+        return spec->op == GI_ARITHMETIC_MULTIPLY ? f / full : f;
     return f * (double)spec->factor[c] + (double)spec->offset;
 }
 
-/* Returns channel c, 0 to 3, of a composited pixel as a fraction of full scale. */
+/* Returns channel c, 0 to 3, of a composited pixel as a fraction of full scale, or NAN for the
+ * colour of a pixel so transparent that float32 is not accurate. */
 static double layered(const struct gi_arithmetic *spec, const struct gi_image *src, double full,
                       int y, int x, int c)
 {
@@ -95,6 +110,8 @@ static double layered(const struct gi_arithmetic *spec, const struct gi_image *s
     double alpha = fmin(p + q, 1);
     if (c == 3 || alpha <= 0)
         return alpha;
+    if (alpha < 1.0 / 256)
+        return (double)NAN;
     s = (1 - ab) * s + ab * blended(spec->blend, b, s);
     return (p * s + (spec->plus ? q : alpha - p) * b) / alpha;
 }
@@ -210,6 +227,8 @@ static void random_spec(struct gi_arithmetic *spec, const struct gi_image *src, 
     memcpy(spec->below, mode->below, sizeof spec->below);
     if (mode == modes)
         spec->blend = (enum gi_arithmetic_layer_mode)case_between(seed, 0, GI_BLEND_DIFFERENCE);
+    if (spec->op == GI_ARITHMETIC_OUTLIER)
+        spec->t = floorf(fabsf(spec->t) * full / 2) + 0.5f;
     bool alike = case_between(seed, 0, 1);
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         float scale = spec->op == GI_ARITHMETIC_MULTIPLY ? 1 / full
@@ -253,6 +272,8 @@ static void random_others(struct guard others[2], struct gi_arithmetic *spec,
     spec->other = constant ? NULL : &others[0].image;
     if (spec->op == GI_ARITHMETIC_DIVIDE && case_between(seed, 0, 1))
         spec->dark = &others[1].image;
+    spec->plain = alike && spec->other && spec->op < GI_ARITHMETIC_LAYER && !spec->dark &&
+                  case_between(seed, 0, 1);
 }
 
 static void test_random(void **state)
@@ -296,12 +317,14 @@ static void test_widths(void **state)
             case_fill(&src.image, &seed);
             random_spec(&spec, &src.image, &seed);
             spec.op = (enum gi_arithmetic_op)op;
+            spec.t = fabsf(spec.t) + 0.5f;
             for (int j = 0; j < 2; j++) {
                 guard_alloc(&others[j], width, 2, channels, type, 4);
                 case_fill(&others[j].image, &seed);
             }
             spec.other = &others[0].image;
             spec.dark = op == GI_ARITHMETIC_DIVIDE && width % 2 ? &others[1].image : NULL;
+            spec.plain = op < GI_ARITHMETIC_LAYER && !spec.dark && width % 3 != 0;
             struct gi_image hosts[2] = {others[0].image, others[1].image};
             check(&spec, &src.image, hosts, channels);
             guard_free(&src);

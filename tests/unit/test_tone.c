@@ -1,20 +1,20 @@
-/* Pointwise operations, lookup tables and thresholds: every way gives the definition of
- * kernels/tone.h to the bit, also in place, and is close to double precision. Luma likewise.
- * Sources: tone filters/tone/levels.c kernels/cpu/color/luma.c
+/* Pointwise operations, lookup tables, thresholds and plain arithmetic of two images: every way
+ * gives the definition of kernels/tone.h or kernels/arithmetic.h to the bit, also in place, and is
+ * close to double precision. Luma likewise.
+ * Sources: tone arithmetic filters/tone/levels.c kernels/cpu/color/luma.c
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "primitives.h"
+#include "kernels/arithmetic.h"
 #include "kernels/statistics.h"
 #include "kernels/tone.h"
 
-enum { OPERATIONS = GI_POINTWISE_OUTLIER + 1 };
-
-/* Returns a b / full in integers; ties cannot occur because full scale is odd. */
-static float product(float a, float b, enum gi_type type)
-{
-    uint64_t full = (uint64_t)gi_type_full_scale(type);
-    return type == GI_F32 ? a * b : (float)((2 * (uint64_t)a * (uint64_t)b + full) / (2 * full));
-}
+/* The operations of two images. */
+static const enum gi_arithmetic_op two_images[] = {
+    GI_ARITHMETIC_ADD,        GI_ARITHMETIC_SUBTRACT, GI_ARITHMETIC_MULTIPLY,
+    GI_ARITHMETIC_DIFFERENCE, GI_ARITHMETIC_BLEND,    GI_ARITHMETIC_MIDDLE,
+    GI_ARITHMETIC_MINIMUM,    GI_ARITHMETIC_MAXIMUM,  GI_ARITHMETIC_OUTLIER};
+enum { TWO_IMAGES = sizeof two_images / sizeof *two_images };
 
 static float entry(const void *table, float a, enum gi_type type)
 {
@@ -25,28 +25,31 @@ static float entry(const void *table, float a, enum gi_type type)
     return type == GI_U8 ? ((const uint8_t *)table)[(int)a] : ((const uint16_t *)table)[(int)a];
 }
 
-static float defined(const struct gi_pointwise *spec, enum gi_type type, int c, float a, float b)
+/* Returns a b / full in integers; ties cannot occur because full scale is odd. */
+static float product(float a, float b, enum gi_type type)
+{
+    uint64_t full = (uint64_t)gi_type_full_scale(type);
+    return type == GI_F32 ? a * b : (float)((2 * (uint64_t)a * (uint64_t)b + full) / (2 * full));
+}
+
+static float combined(const struct gi_arithmetic *spec, enum gi_type type, float a, float b)
 {
     switch (spec->op) {
-    case GI_POINTWISE_AFFINE:
-        return fmaf(spec->scale[c], a, spec->offset[c]);
-    case GI_POINTWISE_TABLE:
-        return entry(spec->table[c], a, type);
-    case GI_POINTWISE_ADD:
+    case GI_ARITHMETIC_ADD:
         return a + b;
-    case GI_POINTWISE_SUBTRACT:
+    case GI_ARITHMETIC_SUBTRACT:
         return a - b;
-    case GI_POINTWISE_MULTIPLY:
+    case GI_ARITHMETIC_MULTIPLY:
         return product(a, b, type);
-    case GI_POINTWISE_BLEND:
+    case GI_ARITHMETIC_BLEND:
         return fmaf(spec->t, b, fmaf(-spec->t, a, a));
-    case GI_POINTWISE_MIDDLE:
+    case GI_ARITHMETIC_MIDDLE:
         return fmaf(0.5f, b, 0.5f * a);
-    case GI_POINTWISE_MINIMUM:
+    case GI_ARITHMETIC_MINIMUM:
         return isnan(b) || a > b ? b : a;
-    case GI_POINTWISE_MAXIMUM:
+    case GI_ARITHMETIC_MAXIMUM:
         return isnan(b) || b > a ? b : a;
-    case GI_POINTWISE_OUTLIER:
+    case GI_ARITHMETIC_OUTLIER:
         return a - b > spec->t || b - a > spec->t ? b : a;
     default:
         return fabsf(a - b);
@@ -54,47 +57,82 @@ static float defined(const struct gi_pointwise *spec, enum gi_type type, int c, 
 }
 
 /* Returns the same in double. */
-static double meant(const struct gi_pointwise *spec, enum gi_type type, int c, double a, double b)
+static double meant(const struct gi_arithmetic *spec, enum gi_type type, double a, double b)
 {
-    double t = (double)spec->t, full = (double)gi_type_full_scale(type);
-    double means[OPERATIONS] = {(double)spec->scale[c] * a + (double)spec->offset[c],
-                                0,
-                                a + b,
-                                a - b,
-                                a * b / full,
-                                a * (1 - t) + b * t,
-                                a / 2 + b / 2,
-                                fmin(a, b),
-                                fmax(a, b),
-                                fabs(a - b),
-                                fabs(a - b) > t ? b : a};
-    double v = means[spec->op];
-    return type == GI_F32 ? v : fmin(fmax(v, 0), full);
+    double t = (double)spec->t;
+    switch (spec->op) {
+    case GI_ARITHMETIC_ADD:
+        return a + b;
+    case GI_ARITHMETIC_SUBTRACT:
+        return a - b;
+    case GI_ARITHMETIC_MULTIPLY:
+        return a * b / (double)gi_type_full_scale(type);
+    case GI_ARITHMETIC_BLEND:
+        return a * (1 - t) + b * t;
+    case GI_ARITHMETIC_MIDDLE:
+        return a / 2 + b / 2;
+    case GI_ARITHMETIC_MINIMUM:
+        return fmin(a, b);
+    case GI_ARITHMETIC_MAXIMUM:
+        return fmax(a, b);
+    case GI_ARITHMETIC_OUTLIER:
+        return fabs(a - b) > t ? b : a;
+    default:
+        return fabs(a - b);
+    }
 }
 
-static bool has_two(enum gi_pointwise_op op)
+/* Fails if a sample of the definition differs too much from its value in double precision. */
+static void check_meant(enum gi_type type, float got, double mean)
 {
-    return op >= GI_POINTWISE_ADD;
+    double slack = type == GI_F32 ? 0x1p-20 * fmax(fabs(mean), 1) : 0.51;
+    if (type != GI_F32)
+        mean = fmin(fmax(mean, 0), (double)gi_type_full_scale(type));
+    if (fabs(mean) < 1e6)
+        assert_true(fabs((double)got - mean) <= slack);
 }
 
-/* Fails if the definition differs too much from double precision. */
+/* Returns whether channel i is alpha, which the operation keeps. */
+static bool is_kept(const struct gi_image *src, bool alpha_too, int i)
+{
+    return !alpha_too && gi_has_alpha(src) && i == src->channels - 1;
+}
+
 static void define_pointwise(struct walk_case *c)
 {
     const struct gi_pointwise *spec = c->spec;
-    const struct gi_image *src = &c->srcs[0].image, *other = c->nothers ? spec->other : src;
+    const struct gi_image *src = &c->srcs[0].image;
     struct gi_image *want = walk_result(c, src->width, src->height, src->channels, src->type);
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++)
             for (int i = 0; i < src->channels; i++) {
-                float a = exact_sample(src, y, x, i), b = exact_sample(other, y, x, i);
-                bool kept = !spec->alpha_too && gi_has_alpha(src) && i == src->channels - 1;
-                exact_put(want, y, x, i, kept ? a : defined(spec, c->type, i, a, b));
-                double mean = meant(spec, c->type, i, (double)a, (double)b);
-                double got = (double)exact_sample(want, y, x, i);
-                double slack = c->type == GI_F32 ? 0x1p-20 * fmax(fabs(mean), 1) : 0.51;
-                if (!kept && spec->op != GI_POINTWISE_TABLE && fabs(mean) < 1e6 &&
-                    fabsf(a) < 1e6f && !isnan(b))
-                    assert_true(fabs(got - mean) <= slack);
+                float a = exact_sample(src, y, x, i), scale = spec->scale[i];
+                bool kept = is_kept(src, spec->alpha_too, i);
+                bool affine = spec->op == GI_POINTWISE_AFFINE && !kept;
+                exact_put(want, y, x, i,
+                          kept     ? a
+                          : affine ? fmaf(scale, a, spec->offset[i])
+                                   : entry(spec->table[i], a, c->type));
+                if (affine && fabsf(a) < 1e6f)
+                    check_meant(c->type, exact_sample(want, y, x, i),
+                                (double)scale * (double)a + (double)spec->offset[i]);
+            }
+}
+
+static void define_two_images(struct walk_case *c)
+{
+    const struct gi_arithmetic *spec = c->spec;
+    const struct gi_image *src = &c->srcs[0].image;
+    struct gi_image *want = walk_result(c, src->width, src->height, src->channels, src->type);
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int i = 0; i < src->channels; i++) {
+                float a = exact_sample(src, y, x, i), b = exact_sample(spec->other, y, x, i);
+                bool kept = is_kept(src, spec->alpha_too, i);
+                exact_put(want, y, x, i, kept ? a : combined(spec, c->type, a, b));
+                if (!kept && fabsf(a) < 1e6f && !isnan(b))
+                    check_meant(c->type, exact_sample(want, y, x, i),
+                                meant(spec, c->type, (double)a, (double)b));
             }
 }
 
@@ -109,7 +147,6 @@ static void fill_odd(struct walk_case *c, struct gi_image *image)
                 memcpy((float *)gi_row(image, y) + i, &odd[walk_between(c, 0, 9)], 4);
 }
 
-/* Makes the images of an operation. */
 static struct gi_pointwise *pointwise(struct walk_case *c, enum gi_pointwise_op op)
 {
     struct gi_pointwise *spec = WALK_SPEC(c, struct gi_pointwise);
@@ -117,8 +154,20 @@ static struct gi_pointwise *pointwise(struct walk_case *c, enum gi_pointwise_op 
     struct gi_image *src = walk_source_here(c);
     if (c->turn % 2)
         fill_odd(c, src);
-    if (has_two(op))
-        src = walk_other(c, &spec->other, c->width, c->height, c->channels, c->type);
+    return spec;
+}
+
+/* Factor and offset are not used. */
+static struct gi_arithmetic *plain(struct walk_case *c, enum gi_arithmetic_op op)
+{
+    struct gi_arithmetic *spec = WALK_SPEC(c, struct gi_arithmetic);
+    spec->op = op;
+    spec->plain = true;
+    spec->factor[0] = spec->offset = 3;
+    struct gi_image *src = walk_source_here(c);
+    if (c->turn % 2)
+        fill_odd(c, src);
+    src = walk_other(c, &spec->other, c->width, c->height, c->channels, c->type);
     if (c->turn % 3 == 1)
         fill_odd(c, src);
     return spec;
@@ -146,49 +195,52 @@ static void draw_tables(struct walk_case *c, struct gi_pointwise *spec)
         spec->table[c->channels - 1] = NULL;
 }
 
-static void draw_operation(struct walk_case *c, int op)
+static void draw_pointwise(struct walk_case *c)
 {
-    static const float ts[] = {0, 1, 0.5f, 0.25f, -0.75f, 1.5f};
     float full = gi_type_full_scale(c->type);
     bool alike = walk_between(c, 0, 1);
-    struct gi_pointwise *spec = pointwise(c, (enum gi_pointwise_op)op);
+    bool affine = walk_between(c, 0, 1);
+    struct gi_pointwise *spec = pointwise(c, affine ? GI_POINTWISE_AFFINE : GI_POINTWISE_TABLE);
     spec->alpha_too = walk_between(c, 0, 1);
-    spec->t = walk_between(c, 0, 2) ? walk_real(c) : ts[walk_between(c, 0, 5)];
-    if (spec->op == GI_POINTWISE_OUTLIER)
-        spec->t = fabsf(spec->t) * full / 2;
     for (int i = 0; i < GI_MAX_CHANNELS; i++) {
         spec->scale[i] = alike && i ? spec->scale[0] : 3 * walk_real(c);
         spec->offset[i] = alike && i ? spec->offset[0] : walk_real(c) * full;
     }
-    if (spec->op == GI_POINTWISE_TABLE)
+    if (!affine)
         draw_tables(c, spec);
+}
+
+static void draw_two_images(struct walk_case *c, int op)
+{
+    static const float ts[] = {0, 1, 0.5f, 0.25f, -0.75f, 1.5f};
+    struct gi_arithmetic *spec = plain(c, two_images[op]);
+    spec->alpha_too = walk_between(c, 0, 1);
+    spec->t = walk_between(c, 0, 2) ? walk_real(c) : ts[walk_between(c, 0, 5)];
+    if (spec->op == GI_ARITHMETIC_OUTLIER)
+        spec->t = fabsf(spec->t) * gi_type_full_scale(c->type) / 2;
 }
 
 /* All operations on each shape: the border mode stands for one of them. */
 static void draw_first_half(struct walk_case *c)
 {
-    draw_operation(c, (int)c->border);
+    draw_two_images(c, (int)c->border);
 }
 
 static void draw_second_half(struct walk_case *c)
 {
-    draw_operation(c, CASE_BORDERS + (int)c->border);
+    int op = CASE_BORDERS + (int)c->border;
+    if (op < TWO_IMAGES)
+        draw_two_images(c, op);
 }
 
-static void draw_last(struct walk_case *c)
-{
-    draw_operation(c, GI_POINTWISE_OUTLIER);
-}
-
-/* Every pair of bytes; blends and affine maps at the ends of their ranges and between. */
+/* All bytes; affine maps at the ends of their ranges and between. */
 static void draw_all_bytes(struct walk_case *c)
 {
-    static const float t[] = {0, 1, 0.5f, 0.1f, 2}, scale[] = {-1, 1, 0.5f, 2, 255};
+    static const float scale[] = {-1, 1, 0.5f, 2, 255};
     int i = c->turn % 5;
     if (c->type != GI_U8)
         return;
-    struct gi_pointwise *spec = pointwise(c, (enum gi_pointwise_op)(c->turn % OPERATIONS));
-    spec->t = t[i];
+    struct gi_pointwise *spec = pointwise(c, (enum gi_pointwise_op)(c->turn / 5 % 2));
     for (int k = 0; k < GI_MAX_CHANNELS; k++) {
         spec->scale[k] = scale[i];
         spec->offset[k] = i ? (float)-i : 255;
@@ -197,10 +249,24 @@ static void draw_all_bytes(struct walk_case *c)
     draw_tables(c, spec);
     for (int y = 0; y < 256; y++)
         for (int x = 0; x < c->width; x++)
+            for (int k = 0; k < c->channels; k++)
+                exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
+}
+
+/* Every pair of bytes; blends at the ends of their range and between. */
+static void draw_pairs_of_bytes(struct walk_case *c)
+{
+    static const float t[] = {0, 1, 0.5f, 0.1f, 2};
+    if (c->type != GI_U8)
+        return;
+    struct gi_arithmetic *spec = plain(c, two_images[c->turn % TWO_IMAGES]);
+    spec->t = t[c->turn % 5];
+    spec->alpha_too = true;
+    for (int y = 0; y < 256; y++)
+        for (int x = 0; x < c->width; x++)
             for (int k = 0; k < c->channels; k++) {
                 exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
-                if (c->nothers)
-                    exact_put(&c->others[0].image, y, x, k, (float)y);
+                exact_put(&c->others[0].image, y, x, k, (float)y);
             }
 }
 
@@ -212,8 +278,7 @@ static void draw_many_words(struct walk_case *c)
                                       32767, 32768, 32769, 43691, 65534, 65535};
     if (c->type != GI_U16 || c->channels > 1)
         return;
-    int op = GI_POINTWISE_ADD + (c->height - 192) % (OPERATIONS - GI_POINTWISE_ADD);
-    struct gi_pointwise *spec = pointwise(c, (enum gi_pointwise_op)op);
+    struct gi_arithmetic *spec = plain(c, two_images[(c->height - 192) % TWO_IMAGES]);
     spec->t = 0.3f;
     for (int y = 0; y < 192; y++)
         for (int x = 0; x < 4096; x++) {
@@ -266,20 +331,27 @@ static void labels_are_refused(void **state)
 {
     (void)state;
     struct gi_queue *queue;
+    struct guard src, dst;
+    guard_alloc(&src, 5, 3, 1, GI_U32, 0);
+    guard_alloc(&dst, 5, 3, 1, GI_U32, 0);
     case_open(&queue, gi_kernels_cpu(), 2);
-    for (int op = 0; op < OPERATIONS; op++) {
-        struct guard src, dst;
+    for (int op = GI_POINTWISE_AFFINE; op <= GI_POINTWISE_TABLE; op++) {
         struct gi_err err = {0};
-        guard_alloc(&src, 5, 3, 1, GI_U32, 0);
-        guard_alloc(&dst, 5, 3, 1, GI_U32, 0);
-        struct gi_pointwise spec = {.op = (enum gi_pointwise_op)op, .other = &src.image};
+        struct gi_pointwise spec = {.op = (enum gi_pointwise_op)op};
         assert_int_equal(queue->k->pointwise(queue, &dst.image, &src.image, &spec, &err),
                          GI_E_UNSUPPORTED);
         assert_int_equal(err.status, GI_E_UNSUPPORTED);
-        guard_free(&src);
-        guard_free(&dst);
+    }
+    for (int i = 0; i < TWO_IMAGES; i++) {
+        struct gi_err err = {0};
+        struct gi_arithmetic spec = {.op = two_images[i], .plain = true, .other = &src.image};
+        assert_int_equal(queue->k->arithmetic(queue, &dst.image, &src.image, &spec, &err),
+                         GI_E_UNSUPPORTED);
+        assert_int_equal(err.status, GI_E_UNSUPPORTED);
     }
     gi_queue_close_alone(&queue);
+    guard_free(&src);
+    guard_free(&dst);
 }
 
 /* ---- threshold and luma ---- */
@@ -326,40 +398,44 @@ static const int steps[][2] = {{65536, 2}, {0, 0}};
 
 static const struct walk_row rows[] = {
     {.primitive = "pointwise",
-     .what = "the first operations",
-     .draw = draw_first_half,
+     .what = "any",
+     .draw = draw_pointwise,
      .define = define_pointwise,
      .sizes = usual,
-     .in_place = 3},
-    {.primitive = "pointwise",
-     .what = "the next operations",
-     .draw = draw_second_half,
-     .define = define_pointwise,
-     .sizes = usual,
-     .in_place = 3},
-    {.primitive = "pointwise",
-     .what = "the last operation",
-     .draw = draw_last,
-     .define = define_pointwise,
-     .sizes = usual,
-     .in_place = 3,
-     .few = true},
+     .in_place = 1},
     {.primitive = "pointwise",
      .what = "all bytes",
      .draw = draw_all_bytes,
      .define = define_pointwise,
      .sizes = bytes},
     {.primitive = "pointwise",
-     .what = "many words",
-     .draw = draw_many_words,
-     .define = define_pointwise,
-     .sizes = words,
-     .few = true},
-    {.primitive = "pointwise",
      .what = "steps of floats",
      .draw = draw_float_steps,
      .define = define_pointwise,
      .sizes = steps,
+     .few = true},
+    {.primitive = "arithmetic",
+     .what = "the first operations",
+     .draw = draw_first_half,
+     .define = define_two_images,
+     .sizes = usual,
+     .in_place = 3},
+    {.primitive = "arithmetic",
+     .what = "the next operations",
+     .draw = draw_second_half,
+     .define = define_two_images,
+     .sizes = usual,
+     .in_place = 3},
+    {.primitive = "arithmetic",
+     .what = "pairs of bytes",
+     .draw = draw_pairs_of_bytes,
+     .define = define_two_images,
+     .sizes = bytes},
+    {.primitive = "arithmetic",
+     .what = "many words",
+     .draw = draw_many_words,
+     .define = define_two_images,
+     .sizes = words,
      .few = true},
     {.primitive = "threshold",
      .what = "any",

@@ -133,16 +133,25 @@ static void store(const struct work *work, const struct planes *from, int y, int
             a[i] = fmaf(factor, gi_arithmetic_sample(constant, a[i], b[i], d[i], t), offset);      \
         break
 
-static void arithmetic_plane(const struct gi_arithmetic *spec, float factor, float *restrict a,
-                             const float *restrict b, const float *restrict d)
+/* Processes samples of `type`. */
+static void arithmetic_plane(const struct gi_arithmetic *spec, enum gi_type type, float factor,
+                             float *restrict a, const float *restrict b, const float *restrict d)
 {
     float offset = spec->offset, t = spec->t;
+    for (int i = 0; spec->plain && i < BLOCK; i++)
+        a[i] = gi_arithmetic_plain(spec->op, type, a[i], b[i], t);
+    if (spec->plain)
+        return;
     switch (spec->op) {
         EACH_SAMPLE(GI_ARITHMETIC_ADD);
         EACH_SAMPLE(GI_ARITHMETIC_SUBTRACT);
         EACH_SAMPLE(GI_ARITHMETIC_MULTIPLY);
         EACH_SAMPLE(GI_ARITHMETIC_DIFFERENCE);
         EACH_SAMPLE(GI_ARITHMETIC_BLEND);
+        EACH_SAMPLE(GI_ARITHMETIC_MIDDLE);
+        EACH_SAMPLE(GI_ARITHMETIC_MINIMUM);
+        EACH_SAMPLE(GI_ARITHMETIC_MAXIMUM);
+        EACH_SAMPLE(GI_ARITHMETIC_OUTLIER);
     default:
         EACH_SAMPLE(GI_ARITHMETIC_DIVIDE);
     }
@@ -153,7 +162,8 @@ static void arithmetic_row(void *arg, int y, void *scratch)
     const struct work *work = arg;
     const struct gi_arithmetic *spec = work->spec;
     int width = work->src->width, colours = gi_colour_channels(work->src);
-    float full = gi_type_full_scale(work->src->type);
+    enum gi_type type = work->src->type;
+    float full = gi_type_full_scale(type);
     (void)scratch;
     for (int x = 0; x < width; x += BLOCK) {
         struct planes a = {0}, b = {0}, d = {0};
@@ -163,9 +173,9 @@ static void arithmetic_row(void *arg, int y, void *scratch)
         if (spec->dark)
             load_other(&d, work, spec->dark, 0, y, x, n);
         for (int c = 0; c < colours; c++)
-            arithmetic_plane(spec, spec->factor[c], a.c[c], b.c[c], d.c[c]);
+            arithmetic_plane(spec, type, spec->factor[c], a.c[c], b.c[c], d.c[c]);
         if (spec->alpha_too)
-            arithmetic_plane(spec, spec->factor[ALPHA], a.c[ALPHA], b.c[ALPHA], d.c[ALPHA]);
+            arithmetic_plane(spec, type, spec->factor[ALPHA], a.c[ALPHA], b.c[ALPHA], d.c[ALPHA]);
         store(work, &a, y, x, n);
     }
 }
@@ -277,6 +287,9 @@ static enum gi_status by_blocks(struct gi_queue *queue, struct gi_image *dst,
 }
 
 const struct gi_arithmetic_way GI_CPU(arithmetic_ways)[GI_WAYS_MAX] = {
+    {{"integers", "plain arithmetic on integers, except weighted means"},
+     GI_CPU(arithmetic_by_integers_takes),
+     GI_CPU(arithmetic_by_integers)},
     {{"samples", "arithmetic on images alike, or a value"},
      GI_CPU(arithmetic_by_samples_takes),
      GI_CPU(arithmetic_by_samples)},

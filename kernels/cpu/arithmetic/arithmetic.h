@@ -13,8 +13,9 @@ static inline int arithmetic_channel(const struct gi_image *image, int c)
     return gi_has_alpha(image) && c == image->channels - 1 ? ARITHMETIC_ALPHA : c;
 }
 
-/* Arithmetic on images of one type and the same channels, sample by sample. */
-gi_arithmetic_fn GI_CPU(arithmetic_by_samples);
-gi_arithmetic_takes_fn GI_CPU(arithmetic_by_samples_takes);
+/* Arithmetic on images of one type and the same channels, sample by sample: in integers, where
+ * these are exact, or else in floats. */
+gi_arithmetic_fn GI_CPU(arithmetic_by_integers), GI_CPU(arithmetic_by_samples);
+gi_arithmetic_takes_fn GI_CPU(arithmetic_by_integers_takes), GI_CPU(arithmetic_by_samples_takes);
 
 #endif

@@ -1,6 +1,6 @@
 /* Binary arithmetic on two images of one type with the same channels, or on an image and a
- * constant: vectors of interleaved samples. Values per channel are repeated with a period of GROUP
- * samples.
+ * constant, on interleaved samples: floats in explicit vectors, whose values per channel are
+ * repeated with a period of GROUP samples, and integers in loops that compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/arithmetic/arithmetic.h"
 #include "kernels/cpu/common/simd.h"
@@ -10,6 +10,14 @@
 /* A group is a whole number of pixels for every number of channels, and of vectors. */
 enum { VECTORS = 3, GROUP = VECTORS * GI_LANES, STRIP_MAX = 1 << 16 /* pixels */ };
 
+enum { BLOCK = 768 /* integer samples: whole pixels for every number of channels */ };
+
+struct work;
+
+/* Computes n samples of a row; `b` is NULL for a constant, `d` where there is no dark image. */
+typedef void row_fn(const struct work *work, void *out, const void *a, const void *b, const void *d,
+                    size_t n);
+
 struct work {
     struct gi_image *dst;
     const struct gi_image *src;
@@ -18,9 +26,12 @@ struct work {
     bool keeps;                        /* alpha is copied from `src` */
     float factor[GROUP], value[GROUP]; /* per sample of a group, by its channel */
     float alpha[GROUP];                /* 1 for a sample that is an alpha to be copied */
-    void (*row)(const struct work *work, void *out, const void *a, const void *b, const void *d,
-                size_t n);
+    uint16_t keep[BLOCK]; /* integers: ~0 for such a sample; read as bytes for 8-bit samples */
+    unsigned t;           /* integers: of OUTLIER, rounded down, at most full scale */
+    row_fn *row;
 };
+
+/* ---- in floats ---- */
 
 static inline __attribute__((always_inline)) GI_VEC value(enum gi_arithmetic_op op, GI_VEC a,
                                                           GI_VEC b, GI_VEC t, GI_VEC minus_t)
@@ -36,6 +47,14 @@ static inline __attribute__((always_inline)) GI_VEC value(enum gi_arithmetic_op 
         return vec_abs(vec_sub(a, b));
     case GI_ARITHMETIC_BLEND:
         return vec_fma(t, b, vec_fma(minus_t, a, a));
+    case GI_ARITHMETIC_MIDDLE:
+        return vec_fma(vec_set(0.5f), b, vec_mul(vec_set(0.5f), a));
+    case GI_ARITHMETIC_MINIMUM:
+        return vec_if_nan(b, b, vec_if_greater(a, b, b, a));
+    case GI_ARITHMETIC_MAXIMUM:
+        return vec_if_nan(b, b, vec_if_greater(b, a, b, a));
+    case GI_ARITHMETIC_OUTLIER:
+        return vec_if_greater(vec_abs(vec_sub(a, b)), t, b, a);
     default:
         return vec_div(a, b);
     }
@@ -58,7 +77,9 @@ static inline __attribute__((always_inline)) void group(const struct work *work,
             a = vec_sub(a, d);
             b = vec_sub(b, d);
         }
-        f[k] = vec_fma(vec_load(work->factor + k * GI_LANES), value(op, a, b, t, minus_t), offset);
+        f[k] = value(op, a, b, t, minus_t);
+        if (!work->spec->plain)
+            f[k] = vec_fma(vec_load(work->factor + k * GI_LANES), f[k], offset);
         if (work->keeps)
             f[k] = vec_if_greater(vec_load(work->alpha + k * GI_LANES), vec_set(0), kept, f[k]);
     }
@@ -101,6 +122,62 @@ ROWS(multiply, GI_ARITHMETIC_MULTIPLY)
 ROWS(divide, GI_ARITHMETIC_DIVIDE)
 ROWS(difference, GI_ARITHMETIC_DIFFERENCE)
 ROWS(mix, GI_ARITHMETIC_BLEND)
+ROWS(middle, GI_ARITHMETIC_MIDDLE)
+ROWS(minimum, GI_ARITHMETIC_MINIMUM)
+ROWS(maximum, GI_ARITHMETIC_MAXIMUM)
+ROWS(outlier, GI_ARITHMETIC_OUTLIER)
+
+/* ---- in integers ---- */
+
+/* The samples are computed in a local block, which cannot alias the rows, so that the loops are
+ * vectorised even if a row is computed in place. */
+#define INTEGERS(name, sample, expression)                                                         \
+    static void name(const struct work *work, void *out, const void *src, const void *other,       \
+                     const void *dark, size_t n)                                                   \
+    {                                                                                              \
+        const sample *keep = (const sample *)work->keep;                                           \
+        const sample t = (sample)work->t;                                                          \
+        sample made[BLOCK];                                                                        \
+        (void)dark, (void)t;                                                                       \
+        for (size_t x = 0; x < n; x += BLOCK) {                                                    \
+            size_t m = n - x < BLOCK ? n - x : BLOCK;                                              \
+            const sample *from = (const sample *)src + x, *with = (const sample *)other + x;       \
+            for (size_t i = 0; i < m; i++) {                                                       \
+                sample a = from[i], b = with[i], rest = (sample)~a;                                \
+                (void)rest;                                                                        \
+                made[i] = (sample)(expression);                                                    \
+            }                                                                                      \
+            for (size_t i = 0; work->keeps && i < m; i++)                                          \
+                made[i] = (sample)((made[i] & ~keep[i]) | (from[i] & keep[i]));                    \
+            memcpy((sample *)out + x, made, m * sizeof *made);                                     \
+        }                                                                                          \
+    }
+#define BOTH(name, expression)                                                                     \
+    INTEGERS(name##_bytes, uint8_t, expression) INTEGERS(name##_words, uint16_t, expression)
+
+/* gi_arithmetic_product() of bytes in 16 bits, so that a vector holds twice as many. */
+static inline uint16_t product_u8(uint16_t a, uint16_t b)
+{
+    uint16_t p = (uint16_t)(a * b + 128);
+    return (uint16_t)((uint16_t)(p + (p >> 8)) >> 8);
+}
+
+/* Without a branch and in no more bits than the samples have, so that a vector holds as many as
+ * possible. */
+#define LESSER(a, b)  ((a) < (b) ? (a) : (b))
+#define GREATER(a, b) ((a) > (b) ? (a) : (b))
+#define APART         GREATER(a, b) - LESSER(a, b)
+
+BOTH(add, a + LESSER(b, rest))
+BOTH(subtract, GREATER(a, b) - b)
+INTEGERS(multiply_bytes, uint8_t, product_u8(a, b))
+INTEGERS(multiply_words, uint16_t, gi_arithmetic_product(a, b, 16))
+BOTH(minimum, LESSER(a, b))
+BOTH(maximum, GREATER(a, b))
+BOTH(difference, APART)
+BOTH(outlier, APART > t ? b : a)
+
+/* ---- both ---- */
 
 static void tile(void *arg, int index, void *scratch)
 {
@@ -116,30 +193,69 @@ static void tile(void *arg, int index, void *scratch)
                   dark ? (const char *)gi_row(dark, y) + at : NULL, n);
 }
 
-enum gi_status GI_CPU(arithmetic_by_samples)(struct gi_queue *queue, struct gi_image *dst,
-                                             const struct gi_image *src,
-                                             const struct gi_arithmetic *spec, struct gi_err *err)
+static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_arithmetic *spec, row_fn *each, struct gi_err *err)
 {
-    static void (*const rows[][GI_F32 + 1])(const struct work *, void *, const void *, const void *,
-                                            const void *, size_t) = {
-        [GI_ARITHMETIC_ADD] = {add_u8, add_u16, add_f32},
-        [GI_ARITHMETIC_SUBTRACT] = {subtract_u8, subtract_u16, subtract_f32},
-        [GI_ARITHMETIC_MULTIPLY] = {multiply_u8, multiply_u16, multiply_f32},
-        [GI_ARITHMETIC_DIVIDE] = {divide_u8, divide_u16, divide_f32},
-        [GI_ARITHMETIC_DIFFERENCE] = {difference_u8, difference_u16, difference_f32},
-        [GI_ARITHMETIC_BLEND] = {mix_u8, mix_u16, mix_f32},
-    };
     struct gi_pool *pool = gi_cpu_pool(queue);
-    struct work work = {.dst = dst, .src = src, .spec = spec, .row = rows[spec->op][src->type]};
+    struct work work = {.dst = dst, .src = src, .spec = spec, .row = each};
+    size_t nbytes = gi_type_nbytes(src->type), channels = (size_t)src->channels;
     work.keeps = gi_has_alpha(src) && !spec->alpha_too;
+    if (spec->op == GI_ARITHMETIC_OUTLIER)
+        work.t = (unsigned)fminf(spec->t, gi_type_full_scale(src->type));
     for (int i = 0; i < GROUP; i++) {
         int c = arithmetic_channel(src, i % src->channels);
         work.factor[i] = spec->factor[c];
         work.value[i] = spec->value[c];
         work.alpha[i] = work.keeps && c == ARITHMETIC_ALPHA;
     }
+    for (size_t i = channels - 1; work.keeps && nbytes < 4 && i < BLOCK; i += channels)
+        memset((char *)work.keep + i * nbytes, 255, nbytes);
     work.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX, 0);
     return gi_pool_run(pool, work.tiling.nstrips * work.tiling.nbands, tile, &work, 0, err);
+}
+
+enum gi_status GI_CPU(arithmetic_by_samples)(struct gi_queue *queue, struct gi_image *dst,
+                                             const struct gi_image *src,
+                                             const struct gi_arithmetic *spec, struct gi_err *err)
+{
+    static row_fn *const rows[][GI_F32 + 1] = {
+        [GI_ARITHMETIC_ADD] = {add_u8, add_u16, add_f32},
+        [GI_ARITHMETIC_SUBTRACT] = {subtract_u8, subtract_u16, subtract_f32},
+        [GI_ARITHMETIC_MULTIPLY] = {multiply_u8, multiply_u16, multiply_f32},
+        [GI_ARITHMETIC_DIVIDE] = {divide_u8, divide_u16, divide_f32},
+        [GI_ARITHMETIC_DIFFERENCE] = {difference_u8, difference_u16, difference_f32},
+        [GI_ARITHMETIC_BLEND] = {mix_u8, mix_u16, mix_f32},
+        [GI_ARITHMETIC_MIDDLE] = {middle_u8, middle_u16, middle_f32},
+        [GI_ARITHMETIC_MINIMUM] = {minimum_u8, minimum_u16, minimum_f32},
+        [GI_ARITHMETIC_MAXIMUM] = {maximum_u8, maximum_u16, maximum_f32},
+        [GI_ARITHMETIC_OUTLIER] = {outlier_u8, outlier_u16, outlier_f32},
+    };
+    return run(queue, dst, src, spec, rows[spec->op][src->type], err);
+}
+
+static row_fn *const integer_rows[GI_ARITHMETIC_LAYER][2] = {
+    [GI_ARITHMETIC_ADD] = {add_bytes, add_words},
+    [GI_ARITHMETIC_SUBTRACT] = {subtract_bytes, subtract_words},
+    [GI_ARITHMETIC_MULTIPLY] = {multiply_bytes, multiply_words},
+    [GI_ARITHMETIC_DIFFERENCE] = {difference_bytes, difference_words},
+    [GI_ARITHMETIC_MINIMUM] = {minimum_bytes, minimum_words},
+    [GI_ARITHMETIC_MAXIMUM] = {maximum_bytes, maximum_words},
+    [GI_ARITHMETIC_OUTLIER] = {outlier_bytes, outlier_words},
+};
+
+enum gi_status GI_CPU(arithmetic_by_integers)(struct gi_queue *queue, struct gi_image *dst,
+                                              const struct gi_image *src,
+                                              const struct gi_arithmetic *spec, struct gi_err *err)
+{
+    return run(queue, dst, src, spec, integer_rows[spec->op][src->type], err);
+}
+
+bool GI_CPU(arithmetic_by_integers_takes)(const struct gi_queue *queue, const struct gi_image *src,
+                                          const struct gi_arithmetic *spec)
+{
+    (void)queue;
+    return spec->op < GI_ARITHMETIC_LAYER && spec->plain && src->type < GI_F32 &&
+           integer_rows[spec->op][src->type];
 }
 
 static bool alike(const struct gi_image *image, const struct gi_image *src)
@@ -147,9 +263,12 @@ static bool alike(const struct gi_image *image, const struct gi_image *src)
     return !image || (image->type == src->type && image->channels == src->channels);
 }
 
+/* Floats cannot hold the products of integers. */
 bool GI_CPU(arithmetic_by_samples_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                          const struct gi_arithmetic *spec)
 {
     (void)queue;
+    if (spec->plain && spec->op == GI_ARITHMETIC_MULTIPLY && src->type != GI_F32)
+        return false;
     return spec->op < GI_ARITHMETIC_LAYER && alike(spec->other, src) && alike(spec->dark, src);
 }

@@ -93,10 +93,8 @@ static inline __attribute__((always_inline)) void luma_row(char *out, const char
 }
 
 #define LUMA(name, type)                                                                           \
-    void GI_CPU(name)(const struct pointwise *op, void *out, const void *in, const void *other,    \
-                      size_t pixels)                                                               \
+    void GI_CPU(name)(const struct pointwise *op, void *out, const void *in, size_t pixels)        \
     {                                                                                              \
-        (void)other;                                                                               \
         luma_row(out, in, pixels, (size_t)op->src->channels, type);                                \
     }
 

@@ -55,13 +55,11 @@ static size_t bytes_by_vectors(const struct pointwise *op, uint8_t *out, const u
     }
 
 #define ROW(name, sample, pixels_of, vectors)                                                      \
-    void GI_CPU(name)(const struct pointwise *op, void *out, const void *src, const void *other,   \
-                      size_t pixels)                                                               \
+    void GI_CPU(name)(const struct pointwise *op, void *out, const void *src, size_t pixels)       \
     {                                                                                              \
         size_t channels = (size_t)op->src->channels, n = pixels * channels, done = vectors;        \
         sample *to = (sample *)out + done;                                                         \
         const sample *from = (const sample *)src + done;                                           \
-        (void)other;                                                                               \
         n -= done;                                                                                 \
         if (op->one_table && !op->keeps) {                                                         \
             size_t fours = pixels_of(op, to, from, n, 4);                                          \
@@ -79,13 +77,11 @@ PIXELS(pixels_u16, uint16_t)
 ROW(table_u8, uint8_t, pixels_u8, op->one_table ? bytes_by_vectors(op, out, src, n) : 0)
 ROW(table_u16, uint16_t, pixels_u16, 0)
 
-void GI_CPU(table_f32)(const struct pointwise *op, void *out, const void *src, const void *other,
-                       size_t pixels)
+void GI_CPU(table_f32)(const struct pointwise *op, void *out, const void *src, size_t pixels)
 {
     size_t channels = (size_t)op->src->channels;
     const float *from = src;
     float *to = out;
-    (void)other;
     for (size_t i = 0; i < pixels; i++, from += channels, to += channels)
         for (size_t c = 0; c < channels; c++) {
             const float *table = op->table[c];

@@ -1,4 +1,4 @@
-/* Pointwise operations: floats in explicit vectors, integers in loops that compilers vectorise.
+/* Pointwise operations: floats in explicit vectors, integers in a loop that compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/tone/pointwise.h"
 #include "kernels/tone.h"
@@ -6,22 +6,19 @@
 enum { STRIP_MAX = 1 << 16 /* pixels */ };
 
 /* Further operations, numbered after those of enum gi_pointwise_op. */
-enum { THRESHOLD = GI_POINTWISE_OUTLIER + 1, LUMA, NOPERATIONS };
+enum { THRESHOLD = GI_POINTWISE_TABLE + 1, LUMA, NOPERATIONS };
 
 /* ---- in floats ---- */
 
 struct lanes {
     GI_VEC scale[3], offset[3], alpha[3];
-    GI_VEC t, minus_t, above, yes, no;
+    GI_VEC above, yes, no;
 };
 
 static struct lanes lanes_of(const struct pointwise *op)
 {
-    struct lanes lanes = {.t = vec_set(op->t),
-                          .minus_t = vec_set(-op->t),
-                          .above = vec_set(op->above),
-                          .yes = vec_set(op->yes),
-                          .no = vec_set(op->no)};
+    struct lanes lanes = {
+        .above = vec_set(op->above), .yes = vec_set(op->yes), .no = vec_set(op->no)};
     for (int k = 0; k < 3; k++) {
         lanes.scale[k] = vec_load(op->scale + k * GI_LANES);
         lanes.offset[k] = vec_load(op->offset + k * GI_LANES);
@@ -32,171 +29,77 @@ static struct lanes lanes_of(const struct pointwise *op)
 
 /* The lanes are passed by value: through a pointer, the compiler must assume that storing samples
  * changes them. */
-static inline __attribute__((always_inline)) GI_VEC value(const struct lanes lanes, int k, int what,
-                                                          GI_VEC a, GI_VEC b)
+static inline __attribute__((always_inline)) void
+group(const struct lanes lanes, void *out, const void *src, size_t i, enum gi_type type, int what)
 {
-    switch (what) {
-    case GI_POINTWISE_AFFINE:
-        return vec_fma(lanes.scale[k], a, lanes.offset[k]);
-    case GI_POINTWISE_ADD:
-        return vec_add(a, b);
-    case GI_POINTWISE_SUBTRACT:
-        return vec_sub(a, b);
-    case GI_POINTWISE_MULTIPLY:
-        return vec_mul(a, b);
-    case GI_POINTWISE_BLEND:
-        return vec_fma(lanes.t, b, vec_fma(lanes.minus_t, a, a));
-    case GI_POINTWISE_MIDDLE:
-        return vec_fma(vec_set(0.5f), b, vec_mul(vec_set(0.5f), a));
-    case GI_POINTWISE_MINIMUM:
-        return vec_if_nan(b, b, vec_if_greater(a, b, b, a));
-    case GI_POINTWISE_MAXIMUM:
-        return vec_if_nan(b, b, vec_if_greater(b, a, b, a));
-    case GI_POINTWISE_DIFFERENCE:
-        return vec_abs(vec_sub(a, b));
-    case GI_POINTWISE_OUTLIER:
-        return vec_if_greater(vec_abs(vec_sub(a, b)), lanes.t, b, a);
-    default:
-        return vec_if_greater(a, lanes.above, lanes.yes, lanes.no);
-    }
-}
-
-static inline __attribute__((always_inline)) void group(const struct lanes lanes, void *out,
-                                                        const void *src, const void *other,
-                                                        size_t i, enum gi_type type, int what)
-{
-    bool two = what >= GI_POINTWISE_ADD && what != THRESHOLD;
     for (int k = 0; k < 3; k++) {
         size_t at = i + (size_t)k * GI_LANES;
         GI_VEC a = vec_load_samples(src, at, type);
-        GI_VEC f = value(lanes, k, what, a, two ? vec_load_samples(other, at, type) : a);
+        GI_VEC f = what == GI_POINTWISE_AFFINE
+                       ? vec_fma(lanes.scale[k], a, lanes.offset[k])
+                       : vec_if_greater(a, lanes.above, lanes.yes, lanes.no);
         vec_store_samples(out, at, vec_if_greater(lanes.alpha[k], vec_set(0), a, f), type);
     }
 }
 
 static inline __attribute__((always_inline)) void float_row(const struct pointwise *op, void *out,
-                                                            const void *src, const void *other,
-                                                            size_t n, enum gi_type type, int what)
+                                                            const void *src, size_t n,
+                                                            enum gi_type type, int what)
 {
     const struct lanes lanes = lanes_of(op);
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + POINTWISE_GROUP <= n; i += POINTWISE_GROUP)
-        group(lanes, out, src, other, i, type, what);
+        group(lanes, out, src, i, type, what);
     if (i <
         n) { /* The last samples are copied, so that no byte past the rows is read or written. */
-        float a[POINTWISE_GROUP] = {0}, b[POINTWISE_GROUP] = {0};
+        float a[POINTWISE_GROUP] = {0};
         memcpy(a, (const char *)src + i * nbytes, (n - i) * nbytes);
-        memcpy(b, (const char *)other + i * nbytes, (n - i) * nbytes);
-        group(lanes, a, a, b, 0, type, what);
+        group(lanes, a, a, 0, type, what);
         memcpy((char *)out + i * nbytes, a, (n - i) * nbytes);
     }
 }
 
 #define FLOATS(name, type, what)                                                                   \
-    static void name(const struct pointwise *op, void *out, const void *src, const void *other,    \
-                     size_t pixels)                                                                \
+    static void name(const struct pointwise *op, void *out, const void *src, size_t pixels)        \
     {                                                                                              \
-        float_row(op, out, src, other, pixels *(size_t)op->src->channels, type, what);             \
+        float_row(op, out, src, pixels *(size_t)op->src->channels, type, what);                    \
     }
 
 FLOATS(affine_u8, GI_U8, GI_POINTWISE_AFFINE)
 FLOATS(affine_u16, GI_U16, GI_POINTWISE_AFFINE)
 FLOATS(affine_f32, GI_F32, GI_POINTWISE_AFFINE)
-FLOATS(blend_u8, GI_U8, GI_POINTWISE_BLEND)
-FLOATS(blend_u16, GI_U16, GI_POINTWISE_BLEND)
-FLOATS(blend_f32, GI_F32, GI_POINTWISE_BLEND)
-FLOATS(middle_u8, GI_U8, GI_POINTWISE_MIDDLE)
-FLOATS(middle_u16, GI_U16, GI_POINTWISE_MIDDLE)
-FLOATS(middle_f32, GI_F32, GI_POINTWISE_MIDDLE)
-FLOATS(add_f32, GI_F32, GI_POINTWISE_ADD)
-FLOATS(subtract_f32, GI_F32, GI_POINTWISE_SUBTRACT)
-FLOATS(multiply_f32, GI_F32, GI_POINTWISE_MULTIPLY)
-FLOATS(minimum_f32, GI_F32, GI_POINTWISE_MINIMUM)
-FLOATS(maximum_f32, GI_F32, GI_POINTWISE_MAXIMUM)
-FLOATS(difference_f32, GI_F32, GI_POINTWISE_DIFFERENCE)
-FLOATS(outlier_f32, GI_F32, GI_POINTWISE_OUTLIER)
 FLOATS(threshold_f32, GI_F32, THRESHOLD)
 
-/* ---- in integers ---- */
+/* ---- thresholds in integers ---- */
 
 /* The samples are computed in a local block, which cannot alias the rows, so that the loops are
  * vectorised even if a row is computed in place. */
-#define INTEGERS(name, sample, expression)                                                         \
-    static void name(const struct pointwise *op, void *out, const void *src, const void *other,    \
-                     size_t pixels)                                                                \
+#define THRESHOLDS(name, sample)                                                                   \
+    static void name(const struct pointwise *op, void *out, const void *src, size_t pixels)        \
     {                                                                                              \
         const sample *keep = (const sample *)op->keep, low = (sample)op->low;                      \
         const sample yes = (sample)op->yes, no = (sample)op->no;                                   \
         sample made[POINTWISE_BLOCK];                                                              \
         size_t n = pixels * (size_t)op->src->channels;                                             \
-        (void)low, (void)yes, (void)no;                                                            \
         for (size_t x = 0; x < n; x += POINTWISE_BLOCK) {                                          \
             size_t m = n - x < POINTWISE_BLOCK ? n - x : POINTWISE_BLOCK;                          \
-            const sample *from = (const sample *)src + x, *with = (const sample *)other + x;       \
-            for (size_t i = 0; i < m; i++) {                                                       \
-                sample a = from[i], b = with[i], rest = (sample)~a;                                \
-                (void)b, (void)rest;                                                               \
-                made[i] = (sample)(expression);                                                    \
-            }                                                                                      \
+            const sample *from = (const sample *)src + x;                                          \
+            for (size_t i = 0; i < m; i++)                                                         \
+                made[i] = from[i] > low ? yes : no;                                                \
             for (size_t i = 0; op->keeps && i < m; i++)                                            \
                 made[i] = (sample)((made[i] & ~keep[i]) | (from[i] & keep[i]));                    \
             memcpy((sample *)out + x, made, m * sizeof *made);                                     \
         }                                                                                          \
     }
 
-/* Without a branch and in no more bits than the samples have, so that a vector holds as many as
- * possible. */
-#define LESSER(a, b)  ((a) < (b) ? (a) : (b))
-#define GREATER(a, b) ((a) > (b) ? (a) : (b))
-#define ADD           a + LESSER(b, rest)
-#define SUBTRACT      GREATER(a, b) - b
-#define DIFFERENCE    GREATER(a, b) - LESSER(a, b)
-#define OUTLIER       DIFFERENCE > low ? b : a
-/* (a b) / (2^n - 1), rounded: with p = a b + 2^(n - 1) it is (p + floor(p / 2^n)) / 2^n. J. Blinn,
- * "Three wrongs make a right", IEEE CG&A 15(6), 1995. Neither sum exceeds 2 n bits. */
-static inline uint16_t product_u8(uint16_t a, uint16_t b)
-{
-    uint16_t p = (uint16_t)(a * b + 128);
-    return (uint16_t)((uint16_t)(p + (p >> 8)) >> 8);
-}
-
-static inline uint32_t product_u16(uint32_t a, uint32_t b)
-{
-    uint32_t p = a * b + 32768;
-    return (p + (p >> 16)) >> 16;
-}
-
-INTEGERS(add_u8, uint8_t, ADD)
-INTEGERS(add_u16, uint16_t, ADD)
-INTEGERS(subtract_u8, uint8_t, SUBTRACT)
-INTEGERS(subtract_u16, uint16_t, SUBTRACT)
-INTEGERS(multiply_u8, uint8_t, product_u8(a, b))
-INTEGERS(multiply_u16, uint16_t, product_u16(a, b))
-INTEGERS(minimum_u8, uint8_t, LESSER(a, b))
-INTEGERS(minimum_u16, uint16_t, LESSER(a, b))
-INTEGERS(maximum_u8, uint8_t, GREATER(a, b))
-INTEGERS(maximum_u16, uint16_t, GREATER(a, b))
-INTEGERS(difference_u8, uint8_t, DIFFERENCE)
-INTEGERS(difference_u16, uint16_t, DIFFERENCE)
-INTEGERS(outlier_u8, uint8_t, OUTLIER)
-INTEGERS(outlier_u16, uint16_t, OUTLIER)
-INTEGERS(threshold_u8, uint8_t, a > low ? yes : no)
-INTEGERS(threshold_u16, uint16_t, a > low ? yes : no)
+THRESHOLDS(threshold_u8, uint8_t)
+THRESHOLDS(threshold_u16, uint16_t)
 
 /* ---- the primitives ---- */
 
 static pointwise_row_fn *const rows[NOPERATIONS][GI_F32 + 1] = {
     [GI_POINTWISE_AFFINE] = {affine_u8, affine_u16, affine_f32},
     [GI_POINTWISE_TABLE] = {GI_CPU(table_u8), GI_CPU(table_u16), GI_CPU(table_f32)},
-    [GI_POINTWISE_ADD] = {add_u8, add_u16, add_f32},
-    [GI_POINTWISE_SUBTRACT] = {subtract_u8, subtract_u16, subtract_f32},
-    [GI_POINTWISE_MULTIPLY] = {multiply_u8, multiply_u16, multiply_f32},
-    [GI_POINTWISE_BLEND] = {blend_u8, blend_u16, blend_f32},
-    [GI_POINTWISE_MIDDLE] = {middle_u8, middle_u16, middle_f32},
-    [GI_POINTWISE_MINIMUM] = {minimum_u8, minimum_u16, minimum_f32},
-    [GI_POINTWISE_MAXIMUM] = {maximum_u8, maximum_u16, maximum_f32},
-    [GI_POINTWISE_DIFFERENCE] = {difference_u8, difference_u16, difference_f32},
-    [GI_POINTWISE_OUTLIER] = {outlier_u8, outlier_u16, outlier_f32},
     [THRESHOLD] = {threshold_u8, threshold_u16, threshold_f32},
     [LUMA] = {GI_CPU(luma_u8), GI_CPU(luma_u16), GI_CPU(luma_f32)},
 };
@@ -210,7 +113,7 @@ static void pointwise_tile(void *arg, int index, void *scratch)
     size_t in = x0 * (size_t)op->src->channels, out = x0 * (size_t)op->dst->channels;
     for (int y = tile.y0; y < tile.y1; y++)
         op->row(op, (char *)gi_row(op->dst, y) + out, (const char *)gi_row(op->src, y) + in,
-                (const char *)gi_row(op->other, y) + in, (size_t)(tile.x1 - tile.x0));
+                (size_t)(tile.x1 - tile.x0));
 }
 
 /* Runs operation `what`; alpha is copied if `keeps`. */
@@ -237,11 +140,8 @@ static enum gi_status pointwise_by_groups(struct gi_queue *queue, struct gi_imag
                                           const struct gi_image *src,
                                           const struct gi_pointwise *spec, struct gi_err *err)
 {
-    struct pointwise op = {
-        .dst = dst, .src = src, .other = spec->other ? spec->other : src, .t = spec->t};
+    struct pointwise op = {.dst = dst, .src = src};
     int channels = src->channels, looked_up = channels;
-    float full = gi_type_full_scale(src->type);
-    op.low = spec->op == GI_POINTWISE_OUTLIER ? (unsigned)fminf(spec->t, full) : 0;
     for (int i = 0; i < POINTWISE_GROUP; i++) {
         op.scale[i] = spec->scale[i % channels];
         op.offset[i] = spec->offset[i % channels];
@@ -278,7 +178,7 @@ static enum gi_status threshold_by_groups(struct gi_queue *queue, struct gi_imag
                                           const struct gi_image *src,
                                           const struct gi_threshold *spec, struct gi_err *err)
 {
-    struct pointwise op = {.dst = dst, .src = src, .other = src};
+    struct pointwise op = {.dst = dst, .src = src};
     threshold_set(&op, spec->above, spec->invert);
     return run(queue, &op, THRESHOLD, true, err);
 }
@@ -288,7 +188,7 @@ enum gi_status GI_CPU(luma_by_groups)(struct gi_queue *queue, struct gi_image *d
                                       struct gi_err *err)
 {
     (void)none;
-    struct pointwise op = {.dst = dst, .src = src, .other = src};
+    struct pointwise op = {.dst = dst, .src = src};
     return run(queue, &op, LUMA, false, err);
 }
 

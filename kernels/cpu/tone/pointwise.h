@@ -12,25 +12,23 @@ enum { POINTWISE_BLOCK = 768, POINTWISE_GROUP = 3 * GI_LANES };
 
 struct pointwise;
 
-/* Computes `pixels` pixels of a row; `other` is `src` if there is one source. `out` is one of them
- * or overlaps neither. */
+/* Computes `pixels` pixels of a row. `out` is `src` or does not overlap it. */
 typedef void pointwise_row_fn(const struct pointwise *op, void *out, const void *src,
-                              const void *other, size_t pixels);
+                              size_t pixels);
 
 struct pointwise {
     struct gi_image *dst;
-    const struct gi_image *src, *other;
+    const struct gi_image *src;
     pointwise_row_fn *row;
     struct gi_tiling tiling;
     bool keeps;                                            /* alpha is copied from `src` */
     float scale[POINTWISE_GROUP], offset[POINTWISE_GROUP]; /* AFFINE */
     float alpha[POINTWISE_GROUP];       /* 1 for a sample that is an alpha to be copied */
-    float t;                            /* BLEND, OUTLIER of floats */
     const void *table[GI_MAX_CHANNELS]; /* TABLE: never NULL, except for float channels that stay as
                                            they are */
     bool one_table;                     /* all tables are the same */
     float above, yes, no;               /* threshold of floats */
-    unsigned low;                       /* threshold of integers, see threshold_set(); OUTLIER: t */
+    unsigned low;                       /* threshold of integers, see threshold_set() */
     uint16_t keep[POINTWISE_BLOCK]; /* ~0 for a sample that is an alpha to be copied; read as bytes
                                    for 8-bit samples */
 };

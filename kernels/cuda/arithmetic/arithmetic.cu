@@ -1,7 +1,9 @@
-/* Binary arithmetic and compositing of two images. Arithmetic on images of the same shape, type and
- * channels: a thread processes pieces of 16 bytes of a row. Everything else: a thread processes
+/* Binary arithmetic and compositing of two images. Arithmetic with a factor on images of the same
+ * shape, type and channels: a thread processes pieces of 16 bytes of a row. Without one: words.cu.
+ * Everything else: a thread processes
  * PIXELS pixels of a row, all of which are loaded before the first is computed.
  * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/arithmetic/words.h"
 #include "kernels/cuda/common/pointwise.cuh"
 #include "kernels/arithmetic.h"
 
@@ -114,6 +116,10 @@ static __device__ __forceinline__ void arithmetic(float a[GI_MAX_CHANNELS],
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         if (c == ALPHA ? !spec->alpha_too : c > 0 && args->src.channels < 3)
             continue;
+        if (spec->plain) {
+            a[c] = gi_arithmetic_plain(spec->op, args->src.type, a[c], b[c], spec->t);
+            continue;
+        }
         float f = gi_arithmetic_sample(spec->op, a[c], b[c], d[c], spec->t);
         a[c] = __fmaf_rn(spec->factor[c], f, spec->offset);
     }
@@ -209,13 +215,14 @@ static __device__ __forceinline__ unsigned make_word(unsigned a, unsigned b, uns
         EACH_SAMPLE(GI_ARITHMETIC_MULTIPLY);
         EACH_SAMPLE(GI_ARITHMETIC_DIFFERENCE);
         EACH_SAMPLE(GI_ARITHMETIC_BLEND);
+        EACH_SAMPLE(GI_ARITHMETIC_MIDDLE);
+        EACH_SAMPLE(GI_ARITHMETIC_MINIMUM);
+        EACH_SAMPLE(GI_ARITHMETIC_MAXIMUM);
+        EACH_SAMPLE(GI_ARITHMETIC_OUTLIER);
     default:
         EACH_SAMPLE(GI_ARITHMETIC_DIVIDE);
     }
-    if (sizeof(T) == 4 && keep)
-        v[0] = __uint_as_float(a);
-    unsigned word = sample_pack<T>(v);
-    return sizeof(T) == 4 ? word : (word & ~keep) | (a & keep);
+    return pack_keeping<T>(v, a, keep);
 }
 
 template <typename T>
@@ -247,8 +254,9 @@ static bool pieces_takes(const struct gi_queue *queue, const struct gi_image *sr
                          const struct gi_arithmetic *spec)
 {
     (void)queue;
-    if (spec->op >= GI_ARITHMETIC_LAYER || !spec->other || !is_alike(src, spec->other) ||
-        (spec->dark && !is_alike(src, spec->dark)) || spec->x || spec->y || spec->tile)
+    if (spec->op >= GI_ARITHMETIC_LAYER || spec->plain || !spec->other ||
+        !is_alike(src, spec->other) || (spec->dark && !is_alike(src, spec->dark)) || spec->x ||
+        spec->y || spec->tile)
         return false;
     for (int c = 1; c < GI_MAX_CHANNELS; c++)
         if (spec->factor[c] != spec->factor[0])
@@ -353,6 +361,7 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
 }
 
 const struct gi_arithmetic_way gi_cuda_arithmetic_ways[GI_WAYS_MAX] = {
+    {{"words", "plain arithmetic"}, gi_cuda_arithmetic_words_takes, gi_cuda_arithmetic_words},
     {{"pieces", "arithmetic on images of one type and as many channels"}, pieces_takes, by_pieces},
     {{"pixels", "everything"}, NULL, by_pixels},
 };

@@ -25,6 +25,16 @@ static __device__ __forceinline__ uint4 *piece_at(const struct gi_image &image, 
     return (uint4 *)((char *)image.data + (size_t)y * image.stride) + x;
 }
 
+/* Packs the results v of a word whose samples were `a`; bits of `keep` are taken from `a`. */
+template <typename T>
+static __device__ __forceinline__ unsigned pack_keeping(float *v, unsigned a, unsigned keep)
+{
+    if (sizeof(T) == 4 && keep)
+        v[0] = __uint_as_float(a);
+    unsigned word = sample_pack<T>(v);
+    return sizeof(T) == 4 ? word : (word & ~keep) | (a & keep);
+}
+
 /* Mask of the bits of a piece that are alpha to be kept; empty unless `keeps`. */
 static inline void keep_bits(unsigned keep[WORDS], const struct gi_image *image, bool keeps)
 {
