@@ -83,8 +83,8 @@ struct gi_arithmetic {
     bool plus, set, invert;
 };
 
-/* arithmetic: where it is `plain`, `dst` may be `src` or `other` itself, the same samples at the same
- * stride. Errors: as all. */
+/* arithmetic: where it is `plain`, `dst` may be `src` or `other` itself, the same samples at the
+ * same stride. Errors: as all. */
 
 /* ---- the definition, for both backends ---- */
 

@@ -12,7 +12,8 @@
  * another shape than `src`. The columns:
  *
  *   name     the slot of struct gi_kernels: queue->k->box()
- *   samples  what `src` may hold: BYTE (GI_U8), INTEGER (GI_U8, GI_U16), SAMPLE (GI_F32 too)
+ *   samples  what `src` may hold: BYTE (GI_U8), INTEGER (GI_U8, GI_U16), FLOAT (GI_F32), SAMPLE
+ *            (GI_U8, GI_U16 and GI_F32)
  *   shape    which members of `src` the image `result` shares: SAME (size, channels and type),
  *            SIZE (size and type), KIND (channels and type), OWN (as its contract says; the result
  *            may be no image)
@@ -66,7 +67,7 @@
     P(arithmetic,         SAMPLE,  SIZE, struct gi_image,       struct gi_arithmetic)               \
     /* kernels/statistics.h */                                                                      \
     P(histogram,          SAMPLE,  OWN,  uint64_t,              struct gi_histogram_spec)           \
-    P(sums,               SAMPLE,  OWN,  struct gi_sums,        struct gi_sums_range)               \
+    P(sums,               FLOAT,   OWN,  struct gi_sums,        struct gi_sums_range)               \
     P(reduce,             SAMPLE,  OWN,  struct gi_reduction,   struct gi_reduce)                   \
     P(scan,               SAMPLE,  OWN,  struct gi_image,       struct gi_scan)                     \
     P(stack,              SAMPLE,  OWN,  struct gi_image,       struct gi_stack)                    \

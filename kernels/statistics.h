@@ -47,9 +47,10 @@ GI_HOST_DEVICE static inline int gi_unit_bin(float v)
  * (host memory, channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band.
  */
 
-/* Sums of quantised samples, exact in integers so that no order matters. q is the sample itself for
- * integer types. For GI_F32 q = rint((v - lo) * ((2^31 - 1) / (hi - lo))) in double, v clamped to
- * lo..hi, 0 where hi <= lo or hi - lo is not finite; NaN is left out. 2^32 samples at most. */
+/* Sums of quantised samples, exact in integers so that no order matters. For GI_F32 q = rint((v -
+ * lo) * ((2^31 - 1) / (hi - lo))) in double, v clamped to lo..hi, 0 where hi <= lo or hi - lo is
+ * not finite; NaN is left out. q is the sample itself for integer types, which regions have. 2^32
+ * samples at most. */
 struct gi_sums {
     uint64_t n;               /* samples counted */
     uint64_t q;               /* sum of q */
@@ -58,7 +59,7 @@ struct gi_sums {
 
 /* sums: result[c] += the sums of channel c. */
 struct gi_sums_range {
-    const float *lo, *hi; /* of each channel, to quantise GI_F32; else unused and NULL */
+    const float *lo, *hi; /* of each channel */
 };
 
 enum { GI_EXACT_WORDS = 10 };
@@ -86,8 +87,9 @@ struct gi_reduction {
 };
 
 struct gi_reduce {
-    bool opaque; /* pixels whose alpha is not > 0 are ignored; no effect without alpha */
-    int y;       /* row of the whole image that is the first of `src`; bands come from top down */
+    bool sums_only; /* minima and maxima are not asked for: they and their positions are 0 */
+    bool opaque;    /* pixels whose alpha is not > 0 are ignored; no effect without alpha */
+    int y; /* row of the whole image that is the first of `src`; bands come from top down */
 };
 
 /* reduce: result[c] += what is found of channel c; zeroed before the first band. Fewer than 2^32

@@ -34,6 +34,7 @@ enum gi_status gi_samples_check(const char *primitive, unsigned types, const str
         return GI_OK;
     return gi_fail(err, GI_E_UNSUPPORTED, "%s: %s samples: want %s", primitive, names[image->type],
                    types == GI_BYTE_TYPES      ? "u8"
+                   : types == GI_FLOAT_TYPES   ? "f32"
                    : types == GI_INTEGER_TYPES ? "u8 or u16"
                                                : "u8, u16 or f32");
 }

@@ -22,6 +22,7 @@ struct gi_way {
  * of kernels/primitives.h. Samples are 1 << enum gi_type each. */
 enum {
     GI_BYTE_TYPES = 1 << GI_U8,
+    GI_FLOAT_TYPES = 1 << GI_F32,
     GI_INTEGER_TYPES = 1 << GI_U8 | 1 << GI_U16,
     GI_SAMPLE_TYPES = GI_INTEGER_TYPES | 1 << GI_F32,
 };

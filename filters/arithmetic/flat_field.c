@@ -57,7 +57,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 {
     const struct gi_image *srcs = look->srcs;
     struct found *found = state;
-    struct gi_reduce spec = {.y = found->rows};
+    struct gi_reduce spec = {.sums_only = true, .y = found->rows};
     enum gi_status status = GI_OK;
     for (int j = 1; j < plan->nsources && !status; j++)
         status = queue->k->reduce(queue, found->frames[j - 1], &srcs[j], &spec, err);

@@ -79,7 +79,7 @@ static enum gi_status measure_rect(const struct gi_balance *balance, struct gi_q
     int from = balance->top > state->rows ? balance->top : state->rows;
     int to = bottom < end ? bottom : end;
     struct gi_copy_border window = {.left = balance->left, .top = from - state->rows};
-    struct gi_reduce all = {.y = from - balance->top};
+    struct gi_reduce all = {.sums_only = true, .y = from - balance->top};
     struct gi_image part;
     if (from >= to)
         return GI_OK;
@@ -98,7 +98,7 @@ enum gi_status gi_balance_measure(const struct gi_balance *balance, struct gi_qu
                                   struct gi_balance_state *state, const struct gi_image *band,
                                   struct gi_err *err)
 {
-    struct gi_reduce opaque = {.opaque = true, .y = state->rows};
+    struct gi_reduce opaque = {.sums_only = true, .opaque = true, .y = state->rows};
     enum gi_status status = balance->kind == GI_BALANCE_ALL
                                 ? queue->k->reduce(queue, state->found, band, &opaque, err)
                                 : measure_rect(balance, queue, state, band, err);

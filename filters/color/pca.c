@@ -68,7 +68,7 @@ static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *stat
                                struct gi_err *err)
 {
     const struct gi_kernels *k = queue->k;
-    struct gi_reduce opaque = {.opaque = true, .y = state->rows};
+    struct gi_reduce opaque = {.sums_only = true, .opaque = true, .y = state->rows};
     struct gi_arithmetic difference = {
         .op = GI_ARITHMETIC_DIFFERENCE, .plain = true, .other = spare};
     enum gi_status status = k->reduce(queue, state->found, colours, &opaque, err);

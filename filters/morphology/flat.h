@@ -43,8 +43,8 @@ enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
 /* For the filters' `run`. gi_flat_one: the result is the min or max filter of the source;
- * gi_flat_both: `second` of `first` of the source; gi_flat_pair: the plain `op` of `a` and `b` of the
- * source, of alpha too where `alpha`. Fully transparent pixels are ignored (filters/opacity.h).
+ * gi_flat_both: `second` of `first` of the source; gi_flat_pair: the plain `op` of `a` and `b` of
+ * the source, of alpha too where `alpha`. Fully transparent pixels are ignored (filters/opacity.h).
  * Intermediate images are allocated and released here. Errors: those of the primitives. */
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, const struct gi_min_max *spec,

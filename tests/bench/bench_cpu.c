@@ -137,12 +137,9 @@ static enum gi_status run_select(struct bench *bench, struct gi_err *err)
 static enum gi_status run(struct bench *bench, struct gi_err *err)
 {
     static uint64_t counts[GI_MAX_CHANNELS * 65536];
-    static const float lo[GI_MAX_CHANNELS] = {0}, hi[GI_MAX_CHANNELS] = {1, 1, 1, 1};
-    struct gi_sums_range range = {lo, hi};
     struct gi_queue *queue = bench->queue;
-    struct gi_sums sums[GI_MAX_CHANNELS] = {{0}};
     struct gi_reduction found[GI_MAX_CHANNELS];
-    struct gi_reduce plain = {0};
+    struct gi_reduce plain = {.sums_only = bench->request.work == BENCH_SUM};
     enum gi_status status;
     switch (bench->request.work) {
     case BENCH_HISTOGRAM: {
@@ -151,7 +148,6 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
         return queue->k->histogram(queue, counts, &bench->src, &spec, err);
     }
     case BENCH_SUM:
-        return queue->k->sums(queue, sums, &bench->src, &range, err);
     case BENCH_REDUCE:
         memset(found, 0, sizeof found);
         return queue->k->reduce(queue, found, &bench->src, &plain, err);

@@ -142,18 +142,13 @@ static void run_histogram(struct bench_job *job, int set)
                              &job->err);
 }
 
-static void run_sum(struct bench_job *job, int set)
-{
-    static const float lo[4] = {0, 0, 0, 0}, hi[4] = {1, 1, 1, 1};
-    check(job, cudaMemsetAsync(job->out, 0, 4 * sizeof(struct gi_sums), job->cu->stream));
-    gi_cuda_sums_launch(job->cu, (struct gi_sums *)job->out, &job->src[set], lo, hi, &job->err);
-}
-
 static void run_reduce(struct bench_job *job, int set)
 {
     size_t nbytes = gi_cuda_reduce_nbytes(&job->src[set]);
+    struct gi_reduce spec = {};
+    spec.sums_only = job->request->work == BENCH_SUM;
     check(job, cudaMemsetAsync(job->out, 0, nbytes, job->cu->stream));
-    gi_cuda_reduce_launch(job->cu, job->out, &job->src[set], false, &job->err);
+    gi_cuda_reduce_launch(job->cu, job->out, &job->src[set], &spec, &job->err);
 }
 
 static void run_select(struct bench_job *job, int set)
@@ -189,7 +184,6 @@ static struct bench_candidate ours(enum bench_work work)
     case BENCH_HISTOGRAM:
         return {"us", run_histogram};
     case BENCH_SUM:
-        return {"us", run_sum};
     case BENCH_REDUCE:
         return {"us", run_reduce};
     case BENCH_MATRIX:

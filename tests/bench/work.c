@@ -61,7 +61,7 @@ static const struct {
     [BENCH_OPERATION] = {"operation", NULL},
     [BENCH_LUMA] = {"luma", "luma"},
     [BENCH_HISTOGRAM] = {"histogram", "histogram"},
-    [BENCH_SUM] = {"sum", "sums"},
+    [BENCH_SUM] = {"sum", "reduce"},
     [BENCH_REDUCE] = {"reduce", "reduce"},
     [BENCH_MATRIX] = {"matrix", NULL},
     [BENCH_DOUBLES] = {"doubles", NULL},

@@ -156,10 +156,8 @@ static void sums_oracle(struct gi_sums *sums, const struct gi_image *image, cons
                 double v = get(image, x, y, c), span = (double)hi[c] - (double)lo[c];
                 if (isnan(v))
                     continue;
-                if (image->type == GI_F32) {
-                    v = fmin(fmax(v, (double)lo[c]), (double)hi[c]);
-                    v = span > 0 ? rint((v - (double)lo[c]) * (2147483647.0 / span)) : 0;
-                }
+                v = fmin(fmax(v, (double)lo[c]), (double)hi[c]);
+                v = span > 0 ? rint((v - (double)lo[c]) * (2147483647.0 / span)) : 0;
                 uint64_t q = (uint64_t)v;
                 sums[c].n++;
                 sums[c].q += q;
@@ -180,11 +178,12 @@ static void draw_full(struct walk_case *c)
 {
     if (c->channels > 1)
         return;
-    if (c->row->what[0] == 's')
+    bool sums = c->row->what[0] == 's';
+    if (sums)
         draw_sums(c);
     else
         draw_histogram(c);
-    for (int x = 0; c->type != GI_F32 && x < c->width; x++)
+    for (int x = 0; (sums || c->type != GI_F32) && x < c->width; x++)
         exact_put(&c->srcs[0].image, 0, x, 0, 65535);
 }
 

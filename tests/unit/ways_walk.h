@@ -102,7 +102,7 @@ static bool walk_ran(const struct gi_queue *queue, const char *primitive, int i,
 static void walk_refused(const char *primitive, enum gi_status status, struct gi_err *err)
 {
     char want[64];
-    snprintf(want, sizeof want, "%s: u32 samples: want u8", primitive);
+    snprintf(want, sizeof want, "%s: u32 samples: want ", primitive);
     assert_int_equal(status, GI_E_UNSUPPORTED);
     if (strncmp(err->text, want, strlen(want)) != 0)
         fail_msg("\"%s\" says not \"%s\"", err->text, want);

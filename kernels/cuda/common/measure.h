@@ -20,11 +20,6 @@ typedef unsigned long long device_u64; /* the type of 64-bit atomics */
 /* counts[c * nbins + bin] += number of samples of channel c in that bin. */
 gi_histogram_fn gi_cuda_histogram_launch;
 
-/* sums[c] += the sums of channel c; lo and hi are host memory. */
-enum gi_status gi_cuda_sums_launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
-                                   const struct gi_image *src, const float *lo, const float *hi,
-                                   struct gi_err *err);
-
 /* Stream compaction of the foreground of all rows of `predicate->on`: index[i] = y * width + x of
  * foreground pixel i, value[i] = its sample of `values` (in the type of `values`), *n = their
  * number. At most 2^32 - 1 pixels. `scratch` has gi_cuda_compact_scratch() bytes. */
@@ -41,11 +36,12 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_im
                                     const struct gi_predicate *predicate, int connectivity,
                                     struct gi_err *err);
 
-/* Sums, minimum and maximum of a whole image into `found`, which has gi_cuda_reduce_nbytes() bytes,
- * all zero. */
+/* Sums, and unless `spec` has sums_only minimum and maximum, of a whole image into `found`, which
+ * has gi_cuda_reduce_nbytes() bytes, all zero. */
 size_t gi_cuda_reduce_nbytes(const struct gi_image *src);
 enum gi_status gi_cuda_reduce_launch(struct gi_cuda_queue *cu, void *found,
-                                     const struct gi_image *src, bool opaque, struct gi_err *err);
+                                     const struct gi_image *src, const struct gi_reduce *spec,
+                                     struct gi_err *err);
 
 /* Like gi_kernels.region_stats. */
 enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,

@@ -89,10 +89,9 @@ static __device__ inline void turn_sums(struct totals *totals, const TURN &piece
         totals[c].sum += sums[c];
 }
 
-/* A step in which all samples count. */
+/* The extremes of a step in which all samples count. */
 template <typename T, int CHANNELS, typename TURN>
-static __device__ inline void turn_whole(struct totals *totals, struct ends<int> *ends,
-                                         const TURN &pieces, unsigned turn)
+static __device__ inline void turn_ends(struct ends<int> *ends, const TURN &pieces, unsigned turn)
 {
     typedef parts<T, CHANNELS> by;
     constexpr int WORDS = piece<T, CHANNELS>::SAMPLES * sizeof(T) / 4;
@@ -101,7 +100,6 @@ static __device__ inline void turn_whole(struct totals *totals, struct ends<int>
     uint32_t least[by::PERIOD], most[by::PERIOD] = {};
     for (int i = 0; i < by::PERIOD; i++)
         least[i] = UINT32_MAX;
-    turn_sums<CHANNELS>(totals, pieces, (T)0);
 #pragma unroll
     for (int i = 0; i < ALL; i++) {
         uint32_t word = ((const uint32_t *)pieces[i / 2 / WORDS].samples)[i / 2 % WORDS];
@@ -125,14 +123,13 @@ static __device__ inline void turn_whole(struct totals *totals, struct ends<int>
             high =
                 max(high, sample_tag(m >> bits, LAST_TAG - by::sample(under - (m & under), half)));
         }
-        totals[c].n += piece<T, CHANNELS>::SAMPLES / CHANNELS * reduce_shape<T, CHANNELS>::TURN;
         ends_note(&ends[c], (int)(low >> TAG_BITS), sample_tag(turn, low & LAST_TAG),
                   (int)(high >> TAG_BITS), sample_tag(turn, LAST_TAG - (high & LAST_TAG)));
     }
 }
 
 /* A step with samples that do not count: beyond the end of a row, or transparent. */
-template <typename T, int CHANNELS, bool OPAQUE, typename TURN>
+template <typename T, int CHANNELS, bool OPAQUE, bool ENDS, typename TURN>
 static __device__ inline void turn_some(struct totals *totals, struct ends<int> *ends,
                                         const TURN &pieces, unsigned turn)
 {
@@ -148,11 +145,13 @@ static __device__ inline void turn_some(struct totals *totals, struct ends<int> 
         totals[c].sum += (uint32_t)v;
         totals[c].square += (uint32_t)v * (uint32_t)v;
         unsigned tag = sample_tag(turn, (unsigned)i);
-        ends_note(&ends[c], v, tag, v, tag);
+        if (ENDS)
+            ends_note(&ends[c], v, tag, v, tag);
     }
 }
 
-template <typename T, int CHANNELS, bool OPAQUE>
+/* ENDS: minima and maxima too. */
+template <typename T, int CHANNELS, bool OPAQUE, bool ENDS>
 static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<T, CHANNELS>::BLOCKS))
     reduce(struct device_reduction *found, struct gi_image src, struct walk walk)
 {
@@ -171,10 +170,15 @@ static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<T, CHANNE
             whole &= piece.n == piece.SAMPLES;
             walk_next(walk, &y, &index);
         }
-        if (whole)
-            turn_whole<T, CHANNELS>(mine, ends, pieces, turn);
-        else
-            turn_some<T, CHANNELS, OPAQUE>(mine, ends, pieces, turn);
+        if (!whole) {
+            turn_some<T, CHANNELS, OPAQUE, ENDS>(mine, ends, pieces, turn);
+            continue;
+        }
+        turn_sums<CHANNELS>(mine, pieces, (T)0);
+        for (int c = 0; c < CHANNELS; c++)
+            mine[c].n += piece<T, CHANNELS>::SAMPLES / CHANNELS * reduce_shape<T, CHANNELS>::TURN;
+        if constexpr (ENDS)
+            turn_ends<T, CHANNELS>(ends, pieces, turn);
     }
     __shared__ device_u64 partial[REDUCE_WARPS][CHANNELS][3];
     for (int c = 0; c < CHANNELS; c++) {
@@ -183,7 +187,10 @@ static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<T, CHANNE
             if (threadIdx.x % WARP == 0)
                 partial[threadIdx.x / WARP][c][i] = sums[i];
     }
-    ends_finish<T, CHANNELS, OPAQUE>(found, ends, src, walk); /* with a barrier */
+    if (ENDS)
+        ends_finish<T, CHANNELS, OPAQUE>(found, ends, src, walk); /* with a barrier */
+    else
+        __syncthreads();
     if (threadIdx.x < CHANNELS * 3) {
         const int c = threadIdx.x / 3, i = threadIdx.x % 3;
         device_u64 sum = 0;
@@ -197,29 +204,32 @@ static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<T, CHANNE
 
 template <typename T, int CHANNELS>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct device_reduction *found,
-                             const struct gi_image *src, bool opaque, struct gi_err *err)
+                             const struct gi_image *src, bool opaque, bool ends, struct gi_err *err)
 {
     unsigned blocks = (unsigned)(cu->units * reduce_shape<T, CHANNELS>::BLOCKS);
     struct walk walk =
         walk_of(src, piece<T, CHANNELS>::SAMPLES * sizeof(T), (size_t)blocks * REDUCE_THREADS);
+    void (*kernel)(struct device_reduction *, struct gi_image, struct walk) =
+        ends ? reduce<T, CHANNELS, false, true> : reduce<T, CHANNELS, false, false>;
     if (opaque)
-        reduce<T, CHANNELS, CHANNELS % 2 == 0>
-            <<<blocks, REDUCE_THREADS, 0, cu->stream>>>(found, *src, walk);
-    else
-        reduce<T, CHANNELS, false><<<blocks, REDUCE_THREADS, 0, cu->stream>>>(found, *src, walk);
+        kernel = reduce<T, CHANNELS, CHANNELS % 2 == 0, true>;
+    kernel<<<blocks, REDUCE_THREADS, 0, cu->stream>>>(found, *src, walk);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
 enum gi_status gi_cuda_reduce_launch(struct gi_cuda_queue *cu, void *device,
-                                     const struct gi_image *src, bool opaque, struct gi_err *err)
+                                     const struct gi_image *src, const struct gi_reduce *spec,
+                                     struct gi_err *err)
 {
     struct device_reduction *found = (struct device_reduction *)device;
+    bool opaque = spec->opaque && gi_has_alpha(src), ends = !spec->sums_only;
     if (src->type == GI_F32)
         return gi_cuda_reduce_floats(cu, found, src, opaque, err);
     if (src->type == GI_U16)
-        GI_CUDA_CHANNELS(src->channels, launch<uint16_t, CHANNELS>(cu, found, src, opaque, err));
-    GI_CUDA_CHANNELS(src->channels, launch<uint8_t, CHANNELS>(cu, found, src, opaque, err));
+        GI_CUDA_CHANNELS(src->channels,
+                         launch<uint16_t, CHANNELS>(cu, found, src, opaque, ends, err));
+    GI_CUDA_CHANNELS(src->channels, launch<uint8_t, CHANNELS>(cu, found, src, opaque, ends, err));
 }
 
 size_t gi_cuda_reduce_nbytes(const struct gi_image *src)
@@ -261,7 +271,7 @@ static struct gi_reduction from_device(const struct device_reduction *device,
         found.sum.w[0] = found.magnitude.w[0] = device->digits.sum[0];
         found.square.w[0] = device->digits.square[0];
     }
-    if (found.n) {
+    if (found.n && !spec->sums_only) {
         uint64_t before = (uint64_t)spec->y * (uint64_t)src->width;
         uint64_t min = ~device->ends[0], max = ~device->ends[1];
         found.min = end_value((uint32_t)(min >> 32), src->type);
@@ -272,9 +282,10 @@ static struct gi_reduction from_device(const struct device_reduction *device,
     return found;
 }
 
-static enum gi_status by_pieces(struct gi_queue *queue, struct gi_reduction *found,
-                                const struct gi_image *src, const struct gi_reduce *spec,
-                                struct gi_err *err)
+/* `launched` is `spec`, or the same with minima and maxima, which are then dropped. */
+static enum gi_status run(struct gi_queue *queue, struct gi_reduction *found,
+                          const struct gi_image *src, const struct gi_reduce *spec,
+                          const struct gi_reduce *launched, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct device_reduction *device, host[GI_MAX_CHANNELS];
@@ -283,7 +294,7 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_reduction *fou
     if (status)
         return status;
     GI_CUDA_TRY(cudaMemsetAsync(device, 0, nbytes, cu->stream));
-    status = gi_cuda_reduce_launch(cu, device, src, spec->opaque && gi_has_alpha(src), err);
+    status = gi_cuda_reduce_launch(cu, device, src, launched, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, host, nbytes, device, nbytes, nbytes, 1, err);
     for (int c = 0; c < src->channels && !status; c++) {
@@ -291,6 +302,28 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_reduction *fou
         gi_reduction_add(&found[c], &part);
     }
     return status;
+}
+
+static enum gi_status by_pieces(struct gi_queue *queue, struct gi_reduction *found,
+                                const struct gi_image *src, const struct gi_reduce *spec,
+                                struct gi_err *err)
+{
+    struct gi_reduce all = *spec;
+    all.sums_only = false;
+    return run(queue, found, src, spec, &all, err);
+}
+
+static enum gi_status by_sums(struct gi_queue *queue, struct gi_reduction *found,
+                              const struct gi_image *src, const struct gi_reduce *spec,
+                              struct gi_err *err)
+{
+    return run(queue, found, src, spec, spec, err);
+}
+
+static bool sums_takes(const struct gi_queue *queue, const struct gi_image *src,
+                       const struct gi_reduce *spec)
+{
+    return spec->sums_only && src->type != GI_F32 && !(spec->opaque && gi_has_alpha(src));
 }
 
 static bool integers_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -306,6 +339,7 @@ static bool floats_takes(const struct gi_queue *queue, const struct gi_image *sr
 }
 
 const struct gi_reduce_way gi_cuda_reduce_ways[GI_WAYS_MAX] = {
+    {{"sums", "8 and 16 bits, sums alone"}, sums_takes, by_sums},
     {{"integers", "8 and 16 bits"}, integers_takes, by_pieces},
     {{"floats", "floats: sums of digits (reduce_floats.cu)"}, floats_takes, by_pieces},
 };

@@ -1,4 +1,4 @@
-/* Plain sums of samples and of their squares, exact in integers: reduction by thread, warp and
+/* Sums of quantised floats and of their squares, exact in integers: reduction by thread, warp and
  * block.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
@@ -14,77 +14,31 @@ struct quantisers {
 };
 
 /* Pieces that a thread has in flight, and resident blocks per multiprocessor. */
-template <typename T, int CHANNELS> struct shape {
-    enum { TURN = CHANNELS == 3 ? 2 : 4, BLOCKS = sizeof(T) == 4 && CHANNELS > 2 ? 3 : 4 };
-    typedef struct piece<T, CHANNELS> turn[TURN];
+template <int CHANNELS> struct shape {
+    enum { TURN = CHANNELS == 3 ? 2 : 4, BLOCKS = CHANNELS > 2 ? 3 : 4 };
+    typedef struct piece<float, CHANNELS> turn[TURN];
 };
 
-/* Blanks samples outside the row: 0 adds nothing to integer sums, NaN adds nothing to float
- * sums. */
-template <typename T, int CHANNELS>
-static __device__ inline void piece_blank(struct piece<T, CHANNELS> *piece)
+/* Blanks samples outside the row: NaN adds nothing. */
+template <int CHANNELS>
+static __device__ inline void piece_blank(struct piece<float, CHANNELS> *piece)
 {
 #pragma unroll
     for (int i = 0; i < piece->SAMPLES; i++)
         if (i >= piece->n)
-            piece->samples[i] = sizeof(T) == 4 ? (T)NAN : (T)0;
+            piece->samples[i] = NAN;
 }
 
-/* ---- sums of a step: `n` for floats only ---- */
-
-/* Mask of the bytes of word `word` of a piece that belong to channel `c`. */
-template <int CHANNELS> static __device__ constexpr uint32_t bytes_of(int word, int c)
-{
-    uint32_t mask = 0;
-    for (int i = 0; i < 4; i++)
-        mask |= (4 * word + i) % CHANNELS == c ? 0xffu << 8 * i : 0;
-    return mask;
-}
-
+/* Adds the samples of channel c of a step. */
 template <int CHANNELS>
 static __device__ inline void turn_add(struct gi_sums *sums, int c,
-                                       const typename shape<uint8_t, CHANNELS>::turn &pieces,
-                                       const struct quantiser &)
-{
-    constexpr int WORDS = piece<uint8_t, CHANNELS>::SAMPLES / 4;
-    uint32_t q = 0, q2 = 0;
-#pragma unroll
-    for (int i = 0; i < shape<uint8_t, CHANNELS>::TURN * WORDS; i++) {
-        uint32_t word = ((const uint32_t *)pieces[i / WORDS].samples)[i % WORDS];
-        const uint32_t mask = bytes_of<CHANNELS>(i % WORDS, c);
-        q = __dp4a(word, mask & 0x01010101u, q);
-        q2 = __dp4a(word, word & mask, q2);
-    }
-    sums->q += q;
-    sums->q2_low += q2;
-}
-
-template <int CHANNELS>
-static __device__ inline void turn_add(struct gi_sums *sums, int c,
-                                       const typename shape<uint16_t, CHANNELS>::turn &pieces,
-                                       const struct quantiser &)
-{
-    constexpr int N = piece<uint16_t, CHANNELS>::SAMPLES;
-    uint32_t q = 0;
-#pragma unroll
-    for (int i = 0; i < shape<uint16_t, CHANNELS>::TURN * N; i++)
-        if (i % CHANNELS == c) {
-            uint32_t v = pieces[i / N].samples[i % N];
-            q += v;
-            sums->q2_low += v * v; /* below 2^32 */
-        }
-    sums->q += q;
-}
-
-template <int CHANNELS>
-static __device__ inline void turn_add(struct gi_sums *sums, int c,
-                                       const typename shape<float, CHANNELS>::turn &pieces,
+                                       const typename shape<CHANNELS>::turn &pieces,
                                        const struct quantiser &z)
 {
     constexpr int N = piece<float, CHANNELS>::SAMPLES;
     uint32_t n = 0;
 #pragma unroll
-    for (int i = 0; i < shape<float, CHANNELS>::TURN * N; i++)
+    for (int i = 0; i < shape<CHANNELS>::TURN * N; i++)
         if (i % CHANNELS == c) {
             float v = pieces[i / N].samples[i % N];
             uint32_t q = quantise(v, z); /* NaN gives 0 */
@@ -97,33 +51,30 @@ static __device__ inline void turn_add(struct gi_sums *sums, int c,
     sums->n += n;
 }
 
-template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(THREADS, (shape<T, CHANNELS>::BLOCKS))
+template <int CHANNELS>
+static __global__ void __launch_bounds__(THREADS, (shape<CHANNELS>::BLOCKS))
     sum_channels(struct gi_sums *sums, struct gi_image src, struct walk walk, struct quantisers z)
 {
     struct gi_sums mine[CHANNELS] = {};
     unsigned index, y;
     walk_start(walk, &y, &index, blockIdx.x * THREADS + threadIdx.x);
     while (y < (unsigned)src.height) {
-        typename shape<T, CHANNELS>::turn pieces;
+        typename shape<CHANNELS>::turn pieces;
         bool whole = true;
 #pragma unroll
-        for (struct piece<T, CHANNELS> &piece : pieces) {
+        for (struct piece<float, CHANNELS> &piece : pieces) {
             piece_load(&piece, src, y, index);
             whole &= piece.n == piece.SAMPLES;
             walk_next(walk, &y, &index);
         }
         if (!whole)
 #pragma unroll
-            for (struct piece<T, CHANNELS> &piece : pieces)
+            for (struct piece<float, CHANNELS> &piece : pieces)
                 piece_blank(&piece);
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             turn_add<CHANNELS>(&mine[c], c, pieces, z.channel[c]);
     }
-    if (sizeof(T) < 4 && blockIdx.x == 0 && threadIdx.x == 0)
-        for (int c = 0; c < CHANNELS; c++)
-            mine[c].n = (uint64_t)src.width * (uint64_t)src.height;
     __shared__ device_u64 partial[WARPS][CHANNELS * FIELDS];
     for (int c = 0; c < CHANNELS; c++) {
         device_u64 fields[FIELDS] = {warp_sum(mine[c].n), warp_sum(mine[c].q),
@@ -142,35 +93,28 @@ static __global__ void __launch_bounds__(THREADS, (shape<T, CHANNELS>::BLOCKS))
     }
 }
 
-template <typename T, int CHANNELS>
+template <int CHANNELS>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
                              const struct gi_image *src, const struct quantisers *z,
                              struct gi_err *err)
 {
-    unsigned blocks = (unsigned)(cu->units * shape<T, CHANNELS>::BLOCKS);
+    unsigned blocks = (unsigned)(cu->units * shape<CHANNELS>::BLOCKS);
     struct walk walk =
-        walk_of(src, piece<T, CHANNELS>::SAMPLES * sizeof(T), (size_t)blocks * THREADS);
-    sum_channels<T, CHANNELS><<<blocks, THREADS, 0, cu->stream>>>(sums, *src, walk, *z);
+        walk_of(src, piece<float, CHANNELS>::SAMPLES * sizeof(float), (size_t)blocks * THREADS);
+    sum_channels<CHANNELS><<<blocks, THREADS, 0, cu->stream>>>(sums, *src, walk, *z);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-template <typename T>
+/* lo and hi are host memory, sums device memory. */
 static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_sums *sums,
-                                      const struct gi_image *src, const struct quantisers *z,
+                                      const struct gi_image *src, const float *lo, const float *hi,
                                       struct gi_err *err)
 {
-    GI_CUDA_CHANNELS(src->channels, launch<T, CHANNELS>(cu, sums, src, z, err));
-}
-
-enum gi_status gi_cuda_sums_launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
-                                   const struct gi_image *src, const float *lo, const float *hi,
-                                   struct gi_err *err)
-{
     struct quantisers z = {};
-    for (int c = 0; c < src->channels && src->type == GI_F32; c++)
+    for (int c = 0; c < src->channels; c++)
         z.channel[c] = quantiser_of(lo[c], hi[c]);
-    GI_CUDA_TYPES(src->type, launch_channels<T>(cu, sums, src, &z, err));
+    GI_CUDA_CHANNELS(src->channels, launch<CHANNELS>(cu, sums, src, &z, err));
 }
 
 static enum gi_status by_pieces(struct gi_queue *queue, struct gi_sums *sums,
@@ -184,7 +128,7 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_sums *sums,
     if (status)
         return status;
     GI_CUDA_TRY(cudaMemsetAsync(device, 0, nbytes, cu->stream));
-    status = gi_cuda_sums_launch(cu, device, src, range->lo, range->hi, err);
+    status = launch_channels(cu, device, src, range->lo, range->hi, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, found, nbytes, device, nbytes, nbytes, 1, err);
     for (int c = 0; c < src->channels && !status; c++) {
