@@ -364,6 +364,8 @@ static enum gi_status by_bins(struct gi_queue *queue, uint64_t *counts, const st
     return run(queue, counts, src, spec, BINS, err);
 }
 
+/* AVX-512, one thread, 2048 x 2048, 8-bit gray, us: random: planes 1728, bytes 2092, bins 2179;
+ * constant: 1836, 7513, 7318. */
 const struct gi_histogram_way GI_CPU(histogram_ways)[GI_WAYS_MAX] = {
     {{"planes", "gray of 8 bits, where AVX-512 counts bits"}, planes_takes, by_planes},
     {{"bytes", "8 bits"}, bytes_takes, by_bytes},

@@ -346,6 +346,7 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, plain_run<T>(cu, &args, err));
 }
 
+/* H100, 8192 x 8192, 8-bit gray, us: k 9: near 860, plain 8387, joint 21460. */
 const struct gi_bilateral_way gi_cuda_bilateral_ways[GI_WAYS_MAX] = {
     {{"near", "k up to 9 of 8-bit gray"}, near_takes, near},
     {{"plain", "no guide"}, plain_takes, plain},
