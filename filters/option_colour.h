@@ -15,16 +15,16 @@ struct gi_colour {
     double v[GI_MAX_CHANNELS]; /* named: red, green, blue, alpha, each 0 to 1 */
 };
 
-/* Reads all of `text`: sample values separated by commas, "#rgb", "#rgba", "#rrggbb" or
- * "#rrggbbaa", or a name: the basic ones of CSS, cyan, magenta, grey, orange and transparent
- * (https://www.w3.org/TR/css-color-4/#named-colors). Returns false for any other text; *colour is
- * undefined then. */
+/* Reads a colour from all of `text`: sample values separated by commas; hexadecimal digits "#rgb",
+ * "#rgba", "#rrggbb" or "#rrggbbaa"; or a name. The names are the 16 basic colours of CSS and cyan,
+ * magenta, grey, orange and transparent (https://www.w3.org/TR/css-color-4/#named-colors). Returns
+ * false for any other text, and *colour is undefined then. */
 bool gi_colour_read(struct gi_colour *colour, const char *text);
 
-/* Converts a colour to the sample values of a pixel of `image`'s type and channels. One value is
- * used for all channels; of several values the last is used for the remaining channels, except that
- * alpha is opaque. A named colour in a gray image becomes its luma (ITU-R BT.709), for integer
- * samples rounded half up. */
+/* Converts a colour to the sample values of a pixel of `image`'s type and channels. A single value
+ * is used for all channels. If there are several values, but fewer than channels, the last one is
+ * repeated, and alpha is opaque. A named colour in a gray image becomes its luma (ITU-R BT.709),
+ * rounded half up if samples are integers. */
 void gi_colour_pixel(float pixel[GI_MAX_CHANNELS], const struct gi_colour *colour,
                      const struct gi_image *image);
 

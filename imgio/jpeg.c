@@ -125,7 +125,9 @@ static void errors_init(struct errors *e, struct gi_decode *decode, struct gi_er
     e->blocks = 0;
 }
 
-/* In a damaged file libjpeg may find other scans than the markers announce. */
+/* Limits the work for a file of many scans: at the start of each scan adds its blocks to the total
+ * and stops the decoder above the limit. The markers were checked before, but in a damaged file
+ * libjpeg may find other scans than they announce. */
 static void on_progress(j_common_ptr common)
 {
     struct errors *e = (struct errors *)common->err;

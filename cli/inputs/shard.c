@@ -79,7 +79,9 @@ static enum gi_status find_scheduler(const struct scheduler **found, struct gi_e
     return GI_OK;
 }
 
-/* Checks that the `count` tasks of the array can make up *n shards; 0: sets *n to `count`. */
+/* Sets *n, if it is 0, to the number of tasks that scheduler `s` reports. Otherwise checks that
+ * this number, if it is reported, is at most *n. If the array makes up all shards, its task numbers
+ * may have no gaps. */
 static enum gi_status check_count(uint32_t *n, const struct scheduler *s, struct gi_err *err)
 {
     uint32_t count = 0, lowest = 0, highest = 0;

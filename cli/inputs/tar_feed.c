@@ -210,10 +210,11 @@ static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct g
     return true;
 }
 
-/* Reads the member's `nbytes` into the buffer. As for a file, --max-pixels limits an image that
- * takes more than twice the bytes that hold it: the bytes read are compared with the bytes of the
- * tar so far, because the member's stated size may be false. Returns false, with the item's error,
- * above that. */
+/* Reads the member's `nbytes` into the buffer. As for a file, --max-pixels limits what
+ * decompression may make of few bytes: a member that is longer than this number, and is not an
+ * image that fills it, is read in steps and refused once more than twice the bytes of the tar so
+ * far have been read. The bytes read are counted, because the member's stated size may be false.
+ * Returns false, with the item's error, if the member is refused. */
 static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                  uint64_t nbytes, struct gi_err *fault)
 {

@@ -12,9 +12,9 @@ enum { GI_NUMBER_NBYTES = 32 };
  * terminating zero. Returns the end. */
 char *gi_number_whole(char *to, uint64_t value);
 
-/* Writes integers below 2^53 without a fraction; from 1 to 9e6 nine decimals without trailing zeros
- * (at least ten digits, enough to restore a float); else twelve digits. NaN and infinity:
- * `nothing`. */
+/* Writes `value` like gi_number_whole(). Integers below 2^53 have no fraction. Other numbers from 1
+ * to 9e6 have nine decimals without trailing zeros, which is enough to restore a float; all others
+ * have twelve digits. NaN and infinity are written as the text `nothing`. */
 char *gi_number_real(char *to, double value, const char *nothing);
 
 #endif

@@ -86,8 +86,8 @@ static enum gi_status alloc_like(struct gi_queue *queue, struct gi_image *image,
     return queue->k->alloc(queue, image, src->width, src->height, src->channels, src->type, err);
 }
 
-/* Returns the specification of the same min or max filter for pixels whose transparent ones were
- * replaced. */
+/* Returns `spec` for an image whose transparent pixels have been replaced by values that never win:
+ * alpha is filtered too, and a transparent border value is replaced in the same way. */
 static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
                                      const struct gi_ignore_transparent *ignoring,
                                      const struct gi_image *src)
@@ -102,8 +102,8 @@ static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
     return all;
 }
 
-/* Runs a min or max filter that ignores transparent pixels: they get a value that loses against
- * every other sample. */
+/* Runs a min or max filter that ignores transparent pixels: they first get a value that is never
+ * the minimum (maximum) while another sample is in reach. */
 static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_min_max *spec,
                                 struct gi_err *err)

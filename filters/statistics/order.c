@@ -1,7 +1,9 @@
 /* Statistics from exact integers: mean and deviation, and order statistics of floats by two-step
  * radix selection (upper, then lower half of the keys).
- * | 128-bit products are exact: n < 2^32 and q < 2^31, so n * sum(q^2) and (sum q)^2 stay below
- * 2^126, and their difference has no cancellation error.
+ *
+ * The variance is (n * sum(q^2) - (sum q)^2) / n^2, where q is a sample as an integer, below 2^31
+ * in absolute value, and n < 2^32 the number of samples. Both products are below 2^126, so integers
+ * of 128 bits hold them exactly, and their difference has no cancellation error.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/order.h"
 

@@ -9,9 +9,9 @@ struct gi_stack_params {
     int method; /* enum gi_stack_method */
     double kappa;
     int images; /* side by side in the first source */
-    /* No options: a stack that is reduced in several runs. The result is then GI_U32 with double
-     * sums (kernels/statistics.h), and the second source is that of the runs before, which had
-     * `nearlier` images. */
+    /* No option sets these two. `continues`: the stack is reduced in several runs. The result of a
+     * run is then GI_U32 with double sums (kernels/statistics.h); the second source is the result
+     * of the previous run and covers the `nearlier` images so far. */
     bool continues;
     uint64_t nearlier;
 };

@@ -12,8 +12,8 @@ static inline int gi_curve_values(enum gi_type type)
     return type == GI_U8 ? 256 : 65536;
 }
 
-/* Counts the values: counts[c * gi_curve_values() + v] += occurrences in channel c; floats only
- * from 0 to 1. Errors: histogram's. */
+/* Adds the number of samples of channel c that have value v to counts[c * gi_curve_values() + v].
+ * Float samples outside 0 to 1 are not counted. Errors: those of the primitive `histogram`. */
 enum gi_status gi_curve_count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                               struct gi_err *err);
 
@@ -28,8 +28,9 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
     "normalize brings other ranges to 0 to 1."
 
 struct gi_curve {
-    /* Returns the result of value v of that colour channel: any number, rounded half to even and
-     * limited to the type; NaN: 0. For GI_F32 a number, which is divided by 65535. */
+    /* Returns the result for value v of a colour channel. The caller rounds it half to even and
+     * limits it to the range of the type; NaN becomes 0. For GI_F32 the caller only divides it by
+     * 65535. */
     double (*at)(const void *arg, int channel, double v);
     const void *arg;
     bool each;      /* each channel has its own curve; otherwise that of channel 0 is for all */

@@ -100,9 +100,10 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Minimum and maximum of the finite samples of a float image, between which levels are defined; for
- * WOLF also of integer images. */
+/* What the measuring passes find. */
 struct state {
+    /* Minimum and maximum of the finite samples per channel: of float images, whose samples are
+     * rounded to equal steps between them, and for WOLF of integer images too. */
     struct gi_reduction found[GI_MAX_CHANNELS];
     double most; /* WOLF: the maximum of N * N * s * s, in levels */
 };

@@ -182,7 +182,8 @@ static double curve(const void *arg, int channel, double v)
     return curves->to[channel * curves->each + (int)v];
 }
 
-/* The state: counts of the image, then those of the reference. */
+/* Counts the sample values of a band of the image and, where it is given, of the reference. `state`
+ * has the image's counts first, then the reference's. */
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               const struct gi_look *look, struct gi_err *err)
 {
@@ -194,7 +195,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* The first band needs the whole reference. */
+/* Returns the rows of the reference that a band needs: the first band all, the others none. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     (void)y1;

@@ -19,9 +19,9 @@ struct gi_tile {
     int x0, x1, y0, y1; /* columns x0 <= x < x1, rows y0 <= y < y1 */
 };
 
-enum {
-    GI_ROWS_AT_ONCE = 4
-}; /* result rows of one combine(): they share the loads of the ring buffer's rows */
+/* Maximum number of result rows per call of filter_rows(), which share the loads of the ring
+ * buffer's rows. */
+enum { GI_ROWS_AT_ONCE = 4 };
 
 /* A neighbourhood operation. For every source row of a tile, `make` turns the padded row (floats of
  * the tile's pixels with `left` and `right` more at its sides) into a slot of the ring buffer,
@@ -35,7 +35,7 @@ struct gi_sweep {
     struct gi_epilogue epilogue;
     enum gi_alpha_rule alpha; /* PLAIN for an image without alpha */
     float inverse_sum;        /* 1 / sum of the weights, for GI_ALPHA_WEIGH */
-    const void *spec;         /* passed on to make and combine */
+    const void *spec;         /* for make() and filter_rows() */
     int left, right;          /* pixels */
     int above, nrows;         /* rows */
     int planes; /* rows of n samples in a slot; 0: the slot is the padded row itself */

@@ -162,8 +162,10 @@ static void make_row(const struct worker *w, int y)
         keep_alpha(e, y);
 }
 
-/* Computes rows y0 <= y < y1 of the tile, at most one block: row y is the minimum (maximum) of the
- * block's suffix that begins at its first row and of the prefix of the next block. */
+/* Computes rows y0 <= y < y1 of the tile by van Herk/Gil-Werman; y1 - y0 is at most `height`, the
+ * side of the structuring element. The source rows are in blocks of `height` rows. The rows that
+ * result row y needs are the end of one block and the start of the next, so the result is the
+ * minimum (maximum) of a suffix of the first block and a prefix of the second. */
 static void make_block(struct worker *w, int y0, int y1)
 {
     const struct min_max *e = w->e;

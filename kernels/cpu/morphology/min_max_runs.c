@@ -1,7 +1,11 @@
-/* Min and max filters with a structuring element of any shape, given as runs. For every source row
- * the minima (maxima) of 1, 2, 4, ... samples from each sample on are made by doubling; two of
- * them, overlapping, give any run, which is folded into the result rows whose structuring element
- * has that run in this row. SPDX-License-Identifier: MIT */
+/* Min and max filters with a structuring element of any shape, given as horizontal runs of pixels.
+ *
+ * For every source row, level l holds at each sample the minimum (maximum) of 2^l samples from
+ * there on; it is made from two samples of level l - 1. The minimum of a run of n samples is that
+ * of two overlapping samples of the highest level with 2^l <= n: for n = 6 those of 4 samples at 0
+ * and at
+ * 2. It is folded into every result row whose structuring element has this run in this source row.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/morphology/min_max.h"
 
 enum {

@@ -1,6 +1,6 @@
-/* Stream compaction of the foreground pixels: each band counts, a prefix sum gives each band its
- * place, each band writes.
- * SPDX-License-Identifier: MIT */
+/* Stream compaction of the foreground pixels into a list. Each band of rows counts its pixels, a
+ * prefix sum of the counts gives the index of the band's first list entry, and each band then
+ * writes its entries from there on. SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/bit_rows.h"
 
 struct select_job {

@@ -66,7 +66,9 @@ static void carry_on(const struct scan *scan)
     }
 }
 
-/* Adds to `above` the values of row y, summed along the row or not. */
+/* Turns `above`, the results of row y - 1 (zeros if y is the first row of a band), into those of
+ * row y. With GI_SCAN_COLUMNS it adds the values of the row, with GI_SCAN_BOTH their prefix sums;
+ * with GI_SCAN_ROWS the prefix sums overwrite it, because rows are independent. */
 static void next_row(const struct scan *scan, uint64_t *above, int y)
 {
     size_t n = gi_row_samples(scan->src), channels = (size_t)scan->src->channels;

@@ -120,7 +120,8 @@ static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words
         words_store<WIDE>((unsigned *)out + i, words + i);
 }
 
-/* sum + the lower two bytes of b, signed, times the halves of a. */
+/* Returns sum + a.lo * b0 + a.hi * b1: a holds two unsigned values of 16 bits, b0 and b1 are the
+ * lower two bytes of b as signed values. */
 static __device__ __forceinline__ unsigned dot2(unsigned a, unsigned b, unsigned sum)
 {
     asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));

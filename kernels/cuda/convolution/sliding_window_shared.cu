@@ -81,8 +81,9 @@ static __device__ __noinline__ int border_outside(long long i, int n, enum gi_bo
     return gi_border_index(i, n, border);
 }
 
-/* Starts copying this lane's 16 bytes of each of TALL rows from y on, as far as these rows are
- * inside the image; the bytes begin at `byte` of a row. */
+/* Starts asynchronous copies of TALL rows from y on to shared memory: COPIERS lanes copy a row, 16
+ * bytes each, from offset `byte` of the image row. Rows outside the image are those that the border
+ * mode names; with GI_BORDER_VALUE they are not copied. */
 template <int COPIERS, int RAW>
 static __device__ __forceinline__ void sliding_shared_fetch(char *to, const struct source *src,
                                                             long long byte, int y)
@@ -105,9 +106,10 @@ static __device__ __forceinline__ void sliding_shared_fetch(char *to, const stru
     }
 }
 
-/* Writes samples k to k + n - 1 of a strip, which are left or right of the image, in TALL rows from
- * y on. They are copies of samples of the same rows if these are in the strip, otherwise loaded
- * from the image, or the border value. `first`: index of the strip's sample 0 in the image row. */
+/* Fills samples k to k + n - 1 of a strip in TALL rows from y on; they are left or right of the
+ * image. The border mode names a sample of the same row for each: it is copied within the strip, or
+ * loaded from the image if the strip does not hold it. With GI_BORDER_VALUE it is the border value.
+ * `first`: index of the strip's sample 0 in the image row. */
 template <typename T, int CHANNELS, int COUNT, int RAW>
 static __device__ __forceinline__ void sliding_shared_side(T *raw, const struct source *src,
                                                            long long first, int y, int k, int n)

@@ -55,8 +55,8 @@ static double pci_number(const char *bus, const char *file)
     return value;
 }
 
-/* Bytes per second of the PCI Express link at its highest speed: transfers per second and lane, one
- * bit each. */
+/* Returns the bytes per second of the GPU's PCI Express link at its highest speed, 0 if unknown.
+ * The file max_link_speed has 1e9 transfers per second and lane; a transfer is one bit. */
 static double link_rate(int ordinal)
 {
     char bus[32] = "";

@@ -14,9 +14,10 @@
  *     |     next step       |             +----------------+
  *     +---------------------+
  *
- * A thread computes runs of REMAP_ACROSS = 4 pixels that are APART = 8 columns apart, so that the 8
- * lanes of a row load neighbouring texels, mostly free of bank conflicts. Exchange: results are
- * transposed among four lanes, so that every lane stores whole words.
+ * A thread computes REMAP_ACROSS = 4 pixels of a row at a time, its run; neighbouring pixels of a
+ * run are APART = 8 columns apart. So the 8 lanes of a row load neighbouring texels, mostly free of
+ * bank conflicts. Exchange: results are transposed among four lanes, so that every lane stores
+ * whole words.
  *
  * Phases: load (find and copy the patch), compute (interpolate a run), exchange (transpose), store.
  *

@@ -14,6 +14,11 @@
  *     y + 2   } with next[0]            }
  *     y + 3     next[1]         --------------------------------  select(): median of row y + 1
  *
+ * In each step next[] are the two rows that are new, each sorted; carry is next[1] of the step
+ * before; pairs[] are the merged rows that the windows of both result rows contain; single[] are
+ * the sorted rows y - HALF, y - HALF + 2 and so on, of which single[0] is only in the window of row
+ * y, as next[1] is only in that of row y + 1.
+ *
  * Each row of a window is sorted once for all windows that contain it; rows are merged in pairs
  * (Batcher), and the K - 1 common rows of two windows once for both. SKEW staggers words for
  * conflict-free reads by threads that are ACROSS columns apart.

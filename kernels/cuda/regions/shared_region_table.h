@@ -285,13 +285,15 @@ static __device__ inline void word_merge(uint64_t *word, unsigned i, uint64_t v)
     }
 }
 
-/* Word `i` of the sums of no pixels. */
+/* Returns word `i` of a struct gi_region_sums without pixels. */
 static __device__ inline uint64_t word_empty(unsigned i)
 {
     return i == WORD_OF(min_x) ? UINT64_MAX : i == WORD_OF(min_key) ? UINT32_MAX : 0;
 }
 
-/* Stores `n` staged regions: overwrites them, or with MERGE merges them with atomics. */
+/* Copies the sums of the `n` staged regions from shared memory to `regions`, the result in global
+ * memory. With MERGE they are merged with the sums there by atomics, otherwise they overwrite them.
+ * Called by a whole warp. */
 template <bool MERGE>
 static __device__ inline void stage_flush(const struct stage *stage, unsigned n,
                                           struct gi_region_sums *regions)

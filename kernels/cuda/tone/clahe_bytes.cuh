@@ -150,14 +150,18 @@ static __device__ void look_start(struct clahe_look *look, const struct clahe_ar
     }
 }
 
-/* Byte I of the four values as the float 2^23 + byte. One fmaf with the bulk term rounds like the
- * product of the byte. */
+/* Returns byte I of `four` as the float 2^23 + byte, which takes one __byte_perm() instead of a
+ * conversion. fmaf(2^23 + byte, w, -2^23 * w) with the term before_bulk or after_bulk is then byte
+ * * w, rounded once. */
 template <int I> static __device__ __forceinline__ float byte_float(unsigned four)
 {
     return __uint_as_float(__byte_perm(four, 0x4b000000u, 0x7550 | I));
 }
 
-/* EACH: every channel has tables of its own. */
+/* Returns the four samples of `word` after interpolation between the curves of four tiles. An entry
+ * of `tables` has the values of the upper left, upper right, lower left and lower right tile; c and
+ * b are the weights of the upper and of the lower ones. EACH: every channel has tables of its own.
+ */
 template <bool EACH>
 static __device__ __forceinline__ unsigned
 look_up(const struct clahe_look &look, const unsigned *tables, unsigned word, float b, float c)
