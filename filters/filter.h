@@ -137,8 +137,8 @@ extern const struct gi_choice gi_border_choices[];
     {                                                                                              \
         .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
         .offset = offsetof(params, member.value), .default_text = "0",                             \
-        .help =                                                                                    \
-            what ": a colour, or a sample value for all channels or one per channel, alpha last"   \
+        .help = what ": a colour, or a sample value for all channels or one per channel, alpha "   \
+                     "last; here --background is another name for it, and not the common option"   \
     }
 
 /* Returns the border specification for an image of `src`'s type and channels (gi_colour_pixel()).

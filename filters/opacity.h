@@ -23,10 +23,11 @@ bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
 
 /* For manuals of operations with the option --alpha. */
 #define GI_OPACITY_MANUAL                                                                          \
-    "Alpha stays as it is. Fully transparent pixels have no colour and are ignored: "              \
-    "the result is computed from the other pixels, and if there are none, the pixel "              \
-    "stays as it is. Partly transparent pixels count like opaque ones. The same applies "          \
-    "to --border-value: a transparent value (0 for all channels) is ignored, opaque black counts."
+    "Alpha stays as it is. Fully transparent pixels have no colour and are "                       \
+    "ignored: the result is computed from the other pixels, and if there are none, "               \
+    "the pixel stays as it is. Partly transparent pixels count like opaque ones. A "               \
+    "transparent --border-value (0 for all channels) is ignored too; opaque black "                \
+    "counts."
 #define GI_OPACITY_ALPHA_MANUAL                                                                    \
     GI_OPACITY_MANUAL                                                                              \
     " With --alpha all pixels count, and alpha is processed like the other channels"

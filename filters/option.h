@@ -78,6 +78,7 @@ struct gi_option {
     const struct gi_choice *choices; /* GI_OPT_CHOICE */
     const char *example; /* for an option that is required, or one of several: a value that selftest
                             and tests use, "" for a flag; NULL: the default is used */
+    bool one_of;         /* with `example`: another option can be given instead */
     const char *metavar; /* the argument's name in help: "N"; NULL: by type */
     const char *help;    /* one sentence, without range, default, unit or choices: those are printed
                             from the other members */

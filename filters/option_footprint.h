@@ -52,13 +52,16 @@ extern const struct gi_choice gi_footprint_shapes[];
 
 /* A paragraph for manuals about these two options. */
 #define GI_FOOTPRINT_SHAPE_MANUAL                                                                  \
-    "The structuring element is a rectangle (--k or --size), a disk or a diamond in "              \
-    "the square of --k (--shape), or any set of pixels (--mask). A disk has the pixels "           \
-    "whose distance to the middle is at most (k - 1) / 2, like scikit-image's disk(r); "           \
-    "a diamond those whose horizontal and vertical distances add up to at most that. "             \
-    "--mask has a row of 1 and 0 per line, or rows separated by ';' (\"0 1 0; 1 1 "                \
-    "1\"), or is an image such as mask.png, with at most 4001 runs of pixels. Its origin is "      \
-    "the middle of its rectangle, on an even side the later one of the two middle pixels."
+    "The structuring element is a rectangle (--k or --size), a disk or a diamond "                 \
+    "in the square of --k (--shape), or any set of pixels (--mask). A disk has the "               \
+    "pixels whose distance to the middle is at most (k - 1) / 2, like "                            \
+    "scikit-image's disk(r); a diamond has those whose horizontal and vertical "                   \
+    "distances add up to at most (k - 1) / 2. --mask is a text of rows, separated "                \
+    "by ';' or line ends (\"0 1 0; 1 1 1\"), where 1 is inside and 0 outside, or "                 \
+    "an image such as mask.png, whose black pixels are outside; it has at most "                   \
+    "4001 horizontal runs of pixels. The origin of the structuring element is the "                \
+    "middle of its rectangle, on an even side the later one of the two middle "                    \
+    "pixels."
 
 /* gi_filter.check for parameters that begin with a struct gi_footprint_params. */
 enum gi_status gi_footprint_check(void *params, struct gi_err *err);

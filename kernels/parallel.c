@@ -186,9 +186,9 @@ static bool room_for_thread(void)
     return true;
 }
 
-/* Starts workers if a run needs more than are idle, and returns how many of these to wake: not more
- * than it has work for, because a small image should not start threads on every CPU of a large
- * machine. Called with the lock held. */
+/* Starts worker threads if the run needs more than are idle, and returns how many idle ones to
+ * wake. A run gets at most as many workers as it has jobs, because a small image should not start
+ * threads on every CPU of a large machine. Called with the lock held. */
 static int call_workers(const struct run *run)
 {
     int wanted = run->threads - 1, idle = workers.nidle < wanted ? workers.nidle : wanted;

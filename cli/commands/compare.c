@@ -65,8 +65,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_compare_params, diff),
      .metavar = "FILE",
-     .help = "Write the picture of the absolute difference; of many pairs a folder, with a PNG per "
-             "pair under the name of the first"},
+     .help = "Write the absolute difference as an image to this file; for many pairs, write "
+             "a PNG per pair to this folder, with the name of the first file"},
     {.name = "gain",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct gi_compare_params, gain),

@@ -49,6 +49,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, cell),
      .default_text = "256x256",
      .metavar = "WxH",
+     .form = "WIDTHxHEIGHT",
      .help = "Width and height of a cell in pixels"},
     {.name = "fill",
      .type = GI_OPT_FLAG,
@@ -365,13 +366,15 @@ const struct gi_command gi_command_montage = {
     .operands = "INPUT... OUTPUT",
     .summary = "Montage: many images on one contact sheet",
     .manual = "A contact sheet: each image is resized to fit its cell, and placed there by "
-              "--gravity; cells are filled row by row. The sheet has the deepest type among the "
-              "images, colour and alpha if one of them has these, and their ICC profile if all "
-              "have the same; gray images become gray in colour, and images without alpha are "
-              "opaque. Images are read one after the other, and only the sheet stays in memory.\n"
+              "--gravity; cells are filled row by row. The sheet is float if one of the "
+              "images is, otherwise of 16 bits if one is, otherwise of 8 bits. It has colour "
+              "if one of the images has colour and alpha if one has alpha, and the ICC "
+              "profile of the images if all have the same; gray images stay gray, and images "
+              "without alpha are opaque. Images are read one after the other, and only the "
+              "sheet stays in memory.\n"
               "\n"
-              "--report has a line per input and then one for the sheet, whose field inputs is "
-              "their number.",
+              "--report has a line per input and then one for the sheet, whose field inputs "
+              "is the number of inputs.",
     .examples = "gpuimg montage *.jpg sheet.jpg\n"
                 "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
                 "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255",

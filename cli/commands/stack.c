@@ -341,16 +341,20 @@ const struct gi_command gi_command_stack = {
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
     .summary = "Stack images into one: mean, median, sum, sigma clipping",
-    .manual = "Each sample of the output is computed from the samples at its place in all "
-              "inputs, alpha like any other channel; it is NaN if one of them is NaN. The inputs "
-              "have the same size, channels and type. Every file is read once.\n\n"
-              "mean, min, max and sum hold sums and a few images. median and sigma-clip need all "
-              "images; if these take more than --memory, they are stored, decoded, in a "
-              "temporary file in $TMPDIR, or else in /var/tmp, and read from it part by part. "
-              "The bytes are the same. An image that cannot be read, or of another shape, ends "
-              "the command.\n\n"
-              "--report has a line per input and then one of the whole, with inputs, their "
-              "number.",
+    .manual = "Each sample of the output is computed from the samples at the same place in "
+              "all inputs, and is NaN if one of them is NaN. Alpha is treated like any other "
+              "channel. The inputs must have the same size, channels and type. Every file is "
+              "read once.\n"
+              "\n"
+              "mean, min, max and sum need memory for their sums and a few images. median "
+              "and sigma-clip need all images at once. If these take more than --memory, the "
+              "decoded images are stored in a temporary file in $TMPDIR, or else in "
+              "/var/tmp, and read from it part by part; the result is the same. The command "
+              "fails if an image cannot be read or has another size, type or number of "
+              "channels.\n"
+              "\n"
+              "--report has a line per input and then one for the whole stack, whose field "
+              "inputs is the number of inputs.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
                 "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
                 "gpuimg stack --method sum --recursive darks sum.pfm",

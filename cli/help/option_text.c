@@ -76,7 +76,8 @@ const char *gi_choice_describe(const struct gi_option *row, const struct gi_choi
 {
     int n = snprintf(buffer, nbytes, "%s", choice->help ? choice->help : ""), aliases = 0;
     for (const struct gi_choice *c = row->choices; c->name; c++)
-        if (c->alias_of && strcmp(c->alias_of, choice->name) == 0 && (size_t)n < nbytes)
+        if (c->alias_of && strcmp(c->alias_of, choice->name) == 0 && (size_t)n < nbytes &&
+            strcmp(c->name, "default") != 0) /* would read as the default of the option */
             n += snprintf(buffer + n, nbytes - (size_t)n, "%s%s",
                           aliases++ ? ", "
                           : n       ? " (also "
@@ -96,7 +97,7 @@ const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t
     if (!says_little && !gi_choices_have_help(row))
         gi_option_want(row, want, sizeof want);
     const char *default_text = row->default_text;
-    if (!default_text && row->example)
+    if (!default_text && row->example && !row->one_of)
         default_text = "none, must be given";
     int n = snprintf(buffer, nbytes, "%s%s", row->help,
                      gi_option_has_json(row) ? "; -j and --json are short for json" : "");

@@ -173,8 +173,9 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
     return GI_OK;
 }
 
-/* Returns whether the image that begins in the buffer has at most `max_pixels` pixels, and enough
- * samples to account for a file of `nbytes`, with text, profiles and plain numbers. */
+/* Returns whether the buffer begins with an image of at most `max_pixels` pixels that can fill a
+ * file of `nbytes`: at most TIMES the bytes of its samples, which leaves room for metadata and for
+ * samples as text. */
 static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
                   const struct gi_buffer *buffer, uint64_t nbytes, uint64_t max_pixels)
 {

@@ -222,9 +222,9 @@ const struct gi_option gi_pairs_options[] = {
     {.name = "tar",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_batch_params, tar),
-     .help = "A and B are tars, brace lists of as many tars such as 'x-{000..999}.tar', or "
-             "one of them is -: their members that are images by content are paired by name, "
-             "with a column for the tar"},
+     .help = "A and B are tars, or brace lists of the same number of tars, such as "
+             "'x-{000..999}.tar'; one of them may be - for standard input. Members that are "
+             "images by content are paired by name, and the table has a column for the tar"},
     {0},
 };
 

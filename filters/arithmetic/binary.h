@@ -22,8 +22,10 @@ struct gi_binary_params {
      .offset = offsetof(struct gi_binary_params, with),                                            \
      .picture = true,                                                                              \
      .example = "other.png",                                                                       \
+     .one_of = true,                                                                               \
      .metavar = "IMAGE",                                                                           \
-     .help = "The second image, of the input's size; a gray one serves all colours"},              \
+     .help = "The second image, of the input's size; a gray one serves all colours; or give "      \
+             "--value"},                                                                           \
     {                                                                                              \
         .name = "value", .type = GI_OPT_COLOUR,                                                    \
         .offset = offsetof(struct gi_binary_params, value), .help = what                           \

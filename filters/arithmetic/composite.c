@@ -165,18 +165,20 @@ const struct gi_filter gi_filter_composite = {
         "gpuimg composite photo.png out.png --with logo.png --gravity southeast --position 20,20\n"
         "gpuimg composite photo.png out.png --with mark.png --tile --opacity 0.2\n"
         "gpuimg composite photo.png warm.png --with paper.png --mode multiply",
-    .manual = "The image of --with is the source and the input the backdrop, both with straight "
-              "alpha as in files. The modes are those of W3C's Compositing and Blending Level 1: "
-              "over to plus are the operators of Porter and Duff; multiply to difference blend the "
-              "colours where both images are present, and composite the result over the backdrop. "
-              "Fully transparent pixels become black.\n"
+    .manual = "The image of --with is the source and the input the backdrop, both with "
+              "straight alpha as in files. The modes are those of W3C's Compositing and "
+              "Blending Level 1: over to plus are the operators of Porter and Duff; multiply "
+              "to difference blend the colours where both images are present, and composite "
+              "the result over the backdrop. Fully transparent pixels become black.\n"
               "\n"
-              "The result has the size and depth of the input, colour if either image has it, and "
-              "alpha if the input has it or the mode removes opacity: in, out and xor. Outside its "
-              "area the image of --with is transparent.\n"
+              "The result has the size and depth of the input. It has colour if one of the "
+              "images has it. It has alpha if the input has it, or if the mode makes opaque "
+              "pixels transparent (in, out and xor). Where the image of --with does not "
+              "cover the input, it counts as transparent.\n"
               "\n"
-              "Each mode is computed in float and rounded once, half to even; over differs from "
-              "Pillow's Image.alpha_composite() by at most 1 step where alpha is above 8.",
+              "Each mode is computed in float and rounded once, half to even; over differs "
+              "from Pillow's Image.alpha_composite() by at most 1 step where alpha is above "
+              "8.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

@@ -151,13 +151,15 @@ const struct gi_filter gi_filter_quantize = {
     .examples = "gpuimg quantize in.png few.png --colors 16\n"
                 "gpuimg quantize photo.jpg 256.png\n"
                 "gpuimg quantize --colors 8 --out-dir few *.png",
-    .manual = "The colours of the image are counted and divided into boxes by median cut: the "
-              "box with the largest sum of squared distances from its mean along one channel is "
-              "cut across that channel, with half of its pixels on either side, until there are "
-              "enough boxes. The mean of a box, rounded, is one of the new colours, and every "
-              "pixel takes the nearest of them (by the sum of squared differences, the first on "
-              "a tie). An image that has no more colours than asked for stays as it is. There is "
-              "no dithering; alpha does not count and stays as it is. It takes 8 bits.\n\n"
+    .manual = "The colours of the image are counted and divided into boxes by median cut. At "
+              "first one box holds all colours. In each step the box with the largest sum of "
+              "squared distances from its mean along one channel is cut across that channel, "
+              "with half of its pixels on either side, until there are --colors boxes. The "
+              "new colours are the means of the boxes, rounded, and every pixel takes the "
+              "nearest one (by the sum of squared differences, the first on a tie). An image "
+              "that has at most --colors colours stays as it is. There is no dithering. "
+              "Alpha has no influence and stays as it is. The input must have 8 bits.\n"
+              "\n"
               "Source: P. Heckbert, \"Color image quantization for frame buffer display\", "
               "SIGGRAPH 1982.",
     .options = options,

@@ -49,9 +49,9 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help = "The weight that is applied to the pixel itself, counted from zero at the "
-             "top left of the kernel as written; without it the middle, or right of and "
-             "below it"},
+     .help = "The weight that is applied to the pixel itself, counted from zero at the top "
+             "left of the kernel as written; without it the middle, on an even side the "
+             "later one of the two middle weights"},
     {.name = "flip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, flip),
@@ -277,21 +277,25 @@ const struct gi_filter gi_filter_convolve = {
     .examples = "gpuimg convolve in.png out.png --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"\n"
                 "gpuimg convolve in.png out.png --kernel \"3x3: 1 2 1 2 4 2 1 2 1\" --normalize\n"
                 "gpuimg convolve in.png emboss.png --kernel emboss.txt --bias 128",
-    .manual = "out(y, x) = bias + sum of kernel(j, i) in(y + j - anchor y, x + i - anchor x). "
-              "The kernel is applied as written (a correlation), like OpenCV's filter2D. With "
-              "--flip it is turned by 180 degrees first, which is the "
-              "convolution of the textbooks and of scipy.ndimage.convolve.\n\n"
-              "The kernel has any number of rows and columns, odd or even. Rows are separated by "
-              "';' or line ends, weights by blanks or commas. A prefix such as \"3x3:\" gives "
-              "width and height instead; one row of 9, 25, 49 and so on weights needs it (9x1: "
-              "is a row). A weight may be a fraction such as 1/16; a '#' begins a comment. The "
-              "anchor of an even side is the weight to the right of, or below, the centre, as in "
-              "OpenCV and scipy; --anchor picks another.\n\n"
-              "A kernel whose rows are all multiples of one row (a Gaussian, a mean, Sobel) is "
-              "separable. This is detected, and rows and columns are filtered one after the "
-              "other, which is much faster for large kernels and allows larger ones.\n\n"
-              "Colour is weighted by alpha. Alpha is filtered too, except by weights whose sum "
-              "is zero, such as those of an edge detector.",
+    .manual = "out(y, x) = bias + sum of kernel(j, i) in(y + j - anchor y, x + i - anchor "
+              "x). The kernel is applied as written (a correlation), like OpenCV's filter2D. "
+              "With --flip it is turned by 180 degrees first, which is the convolution of "
+              "the textbooks and of scipy.ndimage.convolve.\n"
+              "\n"
+              "The kernel has any number of rows and columns, odd or even. Rows are "
+              "separated by ';' or line ends, weights by blanks or commas. A prefix such as "
+              "\"3x3:\" gives width and height, and the weights then need no row ends. A "
+              "kernel of one row whose number of weights is an odd square (9, 25, 49, ...) "
+              "needs the prefix: \"9x1:\" is a row of 9. A weight may be a fraction such as "
+              "1/16; a '#' begins a comment. On an even side the anchor is the later one of "
+              "the two middle weights, as in OpenCV and scipy; --anchor picks another.\n"
+              "\n"
+              "A kernel whose rows are all multiples of one row (a Gaussian, a mean, Sobel) "
+              "is separable. This is detected, and rows and columns are filtered one after "
+              "the other, which is much faster for large kernels and allows larger ones.\n"
+              "\n"
+              "Colour is weighted by alpha. Alpha is filtered too, except by weights whose "
+              "sum is zero, such as those of an edge detector.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

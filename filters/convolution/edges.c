@@ -145,18 +145,21 @@ const struct gi_filter gi_filter_edges = {
     .examples = "gpuimg edges in.png out.png\n"
                 "gpuimg edges in.png out.png --operator scharr --gray\n"
                 "gpuimg edges in.png out.png --operator laplace --scale 4",
-    .manual = "Sobel, Scharr and Prewitt are difference filters: gx = S(y) D(x) with D = (-1, 0, "
-              "1) and S = (1, 2, 1) for Sobel, (3, 10, 3) for Scharr and (1, 1, 1) for Prewitt; "
-              "gy is the same for columns. The gradient magnitude is sqrt(gx^2 + gy^2). The "
-              "Laplacian is the sum of the four neighbours minus four times the pixel. The "
-              "weights are not divided by their sum: --scale 0.25 makes Sobel a difference of "
-              "means.\n\n"
+    .manual = "Sobel, Scharr and Prewitt are difference filters: gx = S(y) D(x) with D = "
+              "(-1, 0, 1) and S = (1, 2, 1) for Sobel, (3, 10, 3) for Scharr and (1, 1, 1) "
+              "for Prewitt; gy is the same for columns. The gradient magnitude is sqrt(gx^2 "
+              "+ gy^2). The Laplacian is the sum of the four neighbours minus four times the "
+              "pixel. The weights are not divided by their sum: --scale 0.25 makes Sobel a "
+              "difference of means.\n"
+              "\n"
               "In 8 and 16 bits the result saturates; --component x, --component y and the "
-              "Laplacian give the absolute value, because integers hold no sign. Float images "
-              "keep the sign: x is positive if the right side is brighter, y if the lower side "
-              "is.\n\n"
-              "Alpha stays as it is; colour is weighted by alpha.\n\n"
-              "The weights are those of OpenCV and scipy.ndimage.",
+              "Laplacian give the absolute value, because integers hold no sign. Float "
+              "images keep the sign: x is positive if the right side is brighter, y if the "
+              "lower side is.\n"
+              "\n"
+              "Alpha stays as it is; colour is weighted by alpha.\n"
+              "\n"
+              "The weights are OpenCV's; Prewitt, which OpenCV lacks, is scipy.ndimage's.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

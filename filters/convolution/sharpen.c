@@ -37,7 +37,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "% of full scale",
-     .help = "Smaller and equal differences leave a sample unchanged"},
+     .help = "Differences up to this leave a sample unchanged"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -65,13 +65,13 @@ const struct gi_filter gi_filter_sharpen = {
     .examples = "gpuimg sharpen in.png out.png\n"
                 "gpuimg sharpen in.jpg out.jpg --sigma 2 --amount 0.8\n"
                 "gpuimg sharpen noisy.png out.png --threshold 2",
-    .manual = "An unsharp mask adds the difference between the image and its Gaussian blur: out "
-              "= in + amount (in - blurred) where |in - blurred| is larger than the threshold, "
-              "and out = in elsewhere. The blur is that of gpuimg gaussian with the same "
-              "--sigma. The threshold keeps noise in smooth areas from being sharpened; it is a "
-              "percentage of full scale, so that it means the same in 8 bits, 16 bits and "
-              "float.\n\n"
-              "Alpha stays as it is; in the blur colour is weighted by alpha.",
+    .manual = "An unsharp mask adds the difference between the image and its Gaussian blur: "
+              "out = in + amount (in - blurred) where |in - blurred| is larger than the "
+              "threshold, and out = in elsewhere. The blur is that of gpuimg gaussian with "
+              "the same --sigma. --threshold prevents that noise in smooth areas is "
+              "sharpened. It is a percentage of full scale in all sample types.\n"
+              "\n"
+              "Alpha stays as it is; the blur weights colour by alpha.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

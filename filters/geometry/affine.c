@@ -23,7 +23,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
      .help = "The matrix maps the result to the input"},
-    GI_TRANSFORM_SIZE_OPTION(struct params),
+    GI_TRANSFORM_SIZE_OPTION(struct params, "the input"),
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -55,13 +55,14 @@ const struct gi_filter gi_filter_affine = {
     .examples = "gpuimg affine in.png out.png --matrix \"1 0.2 0; 0 1 0\"\n"
                 "gpuimg affine in.png half.png --matrix \"0.5 0 0; 0 0.5 0\" --size 640x480\n"
                 "gpuimg affine in.png out.png --matrix inverse.txt --inverse --border mirror",
-    .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d x + "
-              "e y + f), like OpenCV's warpAffine; with --inverse it maps the result to the "
-              "input, like scipy's affine_transform and Pillow's Image.transform, which counts "
-              "from the corner of the first pixel. Coordinates are in pixels from the centre of "
-              "the top left one. A third row 0 0 1 is allowed.\n\n"
-              "The neighbours are interpolated and not averaged: to make an image much smaller "
-              "use gpuimg resize, or blur it first. Colour is weighted by alpha.",
+    .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d "
+              "x + e y + f), like OpenCV's warpAffine; with --inverse it maps the result to "
+              "the input, like scipy's affine_transform and Pillow's Image.transform. "
+              "Coordinates are in pixels from the centre of the top left one; those of "
+              "Pillow are from its corner. A third row 0 0 1 is allowed.\n"
+              "\n"
+              "The neighbours are interpolated and not averaged: to make an image much "
+              "smaller use gpuimg resize, or blur it first. Colour is weighted by alpha.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

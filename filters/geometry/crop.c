@@ -19,8 +19,10 @@ static const struct gi_option options[] = {
      .type = GI_OPT_RECT,
      .offset = offsetof(struct params, size),
      .example = "60%x80%+5%+10%",
-     .help = "Width and height of the rectangle in pixels or as a percentage of the image (a side "
-             "left out is taken whole), and its offset inwards from the position of --gravity"},
+     .one_of = true,
+     .help = "Width and height of the rectangle in pixels or as a percentage of the image "
+             "(a side left out is taken whole), and its offset inwards from the position of "
+             "--gravity; not needed with --trim"},
     GI_GRAVITY_OPTION(struct params, "northwest", "Position of the rectangle"),
     {.name = "clip",
      .type = GI_OPT_FLAG,

@@ -12,6 +12,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, h),
      .example = "",
+     .one_of = true,
      .help = "Swap left and right, like a mirror"},
     {.name = "v",
      .also = "vertical",

@@ -23,6 +23,7 @@ static const struct gi_option options[] = {
      .most = 4,
      .unit = "px",
      .example = "3,2,1,5",
+     .one_of = true,
      .metavar = "N[,N...]",
      .help = "Pixels to add: one number for all sides, two for the sides and for top "
              "and bottom, or four for left, top, right and bottom"},
@@ -166,13 +167,13 @@ const struct gi_filter gi_filter_pad = {
                 "gpuimg pad photo.jpg square.png --size 800x800 --border mirror\n"
                 "gpuimg pad tile.png wall.png --margins 0,0,1024,1024 --border wrap",
     .manual = "Samples of the image stay as they are. The added pixels are a colour or, with "
-              "another --border mode, made from the image: its outermost pixels repeated, or the "
-              "image mirrored or tiled.\n"
+              "another --border mode, made from the image: its outermost pixels repeated, or "
+              "the image mirrored or tiled.\n"
               "\n"
-              "--background red, #f00 or, with alpha, #ff000080 is the same colour in images of "
-              "any type; a gray image gets its luma. --background 255,0,0 gives sample values: red "
-              "in an 8-bit image. A fourth number is alpha; a single number is used for all "
-              "channels, alpha too, so that 0 is transparent.",
+              "--border-value red, #f00 or, with alpha, #ff000080 is the same colour in "
+              "images of any type; a gray image gets its luma. --border-value 255,0,0 gives "
+              "sample values: red in an 8-bit image. A fourth number is alpha; a single "
+              "number is used for all channels, alpha too, so that 0 is transparent.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

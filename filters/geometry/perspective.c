@@ -32,6 +32,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_REALS,
      .offset = offsetof(struct params, from),
      .example = "1.5,2,30,0.5,28,33,-2,29",
+     .one_of = true,
      .least = 2 * CORNERS,
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
@@ -45,7 +46,7 @@ static const struct gi_option options[] = {
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
      .help = "Their places in the result; without it its corners"},
-    GI_TRANSFORM_SIZE_OPTION(struct params),
+    GI_TRANSFORM_SIZE_OPTION(struct params, "the input"),
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };

@@ -15,8 +15,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, map),
      .example = "map.npy",
-     .help = "Floats of two channels, X and Y: .npy of height x width x 2, or the first "
-             "two of a PFM; with --map-y of one channel, X"},
+     .help = "Floats of two channels, X and Y: an array .npy of height x width x 2, or a "
+             "PFM, whose third channel is ignored; with --map-y, floats of one channel, X"},
     {.name = "map-y",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, map_y),
@@ -86,12 +86,15 @@ const struct gi_filter gi_filter_remap = {
     .name = "remap",
     .group = GI_GROUP_GEOMETRY,
     .summary = "Remap pixels with a coordinate map",
-    .manual = "Pixel (x, y) of the result is interpolated in the input at (X, Y), the value of "
-              "the map at (x, y), in pixels from the centre of the top left one, like OpenCV's "
-              "remap; with --relative at (x + X, y + Y), as for optical flow. The result has the "
-              "size of the map. Coordinates that are NaN or very large are outside the image.\n\n"
-              "The neighbours are interpolated and not averaged where the map makes the image "
-              "smaller. Colour is weighted by alpha.",
+    .manual = "Pixel (x, y) of the result is interpolated in the input at (X, Y), where X "
+              "and Y are the two samples of the map at (x, y), like OpenCV's remap. With "
+              "--relative it is interpolated at (x + X, y + Y), as for optical flow. "
+              "Coordinates are in pixels from the centre of the top left one. The result has "
+              "the size of the map. Coordinates that are NaN or very large are outside the "
+              "image.\n"
+              "\n"
+              "The neighbours are interpolated and not averaged where the map makes the "
+              "image smaller. Colour is weighted by alpha.",
     .examples = "gpuimg remap in.png out.png --map map.npy\n"
                 "gpuimg remap left.png rectified.png --map x.pfm --map-y y.pfm --border border\n"
                 "gpuimg remap frame2.png frame1.png --map flow.npy --relative --border clamp",

@@ -35,9 +35,9 @@ static const struct gi_choice filters[] = {
 
 static const struct gi_choice likes[] = {
     [LIKE_ITSELF] = {"itself", NULL, "weights in floating point, rounded once"},
-    [LIKE_PILLOW_13] = {"pillow-13", NULL, "the bytes of Image.resize in Pillow 13.0, of 8 bits"},
-    [LIKE_PILLOW_12] = {"pillow-12", NULL, "those of Pillow 12.2 and 12.3"},
-    [LIKE_PILLOW_11] = {"pillow-11", NULL, "those of Pillow 12.1 and before"},
+    [LIKE_PILLOW_13] = {"pillow-13", NULL, "the bytes of Image.resize in Pillow 13.0, for 8 bits"},
+    [LIKE_PILLOW_12] = {"pillow-12", NULL, "the bytes of Pillow 12.2 and 12.3"},
+    [LIKE_PILLOW_11] = {"pillow-11", NULL, "the bytes of Pillow 12.1 and earlier"},
     {"pillow", "pillow-13", NULL},
     {"pillow-12.1", "pillow-11", NULL},
     {"pillow-10", "pillow-11", NULL},
@@ -65,7 +65,7 @@ static const struct gi_option options[] = {
     {.name = "pad",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, pad),
-     .help = "Keep the aspect ratio, and pad to the size with --background"},
+     .help = "Keep the aspect ratio, and pad to the size with --border-value"},
     {.name = "stretch",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, stretch),
@@ -370,32 +370,36 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg resize photo.jpg small.jpg --size 800x600\n"
         "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"
         "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow",
-    .manual =
-        "The result stays within --size and keeps the aspect ratio: it is scaled by the "
-        "smaller ratio, and the other side is rounded to whole pixels. --fill scales by "
-        "the larger ratio and resamples only the visible part of the image, to fractions "
-        "of a pixel; --pad stays within the size and pads; --stretch takes both sides as "
-        "they are. A side left open follows from the aspect ratio; under --stretch it "
-        "stays.\n\n"
-        "Each pixel of the result is a weighted mean of source pixels. The middle of "
-        "result pixel i is at (i + 0.5) n / m in the source when n pixels become m. Along "
-        "either side the weights are those of --filter at the middles of the source "
-        "pixels, divided by their sum; if the result is smaller, the filter is widened by "
-        "the ratio (antialiasing). Pixels outside the image have no weight. A side that "
-        "keeps its length stays as it is.\n\n"
-        "Colour is weighted by alpha, so that transparent pixels do not bleed; --filter "
-        "nearest takes pixels as they are.\n\n"
-        "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, if that "
-        "leaves at least twice the result; the filter does the rest. "
-        "The size is the same, the samples differ a little. It works for the first step of "
-        "a chain and not with --linear.\n\n"
-        "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize with its "
-        "filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: weights of 22 bits, 8 bits "
-        "between the two passes, colour premultiplied to 8 bits. The versions differ in when the "
-        "vertical pass is the first one: pillow-13 (13.0; pillow is the same) if the height is "
-        "reduced by more than twice as many pixels as the width, pillow-12 (12.2 and 12.3) if an "
-        "image over 100 times as high as wide is reduced in height, pillow-11 (12.1 and earlier) "
-        "never.",
+    .manual = "The result stays within --size and keeps the aspect ratio: it is scaled by "
+              "the smaller ratio, and the other side is rounded to whole pixels. --fill "
+              "scales by the larger ratio and resamples only the visible part of the image, "
+              "to fractions of a pixel; --pad stays within the size and pads; --stretch "
+              "takes both sides as they are. A side left open follows from the aspect ratio; "
+              "under --stretch it stays.\n"
+              "\n"
+              "Each pixel of the result is a weighted mean of source pixels. The middle of "
+              "result pixel i is at (i + 0.5) n / m in the source when n pixels become m. "
+              "Along either side the weights are those of --filter at the middles of the "
+              "source pixels, divided by their sum; if the result is smaller, the filter is "
+              "widened by the ratio (antialiasing). Pixels outside the image have no weight. "
+              "A side that keeps its length stays as it is.\n"
+              "\n"
+              "Colour is weighted by alpha, so that transparent pixels do not bleed; "
+              "--filter nearest takes pixels as they are.\n"
+              "\n"
+              "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, if "
+              "that leaves at least twice the result; the filter does the rest. The size is "
+              "the same, the samples differ a little. It works for the first step of a chain "
+              "and not with --linear.\n"
+              "\n"
+              "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize "
+              "with its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: "
+              "weights of 22 bits, 8 bits between the two passes, colour premultiplied to 8 "
+              "bits. The versions differ in when the vertical pass is the first one. With "
+              "pillow-13 (13.0; also called pillow) it is first if the height is reduced by "
+              "more than twice as many pixels as the width. With pillow-12 (12.2 and 12.3) "
+              "it is first if the height is reduced and the image is over 100 times as high "
+              "as wide. With pillow-11 (12.1 and earlier) it never is.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

@@ -116,18 +116,19 @@ const struct gi_filter gi_filter_rotate = {
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
                 "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic",
-    .manual =
-        "The image is rotated counterclockwise around its middle, or around --center. Multiples of "
-        "90 degrees move pixels without changing them; without --center the result then has the "
-        "shape of the rotated image. At other angles it keeps the size of the input, or with "
-        "--expand gets the size that holds all of the image around its middle, whatever --center "
-        "is.\n"
-        "\n"
-        "Pixels from outside the image follow --border, by default the value of --background, "
-        "which is 0: black, or transparent in an image with alpha. Colour is weighted by alpha.\n"
-        "\n"
-        "Pixel (x, y) of the result is interpolated at X = a x + b y + c, Y = d x + e y + f of the "
-        "input, with 40 bits of fraction. Pillow, OpenCV and scipy rotate in the same direction.",
+    .manual = "The image is rotated counterclockwise around its middle, or around --center. "
+              "Multiples of 90 degrees move pixels without changing them; without --center "
+              "the result then has the shape of the rotated image. At other angles the "
+              "result has the size of the input. With --expand it is large enough for the "
+              "whole rotated image, which is in its middle, whatever --center is.\n"
+              "\n"
+              "Pixels from outside the image follow --border, by default the value of "
+              "--border-value, which is 0: black, or transparent in an image with alpha. "
+              "Colour is weighted by alpha.\n"
+              "\n"
+              "The place in the input at which a pixel of the result is interpolated is "
+              "computed in fixed point, with 40 bits of fraction. Pillow, OpenCV and scipy "
+              "rotate in the same direction.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -43,12 +43,14 @@ extern const struct gi_choice gi_interpolation_choices[];
         GI_ADDED_VALUE_OPTION(params, transform.border,                                            \
                               "Pixels outside the image with --border border")
 
-/* The row for operations that have the size of the result as struct gi_extent size. */
-#define GI_TRANSFORM_SIZE_OPTION(params)                                                           \
+/* The row for operations that have the size of the result as struct gi_extent size; `whole` names
+ * the size that percentages and a side left out refer to. */
+#define GI_TRANSFORM_SIZE_OPTION(params, whole)                                                    \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
-        .help = "Size of the result, in pixels or as a percentage; a side left out is that "       \
-                "of the input"                                                                     \
+        .help =                                                                                    \
+            "Size of the result, in pixels or as a percentage of " whole "; a side left out is "   \
+            "that of " whole                                                                       \
     }
 
 /* Sets plan->tables to a struct gi_remap, complete except for its map, followed by `more` bytes,

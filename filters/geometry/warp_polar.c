@@ -39,7 +39,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
      .help = "Transform a polar image back"},
-    GI_TRANSFORM_SIZE_OPTION(struct params),
+    GI_TRANSFORM_SIZE_OPTION(struct params, "the default size"),
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -118,15 +118,18 @@ const struct gi_filter gi_filter_warp_polar = {
                 "gpuimg warp-polar unrolled.png dial.png --inverse --radius 200 --size 640x480 "
                 "--center 320,240\n"
                 "gpuimg warp-polar in.png log.png --log --size 256x360",
-    .manual =
-        "Unrolls circles around --center into columns: pixel (x, y) of the result is "
-        "interpolated at radius x R / width and angle 2 pi y / height of the input, with "
-        "--log at radius R^(x / width) - 1, where R is --radius. Angles begin on the right "
-        "and go downwards, as in OpenCV's warpPolar. Without --size the result is R wide "
-        "and pi R high, where R is at most the distance of the farthest corner.\n\n"
-        "--inverse makes an image of 2 R x 2 R, or --size, from a polar image; its last "
-        "row is followed by its first. Colour is weighted by alpha. Logarithm, root and "
-        "angle are computed in double precision by formulas that give the same on every machine.",
+    .manual = "Unrolls circles around --center into columns: pixel (x, y) of the result is "
+              "interpolated at radius x R / width and angle 2 pi y / height of the input, "
+              "with --log at radius R^(x / width) - 1, where R is --radius. Angles begin on "
+              "the right and go downwards, as in OpenCV's warpPolar. By default the result "
+              "is R wide and pi R high; in this size R counts only up to the distance of the "
+              "farthest corner.\n"
+              "\n"
+              "--inverse transforms a polar image back, by default to 2 R x 2 R pixels, "
+              "where R counts only up to the width of the polar image. The last row of the "
+              "polar image is followed by its first. Colour is weighted by alpha. Logarithm, "
+              "root and angle are computed in double precision by formulas that give the "
+              "same on every machine.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -28,8 +28,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, height),
      .amount = true,
-     .help = "Height of the ball from its middle up; without it as many 255ths of full "
-             "scale as --radius has pixels"},
+     .help = "Height of the ball above its middle; without it --radius / 255 of full scale"},
     {.name = "keep",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, keep),
@@ -96,17 +95,20 @@ const struct gi_filter gi_filter_background = {
     .manual = "A ball rolls below the image, whose samples are taken as heights. Its highest "
               "position at each pixel is the background, which is subtracted, so that bright "
               "objects narrower than the ball remain on black. The background is\n"
-              "b(y, x) = min of in(y + j, x + i) + h (1 - sqrt(1 - (i^2 + j^2) / r^2)), i^2 + "
-              "j^2 <= r^2,\n"
+              "b(y, x) = min of in(y + j, x + i) + h (1 - sqrt(1 - (i^2 + j^2) / r^2)), i^2 "
+              "+ j^2 <= r^2,\n"
               "in float32: an erosion by a ball. The time grows with the square of the "
-              "radius.\n\n"
+              "radius.\n"
+              "\n"
               "For dark objects on a bright background use the chain 'invert | background | "
               "invert'. --border clamp considers only pixels inside the image. Channels are "
-              "processed separately, alpha stays as it is, and NaN never is the background.\n\n"
-              "The algorithm is that of S. R. Sternberg (Biomedical image processing, Computer "
-              "16(1), 1983). The results are those of scikit-image's rolling_ball(), which "
-              "truncates 8-bit results that are rounded here, and whose ball in other types is "
-              "that of --height with the number of --radius.",
+              "processed separately, alpha stays as it is, and NaN never is the background.\n"
+              "\n"
+              "The algorithm is that of S. R. Sternberg (Biomedical image processing, "
+              "Computer 16(1), 1983). The results are those of scikit-image's "
+              "rolling_ball(), with two differences. It truncates 8-bit results, which are "
+              "rounded here. In other types its ball is as high as its radius in sample "
+              "values: give --height the number of --radius.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -31,12 +31,14 @@ const struct gi_filter gi_filter_rank = {
                 "gpuimg rank scan.png out.png --percent 10 --size 9x1 --border mirror",
     .manual =
         "A rank filter sorts the samples in a neighbourhood of each pixel, channel by "
-        "channel, and takes the one at a given rank: of n samples that at index n * p / "
-        "100, rounded down, for --percent p, where index 0 is the minimum; 100 takes the "
-        "maximum. The result always is one of the samples. For the minimum and the maximum "
-        "erode and dilate are faster.\n\n"
+        "channel, and takes the one at index n * p / 100, rounded down, where n is the "
+        "number of samples, p is --percent and index 0 is the minimum; 100 percent "
+        "takes the maximum. The result always is one of the samples. For the minimum "
+        "and the maximum erode and dilate are faster.\n"
+        "\n"
         "An even side has one pixel more before the middle than after it. " GI_OPACITY_ALPHA_MANUAL
-        ". NaN and the time are those of median.\n\n"
+        ". NaN is treated as by gpuimg median, and the time is the same.\n"
+        "\n"
         "The results are those of scipy's percentile_filter().",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),

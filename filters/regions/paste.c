@@ -14,6 +14,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_paste_params, points),
      .example = "points.csv",
+     .one_of = true,
      .metavar = "FILE",
      .help = "Points as extract --points writes them, .csv or .npy: x, y and a sample "
              "value"},

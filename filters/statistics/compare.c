@@ -419,26 +419,30 @@ const struct gi_filter gi_filter_compare = {
     .name = "compare",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Compare two images: PSNR, SSIM, largest difference",
-    .manual =
-        "Prints the number of samples that differ, the largest absolute difference, the "
-        "mean squared error (mse), the peak signal-to-noise ratio (psnr = 10 log10(full "
-        "scale^2 / mse), infinite for equal images, null in JSON) and the mean structural "
-        "similarity (ssim), for the whole image and for each channel. The images must have "
-        "the same size and channels; if their depths differ, the shallower one is "
-        "converted to the other first.\n\n"
-        "The exit status is 0 if all samples are equal (or differ by at most --tolerance) or "
-        "all limits that are given hold, else 1, as of cmp, and 2 if a file cannot be read or "
-        "the images cannot be compared. --quiet prints nothing. Pixels of --ignore and "
-        "--ignore-region are left out of all numbers, and so are the windows of SSIM that "
-        "have one. For many pairs, those of --pairs or those of two folders by their names in "
-        "them and below, a table has a line per pair. With --tar the pairs are the "
-        "images in two tars, by their names there without a leading ./, in any order: one "
-        "waits in memory for the other, as far as --memory allows. gpuimg compare does not "
-        "search a folder for duplicates (dedupe); it compares the pairs that are given.\n\n"
-        "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of 11 "
-        "x 11 pixels with sigma 1.5 that are wholly inside the image, K1 = 0.01, K2 = "
-        "0.03, population covariance. Along a side shorter than 11 pixels the window has "
-        "the largest odd length that fits.",
+    .manual = "Prints the number of samples that differ, the largest absolute difference, "
+              "the mean squared error (mse), the peak signal-to-noise ratio (psnr = 10 "
+              "log10(full scale^2 / mse), infinite for equal images, null in JSON) and the "
+              "mean structural similarity (ssim), for the whole image and for each channel. "
+              "The images must have the same size and channels; if their depths differ, the "
+              "shallower one is converted to the other first.\n"
+              "\n"
+              "The exit status is 1, as in cmp, if a sample differs by more than "
+              "--tolerance; if limits are given, only if one of them does not hold. It is 0 "
+              "otherwise, and 2 if a file cannot be read or the images cannot be compared. "
+              "--quiet prints nothing. Pixels of --ignore and --ignore-region are left out "
+              "of all numbers, and so is every window of SSIM that contains one of them.\n"
+              "\n"
+              "Many pairs are listed in the file --pairs, or are the files of two folders "
+              "that have the same path below their folder; a table then has a line per pair. "
+              "With --tar the images in two tars are paired by their names, without a "
+              "leading ./. Their order may differ: an image waits in memory for its partner, "
+              "as far as --memory allows. gpuimg compare does not search a folder for "
+              "duplicates (dedupe); it compares the pairs that are given.\n"
+              "\n"
+              "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of "
+              "11 x 11 pixels with sigma 1.5 that are wholly inside the image, K1 = 0.01, K2 "
+              "= 0.03, population covariance. Along a side shorter than 11 pixels the window "
+              "has the largest odd length that fits.",
     .options = options,
     .params_nbytes = sizeof(struct gi_compare_rules),
     .check = gi_compare_rules_check,

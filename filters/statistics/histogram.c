@@ -413,16 +413,19 @@ const struct gi_filter gi_filter_histogram = {
     .name = "histogram",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Histogram and statistics of each channel",
-    .manual = "Counts how often each sample value occurs, in every channel or in the luma. Bin i "
-              "of n holds lo + i * w <= v < lo + (i + 1) * w with w = (hi - lo) / n; the last "
-              "one holds hi too. So 256 bins of an 8-bit image count each value, and 65536 bins "
-              "those of a 16-bit image.\n\n"
+    .manual = "Counts how often each sample value occurs, in every channel or in the luma. "
+              "Bin i of n holds lo + i * w <= v < lo + (i + 1) * w with w = (hi - lo) / n; "
+              "the last one holds hi too. So 256 bins of an 8-bit image count each value, "
+              "and 65536 bins those of a 16-bit image.\n"
+              "\n"
               "Mean, standard deviation (of the population), minimum, maximum, median, "
-              "percentiles and entropy are those of all samples, also of those outside --range. "
-              "Entropy is in bits per sample: of the values of 8- and 16-bit images, of the bins "
-              "of float images. NaN is counted separately and left out of everything.\n\n"
-              "Counts are exact. A percentile p of n samples is at rank (n - 1) * p / 100 of the "
-              "sorted samples, with linear interpolation (numpy's default).",
+              "percentiles and entropy are those of all samples, also of those outside "
+              "--range. Entropy is in bits per sample. It is computed from the sample values "
+              "in 8- and 16-bit images, and from the bins in float images. NaN is counted "
+              "separately and left out of everything.\n"
+              "\n"
+              "Counts are exact. A percentile p of n samples is at rank (n - 1) * p / 100 of "
+              "the sorted samples, with linear interpolation (numpy's default).",
     .options = options,
     .params_nbytes = sizeof(struct gi_histogram_params),
     .check = check,

@@ -8,7 +8,7 @@
 /* In the order of enum gi_stack_method. */
 const struct gi_choice gi_stack_methods[] = {
     {"mean", NULL, "exact for integers, ties rounded up"},
-    {"median", NULL, "for an even number the mean of the two in the middle"},
+    {"median", NULL, "the median; of an even number of samples the mean of the two in the middle"},
     {"min", NULL, "the minimum"},
     {"max", NULL, "the maximum"},
     {"sum", NULL, "as float: 1 is full scale"},

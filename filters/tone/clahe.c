@@ -281,21 +281,24 @@ const struct gi_filter gi_filter_clahe = {
     .examples = "gpuimg clahe in.png out.png\n"
                 "gpuimg clahe xray.png out.png --clip-limit 4 --tiles 16x16\n"
                 "gpuimg clahe photo.jpg out.jpg --clip-limit 1.5",
-    .manual = "Contrast-limited adaptive histogram equalization: each tile of the image has an "
-              "equalizing curve of its own, and a pixel is interpolated between the curves of the "
-              "four tiles around it. Counts above --clip-limit times the mean are spread over all "
-              "tones before the curve is computed, so that smooth tiles do not become noise.\n"
+    .manual = "Contrast-limited adaptive histogram equalization: each tile of the image has "
+              "an equalizing curve of its own, and a pixel is interpolated between the "
+              "curves of the four tiles around it. Counts above --clip-limit times the mean "
+              "are spread over all tones before the curve is computed, so that smooth tiles "
+              "do not become noise.\n"
               "\n"
-              "In a colour image the luma is equalized, and at each pixel one curve is applied to "
-              "all channels; with --per-channel each channel has its own. Transparent pixels "
-              "count, and alpha stays as it is. Float images are counted in 65,536 bins from 0 to "
-              "1, like 16 bits, but not rounded at the end; samples outside count as the nearer "
-              "end, NaN as 0, and NaN stays NaN. normalize brings other ranges to 0 to 1.\n"
+              "In a colour image the luma is equalized, and at each pixel one curve is "
+              "applied to all channels; with --per-channel each channel has its own. "
+              "Transparent pixels count, and alpha stays as it is. Float images are counted "
+              "in 65,536 bins from 0 to 1, like 16 bits, but results are not rounded. "
+              "Samples below 0 count as 0 and those above 1 as 1; NaN counts as 0 and stays "
+              "NaN. normalize brings other ranges to 0 to 1.\n"
               "\n"
-              "Source: K. Zuiderveld, Graphics Gems IV, 1994. For 8 and 16 bits the result equals "
-              "OpenCV's createCLAHE(clipLimit, tileGridSize) to the byte; its default limit is 40. "
-              "If width or height is not a multiple of the tiles, both are extended by mirroring: "
-              "to the next multiple, a side that is a multiple already by one pixel per tile.",
+              "Source: K. Zuiderveld, Graphics Gems IV, 1994. For 8 and 16 bits the result "
+              "equals OpenCV's createCLAHE(clipLimit, tileGridSize) to the byte; its default "
+              "limit is 40. If width or height is not a multiple of the number of tiles, "
+              "both sides are extended by mirroring to the next larger multiple, also the "
+              "one that is a multiple already.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

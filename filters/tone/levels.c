@@ -105,14 +105,18 @@ const struct gi_filter gi_filter_levels = {
     .examples = "gpuimg levels in.png out.png --black 5% --white 95%\n"
                 "gpuimg levels in.png brighter.png --gamma 1.4\n"
                 "gpuimg levels scan.png clean.png --white otsu",
-    .manual = "A colour sample v becomes out-black + (out-white - out-black) * t^(1 / gamma) "
-              "with t = (v - black) / (white - black), limited to 0 to 1. All channels are "
-              "treated alike, and alpha stays. If white is below black, the image becomes a "
-              "negative; if both are one level, samples above it become white.\n\n"
+    .manual = "In 8 and 16 bits a colour sample v becomes out-black + (out-white - "
+              "out-black) * t^(1 / gamma) with t = (v - black) / (white - black), limited to "
+              "0 to 1. All channels are treated alike, and alpha stays as it is. If white is "
+              "below black, the image becomes a negative. If black equals white, samples "
+              "above it become white and the others black.\n"
+              "\n"
               "A level is a sample value, a percentage of full scale (50%), or otsu, the "
-              "threshold of Otsu's method between dark and bright pixels.\n\n"
-              "Float images are not limited to the range, take no --gamma, and stay as they are "
-              "if black and white are one level or too close or too distant for floats.",
+              "threshold of Otsu's method between dark and bright pixels.\n"
+              "\n"
+              "In float images t is not limited, --gamma is refused, and samples stay as "
+              "they are if black equals white or the two are too close or too distant for "
+              "floats.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

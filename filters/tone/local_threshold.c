@@ -23,10 +23,10 @@ struct params {
 
 static const struct gi_choice methods[] = {
     {"mean", NULL, "m - offset"},
-    {"gaussian", NULL, "the mean weighted by a Gaussian - offset"},
+    {"gaussian", NULL, "mean with Gaussian weights - offset"},
     {"niblack", NULL, "m - factor * s - offset"},
     {"sauvola", NULL, "m * (1 + factor * (s / range - 1)) - offset"},
-    {"phansalkar", NULL, "m * (1 + 2 * e^(-10 m) + factor * (s / range - 1)) - offset"},
+    {"phansalkar", NULL, "m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - offset"},
     {"wolf", NULL, "m + factor * (s / S - 1) * (m - M) - offset"},
     {"bernsen", NULL, "(minimum + maximum) / 2 - offset"},
     {0},
@@ -354,44 +354,50 @@ const struct gi_filter gi_filter_local_threshold = {
     .examples = "gpuimg local-threshold page.jpg mask.png --offset 10\n"
                 "gpuimg local-threshold page.jpg mask.png --method sauvola --k 51\n"
                 "gpuimg local-threshold cells.tif mask.png --method niblack --factor -0.5 --k 101",
-    .manual =
-        "A sample above the level of its surroundings becomes full scale, any other becomes zero "
-        "(adaptive or local threshold): uneven light does not matter. The level is computed from "
-        "the mean m and the standard deviation s of the k x k samples around the pixel. In a "
-        "colour image the luma is compared (0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709), and the "
-        "mask has one channel; with --per-channel each channel is compared alone, and alpha stays "
-        "as it is. The time does not depend on k, except for gaussian.\n"
-        "\n"
-        "mean: m - offset.\n"
-        "gaussian: the mean weighted by a Gaussian over k x k, as in gpuimg gaussian with --k and "
-        "--sigma, - offset.\n"
-        "niblack: m - factor * s - offset (W. Niblack, An introduction to digital image "
-        "processing, 1986; he writes the factor with the other sign).\n"
-        "sauvola: m * (1 + factor * (s / range - 1)) - offset (J. Sauvola, M. Pietikainen, "
-        "Adaptive document image binarization, Pattern Recognition 33(2), 2000).\n"
-        "phansalkar: m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - offset, for "
-        "faint and dark images (N. Phansalkar et al., Adaptive local thresholding for detection of "
-        "nuclei in diversity stained cytology images, ICCSP 2011).\n"
-        "wolf: m + factor * (s / S - 1) * (m - M) - offset, with the minimum M of the image and "
-        "the maximum S of all local deviations, over all channels (C. Wolf, J.-M. Jolion, "
-        "Extraction and recognition of artificial text in multimedia documents, Pattern Analysis "
-        "and Applications 6, 2003); s / S is 0 if S is 0.\n"
-        "bernsen: the mean of the local minimum and maximum, - offset; if these differ by less "
-        "than --contrast, that mean itself is compared with half of full scale, so that smooth "
-        "areas have one colour (J. Bernsen, Dynamic thresholding of grey-level images, ICPR "
-        "1986).\n"
-        "\n"
-        "Results are those of scikit-image's threshold_local (mean; gaussian with --sigma (K - 1) "
-        "/ 6 and a --k that reaches four sigma), threshold_niblack and threshold_sauvola, whose "
-        "border is mirror for the first and reflect101 for the others. OpenCV's adaptiveThreshold "
-        "rounds the mean first: its C is --offset C - 0.5 here, for both of its methods, with "
-        "--border clamp; its THRESH_BINARY_INV is --invert.\n"
-        "\n"
-        "Sums are exact, and squares are compared instead of roots. The mean of gaussian is "
-        "float32, and a sample that exceeds it by less than 2^-20 of full scale counts as not "
-        "above. Samples of float images are rounded to 1048575 equal steps between the smallest "
-        "and the largest finite one; NaN counts as the smallest; for gaussian and bernsen no "
-        "sample is above if there is a NaN in its square.",
+    .manual = "A sample above the level of its surroundings becomes full scale, any other "
+              "becomes zero (adaptive or local threshold): uneven light does not matter. The "
+              "level is computed from the mean m and the standard deviation s of the k x k "
+              "samples around the pixel. In a colour image the luma is compared (0.2126 R + "
+              "0.7152 G + 0.0722 B, ITU-R BT.709), and the mask has one channel; with "
+              "--per-channel each channel is compared alone, and alpha stays as it is. The "
+              "time does not depend on k, except for gaussian.\n"
+              "\n"
+              "mean: m - offset.\n"
+              "gaussian: the mean with the weights of gpuimg gaussian for the same --k and "
+              "--sigma, minus the offset.\n"
+              "niblack: m - factor * s - offset (W. Niblack, An introduction to digital "
+              "image processing, 1986; he writes the factor with the other sign).\n"
+              "sauvola: m * (1 + factor * (s / range - 1)) - offset (J. Sauvola, M. "
+              "Pietikainen, Adaptive document image binarization, Pattern Recognition 33(2), "
+              "2000).\n"
+              "phansalkar: m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - "
+              "offset, for faint and dark images (N. Phansalkar et al., Adaptive local "
+              "thresholding for detection of nuclei in diversity stained cytology images, "
+              "ICCSP 2011).\n"
+              "wolf: m + factor * (s / S - 1) * (m - M) - offset, with the minimum M of the "
+              "image and the maximum S of all local deviations, over all channels (C. Wolf, "
+              "J.-M. Jolion, Extraction and recognition of artificial text in multimedia "
+              "documents, Pattern Analysis and Applications 6, 2003); s / S is 0 if S is 0.\n"
+              "bernsen: the mean of the local minimum and maximum, minus the offset. Where "
+              "minimum and maximum differ by less than --contrast, the sample does not "
+              "count: their mean is compared with half of full scale instead, so that smooth "
+              "areas have one colour (J. Bernsen, Dynamic thresholding of grey-level images, "
+              "ICPR 1986).\n"
+              "\n"
+              "With --border mirror, mean gives the results of scikit-image's "
+              "threshold_local(), and so does gaussian if --sigma is (K - 1) / 6, where K is "
+              "its block size, and --k reaches four sigma. With --border reflect101, niblack "
+              "and sauvola give the results of threshold_niblack() and threshold_sauvola(). "
+              "OpenCV's adaptiveThreshold() rounds the mean before it subtracts its constant "
+              "C: mean and gaussian give its results with --border clamp and an --offset of "
+              "C - 0.5. Its THRESH_BINARY_INV is --invert.\n"
+              "\n"
+              "Sums are exact, and squares are compared instead of roots. The mean of "
+              "gaussian is float32, and a sample must exceed the level by at least 2^-20 of "
+              "full scale to be above it. Samples of float images are rounded to 1048575 "
+              "equal steps between the smallest and the largest finite one, and NaN counts "
+              "as the smallest. With gaussian and bernsen, a sample whose square contains a "
+              "NaN is not above the level.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -23,6 +23,7 @@ static const struct gi_option options[] = {
      .picture = true,
      .offset = offsetof(struct params, reference),
      .example = "reference.png",
+     .one_of = true,
      .help = "The image whose histogram the result gets"},
     {.name = "histogram",
      .type = GI_OPT_CONTENT,

@@ -77,18 +77,21 @@ const struct gi_filter gi_filter_threshold = {
                 "gpuimg threshold in.png mask.pgm --threshold 128 --invert",
     .manual = "A sample above the level becomes full scale, any other becomes zero "
               "(binarization). In a colour image the luma is compared (0.2126 R + 0.7152 G + "
-              "0.0722 B, ITU-R BT.709), and the mask has one channel; with --per-channel each "
-              "channel is compared alone, and alpha stays as it is.\n\n"
-              "The level is a sample value (127, or 0.5 in a float image; if the samples of the "
-              "file are not 0 to 255 or 0 to 65535, the value as it is read), a percentage of "
-              "full scale (50%), or otsu. Otsu's method separates the samples into v <= t and v "
-              "> t with the largest variance between the classes; on a tie it takes the lowest "
-              "t. It looks at the gray image or at the luma of a colour image, also with "
-              "--per-channel. If all samples are equal, none is above the level.\n\n"
-              "Source: N. Otsu, A threshold selection method from gray-level histograms, IEEE "
-              "Trans. SMC 9(1), 1979. In 8 and 16 bits t is one of the sample values; in float "
-              "images it is the centre of one of 256 bins between the smallest and the largest "
-              "finite value. OpenCV and scikit-image find the same in 8 bits.",
+              "0.0722 B, ITU-R BT.709), and the mask has one channel; with --per-channel "
+              "each channel is compared alone, and alpha stays as it is.\n"
+              "\n"
+              "The level is a sample value (127, or 0.5 in a float image), a percentage of "
+              "full scale (50%), or otsu. A file whose maximum is not 255 or 65535 is scaled "
+              "to one of these when it is read, and the level applies to the scaled samples. "
+              "Otsu's method separates the samples into v <= t and v > t with the largest "
+              "variance between the classes; on a tie it takes the lowest t. It looks at the "
+              "gray image or at the luma of a colour image, also with --per-channel. If all "
+              "samples are equal, none is above the level.\n"
+              "\n"
+              "Source: N. Otsu, A threshold selection method from gray-level histograms, "
+              "IEEE Trans. SMC 9(1), 1979. In 8 and 16 bits t is one of the sample values; "
+              "in float images it is the centre of one of 256 bins between the smallest and "
+              "the largest finite value. OpenCV and scikit-image find the same in 8 bits.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -8,8 +8,8 @@
 
 enum sliding_kind { SLIDING_SEPARABLE, SLIDING_DENSE, SLIDING_GRADIENT };
 
-/* Epilogue of the finished sums: PLAIN rounds only, WEIGH divides colour by alpha, ANY follows the
- * rule at run time. */
+/* How the epilogue handles finished sums: PLAIN only rounds them, WEIGH also divides colour by
+ * alpha, ANY does what the rule says at run time. */
 enum sliding_end { SLIDING_PLAIN, SLIDING_WEIGH, SLIDING_ANY };
 
 /* Weights: SEPARABLE row taps, then column taps; DENSE row by row; GRADIENT the smoothing taps.
