@@ -295,7 +295,7 @@ static void every_way_has_run(void **state)
                 unsigned ran = times_run(k->kind, ways->primitive, i);
                 print_message("%s/%s:%s ran %u times\n", k->name, ways->primitive,
                               gi_way_at(ways, i)->name, ran);
-                never += here && ran == 0;
+                never += here && ran == 0 && !walked[r].some_ways;
             }
         }
     assert_int_equal(never, 0);

@@ -49,7 +49,8 @@ struct walk_row {
     const int (*sizes)[2]; /* ends with a width of 0; NULL: the usual ones */
     /* Which images `dst` may be: bit 0 for `src`, bit i + 1 for others[i]. */
     unsigned in_place;
-    bool few; /* one border mode per shape: the cases are slow, or have no border */
+    bool few;       /* one border mode per shape: the cases are slow, or have no border */
+    bool some_ways; /* another test runs the ways that these cases do not take */
     /* Compares a result that is not plain data, and frees it; NULL: compares the bytes. */
     bool (*equal)(struct gi_queue *queue, const struct walk_case *c, void *result);
 };

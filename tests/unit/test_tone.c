@@ -415,6 +415,7 @@ static const struct walk_row rows[] = {
      .sizes = steps,
      .few = true},
     {.primitive = "arithmetic",
+     .some_ways = true, /* plain arithmetic only; test_arithmetic.c has the rest */
      .what = "the first operations",
      .draw = draw_first_half,
      .define = define_two_images,
