@@ -28,7 +28,7 @@ struct gi_stack_params {
     {                                                                                              \
         .name = "kappa", .type = GI_OPT_REAL, .offset = offsetof(params, kappa_member),            \
         .default_text = "3", .min = 0.1, .max = 100,                                               \
-        .help = "sigma-clip keeps the samples within this many standard deviations of the "        \
+        .help = "Let sigma-clip keep the samples within this many standard deviations of the "     \
                 "median, in at most five passes"                                                   \
     }
 
