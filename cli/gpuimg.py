@@ -130,17 +130,22 @@ class Process:
     gpuimg_ray. It starts when it is needed. `errors` is the file of its messages; None: standard error."""
 
     def __init__(self, command: Sequence[str], errors: BinaryIO | None = None):
-        self._command, self._errors = list(command), errors
+        self.command, self._errors = list(command), errors
         self._process: subprocess.Popen | None = None
 
     def __del__(self):
         self.stop()
 
+    @property
+    def pid(self) -> int | None:
+        """The number of the process; None before it starts."""
+        return self._process.pid if self._process else None
+
     def exchange(self, images: Sequence[bytes]) -> list[bytes | None]:
         """The results of encoded images, in their order; None for one that failed. Raises EOFError or
         tarfile.HeaderError if the process ended."""
         if self._process is None:
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                              stderr=self._errors)
         # Both pipes are busy at once: neither side may wait for the other.
         writer = threading.Thread(target=self._write, args=(images,))

@@ -126,7 +126,7 @@ if ! start_slurm; then
     finish
     exit
 fi
-each=16
+each=48
 mkdir photos
 python3 - $((8 * each)) <<'END'
 import random, sys
@@ -145,7 +145,7 @@ kill_task 6 '^(gpuimg|slurm_script)$'
 task_failed() { [[ $(squeue -h -t all -r -o '%K %T') == *"6 FAILED"* ]]; }
 check "task 6 failed" wait_for 20 task_failed
 expect 1 gpuimg report merge report-*.jsonl -o all.jsonl
-check "report merge counts missing files" grep -qE 'of 128 files 0 failed and [0-9]+ never ran' err
+check "report merge counts missing files" grep -qE 'of 384 files 0 failed and [0-9]+ never ran' err
 check "task 6 is requeued" scontrol requeue "${job}_6"
 sleep 3
 check "the array ends" wait_for 60 is_completed "$job" 8
@@ -167,7 +167,7 @@ expect 0 gpuimg report merge report-*.jsonl -o report.jsonl
 check "the report is the same as before" cmp <(jq -c '[.input, .status]' whole.jsonl) <(jq -c '[.input, .status]' report.jsonl)
 
 expect 0 gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir one
-check "128 results" test "$(find one -type f | wc -l)" = $((8 * each))
+check "all results" test "$(find one -type f | wc -l)" = $((8 * each))
 check "the results are those of one process" test "$(checksum blurred)" = "$(checksum one)"
 check "no temporary file is left" test -z "$(find blurred -type f ! -name '*.ppm')"
 ((failed)) && squeue -t all -r -o '%i %T %r %S' && tail -n 5 slurm/*.log slurm-*.out

@@ -95,8 +95,10 @@ static void store_row(const struct scan *scan, const uint64_t *sums, int y)
     size_t n = gi_row_samples(scan->src);
     void *out = gi_row(scan->dst, y);
     if (scan->src->type == GI_F32)
-        for (size_t i = 0; i < n; i++)
-            ((double *)out)[i] = (double)(int64_t)sums[i] * scan->unit;
+        for (size_t i = 0; i < n; i++) { /* rows of GI_U32 are aligned to 4 bytes */
+            double sum = (double)(int64_t)sums[i] * scan->unit;
+            memcpy((char *)out + i * sizeof sum, &sum, sizeof sum);
+        }
     else if (scan->spec->words == 1)
         for (size_t i = 0; i < n; i++)
             ((uint32_t *)out)[i] = (uint32_t)sums[i];
