@@ -174,10 +174,12 @@ int main(int argc, char **argv)
     struct gi_command command;
     int argn = argc - 1;
     char **args = command_line(&argn, argv + 1, name);
-    if (!args || !gi_command_find(&command, args[0]))
-        return finish(args ? fail_command(name, &err)
-                           : gi_fail(&err, GI_E_MEMORY, "out of memory: the command line"),
-                      NULL, &err);
+    if (!args)
+        return finish(gi_fail(&err, GI_E_MEMORY, "out of memory: the command line"), NULL, &err);
+    if (!gi_command_find(&command, args[0])) {
+        free(args);
+        return finish(fail_command(name, &err), NULL, &err);
+    }
     gi_cli_name(command.name);
     enum gi_status status = run(&command, argn, args, &err);
     free(args);
