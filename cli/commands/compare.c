@@ -338,7 +338,7 @@ const struct gi_command gi_command_compare = {
     .examples = "gpuimg compare before.png after.png\n"
                 "gpuimg compare a.png b.png --max-differing 0.1% --min-ssim 0.98 --json\n"
                 "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8\n"
-                "gpuimg compare before/ after/ --table all.csv --diff differences\n"
+                "gpuimg compare before/ after/ --table all.csv\n"
                 "gpuimg compare shot.png want.png --tolerance 3 --ignore-region 120x20+10+5 -q\n"
                 "gpuimg compare --tar 'before-{0..9}.tar' 'after-{0..9}.tar' --table all.csv",
     .min_operands = 2,

@@ -145,7 +145,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
 static enum gi_status run_engine(struct one *one, struct gi_err *err)
 {
     static const struct gi_feed_kind kind = {.next = next};
-    const struct gi_feed feed = {.kind = &kind, .self = one, .n = 1};
+    const struct gi_feed feed = {.kind = &kind, .self = one, .n = 1, .single = true};
     const struct gi_work_on work = {.self = one, .run = work_on, .deliver = deliver};
     const struct gi_engine_options options = {.threads = 1, .memory = UINT64_MAX};
     struct gi_engine *engine;

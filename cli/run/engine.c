@@ -123,13 +123,15 @@ static struct gi_item *take(struct gi_engine *engine)
     pthread_mutex_lock(&engine->feeding);
     if (wait_for_place(engine)) {
         enum gi_status status = GI_OK;
-        item = gi_item_new();
+        bool past = engine->feed.single && engine->taken > 0;
+        item = past ? NULL : gi_item_new();
         if (item) {
             item->turn.engine = engine;
             item->turn.index = engine->taken; /* changed only by the thread that holds `feeding` */
         }
-        status = item ? engine->feed.kind->next(engine->feed.self, item, &more, &err)
-                      : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
+        if (!past)
+            status = item ? engine->feed.kind->next(engine->feed.self, item, &more, &err)
+                          : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
         if (status || !more)
             gi_item_free(&item);
         pthread_mutex_lock(&engine->lock);

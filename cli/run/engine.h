@@ -26,6 +26,7 @@ struct gi_feed {
     uint64_t n;       /* number of items; 0: unknown */
     uint64_t skipped; /* number of these that will not come, because an earlier run finished them */
     int items;        /* items per unit that the progress line counts; 0: 1 */
+    bool single;      /* yields one item: no other is asked for */
 };
 
 /* A kind of feed: a source of items (cli/inputs/feed.h). */
