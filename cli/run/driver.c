@@ -25,7 +25,6 @@ struct one {
     struct gi_imaging *imaging;
     struct gi_watch watch;
     int threads;
-    bool taken;            /* the engine has it */
     struct gi_ready ready; /* set if there is a chain */
     struct gi_image image; /* as loaded, later the result */
     struct gi_metadata metadata;
@@ -120,10 +119,7 @@ static enum gi_status work_on(void *self, struct gi_item *item, struct gi_err *e
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct one *one = self;
-    *more = !one->taken;
-    if (one->taken)
-        return GI_OK;
-    one->taken = true;
+    *more = true; /* asked once: the feed is single */
     item->line.input = strdup(one->input);
     item->line.output = one->output ? strdup(one->output) : NULL;
     return item->line.input && (item->line.output || !one->output)
