@@ -1,5 +1,5 @@
-/* A plugin of qemu that counts the instructions that a program executes: "instructions N" on
- * stderr. The declarations here are those of qemu's plugin interface, version 1, whose header
+/* A plugin of qemu that counts the instructions that a program executes, and prints "instructions
+ * N" on stderr. The declarations are those of qemu's plugin interface, version 1, whose header
  * Debian does not ship.
  * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
@@ -19,7 +19,7 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 GI_VISIBLE int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
 
 GI_VISIBLE int qemu_plugin_version = 1;
-static uint64_t instructions; /* of one thread; counts of other threads may be lost */
+static uint64_t instructions; /* exact for one thread; counts may be lost between threads */
 
 static void block_made(uint64_t id, struct qemu_plugin_tb *block)
 {

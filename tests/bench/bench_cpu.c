@@ -1,6 +1,6 @@
-/* Times the primitives of the CPU: reads requests from standard input and prints times, as
- * request.h defines. The input of a request is kept for the next one like it, so that a peer can be
- * timed between two halves of the runs.
+/* Times the primitives of the CPU: reads requests from standard input and prints times, in the
+ * format of request.h. The input of a request is kept for the next request with the same input, so
+ * that a peer can be timed between two halves of the runs.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct bench {
     struct gi_stopwatch *watch;
     struct gi_pool *pool; /* with the threads of the queue */
     struct gi_roofline rates;
-    struct bench_request request; /* the one that the members below belong to */
+    struct bench_request request; /* request that the following members belong to */
     struct bench_weights weights;
     struct gi_image src, other, dst;
     struct gi_labels labels;
@@ -230,7 +230,7 @@ static enum gi_status time_run(struct bench *bench, json_t *object, const char *
     return status;
 }
 
-/* Times, in turn, the ways that accept the work. */
+/* Times all ways that accept the work, in turn. */
 static enum gi_status time_ways(struct bench *bench, json_t *object, struct gi_err *err)
 {
     const struct bench_request *request = &bench->request;

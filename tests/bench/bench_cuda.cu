@@ -1,6 +1,6 @@
 /* Times the primitives of CUDA and their peers with CUDA events: reads requests from standard input
- * and prints times, as request.h defines. Our primitive, each peer and a copy of the same bytes run
- * in turn.
+ * and prints times, in the format of request.h. Our primitive, each peer and a copy of the same
+ * bytes run in turn.
  * SPDX-License-Identifier: MIT */
 #include <algorithm>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum {
     WARM_UPS = 3,
-    SLOW_US = 20000, /* work this slow is timed at most SLOW_RUNS times */
+    SLOW_US = 20000, /* work slower than this gets at most SLOW_RUNS runs */
     SLOW_RUNS = 3,
     AHEAD_NBYTES = 256 << 20,
 };
@@ -31,7 +31,7 @@ struct bench {
     /* A copy of these buffers runs before each measurement: it evicts the L2 cache and hides the
      * CPU's time for a launch. */
     char *ahead;
-    int blocks; /* number that fills the device with 2048 threads per multiprocessor */
+    int blocks; /* blocks that fill the device, with 2048 threads per multiprocessor */
     cudaEvent_t from, to;
     struct gi_roofline rates;
 };
@@ -249,7 +249,7 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
         bench_make_doubles(job);
     if (job->err.status)
         return;
-    /* For our work, and for NPP's labels and CUB, which need less than 16 bytes per pixel. */
+    /* Enough for our work, NPP's labels and CUB, which need less than 16 bytes per pixel. */
     job->scratch_nbytes = (64 << 20) + (labels ? 16 * pixels : 0);
     if (labels)
         job->scratch_nbytes += gi_cuda_label_scratch(&job->labels[0]);
@@ -291,7 +291,7 @@ static void job_free(struct bench_job *job)
 
 /* ---- timing ---- */
 
-/* Reads the whole buffer; the sum is stored at an index that no launch asks for. */
+/* Reads the whole buffer. `out` is NULL; without it the compiler would drop the reads. */
 static __global__ void sweep(const uint4 *src, size_t n, uint32_t *out)
 {
     uint32_t sum = 0;
@@ -302,9 +302,9 @@ static __global__ void sweep(const uint4 *src, size_t n, uint32_t *out)
         *out = sum;
 }
 
-/* Runs before a measurement. Work that writes an image also writes back the lines that the copy
- * left dirty in the L2 cache, and leaves as many itself. Work that only reads would be charged for
- * the copy, so a sweep has those lines written back before. */
+/* Runs before a measurement, so that each begins with equally many dirty lines in the L2 cache.
+ * Work that writes an image writes back the copy's dirty lines and leaves as many itself. Work that
+ * only reads would be charged for the copy's lines: a sweep has them written back before. */
 static void run_ahead(struct bench *bench, const struct bench_request *request)
 {
     cudaStream_t stream = bench->cu->stream;
@@ -331,8 +331,8 @@ static double microseconds(struct bench *bench, struct bench_job *job,
     return 1000.0 * (double)ms;
 }
 
-/* Copies as many bytes as the work must move, half of them read and half written, up to the size of
- * the buffers. */
+/* Copies as many bytes as the work must move (half of them are read, half written), up to the size
+ * of the buffers. */
 static void run_copy(struct bench_job *job, int set)
 {
     const struct gi_image *src = &job->src[set], *dst = &job->dst[set];
@@ -378,7 +378,7 @@ static void time_all(struct bench *bench, struct bench_job *job, json_t *object,
     json_object_set_new(object, "failed", failed);
 }
 
-/* Times, in turn, the ways that accept the work. */
+/* Times all ways that accept the work, in turn. */
 static void time_ways(struct bench *bench, struct bench_job *job, json_t *object)
 {
     const struct bench_request *request = job->request;

@@ -13,8 +13,8 @@ extern "C" {
 
 enum { BENCH_SETS = 4, BENCH_PEERS_MAX = 8 };
 
-/* One request on the device. Runs use the sets in turn, so that no input is in the cache from the
- * run before. */
+/* One request on the device. Runs use the sets of images in turn, so that no input is in the cache
+ * from the run before. */
 struct bench_job {
     struct gi_cuda_queue *cu;
     const struct bench_request *request;
@@ -38,18 +38,18 @@ struct bench_candidate {
     void (*run)(struct bench_job *job, int set);
 };
 
-/* Each fills `peers` with the functions of its library that can do the job, and returns their
- * number. */
+/* Each function fills `peers` with the functions of its library that can do the job, and returns
+ * their number. */
 int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job); /* and thrust */
 int bench_peers_npp(struct bench_candidate *peers, const struct bench_job *job);
 int bench_peers_cublas(struct bench_candidate *peers, const struct bench_job *job);
 
-/* Works that no primitive does (patterns.cu); the first one allocates job->doubles. */
+/* Works that no primitive does (patterns.cu). bench_make_doubles() allocates job->doubles. */
 void bench_make_doubles(struct bench_job *job);
 void bench_run_doubles(struct bench_job *job, int set);
 void bench_run_matrix(struct bench_job *job, int set);
 
-/* Returns the number of pixels of BENCH_MATRIX, which treats the image as one run of samples. */
+/* Returns the number of pixels of BENCH_MATRIX, which treats the image as one array of samples. */
 static inline int bench_matrix_pixels(const struct bench_job *job)
 {
     const struct gi_image *src = &job->src[0];

@@ -162,7 +162,7 @@ static bool bench(json_t *object, const char *path, const char *scratch, int run
         good = read_both(object, &file, &image, err);
         if (!good)
             break;
-        /* Writing takes ten times as long, and its sizes do not change. */
+        /* Writing, whose sizes do not change, takes ten times as long and is timed less often. */
         if (i % 4 == 0)
             good = write_both(object, &file, &image, scratch, err);
         gi_image_free(&image);

@@ -1,4 +1,4 @@
-/* Runs any operation, given by its name and options, for the bench, including its looks.
+/* Runs any operation and its looks for the bench; the request gives its name and options.
  * SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "filters/filter.h"
 #include "tests/bench/request.h"
 
-/* Sets an option from NAME=TEXT, or a flag from its name. */
+/* Sets an option from "NAME=TEXT", or a flag from "NAME". */
 static enum gi_status set(void *params, const struct gi_filter *filter, char *word,
                           struct gi_err *err)
 {

@@ -10,7 +10,7 @@ enum {
     EACH = 8,   /* pixels and results per thread */
     THREADS = 256,
     SUM_THREADS = 512,
-    SUM_BLOCKS = 64, /* per multiprocessor, so that no block waits long for the last one */
+    SUM_BLOCKS = 64, /* per multiprocessor: many, so that no block ends long after the others */
     AHEAD = 4,       /* loads in flight per thread */
     WARP = 32
 };
@@ -112,8 +112,8 @@ static __device__ __forceinline__ double block_sum(double v)
     return v;
 }
 
-/* Each block stores the sum of `share` adjacent pairs, the last block of fewer. The last block to
- * finish adds these sums, always in the same order, and resets *done to 0. */
+/* Each block stores the sum of `share` adjacent pairs (the last block has fewer). The block that
+ * finishes last adds the blocks' sums, always in the same order, and resets *done to 0. */
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum_doubles(double *sum, double *parts, unsigned *done, const double2 *from, size_t share,
                 size_t n)

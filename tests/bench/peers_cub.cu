@@ -10,7 +10,7 @@
 
 #include "tests/bench/bench_cuda.h"
 
-/* They treat an image as one run of samples, so rows must have no padding. */
+/* CUB and thrust treat an image as one array of samples, so rows must have no padding. */
 static int pixels(const struct bench_job *job)
 {
     return job->src[0].width * job->src[0].height;
@@ -30,7 +30,7 @@ template <typename T> static void histogram(struct bench_job *job, int set)
                    0, nbins, pixels(job), job->cu->stream));
 }
 
-/* Newer releases require cuda::std::array, which older ones do not accept. */
+/* The deprecated form is used, because older releases lack the newer one with cuda::std::array. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static void histogram_rgba(struct bench_job *job, int set)
 {

@@ -4,7 +4,7 @@
 
 #include "tests/bench/bench_cuda.h"
 
-/* Returns a handle for the job, or NULL with the reason in job->err. */
+/* Returns the library's handle for the job's stream, or NULL with the reason in job->err. */
 static cublasHandle_t handle_of(struct bench_job *job, cublasPointerMode_t mode)
 {
     static cublasHandle_t handle;
@@ -24,7 +24,7 @@ static void sum_of_doubles(struct bench_job *job, int set)
                    "cublasDasum");
 }
 
-/* cuBLAS stores matrices column by column: to' = matrix' * from'. */
+/* cuBLAS stores matrices by columns, so the transposes are multiplied: to' = matrix' * from'. */
 static void matrix(struct bench_job *job, int set)
 {
     static const float one = 1, zero = 0;

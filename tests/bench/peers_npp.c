@@ -111,7 +111,7 @@ static void dense(struct bench_job *job, int set)
                                                NPP_BORDER_REPLICATE, c.stream));
 }
 
-/* The result is 16 bits signed, twice the bytes of ours. */
+/* NPP's result has signed 16-bit samples, twice the bytes of ours. */
 static void sobel_x(struct bench_job *job, int set)
 {
     struct call c = call_of(job, set);
@@ -145,7 +145,7 @@ static void sum(struct bench_job *job, int set)
         good(job, nppiSum_8u_C1R_Ctx(c.src, c.src_step, c.size, job->scratch, job->out, c.stream));
 }
 
-/* NPP labels foreground and background alike, with gaps between the numbers. */
+/* NPP labels the background as well as the foreground, and its labels have gaps. */
 static void label(struct bench_job *job, int set)
 {
     struct call c = call_of(job, set);

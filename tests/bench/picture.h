@@ -10,11 +10,11 @@
 
 enum bench_content {
     BENCH_RANDOM,       /* every value is equally frequent */
-    BENCH_CONSTANT,     /* three quarters of full scale: one bin, all foreground */
+    BENCH_CONSTANT,     /* all foreground, at 3/4 of full scale: one histogram bin */
     BENCH_PHOTO,        /* large shades, discs with hard edges, camera noise of 3/255 */
     BENCH_NOISE,        /* 41 % foreground, where 8-connected regions are many and large */
-    BENCH_CHECKERBOARD, /* 8-connected one region, 4-connected one region per pixel */
-    BENCH_SPIRAL,       /* rings of 1 pixel, each joined to the next at one place: a long path */
+    BENCH_CHECKERBOARD, /* one 8-connected region, or a 4-connected region per pixel */
+    BENCH_SPIRAL, /* nested rings of 1 pixel, each joined to the next at one place: a long path */
 };
 
 struct bench_picture {
@@ -65,7 +65,7 @@ GI_HOST_DEVICE static inline float bench_photo(int x, int y, int c, uint64_t see
               0.15f * bench_shade(x, y, c, 5, seed + 2);
     if (dx * dx + dy * dy < radius * radius)
         v += 0.4f * (float)(disc >> 16 & 255) / 255.0f - 0.15f;
-    /* The sum of four bytes has mean 510 and deviation 148. */
+    /* The sum of four random bytes has a mean of 510 and a standard deviation of 148. */
     v += ((float)four - 510.0f) / 148.0f * (3.0f / 255.0f);
     return v < 0 ? 0 : v > 1 ? 1 : v;
 }

@@ -1,5 +1,5 @@
-/* The protocol of the bench programs: a line of JSON describes a piece of work, a line of JSON
- * answers with its times. The rows are in rows.json; bench.py computes statistics.
+/* The protocol of the bench programs: one line of JSON describes a piece of work, one line of JSON
+ * answers with its times. The list of work is rows.json; bench.py computes the statistics.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_BENCH_REQUEST_H
 #define GI_BENCH_REQUEST_H
@@ -29,9 +29,9 @@ enum bench_work {
     BENCH_SOBEL,     /* magnitude of both gradients */
     BENCH_SOBEL_X,   /* |gradient| along x */
     BENCH_THRESHOLD,
-    BENCH_LOCAL_MEAN, /* above the mean of k x k less 10 / 255 of full scale */
-    BENCH_SAUVOLA,    /* above the level of k x k, with the deviation */
-    BENCH_INTEGRAL,   /* sums of all samples above and left, in 64 bits */
+    BENCH_LOCAL_MEAN, /* adaptive threshold: mean of k x k minus 10/255 of full scale */
+    BENCH_SAUVOLA,    /* adaptive threshold by mean and deviation of k x k */
+    BENCH_INTEGRAL,   /* integral image: 64-bit sums of all samples above and left */
     BENCH_AFFINE,     /* a factor and an offset */
     BENCH_TABLE,      /* a table for all channels; u8 and u16 */
     BENCH_ADD,        /* two images, like the next eight */
@@ -52,21 +52,21 @@ enum bench_work {
     BENCH_ROTATE,      /* by `degrees` about the centre, with empty corners */
     BENCH_PERSPECTIVE, /* by a projective map */
     BENCH_POLAR,       /* a polar image to Cartesian */
-    BENCH_MAP_LENS,    /* by a map of floats in two channels (bench_map()), like the next three */
+    BENCH_MAP_LENS,    /* floats X, Y in two channels (bench_map()); so are the next three */
     BENCH_MAP_POLAR,
     BENCH_MAP_JITTER,
     BENCH_MAP_RANDOM,
-    BENCH_RESIZE,    /* to `to` pixels by `filter`, `to` rows of square images */
-    BENCH_OPERATION, /* all passes of `operation`; the result has the shape of its input */
-    BENCH_LUMA,      /* RGB to gray; this and all above make an image */
+    BENCH_RESIZE,    /* `to` pixels wide, with `filter`; square images also `to` high */
+    BENCH_OPERATION, /* all passes of `operation`; its result has the input's shape */
+    BENCH_LUMA,      /* RGB to gray; all works up to here make an image */
     BENCH_HISTOGRAM, /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,       /* sums and sums of squares */
-    BENCH_REDUCE,    /* sums, sums of squares, minima and maxima with their places */
-    BENCH_MATRIX,  /* f32: pixels of BENCH_MATRIX_SIDE channels times a matrix; only CUDA, like the
-                      next one */
-    BENCH_DOUBLES, /* the sum of BENCH_DOUBLES_A_PIXEL doubles per pixel */
-    BENCH_SELECT,  /* coordinates and values above half of full scale */
-    BENCH_LABEL,   /* labels of the regions above half of full scale */
+    BENCH_REDUCE,    /* sums, sums of squares, minima and maxima with positions */
+    BENCH_MATRIX,    /* f32: pixels of BENCH_MATRIX_SIDE channels times a matrix; only on CUDA, like
+                        the next one */
+    BENCH_DOUBLES,   /* the sum of BENCH_DOUBLES_A_PIXEL doubles per pixel */
+    BENCH_SELECT,    /* stream compaction: coordinates and values above half of full scale */
+    BENCH_LABEL,     /* connected components above half of full scale */
     BENCH_REGION_STATS, /* sums of the regions of given labels */
     BENCH_COMPONENTS,   /* both */
 };
@@ -79,27 +79,27 @@ enum bench_work {
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
-    enum gi_alpha_rule alpha; /* WEIGH, like the filters, or PLAIN; PLAIN without alpha */
+    enum gi_alpha_rule alpha; /* GI_ALPHA_WEIGH, as in filters, or GI_ALPHA_PLAIN */
     struct bench_picture picture;
     int k, channels, connectivity;
     int threads; /* CPU */
     int runs;
     int degrees;                         /* BENCH_ROTATE */
     enum gi_interpolation interpolation; /* maps */
-    int to; /* BENCH_RESIZE: pixels per row of the result, and rows in proportion */
+    int to; /* BENCH_RESIZE: width of the result; the height is in proportion */
     enum gi_resample_filter filter;
-    /* BENCH_OPERATION: its name and options, "erode k=31 shape=disk"; the value "other" is a second
-     * image, and a flag is written without a value. */
+    /* BENCH_OPERATION: its name and options, "erode k=31 shape=disk". A flag is written without a
+     * value; the value "other" is a second image. */
     char operation[96];
     bool peers;     /* whether peers are timed too (CUDA) */
-    bool ways;      /* whether each way that accepts the work is timed: {"ways": {NAME: [us]}} */
-    char way[32];   /* way of the work's primitive (kernels/ways.h); "": the fastest */
-    char save[256]; /* path for the input as raw samples without padding; "": none */
+    bool ways;      /* true: also time every way that accepts the work: {"ways": {NAME: [us]}} */
+    char way[32];   /* way to force (kernels/ways.h); "": the fastest one */
+    char save[256]; /* path to write the input to, as raw samples without padding; "": none */
 };
 
 enum { BENCH_MATRIX_SIDE = 128, BENCH_DOUBLES_A_PIXEL = 16 };
 
-/* Returns whether no primitive does the work, so that the CPU's program does not have it. */
+/* Returns whether no primitive does the work; bench_cpu then does not have it. */
 static inline bool bench_is_pattern(enum bench_work work)
 {
     return work == BENCH_MATRIX || work == BENCH_DOUBLES;
@@ -108,7 +108,7 @@ static inline bool bench_is_pattern(enum bench_work work)
 /* Returns the work of that name, or -1. */
 int bench_work_of(const char *name);
 
-/* Returns whether bench_filter_run() makes an image from an image for this work. */
+/* Returns whether the work makes an image from an image: bench_filter_run() runs it. */
 static inline bool bench_is_filter(enum bench_work work)
 {
     return work <= BENCH_LUMA;
@@ -121,7 +121,7 @@ static inline bool bench_has_other(const struct bench_request *request)
            strstr(request->operation, "=other");
 }
 
-/* Returns whether the second image is a coordinate map, of bench_map_shape(). */
+/* Returns whether the second image is a coordinate map, of the shape bench_map_shape(). */
 static inline bool bench_has_map(const struct bench_request *request)
 {
     return request->work >= BENCH_MAP_LENS && request->work <= BENCH_MAP_RANDOM;
@@ -151,7 +151,7 @@ GI_HOST_DEVICE static inline float bench_map(const struct bench_request *request
         return at + (c ? dy : dx) * 0.2f * (r2 - 0.5f);
     case BENCH_MAP_POLAR:
         return c ? (atan2f(dy, dx) + 3.14159265f) * h / 6.2831853f : 1.4f * w * sqrtf(r2);
-    case BENCH_MAP_JITTER: /* the sum of four numbers from 0 to 1 has deviation 0.577 */
+    case BENCH_MAP_JITTER: /* a sum of four random numbers in 0..1 has standard deviation 0.577 */
         return at + 5.2f * (bench_unit(key) + bench_unit(key + 4) + bench_unit(key + 8) +
                             bench_unit(key + 12) - 2);
     default:
@@ -159,11 +159,11 @@ GI_HOST_DEVICE static inline float bench_map(const struct bench_request *request
     }
 }
 
-/* Returns the ways of the work's primitive, of the last one if it runs several, or NULL if it has
- * none. */
+/* Returns the ways of the work's primitive (the last one if it runs several), or NULL if no
+ * primitive does the work. */
 const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work);
 
-/* Forces way i of bench_ways(); -1: the way of the request, or any. */
+/* Forces way i of bench_ways(). With -1 it forces the request's way, or none. */
 enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_request *request, int i,
                                struct gi_err *err);
 
@@ -172,29 +172,28 @@ struct gi_image bench_dst_shape(const struct bench_request *request);
 
 enum { BENCH_K_MAX = 4001, BENCH_DENSE_MAX = 89 };
 
-/* Weights and tables of a filter in host memory; zeroed before they are first filled. */
+/* Weights and tables of a filter in host memory; all zero before the first use. */
 struct bench_weights {
     float taps[BENCH_K_MAX];
     float dense[BENCH_DENSE_MAX * BENCH_DENSE_MAX];
     uint8_t table8[256]; /* square roots */
     uint16_t table16[65536];
-    struct gi_plan
-        plan; /* of BENCH_RESIZE, whose tables are a struct gi_resample, or of an operation */
-    double params[64]; /* the operation's */
-    void *state;       /* the state that its looks fill */
+    struct gi_plan plan; /* BENCH_RESIZE: its tables are a struct gi_resample; BENCH_OPERATION */
+    double params[64];   /* the operation's */
+    void *state;         /* the state that its looks fill */
 };
 enum gi_status bench_weights_fill(struct bench_weights *weights,
                                   const struct bench_request *request, struct gi_err *err);
 void bench_weights_free(struct bench_weights *weights);
 
-/* Enqueues one filter; bench_has_other() and bench_has_map() say whether it needs `other`. */
+/* Enqueues one filter. `other` is used if bench_has_other() or bench_has_map(). */
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_image *other,
                                 const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err);
 
-/* BENCH_OPERATION (operation.c): fills plan, params and state; runs the operation after its looks.
- */
+/* BENCH_OPERATION (operation.c): the first one fills plan, params and state; the second one runs
+ * the looks and the operation. */
 enum gi_status bench_operation_fill(struct bench_weights *weights,
                                     const struct bench_request *request, struct gi_err *err);
 enum gi_status bench_operation_run(struct gi_queue *queue, struct gi_image *dst,
@@ -203,20 +202,20 @@ enum gi_status bench_operation_run(struct gi_queue *queue, struct gi_image *dst,
 
 struct gi_histogram_spec bench_histogram_spec(const struct bench_request *request);
 
-/* Lower bounds of the work: bytes, with each input read once and each output written once, and
- * multiply-adds; `kept`: number of foreground pixels or regions. */
+/* Lower bounds of the work: bytes if each input is read once and each output written once, and
+ * multiply-adds. `kept`: the number of foreground pixels or regions that the run found. */
 struct bench_cost {
     double bytes, fmas;
 };
 struct bench_cost bench_cost_of(const struct bench_request *request, double kept);
 
-/* Reads requests from standard input, one per line, and prints one object for each; `answer` fills
- * an answer, or fails with `err`. Returns the exit status. */
+/* Reads requests from standard input, one per line, and prints an object for each. `answer` fills
+ * that object, or fails with `err`. Returns the exit status. */
 typedef enum gi_status bench_answer_fn(void *self, json_t *object,
                                        const struct bench_request *request, struct gi_err *err);
 int bench_serve(void *self, bench_answer_fn *answer);
 
-/* Appends microseconds to the list `name` of `object`, which is made if it does not exist. */
+/* Appends microseconds to the list `name` of `object`; makes the list if it does not exist. */
 void bench_log_time(json_t *object, const char *name, double us);
 
 #ifdef __cplusplus

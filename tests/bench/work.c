@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each work and its primitive, the last one if it runs several. */
+/* Each work with its primitive (the last one if it runs several). */
 static const struct {
     const char *name, *primitive;
 } works[] = {
@@ -136,7 +136,7 @@ static enum gi_status set(void *params, const struct gi_filter *filter, const ch
     return gi_option_read(params, row, text, err);
 }
 
-/* Returns whether the work is an operation of that name whose options set_all() sets. */
+/* Returns whether the work is an operation, of the same name, whose options set_all() sets. */
 static bool is_operation(enum bench_work work)
 {
     return work == BENCH_BILATERAL || work == BENCH_NLMEANS ||
@@ -197,7 +197,7 @@ enum gi_status bench_weights_fill(struct bench_weights *weights,
     }
     for (int i = 0; i < k; i++)
         weights->taps[i] = (float)(weights->taps[i] / sum);
-    /* All rows differ, so that no kernel finds a lower rank. */
+    /* Random weights, so that the kernel has full rank and can't run as separable passes. */
     for (int i = 0; i < k * k && k <= BENCH_DENSE_MAX; i++)
         weights->dense[i] = (float)bench_hash((uint64_t)i) / 4294967296.0f / (float)(k * k);
     for (int i = 0; i < 256; i++)

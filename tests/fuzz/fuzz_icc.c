@@ -1,5 +1,5 @@
-/* Fuzzes ICC profiles as --linear and CMYK read them with lcms2. The first byte selects the curves
- * of gray or of colour, or inks of 8 or 16 bits, inverted or not.
+/* Fuzzes the reading of ICC profiles with lcms2 for --linear and CMYK. The first byte selects
+ * transfer curves, of gray or of colour, or CMYK inks in 8 or 16 bits, inverted or not.
  * Sources: imgio/icc*
  * SPDX-License-Identifier: MIT */
 #include <math.h>

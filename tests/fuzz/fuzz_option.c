@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 
-/* Returns the option with this number, counted over all sets; *set is its set. */
+/* Returns option number `index` of the command, counted over all sets; *set is its set. */
 static const struct gi_option *option_at(const struct gi_command *command, int index, int *set)
 {
     for (*set = 0; *set < GI_OPTION_SETS_MAX && command->sets[*set].rows; ++*set)

@@ -19,15 +19,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 enum { KINDS = 5, CROPS = 4 };
 static const char *const names[KINDS] = {"points.csv", "points.npy", "regions.csv", "regions.json",
                                          "regions.jsonl"};
-/* The crops of labels from 1 on. The third has another type, the fourth another number of channels.
- */
+/* The crops of labels 1 to 4. The third has another type, the fourth another number of channels. */
 static const char *const crops[CROPS] = {"P2 2 1 255 7 8", "P2 1 2 255 9 10", "P2 1 1 1000 500",
                                          "P3 1 1 255 1 2 3"};
 static char folder[] = "/tmp/gpuimg-fuzz-XXXXXX";
 
 static void put(const char *name, const void *bytes, size_t nbytes)
 {
-    unlink(name); /* file systems wait for the disk when a file is truncated */
+    unlink(name); /* truncating instead would wait for the disk */
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || (nbytes && write(fd, bytes, nbytes) != (ssize_t)nbytes) || close(fd))
         abort();
@@ -59,8 +58,7 @@ static void make_folder(void)
     gi_cli_quiet(true);
 }
 
-/* Every place must be a whole pixel that floats hold; sources of crops must have a value per place.
- */
+/* Positions must be integers that floats hold exactly; with crops each position has a value. */
 static void check(const struct gi_image *others, int n)
 {
     const struct gi_image *places = &others[0];

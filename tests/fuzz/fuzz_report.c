@@ -1,4 +1,4 @@
-/* Fuzzes the parser of batch reports, with which `report merge` reads and joins them.
+/* Fuzzes the parser of batch reports, which `report merge` uses to read and join them.
  * Sources: cli/report/journal_merge*
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
-/* Threads that run one after the other, beginning with the last job. */
+/* Replaces the thread pool: jobs run one after the other, beginning with the last one. */
 static int jobs_run;
 
 static enum gi_status run_backwards(void *self, int njobs,

@@ -14,8 +14,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
 /* Returns the bytes as a string in memory of exactly its length, so that a sanitizer detects a read
- * past its end; the caller frees it. NULL: the bytes hold a zero, or a file name, which must not be
- * opened. */
+ * past its end; the caller frees it. Returns NULL if the bytes hold a zero, or the name of a file,
+ * which must not be opened. */
 static inline char *small_text(const uint8_t *bytes, size_t nbytes)
 {
     if (nbytes > 4096 || memchr(bytes, 0, nbytes) || memchr(bytes, '/', nbytes))
@@ -37,8 +37,8 @@ static inline struct gi_queue *small_queue(void)
     return queue;
 }
 
-/* Runs steps with one source on an image of 7 x 5 pixels, whose type and channels `which` selects.
- */
+/* Runs steps that have one source on an image of 7 x 5 pixels; `which` selects its type and
+ * channels. */
 static inline void small_run(const struct gi_step *steps, int nsteps, unsigned which)
 {
     struct gi_image src, dst = {0};

@@ -1,8 +1,8 @@
-/* A preloaded library that makes the N-th call of the CUDA driver fail, for TORTURE="cuda N" (as a
- * failed launch) or "cuda-memory N" (as lack of memory), and then creates the file that
- * TORTURE_MARK names. With N 0 that file gets the number of calls at the end. The runtime, which is
- * linked statically, looks up the driver's functions with dlsym() and cuGetProcAddress(), and gets
- * stubs that count. Only for x86-64.
+/* A preloaded library that makes the N-th call of the CUDA driver fail. TORTURE="cuda N" makes it a
+ * failed launch, TORTURE="cuda-memory N" lack of memory; the file that TORTURE_MARK names is then
+ * created. With N 0 no call fails, and the file gets the number of calls at the end. The runtime,
+ * which is linked statically, looks up the driver's functions with dlsym() and cuGetProcAddress(),
+ * and gets stubs that count. Only for x86-64.
  * SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static void write_mark(const char *text)
     syscall(SYS_close, fd);
 }
 
-/* Returns the status that replaces the call, or 0 if the call is to be made. The stubs call it. */
+/* The stubs call this. Returns the status with which the call fails, or 0 if it is to be made. */
 int torture_decide(void);
 int torture_decide(void)
 {
@@ -54,8 +54,8 @@ int torture_decide(void)
     return code;
 }
 
-/* Stub i pushes i; torture_common saves the registers of arguments, asks torture_decide(), and
- * continues at torture_real[i]. */
+/* Stub i pushes its number i. torture_common saves the registers that hold arguments, calls
+ * torture_decide(), and jumps to torture_real[i] if that returns 0. */
 __asm__(".text\n"
         ".globl torture_stubs\n"
         "torture_stubs:\n"
@@ -95,7 +95,7 @@ __asm__(".text\n"
         "  jmp *%r11\n");
 extern char torture_stubs[];
 
-/* Returns a stub for the driver's function. */
+/* Returns a stub that replaces the driver's function `real`. */
 static void *stub_for(void *real)
 {
     enum { STUB_NBYTES = 16 };
@@ -113,8 +113,7 @@ typedef int get_proc_fn(const char *name, void **found, int version, unsigned lo
                         void *status);
 static get_proc_fn *real_get_proc;
 
-/* Functions that describe errors never fail, nor do those that return tables of private functions.
- */
+/* Calls that describe errors are never made to fail, nor those that return tables of functions. */
 static bool is_spared(const char *name)
 {
     return strncmp(name, "cuGetError", 10) == 0 || strcmp(name, "cuGetExportTable") == 0;

@@ -60,7 +60,7 @@ __attribute__((constructor)) static void begin(void)
     mark = getenv("TORTURE_MARK");
 }
 
-/* Returns whether this call of that kind must fail. */
+/* Counts a call of this kind, and returns whether it must fail. */
 static bool now(enum kind kind)
 {
     if (!begun || kind != wanted || atomic_fetch_add(&calls, 1) + 1 != fails_at)
@@ -78,7 +78,7 @@ static void live_on(void)
         raise(SIGKILL);
 }
 
-/* name##_next is the C library's function of that name. */
+/* Declares name##_next, the C library's function of that name. */
 #define NEXT(name)                                                                                 \
     static __typeof__(&name) name##_next;                                                          \
     if (!name##_next) {                                                                            \
@@ -88,8 +88,8 @@ static void live_on(void)
 
 /* ---- the start ---- */
 
-/* Calls before main() are not counted: there the CUDA runtime registers kernels, and crashes if it
- * gets no memory. */
+/* Counting begins at main(): before it the CUDA runtime registers its kernels, and would crash if
+ * it got no memory. */
 typedef int main_fn(int, char **, char **);
 static main_fn *program;
 
@@ -249,7 +249,7 @@ int fsync(int fd)
 
 int close(int fd)
 {
-    int failed = (int)syscall(SYS_close, fd); /* the file is closed although the call fails */
+    int failed = (int)syscall(SYS_close, fd); /* the call fails although the file is closed */
     return now(WRITE) ? fail(EIO) : failed;
 }
 
@@ -288,7 +288,7 @@ int openat(int folder, const char *path, int flags, ...)
 /* Aliases for programs with large files. */
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
-/* The same where _FORTIFY_SOURCE checks the arguments. */
+/* The variants of open() that _FORTIFY_SOURCE uses, which check the arguments. */
 int __open_2(const char *path, int flags);
 int __open_2(const char *path, int flags)
 {

@@ -16,15 +16,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The `at`-th call of `name` (NULL: of none) fails with errno `why`; with `why` 0 it transfers a
- * single byte instead. `on`: all later calls do the same. */
+/* The fault: call number `at` of the function `name` fails with errno `why`, or transfers a single
+ * byte if `why` is 0. With `on` all later calls do the same. `name` NULL: no call fails. */
 static struct {
     const char *name;
     int at, why, calls;
     bool on;
 } fault;
 
-/* Called after each renameat2() that succeeds; NULL: nothing is. */
+/* If not NULL, runs after each renameat2() that succeeds. */
 static void (*after_rename)(void);
 
 static bool fails(const char *name)

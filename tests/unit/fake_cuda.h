@@ -1,4 +1,4 @@
-/* Devices that fail, in CUDA's place: the CPU's backend under CUDA's name.
+/* Fake CUDA devices that can be made to fail: the CPU's backend under CUDA's name.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_FAKE_CUDA_H
 #define GI_TESTS_FAKE_CUDA_H
@@ -22,10 +22,9 @@ struct fake {
     int calls[STAGES];
     enum stage stage; /* the device is lost in this call */
     int fails_at;
-    int refuses_at; /* the number of the call of that stage that alone fails, like a launch that
-                       CUDA refuses */
+    int refuses_at; /* if not 0: only this call of `stage` fails, like a launch that CUDA refuses */
     bool lost;
-    int queues, most; /* queue_open() runs out of memory beyond `most` */
+    int queues, most; /* open queues, and how many of them fit in memory */
 };
 
 static struct fake fakes[DEVICES];
@@ -50,7 +49,7 @@ static enum gi_status upload(struct gi_queue *queue, struct gi_image *dst,
                              struct gi_err *err)
 {
     enum gi_status status = call(queue, UPLOAD, err);
-    usleep(2000); /* one device alone must not be fast enough for all images */
+    usleep(2000); /* slow, so that no single device is fast enough to take all images */
     return status ? status : gi_kernels_cpu()->upload(queue, dst, host, ticket, err);
 }
 
@@ -62,7 +61,7 @@ static enum gi_status convolve(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : gi_kernels_cpu()->convolve_separable(queue, dst, src, spec, err);
 }
 
-/* A failing download has freed the device's image. */
+/* Like a real device, frees the device's image although the download fails. */
 static enum gi_status download(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
                                struct gi_ticket *ticket, struct gi_err *err)
 {

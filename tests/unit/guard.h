@@ -1,5 +1,5 @@
-/* Guarded images for tests: the last row ends at an inaccessible page, and the bytes between the
- * rows and before the first one hold sentinels, which guard_check() compares.
+/* Guarded images for tests. The last row ends at an inaccessible page; the bytes between the rows
+ * and before the first one hold sentinels, which guard_check() compares.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_GUARD_H
 #define GI_TESTS_GUARD_H

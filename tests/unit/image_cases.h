@@ -57,10 +57,10 @@ static inline void case_put(struct gi_image *image, int y, size_t i, float value
         ((float *)gi_row(image, y))[i] = value;
 }
 
-/* Every alpha becomes one of the values at both ends of 8 and of 16 bits, where a division by alpha
- * or by a sum of its products with weights loses most. They are drawn at random: an image of
- * 31 x 33 pixels has each of the 64 pairs of values in neighbouring pixels. Floats are fractions of
- * 65535; 8 bits take the low byte, which is one of the same ends. */
+/* Sets every alpha to a value at one end of the 8-bit or 16-bit range, where a division by alpha or
+ * by a sum of its products with weights loses most. The values are drawn at random: an image of 31
+ * x 33 pixels has each of the 64 pairs of values in neighbouring pixels. Floats are fractions of
+ * 65535; 8-bit alpha is the low byte of the 16-bit value, which is also at an end. */
 static inline void case_fill_alpha(struct gi_image *image, uint64_t *seed)
 {
     static const uint16_t ends[] = {0, 1, 2, 254, 255, 256, 65534, 65535};
@@ -100,7 +100,7 @@ static inline struct gi_border_spec case_border(uint64_t *seed, enum gi_border b
                                                 enum gi_type type)
 {
     struct gi_border_spec border_spec = {.mode = border};
-    bool whole = case_between(seed, 0, 1); /* numbers that images of integers can hold */
+    bool whole = case_between(seed, 0, 1); /* numbers that integer images can hold */
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         border_spec.value[c] = (case_real(seed) + 1) / 2 * gi_type_full_scale(type);
         border_spec.value[c] = whole ? rintf(border_spec.value[c]) : border_spec.value[c];

@@ -121,7 +121,7 @@ static inline uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-/* Random samples on a ramp, so that the filters and predictors of formats have an effect. */
+/* Makes random samples on a ramp, so that the filters and predictors of formats have an effect. */
 static inline struct gi_image random_image(int width, int height, int channels, enum gi_type type,
                                            uint64_t seed)
 {
@@ -160,7 +160,7 @@ static inline struct gi_image load_or_fail(const char *path)
     return image;
 }
 
-/* Loads from a copy that ends at a page that cannot be touched: a read past the end fails. */
+/* Loads from a copy that ends at an inaccessible page, so that a read past the end fails. */
 static inline enum gi_status load_bytes(struct gi_image *image, const void *bytes, size_t n,
                                         const struct gi_load_options *options,
                                         struct gi_err *warning, struct gi_err *err)
@@ -183,9 +183,9 @@ static inline enum gi_status load_bytes(struct gi_image *image, const void *byte
     return status;
 }
 
-/* Every proper prefix of the file is refused or, if partial images are allowed, refused or accepted
- * with a warning. Prefixes of `until` bytes and more may be whole images. Beyond 400 bytes only
- * every `step`-th prefix is tried. */
+/* Tests that every proper prefix of the file is refused, or accepted with a warning if partial
+ * images are allowed. Prefixes of `until` bytes and more are left out, because they may be whole
+ * images. Beyond 400 bytes only every `step`-th prefix is tried. */
 static inline void check_cuts(struct bytes file, size_t until, size_t step)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -12,7 +12,7 @@ struct recipe {
     int width, height, channels;
     bool progressive, adobe;
     J_COLOR_SPACE space; /* in the file */
-    int sampling;        /* 1: full colour, 2: half in both directions */
+    int sampling;        /* chroma: 1: full resolution, 2: half in both directions */
     bool arithmetic;
 };
 

@@ -61,14 +61,14 @@ static bool pattern_on(enum pattern pattern, int x, int y, int width, int height
     }
 }
 
-/* The level of the foreground's predicate for each type. */
+/* Returns the level above which a sample is foreground. */
 float pattern_level(enum gi_type type)
 {
     return type == GI_U8 ? 127 : type == GI_U16 ? 20000.5f : 0.25f;
 }
 
-/* Draws samples of which those of a pattern are above pattern_level(); some others of GI_F32 are
- * NaN. */
+/* Fills the image so that the samples of the pattern are above pattern_level() and all others are
+ * not; in GI_F32 some of the others are NaN. */
 void draw_pattern(struct walk_case *c, struct gi_image *image)
 {
     enum pattern pattern = (enum pattern)(c->turn % PATTERNS);

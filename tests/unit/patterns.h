@@ -5,14 +5,14 @@
 
 #include "primitives.h"
 
-/* The level of the foreground's predicate for each type. */
+/* Returns the level above which a sample of this type is foreground. */
 float pattern_level(enum gi_type type);
 
-/* Fills an image so that the pattern is above pattern_level(); the case's turn selects it. Some of
- * the other floats are NaN. */
+/* Fills an image so that the samples of the pattern are above pattern_level(); c->turn selects the
+ * pattern. In GI_F32 some of the other samples are NaN. */
 void draw_pattern(struct walk_case *c, struct gi_image *image);
 
-/* Returns whether a pixel is foreground: is above the level, or with `invert` is not. */
+/* Returns whether a pixel is foreground: above the level `above`, or not above it if `invert`. */
 bool is_on(const struct gi_image *image, float above, bool invert, int x, int y);
 
 #endif

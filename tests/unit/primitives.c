@@ -10,15 +10,15 @@ enum {
     THREAD_COUNTS = 4,
     WAYS_MAX = 16,
     PRIMITIVES_MAX = 64,
-    KEPT = 12,       /* cases of a row that run on several queues at once */
+    KEPT = 12,       /* cases kept per row, which run again on several queues at once */
     QUEUES = 4,      /* at once */
-    BIG = 30 * 1000, /* samples: not kept, and not run with each number of threads */
+    BIG = 30 * 1000, /* samples; larger cases are not kept, nor run with each number of threads */
 };
 
 /* ---- queues ---- */
 
-/* A backend at one level: its queues with different numbers of threads, the first for forced ways,
- * and how often each way has run. */
+/* A backend at one level: its queues, which have different numbers of threads (the first queue is
+ * for forced ways), and how often each way has run. */
 struct backend {
     const char *name;
     struct gi_queue *queues[THREAD_COUNTS];
@@ -130,7 +130,7 @@ static void check(const struct walk_case *c)
     check_sources(c);
 }
 
-/* Threads with a queue each on one device, each with another case. */
+/* One of several threads on a device, each with its own queue and its own case. */
 struct worker {
     pthread_t thread;
     struct gi_device *device;

@@ -1,7 +1,7 @@
-/* One walk over primitives for all their tests. A test draws cases (a spec and images) and defines
- * the result in plain loops; walk_rows() compares every way of every backend with that: each
- * instruction level of the CPU and CUDA, several numbers of threads, in place where that is
- * allowed, and at the end several queues of one device at once, each with another case.
+/* The walk over primitives, which all their tests share. A test draws cases (a spec and images) and
+ * defines their results in plain loops. walk_rows() compares every way of every backend with them:
+ * at each instruction level of the CPU and on CUDA, with several numbers of threads, in place where
+ * allowed, and at the end on several queues of one device at once, each with another case.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_PRIMITIVES_H
 #define GI_TESTS_PRIMITIVES_H
@@ -11,8 +11,8 @@
 
 enum { WALK_SOURCES = 4, WALK_OTHERS = 3 };
 
-/* One call of a primitive with the result that it must have. The walk sets the first members, the
- * row's draw() the others except the results, and its define() these. */
+/* One call of a primitive with the result that it must have. The walk sets the first members (up to
+ * `seed`), the row's draw() sets the inputs, and the row's define() sets the result. */
 struct walk_case {
     const struct walk_row *row;
     enum gi_type type;
@@ -27,9 +27,9 @@ struct walk_case {
     struct guard srcs[WALK_SOURCES]; /* the first one or ones are `src` */
     int nsrcs;
     struct guard others[WALK_OTHERS]; /* images that the spec names */
-    size_t other_at[WALK_OTHERS];     /* where it does: the offset of a const struct gi_image * */
+    size_t other_at[WALK_OTHERS];     /* in the spec: the offset of the pointer to each */
     int nothers;
-    size_t inner_at, inner_to; /* where the spec points into itself, if inner_to is not 0 */
+    size_t inner_at, inner_to; /* offsets in the spec: of a pointer, and of its target or 0 */
     /* The result is an image, or data in host memory. `data` begins as `start`, since some
      * primitives add to it. */
     struct gi_image want;
@@ -46,10 +46,10 @@ struct walk_row {
     const char *primitive;
     const char *what; /* the cases: "few taps" */
     walk_draw_fn *draw, *define;
-    const int (*sizes)[2]; /* ends with a width of 0; NULL: the usual ones */
-    /* Which images `dst` may be: bit 0 for `src`, bit i + 1 for others[i]. */
+    const int (*sizes)[2]; /* widths and heights, up to a width of 0; NULL: the usual ones */
+    /* Which images `dst` may replace: bit 0 for `src`, bit i + 1 for others[i]. */
     unsigned in_place;
-    bool few;       /* one border mode per shape: the cases are slow, or have no border */
+    bool few; /* true: one border mode per shape, because the cases are slow or have no border */
     bool some_ways; /* another test runs the ways that these cases do not take */
     /* Compares a result that is not plain data, and frees it; NULL: compares the bytes. */
     bool (*equal)(struct gi_queue *queue, const struct walk_case *c, void *result);
@@ -62,13 +62,13 @@ void *walk_alloc(struct walk_case *c, size_t nbytes);
 void *walk_spec(struct walk_case *c, size_t nbytes);
 #define WALK_SPEC(c, type) ((type *)walk_spec(c, sizeof(type)))
 
-/* Makes the next source, or the next further image, which the spec names at the member `at`, with
- * random samples. Floats have a few infinities and NaNs in a fourth of the cases. */
+/* Both make an image with random samples: the next source, or the next further image, whose pointer
+ * in the spec is `at`. In a fourth of the cases floats have a few infinities and NaNs. */
 struct gi_image *walk_source(struct walk_case *c, int width, int height, int channels,
                              enum gi_type type);
 struct gi_image *walk_other(struct walk_case *c, const struct gi_image **at, int width, int height,
                             int channels, enum gi_type type);
-/* A source of the shape and type of the case. */
+/* Makes the next source in the shape and type of the case. */
 struct gi_image *walk_source_here(struct walk_case *c);
 
 /* Makes the image `want`, or data that begin as `start` (NULL: zeros). */
@@ -76,7 +76,7 @@ struct gi_image *walk_result(struct walk_case *c, int width, int height, int cha
                              enum gi_type type);
 void *walk_data(struct walk_case *c, const void *start, size_t nbytes);
 
-/* Random numbers of the case: lo to hi, and -1 to 1. */
+/* Draw a random integer from lo to hi, and a random float from -1 to 1. */
 int walk_between(struct walk_case *c, int lo, int hi);
 float walk_real(struct walk_case *c);
 
@@ -92,7 +92,8 @@ void walk_free(struct walk_case *c);
 
 /* ---- for primitives.c ---- */
 
-/* The primitives of GI_PRIMITIVES by name, with one signature, and their number in this list. */
+/* The primitives of GI_PRIMITIVES by name: the function, with one signature for all, the number in
+ * this list, and whether a backend has it. */
 typedef enum gi_status walk_call_fn(struct gi_queue *queue, void *result,
                                     const struct gi_image *src, const void *spec,
                                     struct gi_err *err);
@@ -100,8 +101,8 @@ walk_call_fn *walk_call(const char *primitive);
 size_t walk_number(const char *primitive);
 bool walk_exists(const struct gi_kernels *k, const char *primitive);
 
-/* Runs a case on a queue, and describes in `wrong` what is wrong. `where` is the image that `dst`
- * is, by the bits of walk_row.in_place, or WALK_APART. NOT_TAKEN: by the way that is forced. */
+/* Runs a case on a queue, and describes a difference in `wrong`. `where` is the image that `dst`
+ * replaces, by the bits of walk_row.in_place, or WALK_APART. NOT_TAKEN: by the forced way. */
 enum walk_outcome { WALK_EQUAL, WALK_DIFFERENT, WALK_NOT_TAKEN };
 enum { WALK_APART = -1 };
 enum walk_outcome walk_run(struct gi_queue *queue, const struct walk_case *c, int where,
@@ -110,9 +111,9 @@ enum walk_outcome walk_run(struct gi_queue *queue, const struct walk_case *c, in
 /* Returns whether the bytes around the samples of a guarded image are as they were. */
 bool walk_is_whole(const struct guard *guard);
 
-/* For main(): opens queues of all levels and CUDA, walks the rows, then tests that every way of
- * their primitives has run and that labels are refused, and runs the further tests. Words of the
- * command line select rows by primitive. */
+/* The main() of a test: opens queues of all levels and of CUDA, walks the rows, tests that every
+ * way of their primitives has run and that images of labels are refused, and runs the tests `more`.
+ * Words of the command line select rows by primitive. */
 int walk_main(int argc, char **argv, const struct walk_row *rows, size_t nrows,
               const struct CMUnitTest *more, size_t nmore);
 

@@ -51,7 +51,7 @@ bool walk_exists(const struct gi_kernels *k, const char *primitive)
     return find(primitive)->exists(k);
 }
 
-/* The images of a case on a queue's device, and the spec that names them. */
+/* The images of a case on a queue's device, and a copy of the spec that points to them. */
 struct placed {
     struct gi_image srcs[WALK_SOURCES], others[WALK_OTHERS];
     void *spec;
@@ -130,7 +130,7 @@ static enum walk_outcome run_image(struct gi_queue *queue, const struct walk_cas
     struct guard got;
     struct gi_image dst, back = {0};
     enum walk_outcome outcome = WALK_DIFFERENT;
-    /* The result may replace an image, so that it has the samples of this image at first. */
+    /* A result that replaces an image begins with the samples of that image. */
     const struct gi_image *old = where == WALK_APART ? NULL
                                  : where == 0        ? &c->srcs[0].image
                                                      : &c->others[where - 1].image;

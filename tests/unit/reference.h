@@ -98,7 +98,7 @@ static REAL REF(sum)(const float *taps, const REAL *v, size_t step, int n)
     return s;
 }
 
-/* Returns f[(y * width + x) * channels + c], which the caller frees. */
+/* Returns the weighted sums f[(y * width + x) * channels + c], which the caller frees. */
 static REAL *REF(separable_sums)(const struct gi_image *src, const struct gi_separable *spec)
 {
     int w = src->width, h = src->height, n = src->channels, rows = h + spec->ncol - 1;

@@ -7,10 +7,10 @@
 
 enum { SEED = 7 };
 
-/* The comparisons with double, counted by type. */
+/* Numbers of samples compared with double precision and of equal ones, by type. */
 static uint64_t samples[3], equal[3];
 
-/* Integers at most 1 off; floats within 2^-20 of the largest. */
+/* Fails unless integers differ by at most 1 and floats by at most 2^-20 of the largest value. */
 static void compare(const struct gi_image *got, const struct gi_image *want)
 {
     double largest = 0;
@@ -181,8 +181,8 @@ static void constant(void **state)
     gi_queue_close_alone(&queue);
 }
 
-/* A row of 3 000 000 pixels, and a column: the rows outside the image have the sums of its only
- * row. */
+/* A row of 3 000 000 pixels, and a column of as many. The border makes all other rows equal the
+ * image's only row, and the columns likewise. */
 static void long_images(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static unsigned wide_sample(const struct gi_image *image, uint64_t i)
 static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int channels,
                            uint64_t *seed)
 {
-    /* 1023 = 3 * 11 * 31 wraps round a 33 x 31 image 31 x 33 times. */
+    /* 1023 = 3 * 11 * 31: the window covers the wrapped 33 x 31 image 31 x 33 times. */
     struct gi_queue *queue;
     struct gi_err err;
     struct guard src, got;
@@ -336,8 +336,8 @@ static void wide_box(void **state)
     }
 }
 
-/* Means just below and above a half, where float has the least precision left: k x k images,
- * wrapped. */
+/* Means just below and above a half, where float has the least precision left. The images have k x
+ * k pixels and wrap around, so that each mean is that of the whole image. */
 static void near_halves(void **state)
 {
     (void)state;

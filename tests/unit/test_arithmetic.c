@@ -26,7 +26,7 @@ static double sample_at(const struct gi_image *image, int y, int x, int c)
     return gi_sample(gi_row(image, y), at, image->type) / (double)gi_type_full_scale(image->type);
 }
 
-/* Returns the same for the pixel of the second image that meets (x, y). */
+/* Does the same for the pixel of the second image that is combined with (x, y). */
 static double beside_at(const struct gi_arithmetic *spec, const struct gi_image *image, double full,
                         int y, int x, int c)
 {
@@ -116,8 +116,8 @@ static double layered(const struct gi_arithmetic *spec, const struct gi_image *s
     return (p * s + (spec->plus ? q : alpha - p) * b) / alpha;
 }
 
-/* Returns an arithmetic sample in double, or NAN if the divisor is a difference too small to be
- * accurate. */
+/* Returns the arithmetic result in double, or NAN if the divisor is a difference so small that
+ * float32 is not accurate. */
 static double meant(const struct gi_arithmetic *spec, const struct gi_image *src, double full,
                     int y, int x, int c)
 {
@@ -129,15 +129,15 @@ static double meant(const struct gi_arithmetic *spec, const struct gi_image *src
     return arithmetic(spec, full, sample_at(src, y, x, c), b, d, c);
 }
 
-/* Whether the pixel is fully transparent as it is stored. */
+/* Returns whether the pixel's stored alpha is 0. */
 static bool is_hidden(const struct gi_image *image, int y, int x)
 {
     size_t channels = (size_t)image->channels, at = ((size_t)x + 1) * channels - 1;
     return gi_has_alpha(image) && gi_sample(gi_row(image, y), at, image->type) == 0;
 }
 
-/* Compares `got` with the double: integers within half a step and float32's error, floats by a
- * relative error. */
+/* Compares `got` with the result in double: integers may differ by half a step and float32's error,
+ * floats by a relative error. */
 static void check_meant(const struct gi_image *got, const struct gi_image *src,
                         const struct gi_arithmetic *spec)
 {
@@ -245,7 +245,7 @@ static void random_spec(struct gi_arithmetic *spec, const struct gi_image *src, 
     }
 }
 
-/* Draws the further images: for layers any size and position; any type and number of channels. */
+/* Draws the further images, with any type and channels; a layer also has any size and position. */
 static void random_others(struct guard others[2], struct gi_arithmetic *spec,
                           const struct gi_image *src, uint64_t *seed)
 {

@@ -5,7 +5,7 @@
 #include "filters/regions/extract.h"
 #include "filters/statistics/histogram.h"
 
-/* The limits of the small backend and its counts. */
+/* The limits and the counts of the small backend. */
 static struct {
     size_t nbytes, row_nbytes;
     int rows, upload_rows, uploads;
@@ -220,7 +220,7 @@ static const char *const moved[] = {"offset=3.25,-11.5", NULL};
 static const char *const flipped[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=bicubic", NULL};
 static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=nearest", NULL};
 
-/* Maps choose the source rows of a band, also beyond an end if the image wraps or mirrors. */
+/* A map decides which source rows a band needs: some are across an end if the image wraps. */
 static void test_maps(void **unused)
 {
     (void)unused;
@@ -313,7 +313,7 @@ static void test_ranges(void **unused)
     free(params);
 }
 
-/* About every ninth sample becomes unusual; `whole_channel`: the first one is all NaN. */
+/* Makes about every ninth float unusual; with `whole_channel` the first channel becomes all NaN. */
 static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, -1e30f};

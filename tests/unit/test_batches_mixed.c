@@ -17,12 +17,12 @@ enum {
     IMAGES = 14,
     SIDE_MAX = 700,
     COMMANDS = 120, /* different ones, each run many times */
-    BATCHES = 240,  /* commands run, unless $GPUIMG_TEST_BATCHES says how many */
+    BATCHES = 240,  /* number of commands, unless $GPUIMG_TEST_BATCHES gives another one */
     STEPS_MAX = 4,
     LINE = 256,
 };
 
-/* An operation with an option whose value is drawn from a range; the values of `odd` are odd. */
+/* An operation with one of its options, whose value is from `low` to `high` and odd if `odd`. */
 static const struct operation {
     const char *name, *option, *unit;
     double low, high;

@@ -102,7 +102,7 @@ static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
         const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &thin
                                          : pick == (uint32_t)nfilters + 1 ? &next
                                                                           : gi_filters[pick];
-        bool late = false; /* its size is known only when it runs, so further images may not fit */
+        bool late = false; /* size known only at the run, so further images may not fit */
         for (int i = 0; i < chain->n; i++)
             late |= chain->steps[i].filter->settle != NULL;
         if (filter->min_sources < 2 && !(late && has_images(filter)))
@@ -207,7 +207,7 @@ static void run_singly(struct outcome *outcome, struct gi_queue *queue, const st
     outcome->image = image;
 }
 
-/* Returns whether every step accepts its predecessor's result: some require a sample type. */
+/* Returns whether every step accepts its predecessor's result; some steps require a sample type. */
 static bool takes(const struct chain *chain, const struct gi_image *src)
 {
     struct gi_pipeline *pipeline;
@@ -394,7 +394,7 @@ static void test_random(void **unused)
     assert_true(bands > CHAINS / 8);
 }
 
-/* Runs in bands of `rows` rows, then `rows` + `step` and so on, all of which must fit. */
+/* Runs the chain in bands of `rows`, `rows` + `step` and so on rows, all of which must fit. */
 static void check_bands(const struct chain *chain, const struct gi_image *src, int rows, int step)
 {
     struct outcome want, got;
@@ -409,8 +409,8 @@ static void check_bands(const struct chain *chain, const struct gi_image *src, i
     free_outcome(&want, chain);
 }
 
-/* A border that wraps, after a step whose result depends on the row's position: rows beyond an end
- * are those that the step before computed at the other end. */
+/* A border that wraps, after a step whose result depends on the row's position: rows beyond one end
+ * of the image must be those that the step has computed at the other end. */
 static void test_wrap_after(void **unused)
 {
     (void)unused;
@@ -435,7 +435,7 @@ static void test_wrap_after(void **unused)
     }
 }
 
-/* The result wraps around its source more than once above and below. */
+/* The result wraps around its source several times above and below. */
 static void test_wrap_over_and_over(void **unused)
 {
     (void)unused;
@@ -458,7 +458,7 @@ static void test_wrap_over_and_over(void **unused)
     }
 }
 
-/* Times count one upload, one download, and the bytes that each step reads and writes. */
+/* The times count one upload, one download, and the bytes that each step reads and writes. */
 static void test_times(void **unused)
 {
     (void)unused;

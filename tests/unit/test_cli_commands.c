@@ -11,7 +11,7 @@
 
 enum { FILES = 64 };
 
-/* The files in the folder. The contents of files whose bytes differ on each run are not kept. */
+/* The files in a folder. The contents of reports differ from run to run and are not kept. */
 static struct files {
     int n;
     char *names[FILES];
@@ -60,7 +60,7 @@ static int find(const struct files *files, const char *name)
     return -1;
 }
 
-/* Returns whether file i of `got` is among `files` with the same bytes. */
+/* Returns whether file i of `got` is also in `files`, with the same bytes. */
 static bool is_of(const struct files *files, const struct files *got, int i)
 {
     int j = find(files, got->names[i]);

@@ -55,7 +55,7 @@ static enum gi_status resumed(struct gi_err *err)
     return write_report(true, 2, ITEMS, err);
 }
 
-/* Paths of one output and several inputs: the same file under three names, a missing file, and a
+/* Checks paths of one output and several inputs: one file under three names, a missing file, and a
  * file in another folder. */
 static enum gi_status claimed(struct gi_err *err)
 {
@@ -94,7 +94,7 @@ static const struct work {
     {"paths", claimed, false, false},
 };
 
-/* The call that fails, how it fails, and whether the work must succeed nevertheless. */
+/* The faults: the call that fails, how it fails, and whether the work must succeed nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -133,7 +133,7 @@ static void prepare(const struct work *work)
     gi_json_start();
 }
 
-/* Returns how many runs did not finish their work. */
+/* Lets each call of fault f fail in turn. Returns how many runs did not finish their work. */
 static int walk(const struct work *work, size_t f, struct bytes want)
 {
     bool memory = strcmp(faults[f].name, "malloc") == 0, done = memory && !can_fail;

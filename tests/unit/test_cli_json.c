@@ -1,5 +1,5 @@
-/* JSON that is printed when memory runs out is complete, or an error is returned; names that are
- * not UTF-8 come back unchanged.
+/* JSON that is printed when memory runs out is complete, or an error is returned; a name that is
+ * not UTF-8 is the same after writing and reading.
  * Sources: cli/json*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -42,7 +42,7 @@ static struct bytes print(enum gi_status *status)
     return b;
 }
 
-/* Bytes that are not UTF-8 come back unchanged, UTF-8 text stays readable. */
+/* Bytes that are not UTF-8 are the same after writing and reading; UTF-8 text stays readable. */
 static void names(void **state)
 {
     static const char *const cases[] = {"a.png",     "\xc3\xa4.png", "\xef\xbf\xbd", "\xff",

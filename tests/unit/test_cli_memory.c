@@ -81,8 +81,8 @@ static void version_2(void **state)
     assert_int_equal(gi_memory_free(root), 1);
 }
 
-/* In a container the group is the root of the visible hierarchy, although its name is the one that
- * it has outside. */
+/* In a container the process's group is the root of the visible hierarchy, although
+ * /proc/self/cgroup names it as seen from outside. */
 static void container(void **state)
 {
     (void)state;

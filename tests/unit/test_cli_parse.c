@@ -116,7 +116,7 @@ static void test_rows_of_commands(void **unused)
         for (int s = 0; s < GI_OPTION_SETS_MAX && command.sets[s].rows; s++)
             for (const struct gi_option *row = command.sets[s].rows; row->name; row++)
                 check_row(&command, row, letters);
-        /* Two commands have the options of their filters in rows of their own. */
+        /* stack and convert have the options of their filters in rows of their own. */
         if (command.filter && strcmp(command.name, "stack") != 0 &&
             strcmp(command.name, "convert") != 0)
             if (gi_command_set(&command, command.filter->options) < 0)

@@ -13,7 +13,7 @@
 #include "filters/pipeline.h"
 #include "filters/statistics/compare.h"
 
-static struct gi_compare_rules rules; /* everything counts, unless a test says otherwise */
+static struct gi_compare_rules rules; /* all pixels count unless a test sets a rule */
 
 static struct gi_image bytes(uint8_t *samples, int width, int height, int channels)
 {
@@ -60,8 +60,8 @@ static void test_known(void **unused)
     assert_true(fabs(got.all.ssim - 1) < 1e-12);
 }
 
-/* One pixel: SSIM's windows hold one sample and have no variance, (2 x y + C1) / (x^2 + y^2 + C1).
- */
+/* One pixel: SSIM's windows hold one sample and have no variance, so SSIM is (2 x y + C1) / (x^2 +
+ * y^2 + C1). */
 static void test_one_pixel(void **unused)
 {
     (void)unused;
@@ -120,7 +120,7 @@ static void test_shapes(void **unused)
     assert_int_equal(gi_compare_picture(&picture, &a, &c, 1, &rules, NULL), GI_E_UNSUPPORTED);
 }
 
-/* 8 against 16 bits: the full scales are equal. */
+/* An 8-bit image is compared with a 16-bit one: their full scales count as equal. */
 static void test_types(void **unused)
 {
     (void)unused;
@@ -135,7 +135,7 @@ static void test_types(void **unused)
     assert_true(got.type == GI_U16 && got.all.differing == 1 && got.all.max == 3);
 }
 
-/* Differences within the tolerance do not count, nor do pixels of regions and of the mask. */
+/* Differences within the tolerance do not count, nor do pixels that `regions` or `mask` exclude. */
 static void test_rules(void **unused)
 {
     (void)unused;

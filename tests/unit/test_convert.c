@@ -1,5 +1,5 @@
-/* The primitive convert on every level and on CUDA against gi_image_convert(): all integers, floats
- * at ties and odd ones, sides that fill no vector.
+/* The primitive convert on every level and on CUDA gives the result of gi_image_convert(), for all
+ * integers, floats at ties, unusual floats, and row lengths that do not fill a vector.
  * Sources: color imgio/image*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 
 #include "kernels/kernels.h"
 
-/* All values of an integer type; of floats the middles between codes, their neighbours, and odd
- * values. */
+/* Fills an integer image with all values of its type, a float image with the midpoints between
+ * codes, their neighbours, and unusual values. */
 static void fill(struct gi_image *image)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f, 3e38f, 1, 0.5f};

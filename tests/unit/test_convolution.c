@@ -6,7 +6,7 @@
 #include "definitions.h"
 #include "primitives.h"
 
-/* A sample, times alpha if `weigh`; of any place. */
+/* Returns the sample at (y, x), inside or outside the image, times alpha if `weigh`. */
 static uint64_t box_sample(const struct gi_image *src, const struct gi_border_spec *border,
                            bool weigh, int y, int x, int c)
 {
@@ -16,8 +16,8 @@ static uint64_t box_sample(const struct gi_image *src, const struct gi_border_sp
                               : v;
 }
 
-/* Sums along the row, then down the column. A window's sum is that of the window before, plus the
- * sample that enters and minus the one that leaves: integers are exact. */
+/* Sums along the row, then down the column. Each window's sum is the previous window's sum plus the
+ * sample that enters minus the one that leaves; integers make this exact. */
 static void exact_box(struct gi_image *dst, const struct gi_image *src, const struct gi_box *spec)
 {
     int n = src->channels, k = spec->k, half = k / 2, w = src->width, h = src->height;
@@ -41,7 +41,7 @@ static void exact_box(struct gi_image *dst, const struct gi_image *src, const st
     for (int x = 0; x < w; x++) {
         uint64_t s[4] = {0}, *at = along + (size_t)x * (size_t)n;
         for (int y = 1 - k; y < h;
-             y++, at += row) { /* the window ends in row y + k - 1 of `along` */
+             y++, at += row) { /* the window's last row is row y + k - 1 of `along` */
             for (int c = 0; c < n; c++)
                 s[c] += at[c];
             for (int c = 0; c < n && y >= 0; c++) {
@@ -121,7 +121,7 @@ static void any_taps(struct walk_case *c)
     separable(c, counts[walk_between(c, 0, most)], counts[walk_between(c, 0, most)]);
 }
 
-/* The same number of taps in each direction, with the anchor in the middle. */
+/* Draws as many taps for rows as for columns, with the anchor in the middle. */
 static void square_taps(struct walk_case *c)
 {
     static const int counts[] = {3, 5, 7, 9, 11, 13, 15, 17, 21, 31, 45, 55, 61, 101};
@@ -135,7 +135,7 @@ static void square_taps(struct walk_case *c)
     s->row = s->col = row;
 }
 
-/* 3, 5 or 7 taps in each direction; `whole`: 3 taps that are integers. */
+/* Draws 3, 5 or 7 taps in each direction; if `whole`, 3 taps that are integers. */
 static struct gi_separable *few(struct walk_case *c, bool whole)
 {
     int k = whole ? 3 : 2 * walk_between(c, 1, 3) + 1, most = walk_between(c, 1, 9);
@@ -167,8 +167,8 @@ static void whole_taps(struct walk_case *c)
     few(c, true);
 }
 
-/* Sums of bytes that are ties between integers, far outside the range of samples, and beyond 2^31.
- */
+/* Draws bytes whose sums are halfway between integers, far outside the range of samples, or beyond
+ * 2^31. */
 static void ties_and_ends(struct walk_case *c)
 {
     static const float units[] = {0.125f, 40, 3e5f, 1e30f};
@@ -183,8 +183,8 @@ static void ties_and_ends(struct walk_case *c)
     s->epilogue = (struct gi_epilogue){.kind = GI_EPILOGUE_STORE};
 }
 
-/* A weight of any size: sums cancel or vanish, leave the range of float, or quotients by alpha are
- * extreme. */
+/* Draws a weight of any size, so that sums cancel or vanish or exceed the range of float, or
+ * quotients by alpha are extreme. */
 static float extreme(struct walk_case *c, int style)
 {
     float v = walk_real(c);
@@ -266,7 +266,7 @@ static void extreme_weights(struct walk_case *c)
     d->weights = w;
 }
 
-/* Shapes of which a CUDA block holds all rows, some rows, and not even one row. */
+/* Draws kernels of which a CUDA block holds all rows, some rows, or not even one row. */
 static void most_weights(struct walk_case *c)
 {
     static const int shapes[][2] = {
@@ -327,8 +327,8 @@ static void define_gradient(struct walk_case *c)
                    c->spec);
 }
 
-/* Around the blocks that rows are divided into; rows in several strips; and sizes around the ends
- * of strips and bands of CUDA. */
+/* Image sizes around those of the blocks that rows are divided into, sizes of several strips per
+ * row, and sizes around the ends of CUDA's strips and bands. */
 static const int strips[][2] = {{2, 3},     {63, 5},   {129, 33},   {131, 9},  {195, 4}, {256, 96},
                                 {257, 161}, {700, 21}, {1025, 129}, {7001, 5}, {0, 0}};
 static const int small[][2] = {{31, 9}, {67, 5}, {0, 0}};

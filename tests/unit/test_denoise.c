@@ -6,7 +6,7 @@
 #include "primitives.h"
 #include "kernels/denoise.h"
 
-/* Adds the neighbour (y + j, x + i) of (y, x) to the sums of a row; the weights come last. */
+/* Adds the weighted neighbour (y + j, x + i) of (y, x) to the sums; the last one sums weights. */
 static void exact_alike(float *sums, const struct gi_image *src, const struct gi_bilateral *spec,
                         const struct gi_border_spec *borders, const int *at, int j, int i)
 {
@@ -61,7 +61,7 @@ static void exact_bilateral(struct gi_image *dst, const struct gi_image *src,
         }
 }
 
-/* Returns the sample of colour c at (y, x) in the integer steps that distances are computed in. */
+/* Returns the sample of colour c at (y, x) as an integer, from which distances are computed. */
 static int exact_step(const struct gi_image *src, const struct gi_nlmeans *spec,
                       const struct gi_border_spec *border, long long y, long long x, int c)
 {
@@ -139,8 +139,8 @@ static void exact_nlmeans(struct gi_image *dst, const struct gi_image *src,
         }
 }
 
-/* Draws a disk of diameter up to `most` and decreasing weights for differences of the guide: for
- * bytes one weight per difference, otherwise tangents (value and slope). */
+/* Draws a disk of diameter up to `most`, and weights that decrease with the difference in the
+ * guide: for bytes usually one weight per difference, otherwise tangents (value and slope). */
 static struct gi_bilateral *bilateral(struct walk_case *c, enum gi_type type, int colours, int most)
 {
     struct gi_bilateral *b = WALK_SPEC(c, struct gi_bilateral);
@@ -190,8 +190,8 @@ static void define_bilateral(struct walk_case *c)
                     c->spec);
 }
 
-/* Draws patches and offsets up to `most` wide, sometimes 7 x 7. The random samples contain some
- * similar ones. */
+/* Draws patch and search sizes that are small, sometimes 7 x 7, and random samples of which some
+ * are similar. */
 static void draw_nlmeans(struct walk_case *c)
 {
     struct gi_nlmeans *m = WALK_SPEC(c, struct gi_nlmeans);

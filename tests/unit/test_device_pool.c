@@ -17,7 +17,7 @@ enum { THREADS = 8, IMAGES = 40, RUNS = 160, FILES = 48 };
 
 /* ---- the device pool alone ---- */
 
-/* Images that threads take one after another. */
+/* The images that threads take one after another. */
 struct work {
     struct gi_device_pool *pool;
     struct gi_pipeline *pipeline;
@@ -182,7 +182,7 @@ static void all_are_lost(void **state)
     for (int i = 0; i < DEVICES; i++)
         fakes[i].fails_at = 3 + 2 * i;
     run_work(&work);
-    /* Earlier images are done; those that the queues held failed with the last device. */
+    /* Earlier images are done; the images that were on queues of the last device failed with it. */
     assert_in_range(work.failed, RUNS - (2 + 4 + 6), RUNS);
 }
 
@@ -201,7 +201,7 @@ static void one_does_not_open(void **state)
     gi_device_pool_free(&pool);
 }
 
-/* A device that is short of memory is used by fewer images at a time. */
+/* A device that is short of memory processes fewer images at a time. */
 static void one_is_short_of_memory(void **state)
 {
     struct work work;

@@ -1,10 +1,10 @@
-/* Images that come one at a time use the device that --device names or the estimate picks; errors
- * name it, and under `auto` the CPU replaces it. The devices are fakes.
+/* Images that come one at a time run on the device that --device names or the estimate chooses.
+ * Errors name the device, and under `auto` the CPU replaces it. The devices are fakes.
  * Sources: cli/run/device_pool* cli/run/pooled_device*
  * SPDX-License-Identifier: MIT */
 #include "fake_cuda.h"
 
-/* Runs two images of w x h pixels through `filter`, without and with what CUDA's queue keeps. */
+/* Runs two images of w x h pixels through `filter`; the second one reuses the queue's memory. */
 static enum gi_status run_in_turn(const char *name, const char *filter, int w, int h,
                                   struct gi_err *err)
 {
@@ -58,7 +58,7 @@ static void one_at_a_time_by_name(void **state)
     assert_int_equal(fakes[0].calls[UPLOAD], 0);
 }
 
-/* What --device names does the image, or nothing does. */
+/* If the device that --device names fails, no other one replaces it. */
 static void one_at_a_time_fails(void **state)
 {
     struct gi_err err = {0};
@@ -83,7 +83,7 @@ static void one_at_a_time_fails(void **state)
     }
 }
 
-/* `auto` takes the GPU for work that is long enough, and the CPU does what fails there. */
+/* `auto` uses the GPU for work that takes long enough, and the CPU for images that fail there. */
 static void one_at_a_time_falls_back(void **state)
 {
     struct gi_err err = {0};

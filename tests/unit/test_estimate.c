@@ -62,8 +62,8 @@ static void grows_with_the_image(void **state)
         }
 }
 
-/* More threads never take longer, and with more threads CUDA is never chosen where it was not with
- * fewer. */
+/* With more threads nothing takes longer on the CPU, and CUDA is not chosen for work that the CPU
+ * got with fewer threads. */
 static void shrinks_with_threads(void **state)
 {
     (void)state;
@@ -91,8 +91,8 @@ static void start_is_paid_once(void **state)
     }
 }
 
-/* Counts are at least what a plan must read, write and compute, and timing a plan changes nothing.
- */
+/* The counts are at least the bytes that a plan must read and write and the operations that it must
+ * compute; timing a plan changes no image. */
 static void times_are_counted(void **state)
 {
     (void)state;
@@ -182,12 +182,12 @@ static void memory_is_counted(void **state)
     /* 9000 * 65535 fits in 32 bits; doubles */
     assert_int_equal(counted("integral", none, 3, GI_U16), PIXELS * 3 * 4);
     assert_int_equal(counted("integral", none, 3, GI_F32), PIXELS * 3 * 8);
-    /* labels of 32 bits, and the luma of colour */
+    /* labels of 32 bits, and the luma of a colour image */
     assert_int_equal(counted("extract", none, 1, GI_U16), PIXELS * 4);
     assert_int_equal(counted("extract", none, 3, GI_U16), PIXELS * (4 + 2));
     assert_in_range(counted("remove-small", none, 3, GI_U8), PIXELS * (3 + 4 + 1),
                     PIXELS * (3 + 4 + 1) + SMALL);
-    /* 2^24 counters of 32 bits, twice, and as many bytes; pixels as numbers of 64 bits, twice */
+    /* 2^24 colours with two 32-bit counters and one byte each; two 64-bit numbers per pixel */
     assert_in_range(counted("quantize", none, 3, GI_U8), PIXELS * 3 + 9LL * (1 << 24),
                     PIXELS * 3 + 9LL * (1 << 24) + SMALL);
     assert_int_equal(counted("palette", none, 3, GI_U8), 4LL * (1 << 24));

@@ -48,8 +48,8 @@ static struct gi_extract extract_of(const struct gi_image *image,
     return extract_masked(image, NULL, params);
 }
 
-/* '.' is 0, digits are tens. With 8 neighbours there are three components, with 4 there are five.
- */
+/* The sample '.' is 0, a digit is ten times its value. There are three components with 8
+ * neighbours, five with 4. */
 static const char *const drawing[] = {
     ".....99.", ".11..99.", ".11.....", "...1..5.", ".....5..",
 };
@@ -127,7 +127,7 @@ static void test_choice(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
-/* Labels have 32 bits. The image has no samples, so that a read would crash. */
+/* 2^33 pixels are too many for 32-bit labels. The image has no samples: a read would crash. */
 static void test_most_pixels(void **unused)
 {
     (void)unused;

@@ -5,7 +5,7 @@
 #include "filter_cases.h"
 #include "filters/tone/otsu.h"
 
-/* Weights w[j][i] whose anchor is placed on the pixel. */
+/* A kernel with the weights w[j][i]; its anchor is at the pixel that it computes. */
 struct kernel {
     int width, height, anchor_x, anchor_y;
     double w[64 * 64];
@@ -88,8 +88,8 @@ static double expected(const struct oracle *o, const struct gi_image *src, enum 
     return (o->finish == ABS && src->type != GI_F32 ? fabs(f) : f) + o->bias;
 }
 
-/* The contract: integers at most 1 off, 8 bits equal in 99.9 %, 16 bits in 95 % of samples; floats
- * within 2^-20 of the largest value. */
+/* Tests the contract: integers differ by at most 1, and 99.9 % of 8-bit and 95 % of 16-bit samples
+ * are equal; floats differ by at most 2^-20 of the largest value. */
 static void compare(const char *what, const struct oracle *o, const struct gi_image *src,
                     const struct gi_image *got, enum gi_border border, double value)
 {
@@ -115,7 +115,7 @@ static void compare(const char *what, const struct oracle *o, const struct gi_im
                  src->height, src->channels, (int)src->type, (int)border, worst, share);
 }
 
-/* Runs all types, channels, border modes and some sizes. */
+/* Runs the filter on all types, channels and border modes, in some sizes. */
 static void check(const char *name, const char *const *words, struct oracle *o)
 {
     static const int sizes[][2] = {{1, 1}, {5, 2}, {33, 31}};
@@ -148,7 +148,7 @@ static void check(const char *name, const char *const *words, struct oracle *o)
     gi_queue_close_alone(&queue);
 }
 
-/* The kernel exp(-d^2 / 2 sigma^2), divided by its sum; sigma 0: all weights are equal. */
+/* The kernel exp(-d^2 / 2 sigma^2), divided by its sum; with sigma 0 all weights are equal. */
 static struct oracle gaussian(double sigma, int k)
 {
     struct oracle o = {.kernel = {k, k, k / 2, k / 2, {0}}};
@@ -196,7 +196,7 @@ static void test_gaussian(void **unused)
     check("gaussian", words_of("sigma=0.1", NULL, NULL), &o);
 }
 
-/* Kernels of many taps on floats, on images of one row and one column, for which the definition
+/* Tests kernels of many taps on float images of one row or one column, for which the definition
  * needs a single sum per pixel. */
 static void check_long(const char *name, const char *const *words, double sigma, int k)
 {
@@ -299,7 +299,7 @@ static void test_edges(void **unused)
     check("edges", words_of("operator=laplacian", NULL, NULL), &o);
 }
 
-/* Known values: OpenCV and scikit-image give the same thresholds. */
+/* OpenCV and scikit-image give the same thresholds for these counts. */
 static void test_otsu(void **unused)
 {
     (void)unused;
@@ -307,7 +307,7 @@ static void test_otsu(void **unused)
     assert_int_equal(gi_otsu(counts, 256), 0);
     counts[40] = 9;
     assert_int_equal(gi_otsu(counts, 256), 40);
-    counts[200] = 9; /* any level between them separates them equally well; the lowest is taken */
+    counts[200] = 9; /* all levels between both groups are equally good; the lowest is taken */
     assert_int_equal(gi_otsu(counts, 256), 40);
     counts[45] = 3;
     counts[190] = 1;
@@ -349,8 +349,8 @@ static void test_threshold(void **unused)
     gi_queue_close_alone(&queue);
 }
 
-/* A colour image is thresholded by its luma, computed here in integers of 1/10000, or per channel.
- */
+/* A colour image is thresholded per channel, or by its luma, which the test computes in integers of
+ * 1/10000. */
 static void test_threshold_colour(void **unused)
 {
     (void)unused;
@@ -391,7 +391,7 @@ static void test_threshold_colour(void **unused)
     gi_queue_close_alone(&queue);
 }
 
-/* Backends that cannot flood, such as CUDA, compute the same from labels. */
+/* Backends without the primitive flood, such as CUDA, compute the same result from labels. */
 static void test_without_flood(void **state)
 {
     (void)state;

@@ -7,8 +7,8 @@
 
 #include <time.h>
 
-/* Options at their limits may be slow: these cases run on images of at most this many pixels, and
- * with at most this much work for k border rows under k taps. */
+/* Limits for options with extreme values, which may be slow: the maximum of pixels per image, and
+ * of work for k border rows under k taps. */
 enum {
     HEAVY_PIXELS = 31 * 33,
     HEAVY_WORK = 5000000,
@@ -17,7 +17,7 @@ enum {
     VARIANTS_MAX = 64
 };
 
-/* Under a sanitizer one of this many cases runs, because each takes ten times as long. */
+/* Under a sanitizer, where each case takes ten times as long, one of this many cases runs. */
 #ifdef __SANITIZE_ADDRESS__
 enum { EVERY = 7 };
 #else
@@ -87,8 +87,8 @@ static int make_variants(struct variant *variants, const struct gi_filter *filte
     return n;
 }
 
-/* Parameters of a variant, added to those of the example or replacing them; NULL if the check
- * reports that the options are incompatible. */
+/* Returns the example's parameters with the values of a variant, or NULL if the check reports that
+ * the options are incompatible. */
 static void *make_params(const struct gi_filter *filter, const struct variant *variant,
                          enum gi_border border)
 {
@@ -193,7 +193,7 @@ static bool takes(const struct gi_filter *filter, const void *params, const stru
     return status != GI_E_UNSUPPORTED;
 }
 
-/* Returns n if one of n cases is to run: 0 (none) if the work is too heavy, 5 if it is slow. */
+/* Returns n if one of n such cases is to run: 5 if the work is slow, 0 (none) if too heavy. */
 static int one_of(const struct gi_filter *filter, const struct variant *variant, const void *params,
                   const struct gi_image *shape)
 {
@@ -266,7 +266,7 @@ static void test_walk(void **unused)
     }
 }
 
-/* Callers that pass no gi_err still get the status if there is no plan. */
+/* If there is no plan, callers that pass no gi_err still get the status. */
 static void test_refused_without_err(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* Images in memory that a caller's allocator lends: their samples are in it, it is returned exactly
- * once, and without it images use plain memory.
+/* Images in memory that a caller's allocator lends. Their samples are in the lent memory, which is
+ * returned exactly once; when nothing is left to lend, images use plain memory.
  * Sources: imgio/image* imgio/buffer*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -74,8 +74,8 @@ static void decoders_take_it(void **state)
     gi_image_free(&image);
     assert_int_equal(out(&lender), 0);
 
-    /* A partial image occupies memory only as far as it is written, unlike lent memory, so that it
-     * uses plain memory. */
+    /* A partial image uses plain memory, which occupies pages only as far as it is written; lent
+     * memory would be occupied as a whole. */
     options.allow_partial = true;
     assert_int_equal(load_bytes(&image, pgm, sizeof pgm - 1, &options, NULL, &err), GI_OK);
     assert_int_equal(out(&lender), 0);

@@ -56,8 +56,8 @@ static void good(void **state)
     }
 }
 
-/* Files that bmptopnm misreads are compared with the same picture in another kind of file, to the
- * bits that it has. */
+/* Files that bmptopnm misreads are compared with another file of the same picture; samples differ
+ * by at most `steps`, because they have fewer bits. */
 static void good_by_others(void **state)
 {
     (void)state;
@@ -133,8 +133,8 @@ static void put(unsigned char *file, size_t at, size_t n, uint32_t v)
         file[at + i] = (unsigned char)(v >> 8 * i);
 }
 
-/* Makes a bitmap of 2 x 1 pixels whose fields are placed by Windows' documentation of
- * BITMAPINFOHEADER and its successors and whose raster is at byte 160; returns its length. */
+/* Makes a bitmap of 2 x 1 pixels with its raster at byte 160; returns its length. The fields are at
+ * the places that Windows' documentation of BITMAPINFOHEADER and its successors gives. */
 static size_t small_file(unsigned char file[176], unsigned head, unsigned bits, unsigned kind,
                          uint32_t first, uint32_t second)
 {
@@ -204,7 +204,7 @@ static void headers(void **state)
             put(file, 62, 4, cases[i].bits == 32 ? 0xff : 0x1f);
         }
         put(file, cases[i].at, cases[i].nbytes, cases[i].value);
-        if (cases[i].value == 0xff0000) /* green first takes the bits of red, which precedes it */
+        if (cases[i].value == 0xff0000) /* green takes bits of red, so red's change first */
             put(file, 54, 4, 0xff00), put(file, 58, 4, 0xff00);
         enum gi_status status = load_bytes(&image, file, n, &strictly, NULL, &err);
         assert_int_equal(status != GI_OK, cases[i].says != NULL);
@@ -215,7 +215,7 @@ static void headers(void **state)
     }
 }
 
-/* Fields of other than 5 or 8 bits: v of n bits is v / (2^n - 1) times full scale. */
+/* Colour fields that have neither 5 nor 8 bits: v of n bits is v / (2^n - 1) of full scale. */
 static void fields(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void fields(void **state)
         enum gi_type type;
         unsigned want[2][4];
     } cases[] = {
-        /* 10 bits: 341 is a third of 1023, 1 is 64.06 of 65535 */
+        /* 10 bits: 341 of 1023 is a third; 1 of 1023 is 64.06 of 65535 */
         {32,
          3,
          {0x3ff00000, 0xffc00, 0x3ff, 0},
@@ -296,8 +296,8 @@ static void palette(void **state)
     gi_image_free(&image);
 }
 
-/* Run-length codes one by one ("Bitmap Compression", Windows SDK): a picture of 2 x 2 gray pixels,
- * whose lower row comes first. */
+/* Run-length codes one by one ("Bitmap Compression", Windows SDK) in a picture of 2 x 2 gray
+ * pixels; the file has the lower row first. */
 static void run_lengths(void **state)
 {
     (void)state;

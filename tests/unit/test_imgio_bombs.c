@@ -10,7 +10,7 @@
 
 enum {
     FILE_MAX = 1 << 20,    /* bytes of a bomb */
-    SECONDS_MAX = 2,       /* of CPU time: one, and one more for slow machines */
+    SECONDS_MAX = 2,       /* of CPU time; twice what is needed, for slow machines */
     MEMORY_MAX_KB = 64000, /* that loading may add */
     SIDE = 16384,          /* SIDE x SIDE pixels are the default limit */
 };
@@ -92,7 +92,7 @@ static void put_scan(struct draft *d, int start, int end, int high_and_low, size
 }
 
 /* Makes a gray progressive JPEG of `side` x `side` with equal blocks: one scan of DC, then `scans`
- * scans of one bit of one AC coefficient each, all of them legal (the maximum is 882). */
+ * scans that each add one bit to one AC coefficient. All are legal (882 is the maximum). */
 static struct draft make_progressive(int side, int scans)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -103,7 +103,7 @@ static struct draft make_progressive(int side, int scans)
     PUT(&d, 0xff, 0xc2, 0, 11, 8, (unsigned char)(side >> 8), (unsigned char)side,
         (unsigned char)(side >> 8), (unsigned char)side, 1, 1, 0x11, 0);
     put_huffman(&d, 0x00, 0);    /* DC: no difference */
-    put_huffman(&d, 0x10, 0xe0); /* AC: a run of 2^14 ended blocks (EOB), with 14 further bits */
+    put_huffman(&d, 0x10, 0xe0); /* AC: an EOB run of 2^14 blocks, followed by 14 bits */
     put_scan(&d, 0, 0, 0, (blocks + 7) / 8);
     size_t runs = (blocks + (1 << 14) - 1) >> 14;
     for (int i = 0; i < scans; i++) {
@@ -192,7 +192,7 @@ static void put_entry(struct draft *d, unsigned tag, unsigned value)
         (unsigned char)(value >> 8), (unsigned char)(value >> 16), (unsigned char)(value >> 24));
 }
 
-/* Makes a gray TIFF of SIDE x SIDE with a few bytes: in one strip, or in one tile of that size. */
+/* Makes the header of a gray TIFF of SIDE x SIDE with a few bytes, in one strip or in one tile. */
 static struct draft make_tiff(unsigned compression, bool tile)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -291,7 +291,7 @@ static void over_the_limit(void **state)
     (void)state;
     expect(keep(make_text("P4 16385 16384\n", 1000), "P4.pbm"), &partially, GI_E_LIMIT);
     struct draft cut = make_progressive(SIDE, 4);
-    cut.n = 350; /* the length that an arithmetic code needs for a blank image */
+    cut.n = 350; /* bytes; an arithmetic code for a blank image needs as many */
     expect(keep(cut, "cut.jpg"), &partially, GI_E_LIMIT);
     expect(keep(make_text("PF 16385 16384 1\n", 1000), "PF.pfm"), &partially, GI_E_LIMIT);
     assert_true(GI_DEFAULT_MAX_PIXELS == SIDE * SIDE);

@@ -30,7 +30,7 @@ static void nothing(void)
             rmdir(in[i]), unlink(in[i]);
 }
 
-/* Makes an older file, which belongs to another owner if the test may do that. */
+/* Makes an older file at the output's path; it has another owner if the test runs as root. */
 static void stands(int name)
 {
     write_file(in[name], older, sizeof older);
@@ -71,7 +71,7 @@ static enum gi_status save_carefully(struct gi_err *err)
     return save(0, &carefully, err);
 }
 
-/* Commits two files at once, one of which replaces a file, and a folder with a third one. */
+/* Commits a file, a file that replaces an older one, and a folder with a third one, all at once. */
 static enum gi_status save_together(struct gi_err *err)
 {
     struct gi_save_options options = durably;
@@ -104,7 +104,7 @@ static const struct work {
     {"together", older_of_two, save_together, {0, 1, 3}, 3, 1},
 };
 
-/* The call that fails, how it fails, and whether the work must succeed nevertheless. */
+/* The faults: the call that fails, how it fails, and whether the work must succeed nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -141,8 +141,8 @@ static int open_files(void)
     return count_files("/proc/self/fd");
 }
 
-/* All files are as before (an existing file: in its place) or complete, and no other file exists.
- */
+/* Tests that each file is complete or as before (an older file at its own path), and that no other
+ * file exists. */
 static void check_files(const struct work *work, bool done, int before)
 {
     struct stat st;
@@ -241,8 +241,8 @@ static void clear_dead(void)
     gi_sink_clear_dead(folder);
 }
 
-/* While outputs are put in place, their older files have temporary names. Another process that
- * removes the temporaries of killed ones leaves them: they come back if a later exchange fails. */
+/* While outputs get their names, the older files that they replace have temporary names. A process
+ * that removes abandoned temporaries leaves those: they are restored if a later exchange fails. */
 static void older_while_cleared(void **state)
 {
     (void)state;

@@ -202,7 +202,7 @@ static const struct {
     {"TIFF", make_nothing, save_tiff},    {"WebP", make_nothing, save_webp},
 };
 
-/* The call that fails, how it fails, and whether the work must succeed nevertheless. */
+/* The faults: the call that fails, how it fails, and whether the work must succeed nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -213,8 +213,8 @@ static const struct {
     {"fstat", EIO, false, false},  {"lseek", EIO, false, false},   {"malloc", ENOMEM, false, false},
 };
 
-/* Returns how many allocations of a work may fail: none for libraries that would crash. One of them
- * is libwebp's decoder, which checks the result at the end. */
+/* Returns how many allocations of a work may fail: not those of libarchive, which would crash, nor
+ * those of libwebp's decoder, which checks the result at the end. */
 static int allocations(size_t w)
 {
     if (!can_fail)
@@ -233,8 +233,8 @@ static int allocations(size_t w)
     return all - (calls - all);
 }
 
-/* The file equals the one without a fault; a WebP file that libwebp coded with less memory must
- * decode to the same image. */
+/* Compares the file with the one made without a fault. A WebP file that libwebp coded with less
+ * memory may differ, but must decode to the same image. */
 static void check_file(size_t w, struct bytes want, bool memory)
 {
     struct bytes got = read_file(to);

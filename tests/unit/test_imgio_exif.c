@@ -53,7 +53,7 @@ static void reset_changes_the_value_alone(void **state)
         }
 }
 
-/* Another tag, another type, no directory, no entries, a directory past the end. */
+/* Another tag, another type, no directory, no entries, or a directory past the end of the block. */
 static void without_the_tag_nothing_changes(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void orient(void **state)
     for (int big = 0; big < 2; big++)
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
             for (size_t cut = 0; cut <= 5;
-                 cut += 5) { /* cut: without the offset of the next directory */
+                 cut += 5) { /* cut: the block ends before the offset of the next directory */
                 unsigned char block[BLOCK];
                 make_block(block, others[i], 6, big);
                 block[BLOCK - 1] = 0x77;

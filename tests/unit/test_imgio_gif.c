@@ -52,8 +52,8 @@ static void put_code(struct made *m, unsigned code, unsigned width)
         put_byte(m, m->bits & 255);
 }
 
-/* The properties of a frame; its colour c is (3 c, 5 c, 7 c), or c times 255 / (colours - 1) in
- * gray. */
+/* The properties of a frame. Its palette's entry c is (3 c, 5 c, 7 c), or the gray c * 255 /
+ * (colours - 1). */
 struct frame {
     int left, top, width, height, bits, transparent; /* -1: none */
     bool interlaced, own_palette, gray;

@@ -18,14 +18,14 @@ static const bool memory_counts = false;
 static const bool memory_counts = true;
 #endif
 
-/* ---- memory that ends before an inaccessible page ---- */
+/* ---- malloc() whose memory ends at an inaccessible page ---- */
 
 #if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 void *__libc_malloc(size_t n);
 void __libc_free(void *at);
 
 enum { FENCES = 64 };
-static size_t fenced_nbytes; /* malloc() of this size is guarded; 0: never */
+static size_t fenced_nbytes; /* malloc() calls of this size get guarded memory; 0: none do */
 static int fences;
 static unsigned char *fenced, *fenced_end;
 
@@ -180,7 +180,7 @@ static void flipped(void **state)
     for (int i = 0; i < nprofiles; i++)
         for (int k = 0; k < (profiles[i].colours == 4 ? 25 : 600); k++) {
             struct bytes b = profiles[i].bytes;
-            /* In a long profile the tables at its start matter most. */
+            /* Half of the changes are in the first 2048 bytes, where long profiles have tables. */
             size_t at = next_random(&seed) % (k % 2 && b.n > 2048 ? 2048 : b.n);
             unsigned char before = b.at[at];
             b.at[at] = k % 4 < 3 ? before ^ (unsigned char)(1u << k % 8) : 0xff;
@@ -208,15 +208,15 @@ static void put32(unsigned char *p, uint32_t v)
         p[b] = (unsigned char)(v >> (24 - 8 * b));
 }
 
-/* Each word of the first kilobyte becomes too large: the number of tags, offsets, lengths, types,
- * grid sizes. */
+/* Each word at the start of a profile becomes too large: the number of tags, offsets, lengths,
+ * types, grid sizes. */
 static void too_large(void **state)
 {
     (void)state;
     static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
     for (const struct profile *p = profiles; p < profiles + nprofiles; p++)
         for (size_t at = 0; at + 4 <= p->bytes.n && at < 320; at += p->colours == 4 ? 12 : 4)
-            /* Building a conversion takes a tenth of a second. */
+            /* CMYK gets one word: building a conversion takes 0.1 s. */
             for (size_t k = p->colours == 4 ? 5 : 0; k < sizeof words / sizeof *words; k++) {
                 unsigned char *to = p->bytes.at + at, before[4];
                 memcpy(before, to, 4);

@@ -75,7 +75,7 @@ static void made_as_djpeg(void **state)
         assert_int_equal(image.channels, recipes[i].channels == 1 ? 1 : 3);
         if (recipes[i].channels < 4) {
             assert_same_image(&image, &oracle);
-        } else { /* djpeg's formula for inks may round differently */
+        } else { /* djpeg converts CMYK by another formula, so samples may differ by 1 */
             for (int y = 0; y < image.height; y++)
                 for (size_t x = 0; x < gi_row_samples(&image); x++)
                     assert_in_range(((uint8_t *)gi_row(&image, y))[x] -
@@ -160,8 +160,8 @@ static void orientations(void **state)
     }
 }
 
-/* Finds the stored pixel that is displayed at (x, y), by EXIF's wording: where row 0 and column 0
- * are. */
+/* Finds the stored pixel that is displayed at (x, y). The computation follows EXIF's wording, which
+ * says on which side row 0 and column 0 are displayed. */
 static void stored_at(int *sx, int *sy, int x, int y, int width, int height, int orientation)
 {
     bool swap = orientation >= 5;

@@ -23,7 +23,7 @@ static size_t find_marker(struct bytes file, size_t at, int low, int high)
     return at;
 }
 
-/* Stray bytes before the first scan cause a warning and change nothing; later ones are damage. */
+/* Stray bytes before the first scan only cause a warning; those after it are damage. */
 static void stray_bytes(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void stray_bytes(void **state)
     gi_image_free(&source);
 }
 
-/* Between the strips of a file with restart markers they are damage too. */
+/* In a file with restart markers stray bytes between its strips are damage too. */
 static void stray_before_restart(void **state)
 {
     (void)state;
@@ -129,8 +129,8 @@ static void fill_bytes(void **state)
     gi_image_free(&source);
 }
 
-/* Data after the image: zeros are ignored; a further image causes a warning unless there was an
- * earlier one. */
+/* Data after the image: zeros are ignored; a further image causes a warning unless the file has
+ * caused one before. */
 static void behind(void **state)
 {
     (void)state;
@@ -217,8 +217,8 @@ static void segments(void **state)
     gi_image_free(&source);
 }
 
-/* XMP in three parts causes a single warning; an unreadable CMYK profile causes one unless there
- * was an earlier one. */
+/* XMP in three parts causes a single warning; an unreadable CMYK profile causes a warning unless
+ * the file has caused one before. */
 static void told_once(void **state)
 {
     (void)state;

@@ -72,7 +72,7 @@ static struct bytes make_jpeg(const struct gi_image *image, const struct recipe 
     static const jpeg_scan_info each[] = {
         {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
     cinfo.arith_code = recipe->way == ARITHMETIC;
-    if (recipe->way == COARSE) /* quantizers of 16 bits, and so an extended frame */
+    if (recipe->way == COARSE) /* 16-bit quantizers, which require an extended sequential frame */
         jpeg_set_quality(&cinfo, 2, FALSE);
     if (recipe->way == SCAN_EACH) {
         cinfo.scan_info = each;
@@ -286,7 +286,7 @@ static void intervals(void **state)
     gi_image_free(&source);
 }
 
-/* A few extra bytes precede a marker: libjpeg has consumed them when it arrives there. */
+/* A few extra bytes precede a marker; libjpeg has already consumed them when it looks for it. */
 static void left_over(void **state)
 {
     (void)state;
@@ -335,8 +335,8 @@ static void filled_head(void **state)
     gi_image_free(&source);
 }
 
-/* The file is cut in its header, where libjpeg inserts an end marker of its own: strips must not
- * take that for a part of the file. */
+/* The file is cut in its header. libjpeg then inserts an end marker, which strips must not take for
+ * a part of the file. */
 static void cut_heads(void **state)
 {
     (void)state;

@@ -10,8 +10,8 @@
 /* A string literal with its length, which may contain zeros. */
 #define BYTES(text) text, sizeof text - 1
 
-/* The curve is that of PNG's chunks, which are ignored if their length is wrong; the way back is
- * checked in each depth, also for an image that has become gray. */
+/* The transfer curve is the one that PNG's chunks declare; chunks of a wrong length are ignored.
+ * The inverse is checked at each depth, and for an image that has become gray. */
 static void light(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@
 #include "imgio/format.h"
 #include "imgio/source.h"
 
-/* The pragma has no pop, because unused functions are only found at the end of the file. */
+/* The pragma has no pop, because the compiler finds unused functions at the end of the file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -134,9 +134,9 @@ static void cut_file(void *arg, const struct gi_image *shape)
     assert_int_equal(truncate(in_folder("a"), 1 << 20), 0);
 }
 
-/* A mapped file that is truncated while it is read gives zeros instead of a crash, and an error at
- * the end. This is the first test, because cmocka installs its own handler of SIGBUS at each later
- * one. */
+/* While a mapped file is read, it is truncated: its missing bytes read as zeros instead of a crash,
+ * and loading ends with an error. This is the first test, because cmocka sets its own handler of
+ * SIGBUS at each later test. */
 static void shrinking_file(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static int note_and_halve(void *arg, const struct gi_image *picture)
     return 2;
 }
 
-/* The callback is not called for an image whose sides exceed int; decoding it is refused. */
+/* If a side of the image exceeds int, the callback is not called and decoding is refused. */
 static void beyond_int(void **state)
 {
     (void)state;
@@ -225,8 +225,8 @@ static void beyond_int(void **state)
     assert_int_equal(gi_decode_shrink(&decode, 2, 2), 1);
 }
 
-/* The callback gets the shape before the samples exist, also if they turn out to be damaged, but
- * not beyond a limit. */
+/* The callback gets the shape before the samples are decoded, even if they are damaged, but not for
+ * an image over a limit. */
 static void shape_is_told(void **state)
 {
     (void)state;
@@ -395,7 +395,7 @@ static void choice_of_format(void **state)
     assert_null(gi_format_at(1000));
 }
 
-/* Images of any size come back to the last sample: large ones are allocated differently. */
+/* Large images, which are allocated differently, are loaded completely, to the last sample. */
 static void large_images(void **state)
 {
     (void)state;

@@ -9,8 +9,8 @@ static const char *path;
 static const struct gi_load_options linearly = {
     .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}, .linear = true};
 
-/* A colour profile, EXIF with a copyright and without an orientation (TIFF 6.0, section 2), XMP, a
- * text in Latin-1, one beyond Latin-1, and a long one. */
+/* The metadata to write: a colour profile, EXIF (TIFF 6.0, section 2) with a copyright but no
+ * orientation, XMP, and three texts: one in Latin-1, one beyond Latin-1, and a long one. */
 static char icc[200], long_text[3000];
 static char exif[] = "II*\0\10\0\0\0\1\0\x98\x82\2\0\4\0\0\0abc\0\0\0\0";
 static char xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'></x:xmpmeta>";
@@ -53,7 +53,7 @@ static void assert_same_metadata(const struct gi_metadata *a, const struct gi_me
 static enum gi_status save(const char *format, const struct gi_image *image, bool profile)
 {
     struct gi_metadata metadata = said;
-    if (!profile) /* not a valid profile, so that its transfer curve is unknown */
+    if (!profile) /* without a valid profile the image's transfer curve is unknown */
         metadata.icc = NULL, metadata.icc_nbytes = 0;
     struct gi_save_options options = {.format = format, .quality = 90, .compression = 1};
     struct gi_err err = {0};
@@ -62,7 +62,7 @@ static enum gi_status save(const char *format, const struct gi_image *image, boo
     return status;
 }
 
-/* Returns an image that the format can hold: black and white, gray or colour. */
+/* Returns an image with colours that the format can hold: black and white, gray or RGB. */
 static struct gi_image image_for(const char *format)
 {
     bool bits = strcmp(format, "pbm") == 0, gray = bits || strcmp(format, "pgm") == 0;
@@ -183,7 +183,7 @@ static int load_without(const struct gi_load_options *options)
     return failed;
 }
 
-/* The same for reading the files of each format. */
+/* In each format, loads files while each allocation fails once (see load_without()). */
 static void loading(void **state)
 {
     (void)state;

@@ -8,8 +8,8 @@
 
 #include "imgio/metadata.h"
 
-/* PNG specification, third edition, 11.3.2: an image with sRGB's gamma and primaries is sRGB, also
- * if only those chunks declare it. */
+/* An image whose gamma and primaries are those of sRGB counts as sRGB, even if only those chunks
+ * declare it (PNG specification, third edition, 11.3.2). */
 static void colours(void **state)
 {
     (void)state;
@@ -55,7 +55,7 @@ static void colours(void **state)
     }
 }
 
-/* The image has been made upright, so its orientation is reset and thumbnails, which are not
+/* Once the image has been made upright, its orientation is reset and its thumbnails, which are not
  * upright, are removed. */
 static void settled(void **state)
 {

@@ -202,7 +202,7 @@ static void too_long(void **state)
     gi_image_free(&image);
 }
 
-/* Existing blocks, empty ones, and profiles for other pictures. */
+/* Metadata blocks that exist are kept; empty ones and profiles for other colour models are not. */
 static void blocks(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void blocks(void **state)
     assert_int_equal(gi_save_check_orientation("a.png", NULL, &err), GI_OK);
 }
 
-/* An orientation is written if there is no EXIF, and the samples are unchanged. */
+/* An image without EXIF is written with the requested orientation and unchanged samples. */
 static void orientations(void **state)
 {
     (void)state;
@@ -301,8 +301,7 @@ static int shrink(void *arg, const struct gi_image *picture)
     return asked->by;
 }
 
-/* A caller that asks for a smaller image gets its upright size, and only whole numbers of pixels.
- */
+/* A caller that asks for a smaller image gets its upright size in whole pixels. */
 static void smaller(void **state)
 {
     (void)state;
@@ -360,8 +359,8 @@ static bool stops(void)
     return true;
 }
 
-/* More mapped files than there are guards against truncation; files over the limit; waiting for a
- * pipe that is interrupted. */
+/* Sources: more mapped files than there are guards against truncation, files over the limit, and
+ * waiting for a pipe when a signal interrupts it. */
 static void sources(void **state)
 {
     (void)state;
@@ -401,7 +400,7 @@ static void sources(void **state)
     assert_int_equal(gi_reader_open(&reader, "/", &err), GI_E_IO);
 }
 
-/* Reads the rest of an input whose header was already read. */
+/* Reads the rest of an input whose header was read before. */
 static void ahead(void **state)
 {
     (void)state;

@@ -11,9 +11,9 @@
 
 #include "imgio/png/png_quick.h"
 
-/* Returns the samples that libpng's simplified interface gives in 8 bits. It gives 16 bits as
- * linear and premultiplied samples, so that 16-bit files (`wide`) are read by read_wide() instead.
- */
+/* Returns the samples that libpng's simplified interface gives in 8 bits. 16-bit files (`wide`) are
+ * read by read_wide() instead, because the interface makes their samples linear and
+ * premultiplied. */
 static struct gi_image read_simplified(const char *path, int channels)
 {
     png_image png = {.version = PNG_IMAGE_VERSION};
@@ -190,7 +190,7 @@ static void round_trip(void **state)
     remove_folder(tmp);
 }
 
-/* An image of several strips, a view with gaps between its rows, stored and deflated. */
+/* Writes a view of several strips, with gaps between its rows, stored and deflated. */
 static void strips(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void metadata(void **state)
     unsigned char icc[600] = {0}, exif[] = "II*\0\x08\0\0\0\0\0\0\0\0\0";
     icc[2] = 600 >> 8, icc[3] = 600 & 255, icc[8] = 4;
     for (size_t i = 132; i < sizeof icc;
-         i++) /* libpng refuses a profile that compresses to 80 bytes */
+         i++) /* noise, because libpng refuses a profile that compresses to 80 bytes */
         icc[i] = (unsigned char)(i * i * i >> 5);
     memcpy(icc + 12, "mntrRGB XYZ ", 12);
     memcpy(icc + 36, "acsp", 4);
@@ -272,8 +272,8 @@ static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *
     }
 }
 
-/* Our reader undoes filters that are applied here, for every pixel size, short rows, and each
- * filter below each other one. */
+/* The test applies PNG's filters and our reader undoes them: for every pixel size, for short rows,
+ * and for each filter in a row below each other one. */
 static void unfilter(void **state)
 {
     (void)state;
@@ -338,8 +338,8 @@ static void damage(void **state)
     free(file.at);
 }
 
-/* The fast decoder accepts the files it is meant for, also with text after the pixels; it leaves
- * all others to libpng. */
+/* The fast decoder accepts the files that it is made for, including text after the pixels, and
+ * leaves all others to libpng. */
 static void quick_way(void **state)
 {
     (void)state;
@@ -396,8 +396,8 @@ static void partial(void **state)
 }
 
 /* A file of a few bytes that declares gigabytes is refused before any allocation, including
- * libpng's own row buffers: an address space of 1 GiB suffices (AddressSanitizer needs more, so the
- * limit is not set under it). The fuzzer's memory limit found this. */
+ * libpng's own row buffers, so that an address space of 1 GiB suffices. (AddressSanitizer needs
+ * more; the limit is not set under it.) */
 static void bombs(void **state)
 {
     (void)state;

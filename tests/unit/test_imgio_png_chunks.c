@@ -133,7 +133,7 @@ static void quick_notes(void **state)
     free(none.at);
 }
 
-/* An animation causes a warning, unless there was an earlier one. */
+/* An animation causes a warning, unless the file has caused one before. */
 static void animations(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void animations(void **state)
         }
 }
 
-/* EXIF after the pixels is found without decoding these, as long as the chunks are complete. */
+/* EXIF after the pixels is found without decoding them, as long as the chunks are complete. */
 static void late_exif(void **state)
 {
     (void)state;

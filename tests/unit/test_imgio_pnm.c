@@ -72,8 +72,8 @@ static void as_netpbm(void **state)
     assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, NULL), GI_E_FORMAT);
 }
 
-/* PFM: pfmtopam expects 0 to 1 and converts to 16 bits, so the image is scaled and written first.
- */
+/* Compares PFM files with pfmtopam, which expects samples from 0 to 1 and gives 16 bits; the image
+ * is scaled and written as PFM first. */
 static void pfm_as_netpbm(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void pfm_as_netpbm(void **state)
     remove_folder(tmp);
 }
 
-/* A handmade file and its samples; of 16 bits if `type` is GI_U16. */
+/* A handmade file and its samples, which are 16-bit if `type` is GI_U16. */
 struct sample_file {
     const char *bytes;
     size_t nbytes;
@@ -178,7 +178,7 @@ static void hand_made(void **state)
                 fail_msg("file %zu, sample %zu: %u, want %u", f, i, v, file->samples[i]);
         }
         gi_image_free(&image);
-        /* Every prefix except those that only lack digits or white space after the last number. */
+        /* A plain file is still complete if it lacks its last 2 bytes, a digit or white space. */
         bool plain = file->bytes[1] <= '3';
         check_truncations((struct bytes){(unsigned char *)file->bytes, file->nbytes},
                           file->nbytes - (plain ? 2 : 0));
@@ -257,7 +257,7 @@ static void refused(void **state)
     }
 }
 
-/* Both byte orders, bottom row first, every bit pattern kept. */
+/* PFM: both byte orders; the bottom row comes first; every bit pattern is kept. */
 static void pfm(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void flips(void **state)
     }
 }
 
-/* A plain file may be cut within its last number: no white space follows, and more digits could. */
+/* A plain file without white space at its end may be cut within its last number. */
 static void cut_numbers(void **state)
 {
     (void)state;
@@ -412,8 +412,8 @@ static void cut_numbers(void **state)
     }
 }
 
-/* If several warnings are possible, the first is given: a sample over the maximum, then a truncated
- * number or more images. */
+/* The first possible warning in this order is given: a sample over the maximum, a truncated number,
+ * more images. */
 static void first_warning(void **state)
 {
     (void)state;

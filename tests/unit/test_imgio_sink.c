@@ -169,7 +169,7 @@ static void unwritable(void **state)
     }
 }
 
-/* In a child process: writes more than the file-size limit allows over an older file. */
+/* In a child process: replaces an older file by more bytes than the limit on file sizes allows. */
 static int over_file_limit(void)
 {
     struct rlimit limit = {100000, 100000};
@@ -273,8 +273,8 @@ static void signals(void **state)
     assert_int_equal(count_files(folder), 1);
 }
 
-/* Hides /proc in a mount namespace of this process, without which an unnamed file can't get a name.
- * Returns false if that is not permitted. */
+/* Hides /proc, without which an unnamed file can't get a name, in a mount namespace of this
+ * process. Returns false if that is not permitted. */
 static bool hide_proc(void)
 {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
@@ -320,7 +320,7 @@ static void without_unnamed_files(void **state)
     assert_int_equal(count_files(folder), 3);
 }
 
-/* The output file is the input file, in one call. */
+/* One call reads the input file and writes the output file, which are the same file. */
 static void in_place(void **state)
 {
     (void)state;

@@ -30,7 +30,7 @@ static void *pour(void *arg)
     return NULL;
 }
 
-/* Each image of a stream must have the bytes of a file that holds it alone. */
+/* An image of a stream, with the bytes of a file that contains only this image. */
 struct expected {
     const void *bytes;
     size_t n;
@@ -136,7 +136,7 @@ static void does_not_wait(void **state)
     assert_int_equal(gi_reader_open(&reader, "-", &err), GI_OK);
     assert_string_equal(gi_reader_name(reader), "standard input");
     for (int i = 0; i < KINDS; i++) {
-        if (i == 5) /* a plain bitmap has an end; a plain number ends with the byte after it */
+        if (i == 5) /* a plain bitmap has an end, a plain number needs the byte after it */
             continue;
         assert_int_equal(write(ends[1], kinds[i].bytes, kinds[i].n), kinds[i].n);
         assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
@@ -236,8 +236,8 @@ static void claims(void **state)
     free(buffer.at);
 }
 
-/* A letter in a plain raster separates numbers while the end of the image is searched; the decoder
- * then reports that it is damaged. */
+/* The search for the end of a plain raster takes a letter for a separator between numbers; the
+ * decoder then reports the damage. */
 static void letters(void **state)
 {
     (void)state;
@@ -272,8 +272,8 @@ static void endless_head(void **state)
     free(text);
 }
 
-/* The first header tells whether a further image follows. It does not if the header is damaged or
- * declares more than a file can hold, which decoding reports. */
+/* Whether a further image follows is known from its header. None follows if the header is damaged
+ * or declares more than a file can hold; decoding reports that. */
 static void has_more(void **state)
 {
     (void)state;
@@ -338,8 +338,8 @@ static bool at_once(void)
     return true;
 }
 
-/* With a stop callback, the reader waits for a pipe in steps, until bytes arrive or the callback
- * says stop. */
+/* A reader with a stop callback waits for a pipe in steps, until bytes arrive or the callback
+ * returns true. */
 static void heeded(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void heeded(void **state)
     assert_int_equal(gi_reader_open(&reader, path, &err), GI_E_IO);
     gi_input_heed(never);
     struct trickle t = {path, join(want, 1, ""), 5};
-    int other = open(path, O_RDWR); /* neither end waits for the other to be opened */
+    int other = open(path, O_RDWR); /* opens both ends, so that neither end waits for the other */
     assert_int_equal(pthread_create(&thread, NULL, pour, &t), 0);
     assert_int_equal(gi_reader_open(&reader, path, &err), GI_OK);
     pthread_join(thread, NULL);

@@ -1,10 +1,10 @@
 /* TGA: files of the corpus that show the same picture are oracles of each other, and stb_image is
- * one for all; origins, run lengths and palettes are made here.
+ * the oracle for all of them. Files with unusual origins, run lengths and palettes are made here.
  * Sources: imgio/tga.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
-/* The pragma has no pop, because unused functions are only found at the end of the file. */
+/* The pragma has no pop, because the compiler finds unused functions at the end of the file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -104,8 +104,8 @@ static void headers(void **state)
     }
 }
 
-/* Pixels with 16-bit palette indices, counted from the palette's first entry; a palette of grays
- * makes a gray image. */
+/* The pixels are 16-bit palette indices that count from the number of the palette's first entry; a
+ * palette of grays makes a gray image. */
 static void wide_indices(void **state)
 {
     (void)state;
@@ -125,8 +125,8 @@ static void wide_indices(void **state)
     gi_image_free(&image);
 }
 
-/* One picture of 3 x 2 pixels with all origins, plain and with run lengths that cross the end of a
- * row. */
+/* The same picture of 3 x 2 pixels with all origins, uncompressed and in run lengths that cross the
+ * end of a row. */
 static void origins(void **state)
 {
     (void)state;
@@ -185,8 +185,8 @@ static void there_and_back(void **state)
     remove_folder(tmp);
 }
 
-/* Byte 494 of the extension area says whether alpha is used: from 3 on it is (version 2.0, C.3,
- * field 24). A footer with an invalid offset is ignored. */
+/* Byte 494, in the extension area, says whether alpha is used: it is if the byte is 3 or more
+ * (version 2.0, C.3, field 24). A footer with an invalid offset is ignored. */
 static void attributes(void **state)
 {
     (void)state;

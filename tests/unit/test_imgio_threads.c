@@ -41,7 +41,7 @@ static void save_by(const struct gi_parallel *parallel, const struct gi_image *i
     assert_int_equal(gi_save(image, NULL, path, &options, NULL, NULL), GI_OK);
 }
 
-/* The file does not depend on the threads that make its strips, or on their order. */
+/* The bytes of the file depend neither on the number of threads nor on their order. */
 static void any_threads(void **state)
 {
     const char *tmp = make_folder();
@@ -78,8 +78,8 @@ static void any_threads(void **state)
     remove_folder(tmp);
 }
 
-/* The image, the warning and the error of a file are those of one thread, also if several threads
- * find samples over the maximum: the first row in the file is named. */
+/* Reads a file with these threads, and sets *said to the error or warning. Both results must be
+ * those of one thread, also if several threads find samples over the maximum. */
 static void read_by(const struct gi_parallel *parallel, struct bytes file, bool allow_partial,
                     struct gi_image *image, struct gi_err *said)
 {

@@ -21,13 +21,13 @@ struct kind {
 
 enum { WIDTH = 67, HEIGHT = 45, TILE = 32 };
 
-/* The largest whole number of a sample; floats are made from whole numbers too. */
+/* Returns the largest integer that a sample is made from; floats are made from integers too. */
 static unsigned most_of(const struct kind *k)
 {
     return k->is_float ? UINT32_MAX : (1u << k->bits) - 1;
 }
 
-/* Sample s of pixel (x, y), as the file has it. */
+/* Returns sample s of pixel (x, y) as the file stores it. */
 static unsigned sample(const struct kind *k, int x, int y, unsigned s)
 {
     unsigned v = (unsigned)(x * 3 + y * 5) + 40 * s + (unsigned)(x * y) % 7;
@@ -43,7 +43,7 @@ static void put_bits(unsigned char *line, size_t i, unsigned bits, unsigned v)
     }
 }
 
-/* `n` pixels of samples `first` to `last`, as libtiff takes them: in the machine's order. */
+/* Fills in samples `first` to `last` of `n` pixels in the machine's byte order, for libtiff. */
 static void fill_line(const struct kind *k, unsigned char *line, int x0, int y, int n,
                       unsigned first, unsigned last)
 {
@@ -85,7 +85,7 @@ static void write_pixels(TIFF *tiff, const struct kind *k)
     }
 }
 
-/* Orientation 0: each page its own, from 1 on. */
+/* Writes `npages` pages with this orientation, or with orientations 1, 2, 3... if it is 0. */
 static void write_tiff(const struct kind *k, int orientation, int npages)
 {
     char mode[8];
@@ -183,7 +183,7 @@ static void check_kind(const struct kind *k)
     gi_image_free(&image);
 }
 
-/* Depths, samples, strips and tiles, both byte orders, compressions. */
+/* All bit depths, numbers of samples, strips and tiles, byte orders and compressions. */
 static void kinds(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void odd_kinds(void **state)
         check_kind(&list[i]);
 }
 
-/* Orientation is applied, further pages are told, resolution is read. */
+/* The orientation is applied, further pages cause a warning, the resolution is read. */
 static void orientation_and_pages(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void orientation_and_pages(void **state)
     gi_image_free(&image);
 }
 
-/* Each page by its number; the n-th is turned as EXIF's n. */
+/* Each page is read by its number; page n has orientation n of EXIF. */
 static void pages(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void pages(void **state)
     }
 }
 
-/* A chain whose third page is followed by the first is read as far as it is one. */
+/* If the first page follows the third, image 0 is read with a warning, image 5 does not exist. */
 static void circle(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void circle(void **state)
     free(file.at);
 }
 
-/* What files of more than 4 GB are like, in small. */
+/* A small file with the structure of files over 4 GB: BigTIFF in tiles. */
 static void tiles(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void damage(void **state)
         write_tiff(&list[i], 1, 1);
         struct bytes file = read_file(path);
         check_flips(file, 3000, i);
-        /* The directory is at the end, and ends in 8 bytes that say that there is no other. */
+        /* The directory is last in the file; its last 8 bytes say that no other follows. */
         for (size_t n = 0; n < file.n - 8; n += 1 + n / 40) {
             struct gi_image image;
             struct gi_err err;

@@ -28,8 +28,8 @@ static TIFF *new_tiff(unsigned samples, unsigned photometric, unsigned compressi
     return tiff;
 }
 
-/* Writes `n` bytes as LZW of before TIFF 5.0: codes of 9 bits from the lowest bit on. The table is
- * cleared before it has codes of 10 bits. Returns the bytes written. */
+/* Writes `n` bytes as LZW from before TIFF 5.0, with codes from the lowest bit on. All codes have 9
+ * bits: the table is cleared before it needs 10. Returns the number of bytes written. */
 static size_t pack_old_lzw(unsigned char *to, const unsigned char *bytes, size_t n)
 {
     enum { BITS = 9, CLEAR = 256, END = 257, RUN = 200 };
@@ -74,7 +74,7 @@ static void old_lzw(void **state)
 
 /* ---- YCbCr ---- */
 
-/* Sample c (0: Y, 1: Cb, 2: Cr) of the pixel, or of the pixels that share it. */
+/* Returns sample c (0: Y, 1: Cb, 2: Cr) of a pixel, or of the pixels that share a chroma sample. */
 static unsigned char ycbcr_sample(unsigned x, unsigned y, unsigned c)
 {
     return (unsigned char)(c ? 16 + 37 * x + 23 * y + 90 * c : 7 + 5 * x + 3 * y + x * y);
@@ -85,7 +85,7 @@ static uint8_t rounded(double v)
     return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : nearbyint(v));
 }
 
-/* ITU-R BT.601, from samples of full range; the weights are floats, as libtiff has them. */
+/* ITU-R BT.601 from full-range samples to RGB, with float weights like those of libtiff. */
 static void bt601(uint8_t *rgb, double y, double cb, double cr)
 {
     const double red = (double)0.299f, green = (double)0.587f, blue = (double)0.114f;
@@ -94,7 +94,7 @@ static void bt601(uint8_t *rgb, double y, double cb, double cr)
     rgb[2] = rounded(y + 2 * (1 - blue) * cb);
 }
 
-/* The samples of columns x0 to x0 + w and rows y0 to y0 + h in blocks of `across` x `down`. */
+/* Stores w columns from x0 and h rows from y0 in blocks of `across` x `down` pixels. */
 static size_t fill_blocks(unsigned char *to, const unsigned place[4], unsigned across,
                           unsigned down)
 {
@@ -177,7 +177,7 @@ static void ycbcr(void **state)
     }
 }
 
-/* Files that end early, and tags that mean nothing. */
+/* YCbCr files that end early, or whose tags have invalid values. */
 static void damaged_ycbcr(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void damaged_ycbcr(void **state)
 
 /* ---- JPEG as in TIFF 6.0, section 22 ---- */
 
-/* A TIFF of one strip whose JPEG begins at once behind the directory; freed by the caller. */
+/* Returns a TIFF of one strip whose JPEG directly follows the directory; freed by the caller. */
 static struct bytes wrap_old_jpeg(struct bytes jpeg, uint32_t samples, uint32_t sampling)
 {
     enum { LONG = 4, SHORT = 3, NTAGS = 12 };
@@ -249,7 +249,7 @@ static struct bytes wrap_old_jpeg(struct bytes jpeg, uint32_t samples, uint32_t 
     return file;
 }
 
-/* The samples of the JPEG as stored, chroma repeated; freed by the caller. */
+/* Returns the JPEG's samples in YCbCr with chroma at full resolution; freed by the caller. */
 static unsigned char *read_jpeg_samples(struct bytes jpeg, int channels)
 {
     struct jpeg_decompress_struct cinfo;
@@ -315,7 +315,7 @@ static void old_jpeg(void **state)
 
 /* ---- samples by value ---- */
 
-/* Integers of 8, 16 and 32 bits with a sign, and of 32 without: floats of the same value. */
+/* Signed integers of 8, 16 or 32 bits and unsigned ones of 32 bits become floats of their value. */
 static void integers_by_value(void **state)
 {
     (void)state;

@@ -106,7 +106,7 @@ static void refused(void **state)
     }
 }
 
-/* Pixels as TIFF 6.0 defines them by tags; and palettes of bytes, which some writers make. */
+/* Pixels whose meaning TIFF 6.0 defines by tags, and palettes of bytes, which some writers make. */
 static void tags(void **state)
 {
     (void)state;
@@ -164,13 +164,13 @@ static void tags(void **state)
     }
 }
 
-/* A time in TIFF's form is written to its tag, any other one to the description, with its keyword
- * (TIFF 6.0, section 8, DateTime); ImageJ's and OME's descriptions of a whole file are dropped. */
+/* A time in TIFF's form is written to the tag DateTime (TIFF 6.0, section 8), any other time to the
+ * description, with its keyword; descriptions of a whole file, by ImageJ and OME, are dropped. */
 static void texts(void **state)
 {
     (void)state;
     static const struct {
-        const char *keyword, *text, *as; /* the keyword when it is read; NULL: it is dropped */
+        const char *keyword, *text, *as; /* keyword read back; NULL: dropped */
     } cases[] = {
         {"Creation Time", "2026:11:23 12:00:00", "Creation Time"},
         {"Creation Time", "2026-11-23 12:00:00", "Description"},

@@ -73,7 +73,7 @@ static void lossless(void **state)
         }
 }
 
-/* dwebp decodes the same pixels as we, from files that we and cwebp wrote, lossy and lossless. */
+/* dwebp and our reader decode the same pixels from our files and cwebp's, lossy and lossless. */
 static void as_dwebp(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void damage(void **state)
     }
 }
 
-/* A lossless file codes a constant image in no bits at all: 16384 x 16384 pixels in 40 bytes. */
+/* A constant lossless image needs no bits per pixel: 16384 x 16384 pixels fit in 40 bytes. */
 static void flat(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ enum { STILL_HEAD = 12, STILL_EXTENDED = 30, FRAME_HEAD = 16 };
 static struct bytes animate(struct bytes still, const struct gi_image *image, int left, int top,
                             int nframes)
 {
-    /* Behind RIFF's head, and VP8X where there is one, are the chunks of the pixels. */
+    /* The chunks of the pixels follow the RIFF header, and the chunk VP8X if there is one. */
     size_t skip = memcmp(still.at + STILL_HEAD, "VP8X", 4) == 0 ? STILL_EXTENDED : STILL_HEAD;
     uint32_t n = (uint32_t)(still.n - skip);
     struct bytes file = {calloc(1, 64 + (size_t)nframes * (still.n + 64)), 0};
@@ -252,7 +252,7 @@ static struct bytes animate(struct bytes still, const struct gi_image *image, in
     return file;
 }
 
-/* The first frame at its place on a transparent canvas, and a warning if there are more. */
+/* The first frame is read at its place on a transparent canvas; further ones cause a warning. */
 static void animation(void **state)
 {
     (void)state;
@@ -272,7 +272,7 @@ static void animation(void **state)
         assert_int_equal(gi_save(&frame, NULL, path, &options, NULL, NULL), GI_OK);
         struct bytes still = read_file(path);
         struct bytes file = animate(still, &frame, left, top, cases[i].nframes);
-        if (cases[i].quality < 100) { /* test as_dwebp holds these bytes to dwebp's */
+        if (cases[i].quality < 100) { /* the test as_dwebp compares such bytes with dwebp's */
             gi_image_free(&frame);
             frame = load_or_fail(path);
         }
@@ -312,7 +312,7 @@ static void animation(void **state)
     }
 }
 
-/* Data after the image: a chunk without its padding ends the search, whatever follows. */
+/* Data after the image: a chunk without its padding byte ends the search, whatever follows. */
 static void tail(void **state)
 {
     (void)state;

@@ -106,7 +106,7 @@ static void refuses(void **state)
     text[sizeof text - 2] = '\n';
     text[sizeof text - 1] = '\0';
     assert_int_equal(read_head(&video, text, &err), GI_E_FORMAT);
-    /* The same as an image; both readers accept a line of the maximum length. */
+    /* Readers of images and of videos accept a line of the maximum length, but no longer one. */
     struct gi_load_options options = strictly;
     struct gi_image image;
     options.header_only = true;
@@ -155,7 +155,7 @@ static int copy(struct gi_reader *reader, const char *to, struct gi_err *err)
     return n;
 }
 
-/* Makes a video with every value of `bits` bits, with this header and frames of FRAME lines. */
+/* Makes a video with this header and every value of `bits` bits, whose frames begin with FRAME. */
 static struct bytes make_video(const char *header, size_t frame_nbytes, int bits, int frames)
 {
     struct gi_buffer all = {0};

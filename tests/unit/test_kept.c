@@ -66,8 +66,8 @@ static bool is_mapped(void *at)
     return found;
 }
 
-/* The limit of the cache is the maximum lent at one time: blocks of another size replace idle ones.
- */
+/* The cache holds at most the maximum that was lent at one time. At that limit a block of another
+ * size replaces idle ones. */
 static void never_more_than_was_lent(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void never_more_than_was_lent(void **state)
     void *third = a->alloc(a->self, 20 * MIB);
     a->free(a->self, other);
     a->free(a->self, third);
-    /* 52 of 64 MiB are idle: there is room for 8 more, and then none for 10 more. */
+    /* 52 of 64 MiB are idle: 8 more fit beside them, then 10 more replace one of them. */
     void *fourth = a->alloc(a->self, 8 * MIB);
     assert_true(is_mapped(other));
     assert_true(is_mapped(third));

@@ -99,8 +99,8 @@ static void define_copy(struct walk_case *c)
     copy_border(c->spec, &c->want, &c->srcs[0].image);
 }
 
-/* A band of a higher image serves all windows whose rows it holds. The result is made of the whole
- * image here. */
+/* The source is a band of a higher image with only the rows that the window needs; the expected
+ * result is made from the whole image. */
 static void draw_band(struct walk_case *c)
 {
     int n = walk_between(c, 1, 20), first = c->height, last = 0;
@@ -152,7 +152,7 @@ static void draw_turn(struct walk_case *c, int layout)
     bits(c, c->width, c->height, c->channels);
 }
 
-/* The eight layouts in two rows of cases: the border mode stands for one of them. */
+/* The eight layouts are cases of two rows, in which the case's border mode selects a layout. */
 static void draw_first_turns(struct walk_case *c)
 {
     draw_turn(c, (int)c->border);
@@ -290,7 +290,7 @@ static void define_bounds(struct walk_case *c)
 
 static const int low[][2] = {{13, 1},  {13, 2},  {13, 5},  {13, 9},  {13, 17},
                              {13, 23}, {13, 31}, {13, 44}, {13, 59}, {0, 0}};
-/* The last one has several of the chunks that a row is processed in. */
+/* The widest image has several of the chunks that a row is processed in. */
 static const int wide[][2] = {{1, 1},  {1, 17},    {17, 1},   {31, 33},
                               {67, 5}, {257, 129}, {3001, 2}, {0, 0}};
 static const int turned[][2] = {{1, 1},    {1, 17},   {17, 1},    {31, 33}, {67, 5},  {257, 129},

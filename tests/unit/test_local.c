@@ -7,7 +7,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* The sums of the window at one sample, and the sample's own level. */
+/* The sums over the window at one sample, and the sample's own level. */
 struct plain {
     uint64_t v, s;
     wide q;
@@ -58,7 +58,7 @@ static bool above(const struct gi_local *spec, const struct plain *p)
     return t < 0 ? a > 0 || square < limit : a > 0 && square > limit;
 }
 
-/* Computes the mask, and returns the maximum spread D over the rows that count. */
+/* Computes the mask, and returns the maximum spread D over the rows that are used. */
 static double define(struct gi_image *dst, const struct gi_image *src, const struct gi_local *spec)
 {
     double most = 0;
@@ -92,8 +92,8 @@ static void define_spread(struct walk_case *c)
     gi_image_free(&mask);
 }
 
-/* Returns a rule of each kind: the mean, with the deviation below or above it, times the mean, and
- * with the exponential. */
+/* Returns a rule of the given kind: 0: the mean; 1 and 2: the deviation, below or above the mean;
+ * 3: the deviation times the mean; 4: an exponential too. */
 static struct gi_local *rule(struct walk_case *c, int kind, int k)
 {
     struct gi_local *spec = WALK_SPEC(c, struct gi_local);
@@ -142,8 +142,8 @@ static void draw(struct walk_case *c)
     local(c, c->width > 1000 || c->large ? 3 : ks[walk_between(c, 0, 4)]);
 }
 
-/* Bytes in widths that devices divide: several threads, warps and bands, each rule and border mode.
- */
+/* Draws 8-bit images, whose widths are divided among threads, warps and bands, for each rule and
+ * border mode. */
 static void draw_bytes(struct walk_case *c)
 {
     static const int ks[] = {3, 7, 15, 21, 31, 33};
@@ -151,7 +151,7 @@ static void draw_bytes(struct walk_case *c)
         local(c, ks[walk_between(c, 0, 5)]);
 }
 
-/* Sums of squares that just fit, or don't, in black images with a few white samples. */
+/* Draws black images with a few white samples, whose sums of squares just fit or just don't. */
 static void draw_black(struct walk_case *c)
 {
     static const int ks[] = {361, 511, 513};
@@ -165,7 +165,7 @@ static void draw_black(struct walk_case *c)
             exact_put(image, y, x, 0, walk_between(c, 0, 99) || y < 200 ? 0 : 255);
     spec->border = (struct gi_border_spec){.mode = GI_BORDER_VALUE};
     if (kind == 3 && walk_between(c, 0, 1)) {
-        /* the threshold of black must not be below black, not even with -0 */
+        /* black's threshold must not become less than 0, not even by -0 */
         spec->part = -spec->part;
         spec->slope = -spec->slope;
         spec->shift = 0;
@@ -173,8 +173,8 @@ static void draw_black(struct walk_case *c)
     }
 }
 
-/* Windows whose sums don't fit in 32 bits, in 2^53 or in 64 bits, and windows wider than the image.
- */
+/* Draws windows wider than the image, and windows whose sums don't fit in 32 bits, in 2^53 or in 64
+ * bits. */
 static void draw_wide(struct walk_case *c)
 {
     static const int ks[] = {181, 183, 257, 259, 611, 1001};
@@ -184,7 +184,7 @@ static void draw_wide(struct walk_case *c)
 
 /* ---- Bernsen: midway between minimum and maximum ---- */
 
-/* Random images for all three sources, with ties among them. */
+/* Draws random images with ties for all three sources. */
 static void draw_bernsen(struct walk_case *c)
 {
     struct gi_bernsen *spec = WALK_SPEC(c, struct gi_bernsen);

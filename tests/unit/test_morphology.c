@@ -7,7 +7,7 @@
 #include "kernels/footprint.h"
 #include "kernels/morphology.h"
 
-/* Returns whether `a` is chosen over `b`. NaN is chosen over everything, and -0 is less than 0. */
+/* Returns whether the filter chooses `a` over `b`. NaN is always chosen, and -0 is less than 0. */
 static bool exact_before(float a, float b, bool greatest)
 {
     if (isnan(a) || isnan(b))
@@ -38,7 +38,7 @@ static void exact_runs(struct gi_image *dst, const struct gi_image *src,
             }
 }
 
-/* Filters the rows, then the columns: the rectangle is separable. */
+/* Filters the rows, then the columns, since the rectangle is separable. */
 static void exact_min_max(struct gi_image *dst, const struct gi_image *src,
                           const struct gi_min_max *spec)
 {
@@ -183,7 +183,7 @@ static void wide_ball(struct walk_case *c)
 
 /* ---- transparent pixels ---- */
 
-/* Copies pixel (x, y) without alpha, or alpha alone. */
+/* Copies pixel (x, y): either all channels except alpha, or alpha alone. */
 static void copy(struct gi_image *to, const struct gi_image *from, int x, int y, bool alpha)
 {
     size_t nbytes = gi_type_nbytes(to->type), n = (size_t)to->channels;
@@ -201,7 +201,7 @@ static double alpha_of(const struct gi_image *image, int x, int y)
     return gi_sample(gi_row(image, y), (size_t)((x + 1) * image->channels - 1), image->type);
 }
 
-/* Draws alpha that is often 0, and unusual floats. */
+/* Draws samples of which some floats are unusual, with an alpha that is often 0. */
 static void fill(struct gi_image *image, float hidden, uint64_t *seed)
 {
     static const float odd[] = {0, -0.0f, NAN, -INFINITY, INFINITY, -1, 1e-42f, 0.5f};
@@ -221,7 +221,7 @@ static void fill(struct gi_image *image, float hidden, uint64_t *seed)
         }
 }
 
-/* Puts `hidden` on (odd turns) or takes it off. */
+/* Draws the step before a filter, which hides transparent pixels, or the step after it. */
 static void draw_ignore(struct walk_case *c)
 {
     float full = gi_type_full_scale(c->type), end = c->type == GI_F32 ? INFINITY : full;
@@ -259,7 +259,7 @@ static void define_ignore(struct walk_case *c)
         }
 }
 
-/* Blocks of more rows than the image has, rows in several strips, windows wider than the image. */
+/* Images with fewer rows than a block, with several strips per row, and narrower than a window. */
 static const int strips[][2] = {{64, 7},  {9, 5},    {700, 19}, {9001, 3},
                                 {31, 60}, {2100, 1}, {1, 67},   {0, 0}};
 static const int narrow[][2] = {{40, 2}, {0, 0}}, flat[][2] = {{19, 9}, {0, 0}};

@@ -298,7 +298,7 @@ static void two_in_flight(struct gi_queue *queue, const struct gi_allocator *all
     }
 }
 
-/* More tickets than a queue distinguishes, of which the first is waited for last. */
+/* Uses more tickets than a queue distinguishes, and waits for the first one last. */
 static void many_tickets(struct gi_queue *queue, const struct gi_allocator *allocator,
                          uint64_t *seed)
 {
@@ -366,7 +366,7 @@ static void copies(const struct gi_kernels *k)
     struct gi_queue *queue;
     assert_int_equal(k->queue_open(&queue, device, NULL), GI_OK);
     const struct gi_allocator *pinned = k->host_allocator(device);
-    for (int i = 0; i < 2; i++) { /* the second time with the first one's memory */
+    for (int i = 0; i < 2; i++) { /* the second round reuses the memory of the first */
         two_in_flight(queue, NULL, 333, &seed);
         two_in_flight(queue, pinned, 333, &seed);
         many_tickets(queue, NULL, &seed);

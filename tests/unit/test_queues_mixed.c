@@ -15,10 +15,10 @@ enum {
     SEED = 20261124,
     THREADS = 8,
     CASES = 24,       /* per operation */
-    CASES_OF_ALL = 8, /* per operation, so that every primitive is used */
-    TRIES = 60,       /* of random options, until they are compatible */
+    CASES_OF_ALL = 8, /* per operation, when all operations run, so that every primitive is used */
+    TRIES = 60,       /* draws of random options, until they are compatible */
     SIDE_MAX = 400,
-    WORK_MAX = 40000000, /* per case: gi_cost.other and multiply-adds of all samples */
+    WORK_MAX = 40000000, /* gi_cost.other plus multiply-adds of all samples, per case */
     USES_MAX = 256,
     PRIMITIVES_MAX = 96,
 };

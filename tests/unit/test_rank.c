@@ -18,7 +18,7 @@ static int exact_order(const void *one, const void *other)
     return a > b ? 1 : -1;
 }
 
-/* Quickselect: partitions about a sample until the pivot is the one of the wanted rank. */
+/* Quickselect: partitions about pivots until sample `middle` is where sorting would put it. */
 static float exact_rank(float *v, int n, int middle)
 {
     int low = 0, high = n - 1;
@@ -140,7 +140,7 @@ static void draw_rank(struct walk_case *c)
     m->rank = walk_between(c, 0, m->width * m->height - 1);
 }
 
-/* Windows wider than the image, and more samples than 16 bits count. */
+/* Draws windows wider than the image, and windows of more samples than 16 bits can count. */
 static void draw_wide(struct walk_case *c)
 {
     static const int sides[] = {3, 5, 7, 33, 61, 257, 301};
@@ -169,7 +169,7 @@ static void define_median(struct walk_case *c)
                  c->spec);
 }
 
-/* Few different samples in most images, so that counts are above 1. */
+/* Draws few different samples in most images, so that the mode occurs more than once. */
 static void draw_mode(struct walk_case *c)
 {
     static const int windows[][2] = {{3, 3},  {1, 1}, {5, 5},   {9, 2}, {4, 7},
@@ -188,7 +188,7 @@ static void draw_mode(struct walk_case *c)
                 exact_put(src, y, x, i, (float)((unsigned)exact_sample(src, y, x, i) % n));
 }
 
-/* Runs far apart, with counts of more than 16 bits. */
+/* Draws runs that are far apart, in windows of more samples than 16 bits can count. */
 static void draw_far_runs(struct walk_case *c)
 {
     static const struct gi_footprint_run stripes[] = {{-1, -16, 16}, {128, -150, 150}};

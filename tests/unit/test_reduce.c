@@ -28,7 +28,7 @@ static float any_float(struct walk_case *c, enum pattern pattern, size_t at)
     return pattern == STEPS ? even * ranges[at / 700 % 4] : even;
 }
 
-/* The definition of reduce: digits of 8 bits, each with a signed sum. */
+/* The definition of reduce: sums as digits of 8 bits, each with a signed sum of its own. */
 
 enum { DIGITS = 8 * GI_EXACT_WORDS };
 
@@ -132,7 +132,7 @@ static void draw_reduce(struct walk_case *c)
             }
 }
 
-/* Rows that fill lanes of 32 bits, and lanes of doubles at the limit of their precision. */
+/* Draws rows that fill 32-bit lanes, and lanes of doubles up to the limit of their precision. */
 static void draw_lanes(struct walk_case *c)
 {
     if (c->channels > 1 || (c->width < 200000) != (c->type == GI_F32))
@@ -151,7 +151,7 @@ static void draw_lanes(struct walk_case *c)
     }
 }
 
-/* Sets what a caller that asks for sums only gets for the minima and maxima. */
+/* Sets the minima and maxima to 0, as a caller gets them that asks for sums only. */
 static void forget_extremes(struct gi_reduction *want, int channels)
 {
     for (int c = 0; c < channels; c++) {
@@ -169,7 +169,7 @@ static void define_reduce(struct walk_case *c)
         forget_extremes(want, c->channels);
 }
 
-/* Parts of an image one after the other give what the whole gives. */
+/* An image's parts, reduced one after the other, give what the whole image gives. */
 static void parts_are_added(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void parts_are_added(void **state)
     }
 }
 
-/* A sum midway between two doubles is rounded to the even one, unless it has any lower bits. */
+/* A sum midway between two doubles is rounded to the even one, any other to the nearest. */
 static void test_rounding(void **state)
 {
     (void)state;

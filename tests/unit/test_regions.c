@@ -178,7 +178,7 @@ static void draw_label(struct walk_case *c)
     draw_pattern(c, walk_source_here(c));
 }
 
-/* The labels that are expected, and their number. */
+/* The expected labels and their number. */
 struct labels {
     uint32_t n, *labels;
 };
@@ -211,8 +211,8 @@ static bool equal_label(struct gi_queue *queue, const struct walk_case *c, void 
     return equal;
 }
 
-/* Labels of a pattern, or such that no labelling produces: unordered, scattered, with gaps, and
- * adjacent to each other. */
+/* Draws the labels of a pattern, or labels that no labelling would give: unordered, scattered, with
+ * gaps, and adjacent to each other. */
 static void draw_stats(struct walk_case *c)
 {
     enum gi_type type = (enum gi_type)walk_between(c, 0, 2);
@@ -249,8 +249,8 @@ static void define_stats(struct walk_case *c)
                   spec->lo, spec->hi);
 }
 
-/* The larger ones have more components than 16 bits count, and more of them in a strip than a
- * block's table holds. */
+/* The larger images have more components than 16 bits can count, and more per strip than a block's
+ * table holds. */
 static const int pictures[][2] = {{1, 1},     {1, 17},   {17, 1},    {31, 33},
                                   {67, 5},    {64, 9},   {128, 130}, {257, 129},
                                   {391, 203}, {3, 9001}, {700, 500}, {0, 0}};

@@ -56,7 +56,7 @@ static void define_paint(struct walk_case *c)
 
 /* ---- flood ---- */
 
-/* Sets pixels of `on` (1: foreground) that are connected to a side to 2. */
+/* Changes foreground pixels of `on` from 1 to 2 if they are connected to a side of the image. */
 static void reach(uint8_t *on, const int *size, int connectivity)
 {
     int width = size[0], height = size[1], n = 0;
@@ -82,7 +82,7 @@ static void reach(uint8_t *on, const int *size, int connectivity)
     free(todo);
 }
 
-/* The spec, and the predicate that it names. */
+/* A spec together with the predicate that it points to. */
 struct flood {
     struct gi_flood spec;
     struct gi_predicate foreground;
@@ -139,7 +139,7 @@ static void draw_places(struct walk_case *c, struct gi_image *places, int y0)
             }
 }
 
-/* Values are an image, further channels of the places, or one for all. */
+/* Draws the values of a scatter: an image, further channels of the places, or one value for all. */
 static void draw_scatter(struct walk_case *c)
 {
     struct gi_scatter *spec = WALK_SPEC(c, struct gi_scatter);

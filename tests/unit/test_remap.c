@@ -30,7 +30,7 @@ static float chain(const float *w, const float *v)
     return sum;
 }
 
-/* Returns sample c at any (x, y); *inside is set to true if that is in the image. */
+/* Returns sample c at any (x, y); sets *inside to true if (x, y) is inside the image. */
 static float at(const struct gi_image *src, const struct gi_remap *spec, bool weigh, int64_t x,
                 int64_t y, int c, bool *inside)
 {
@@ -214,8 +214,8 @@ static void random_rest(struct gi_remap *spec, uint64_t *seed, const struct gi_i
     spec->height = shape->height;
 }
 
-/* Draws a matrix with a small or any rotation and scale, often about the centre; sometimes it moves
- * by whole pixels. */
+/* Draws an affine matrix with a small or any rotation and scale, often about the centre; sometimes
+ * a shift by whole pixels. */
 static void random_matrix(double *m, uint64_t *seed, const struct gi_image *shape, int width,
                           int height)
 {
@@ -270,7 +270,7 @@ static void test_projective(void **unused)
     }
 }
 
-/* Every other kind of map, also at its singular places. */
+/* Tests all other kinds of map, also at their singular points. */
 static void test_other_maps(void **unused)
 {
     (void)unused;
@@ -351,8 +351,8 @@ static const struct choice choices[] = {
     {"plain", GI_MAP_AFFINE, GI_NEAREST, GI_BORDER_CLAMP, 0, 1, GI_U8},
 };
 
-/* Fails unless the way that runs by default on an image of this size is `want`. `height`: rows of
- * the whole image, of which the source may be a band. */
+/* Fails unless the default way for a source of this size is `want`. `height` counts the rows of the
+ * whole image, of which the source may be a band. */
 static void check_choice(struct gi_queue *queue, const struct choice *choice, const char *want,
                          int width, int rows, int height)
 {
@@ -412,8 +412,8 @@ static void test_choice_on_cuda(void **unused)
     check_choice(queue, &choices[0], "plain", 200000, 20, 20);  /* wider than any texture */
 }
 
-/* Maps an image by default or, if `forced`, by the way "texture". Fails unless the samples are
- * those of the definition, and `says` is in the detail that the way gives. */
+/* Maps an image by the default way, or by the way "texture" if `forced`. Fails unless the samples
+ * are those of the definition and the detail that the way reports contains `says`. */
 static void check_kept(struct gi_queue *queue, int width, int height, bool forced, const char *says)
 {
     enum { USES_MAX = 64, W = 30, H = 20 };
@@ -444,8 +444,8 @@ static void check_kept(struct gi_queue *queue, int width, int height, bool force
     guard_free(&want);
 }
 
-/* The array of the last image is kept; one of another shape is made when that comes twice in a row,
- * or if the way is forced. */
+/* The way "texture" keeps its CUDA array for the next image. An image of another shape gets a new
+ * array if it is the second of that shape in a row, or if the way is forced. */
 static void test_kept_array_on_cuda(void **unused)
 {
     (void)unused;

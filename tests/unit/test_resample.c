@@ -168,8 +168,8 @@ static void random_weights(struct side *s, const struct gi_resample_side *side, 
     }
 }
 
-/* Draws tables from n samples to m. `regular`: all samples except those at the ends have the same
- * weights, as for integer ratios. */
+/* Draws the tables from n samples to m. If `regular`, all samples except those at the ends have the
+ * same weights, as in reductions by an integer. */
 static struct gi_resample_side random_side(struct side *s, int n, int m, int taps, bool regular,
                                            bool whole)
 {
@@ -305,7 +305,7 @@ static void random_cases(void **state)
     }
 }
 
-/* Integer ratios on images that several blocks and strips share. */
+/* Reductions by integers of images that are divided into several blocks and strips. */
 static void large_cases(void **state)
 {
     static const int cases[][2] = {{2, 2},  {2, 4},  {2, 8},  {2, 12}, {4, 4},
@@ -323,7 +323,7 @@ static void large_cases(void **state)
     }
 }
 
-/* Sets the inner weights of the box and of the triangle, integers over a power of two. */
+/* Sets the inner weights of the box or of the triangle: integers divided by a power of two. */
 static void set_whole(struct side *s, int ratio, int taps)
 {
     for (int t = 0; t < taps; t++) {
@@ -349,7 +349,7 @@ static void whole_cases(void **state)
     }
 }
 
-/* The image is enlarged by an integer, whole or in a band of its rows. */
+/* Enlargements by an integer, of the whole image or of a band of its rows. */
 static void enlarged_cases(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void enlarged_cases(void **state)
     }
 }
 
-/* A band of the source's rows serves those rows of the result that need no others. */
+/* A band of the source gives those rows of the result that depend on no other source rows. */
 static void bands(void **state)
 {
     (void)state;

@@ -52,7 +52,7 @@ static double clipped_mean_of(const double *sorted, int n, double kappa)
     return sum_of(v, n) / n;
 }
 
-/* s of the n samples in the order of the images; `v` is sorted. */
+/* Returns the result for a pixel from its n samples: `s` in the order of the images, `v` sorted. */
 static double define(const struct gi_stack *spec, double *v, int n)
 {
     double s = v[0];
@@ -99,7 +99,7 @@ static void compare(const struct gi_image *got, const struct gi_image *src,
 
 /* ---- runs ---- */
 
-/* Reduces images `first` to the last, after those before it by a run of their own. */
+/* Reduces the images from number `first` on, with the sums of an earlier run over those before. */
 static enum gi_status stack_from(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_stack *spec, int first,
                                  struct gi_err *err)
@@ -162,7 +162,7 @@ static void check(const struct gi_image *host, const struct gi_stack *spec)
     }
 }
 
-/* Random samples, in every second image with few values so that many are equal; unusual floats. */
+/* Fills with random samples, some floats unusual; `few`: three values, so that many are equal. */
 static void fill(struct gi_image *image, bool few)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 0.0f, 1e-40f, 3e38f, -3e38f};
@@ -201,7 +201,7 @@ static void test_shapes(void **state)
                 }
 }
 
-/* More images than a byte counts, and a row of more than one job. */
+/* More images than a byte can count, and a row that several jobs share. */
 static void test_many(void **state)
 {
     (void)state;

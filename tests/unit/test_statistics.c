@@ -34,8 +34,8 @@ static double get(const struct gi_image *image, int x, int y, int c)
 
 /* ---- histogram ---- */
 
-/* Returns the bin of a sample among those of prefix `p` (0 for keys without a prefix), or -1 if it
- * has none. */
+/* Returns the sample's bin, or -1 if it is in none. With a prefix key only samples of prefix `p`
+ * have bins; p is 0 for other keys. */
 static int bin_of(const struct gi_histogram_spec *spec, int p, double v)
 {
     float f = (float)v;
@@ -99,8 +99,8 @@ static void draw_histogram(struct walk_case *c)
     source(c);
 }
 
-/* Runs of equal samples are counted at once: whole runs, runs broken at one place, and runs broken
- * repeatedly. */
+/* Draws runs of equal samples, which are counted at once: whole runs, runs broken at one place, and
+ * runs broken repeatedly. */
 static void draw_flat(struct walk_case *c)
 {
     draw_histogram(c);
@@ -113,8 +113,8 @@ static void draw_flat(struct walk_case *c)
                                                           : 7)));
 }
 
-/* Every boundary of the bins and the floats next to it; also bins narrower than the spacing of
- * floats, so that boundaries coincide. */
+/* Draws every boundary of the bins and the floats next to it. Some bins are narrower than the
+ * spacing of floats, so that boundaries coincide. */
 static void draw_edges(struct walk_case *c)
 {
     static const double ranges[][2] = {
@@ -197,7 +197,7 @@ static void define_sums(struct walk_case *c)
 
 /* ---- scan ---- */
 
-/* Returns a sample as an integer; floats of these images times 2^40 are integers or not finite. */
+/* Returns a sample or its square as an integer: floats times 2^shift are integers or not finite. */
 static int64_t value(double v, const struct gi_scan *spec, enum gi_type type)
 {
     if (type == GI_F32)
@@ -267,7 +267,7 @@ static void define_scan(struct walk_case *c)
         }
 }
 
-/* The last one is cut into bands for each number of threads. */
+/* The last image is divided into bands for each number of threads. */
 static const int usual[][2] = {{1, 1},     {1, 17},    {17, 1},     {31, 33}, {67, 5},
                                {257, 129}, {391, 203}, {1537, 517}, {0, 0}};
 static const int flat[][2] = {{20, 230}, {65, 230}, {110, 230}, {220, 230}, {0, 0}};

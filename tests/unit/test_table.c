@@ -113,7 +113,7 @@ static void check_option(const struct gi_filter *filter, const struct gi_option 
     check_help(where, row);
 }
 
-/* Plans for a small image of each type: everything that the plan's numbers announce exists. */
+/* Plans for a small image of each type: whatever the plan's counts announce must exist. */
 static void check_plan(const struct gi_filter *filter)
 {
     void *params = fc_params(filter, NULL);
@@ -226,7 +226,7 @@ static void test_border_values(void **unused)
     p.value = (struct gi_colour){.n = 4, .v = {1, 2, 3, 4}};
     assert_true(gi_border_spec_from(&p, &rgba).value[3] == 4);
     assert_true(gi_border_spec_from(&p, &gray).value[0] == 1);
-    /* A named colour is a fraction of full scale: red's luma is 0.2126, of 255 that is 54.2. */
+    /* A named colour is a fraction of full scale: red's luma is 0.2126, which is 54.2 of 255. */
     p.value = (struct gi_colour){.named = true, .n = 4, .v = {1, 0, 0, 0.5}};
     border = gi_border_spec_from(&p, &rgba);
     assert_true(border.value[0] == 255 && border.value[1] == 0 && border.value[3] == 128);

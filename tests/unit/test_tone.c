@@ -1,6 +1,6 @@
-/* Pointwise operations, lookup tables, thresholds and plain arithmetic of two images: every way
- * gives the definition of kernels/tone.h or kernels/arithmetic.h to the bit, also in place, and is
- * close to double precision. Luma likewise.
+/* Pointwise operations, lookup tables, thresholds, luma and plain arithmetic of two images: every
+ * way gives the definition of kernels/tone.h, kernels/color.h or kernels/arithmetic.h to the bit,
+ * also in place, and is close to double precision.
  * Sources: tone arithmetic filters/tone/levels.c kernels/cpu/color/luma.c
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -25,7 +25,7 @@ static float entry(const void *table, float a, enum gi_type type)
     return type == GI_U8 ? ((const uint8_t *)table)[(int)a] : ((const uint16_t *)table)[(int)a];
 }
 
-/* Returns a b / full in integers; ties cannot occur because full scale is odd. */
+/* Returns a * b / full, rounded to nearest; ties cannot occur because `full` is odd. */
 static float product(float a, float b, enum gi_type type)
 {
     uint64_t full = (uint64_t)gi_type_full_scale(type);
@@ -220,7 +220,7 @@ static void draw_two_images(struct walk_case *c, int op)
         spec->t = fabsf(spec->t) * gi_type_full_scale(c->type) / 2;
 }
 
-/* All operations on each shape: the border mode stands for one of them. */
+/* Runs all operations on each shape; the case's border mode selects the operation. */
 static void draw_first_half(struct walk_case *c)
 {
     draw_two_images(c, (int)c->border);
@@ -233,7 +233,7 @@ static void draw_second_half(struct walk_case *c)
         draw_two_images(c, op);
 }
 
-/* All bytes; affine maps at the ends of their ranges and between. */
+/* Draws all bytes, with affine maps at the ends of their ranges and between. */
 static void draw_all_bytes(struct walk_case *c)
 {
     static const float scale[] = {-1, 1, 0.5f, 2, 255};
@@ -253,7 +253,7 @@ static void draw_all_bytes(struct walk_case *c)
                 exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
 }
 
-/* Every pair of bytes; blends at the ends of their range and between. */
+/* Draws every pair of bytes, with blends at the ends of their range and between. */
 static void draw_pairs_of_bytes(struct walk_case *c)
 {
     static const float t[] = {0, 1, 0.5f, 0.1f, 2};
@@ -270,8 +270,8 @@ static void draw_pairs_of_bytes(struct walk_case *c)
             }
 }
 
-/* Every 16-bit sample with some others, around the values at which products and sums change their
- * rounding. */
+/* Draws every 16-bit sample together with some others, around the values at which products and sums
+ * round differently. */
 static void draw_many_words(struct walk_case *c)
 {
     static const uint16_t others[] = {0,     1,     2,     127,   255,   256,
@@ -287,7 +287,7 @@ static void draw_many_words(struct walk_case *c)
         }
 }
 
-/* A float at a step of a table or just below it, in the table whose entries are their numbers. */
+/* Draws floats at or just below a step of a lookup table, whose entries are their own indices. */
 static void draw_float_steps(struct walk_case *c)
 {
     if (c->type != GI_F32 || c->channels > 1)
@@ -307,7 +307,7 @@ static void draw_float_steps(struct walk_case *c)
     }
 }
 
-/* Floats at the steps of a histogram of 65536 bins are counted in the bins that tables look up. */
+/* Floats at the boundaries of 65536 histogram bins are in the bins that lookup tables use. */
 static void steps_are_bins(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ static const struct walk_row rows[] = {
      .sizes = steps,
      .few = true},
     {.primitive = "arithmetic",
-     .some_ways = true, /* plain arithmetic only; test_arithmetic.c has the rest */
+     .some_ways = true, /* plain arithmetic only; test_arithmetic.c runs the other ways */
      .what = "the first operations",
      .draw = draw_first_half,
      .define = define_two_images,

@@ -37,7 +37,7 @@ struct backend {
     char level[16];   /* of GPUIMG_CPU; "cuda" */
     char options[64]; /* of the command line */
     struct gi_queue *queue;
-    bool may_be_full; /* its memory is capped, so that it may refuse a case for lack of memory */
+    bool may_be_full; /* a cap on its memory may make it refuse a case */
 };
 
 /* Backend 0 is the reference. */
@@ -227,8 +227,8 @@ static void check_case(int number, uint64_t seed)
     struct outcome want;
     char way[96];
     bool equal = true;
-    /* Cases of one seed are mixed well (splitmix64, Steele, Lea and Flood 2014): with plain
-     * multiples some operation was never drawn. */
+    /* The seeds of the cases are mixed (splitmix64, Steele, Lea and Flood 2014): with seeds that
+     * are plain multiples some operation was never drawn. */
     uint64_t mixed = seed + (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15);
     mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);

@@ -25,12 +25,12 @@ struct walk_case {
     struct gi_chain chains[STEPS_MAX]; /* of one step each */
     struct gi_step steps[STEPS_MAX];
     struct gi_pipeline *pipeline; /* of all steps */
-    struct gi_image pair;         /* the second image of an operation that can't be in a chain */
+    struct gi_image pair;         /* the second image of compare, which can't be in a chain */
 };
 
 /* ---- further images ---- */
 
-/* Draws samples for the image that `row` names, for a first source of that shape. */
+/* Draws samples for the image that `row` names, given the shape of the first source. */
 static inline void draw_other(const struct gi_option *row, const char *path,
                               const struct gi_image *shape, uint64_t *seed)
 {
@@ -75,7 +75,7 @@ static inline void draw_points(const char *path, const struct gi_image *shape, u
     fclose(out);
 }
 
-/* Writes the files of all images that the parameters name, for a first source of that shape. */
+/* Writes the files of all images that the parameters name, given the shape of the first source. */
 static inline void draw_others(const struct gi_filter *filter, const void *params,
                                const struct gi_image *shape, uint64_t *seed)
 {
@@ -129,8 +129,8 @@ static inline bool read_step(struct walk_case *c, const char *text, const struct
     return !gi_cli_check_levels(c->steps, c->n + 1, &c->src, &info, &io, &err);
 }
 
-/* Plans the steps so far in *pipeline; returns whether that succeeds and the estimated time is
- * short. Callers that want no message get the same status. */
+/* Plans the steps so far in *pipeline. Returns whether that succeeds and the estimated time is
+ * short. Also tests that a caller that wants no message gets the same status. */
 static inline bool plan_steps(struct gi_pipeline **pipeline, const struct walk_case *c)
 {
     struct gi_err err = {0};
@@ -154,8 +154,8 @@ static inline void drop_step(struct walk_case *c)
     free(c->texts[c->n]);
 }
 
-/* Adds a step of this operation with random options; returns false if these are incompatible with
- * each other, with the images or with the steps before, or if it takes long. */
+/* Adds a step of this operation with random options. Returns false if it takes too long, or if the
+ * options are incompatible with each other, with the images or with the steps before. */
 static inline bool add_step(struct walk_case *c, const struct gi_filter *filter)
 {
     struct gi_pipeline *longer;
@@ -175,7 +175,7 @@ static inline bool add_step(struct walk_case *c, const struct gi_filter *filter)
     return true;
 }
 
-/* Adds compare, which takes two images without a name and so can't be in a chain. */
+/* Adds compare as the only step: its two images have no option, so it can't be in a chain. */
 static inline bool add_pair(struct walk_case *c, const struct gi_filter *filter)
 {
     static const struct gi_compare_rules rules; /* all counts, on every backend */

@@ -53,8 +53,8 @@ static inline void draw_odd_floats(struct gi_image *image, uint64_t *seed)
     }
 }
 
-/* Fills with noise, few values, or one value and specks; alpha is often at the ends of its range.
- */
+/* Fills the image with noise, with few values, or with one value and specks; alpha is often at an
+ * end of its range. */
 static inline void draw_samples(struct gi_image *image, uint64_t *seed)
 {
     int values = draw_one_of(seed, 3) ? case_between(seed, 1, 4) : 0;
@@ -249,7 +249,7 @@ static inline void draw_text(FILE *out, const struct gi_option *row, const struc
 
 /* ---- the text of a step ---- */
 
-/* Prints the value of one option; nothing for a flag and for options that are not drawn. The names
+/* Prints the value of one option, or nothing for a flag or an option that is not drawn. The names
  * of images begin with `prefix`. */
 static inline void draw_value(FILE *out, const struct gi_option *row, const struct gi_image *shape,
                               const char *prefix, uint64_t *seed)

@@ -17,12 +17,12 @@
 
 enum { WALK_WAYS = 16, WALK_TABLES = 64, WALK_CPU_LEVELS = 4 };
 
-/* The last one is CUDA; NULL: it is not available. */
+/* One queue per level of the CPU, and CUDA's last; NULL: not available on this machine. */
 static struct gi_queue *walk_queues[WALK_CPU_LEVELS + 1];
 static const char *const walk_names[] = {"scalar", "avx2", "avx512", "neon", "cuda"};
 enum { WALK_QUEUES = WALK_CPU_LEVELS + 1 };
 
-/* Counts the runs of each way; [1] on CUDA. */
+/* How often each way has run, on the CPU ([0]) and on CUDA ([1]). */
 static struct {
     const char *primitive;
     unsigned ran[WALK_WAYS];
@@ -64,8 +64,8 @@ static const struct gi_ways *walk_ways(const struct gi_kernels *k, const char *p
     return *ways;
 }
 
-/* For loops over the ways of a primitive, with -1 for none forced: forces way i and returns whether
- * it exists. */
+/* Forces way i of the primitive, or none if i is -1, and returns whether it exists: the condition
+ * of loops over the ways. */
 static bool walk_force(struct gi_queue *queue, const char *primitive, int i)
 {
     const struct gi_ways *ways = walk_ways(queue->k, primitive);
@@ -98,7 +98,7 @@ static bool walk_ran(const struct gi_queue *queue, const char *primitive, int i,
     return true;
 }
 
-/* The primitive was given an image of labels, and must refuse it with one message. Clears `err`. */
+/* Tests that the primitive has refused an image of labels with one message. Clears `err`. */
 static void walk_refused(const char *primitive, enum gi_status status, struct gi_err *err)
 {
     char want[64];
@@ -109,7 +109,7 @@ static void walk_refused(const char *primitive, enum gi_status status, struct gi
     *err = (struct gi_err){0};
 }
 
-/* On every queue the primitive refuses images of labels, which `call` passes to it. */
+/* Tests that on every queue the primitive refuses images of labels, which `call` passes to it. */
 static inline void walk_refuses(const char *primitive,
                                 enum gi_status (*call)(struct gi_queue *queue, struct gi_image *dst,
                                                        const struct gi_image *labels,
