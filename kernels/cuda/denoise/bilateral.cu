@@ -1,173 +1,6 @@
-/* Bilateral filter. 8-bit gray, up to 9 x 9 pixels: a persistent block processes tiles of 128 x 32
- * pixels with their halo in shared memory, as floats, and a thread computes 4 x 2 pixels. The range
- * weights of all differences from -255 to 255 are in shared memory 32 times, once per bank, so that
- * look-ups are free of bank conflicts: 511 * 128 bytes, and the tile 136 * 40 floats. Everything
- * else: one thread per pixel.
+/* Bilateral filter, one thread per pixel, and the list of the ways.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/denoise/bilateral.cuh"
-
-enum {
-    HALO = 4,
-    LANES = 32,
-    NEAR_THREADS = 512,
-    TILE_X = 128,
-    TILE_Y = 32,
-    PITCH = TILE_X + 2 * HALO,          /* floats */
-    DIFFERENCES = 511,                  /* of two bytes */
-    ENTRY = LANES * (int)sizeof(float), /* bytes per difference: one float per lane */
-    NEAR_NBYTES = DIFFERENCES * ENTRY + PITCH * (TILE_Y + 2 * HALO) * (int)sizeof(float),
-    NEAR_BLOCKS = 2, /* per multiprocessor */
-};
-
-struct near_args {
-    struct source src; /* border values are samples */
-    struct target dst;
-    int across, tiles;
-    float space[HALO + 1][HALO + 1]; /* 0 outside the disk */
-    float value[256];
-};
-
-/* ---- 8-bit gray ---- */
-
-static __device__ __forceinline__ float shared_float(unsigned address)
-{
-    float v;
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
-    return v;
-}
-
-static __device__ __forceinline__ float byte_at(const struct near_args *args, int x, int y)
-{
-    int xi = gi_border_index(x, args->src.width, args->src.border);
-    int yi = gi_border_index(y, args->src.height, args->src.border);
-    if (xi < 0 || yi < 0)
-        return args->src.value[0];
-    return (float)((const uint8_t *)args->src.data)[(size_t)yi * args->src.stride + (size_t)xi];
-}
-
-/* Four pixels from x on, a multiple of 4. */
-static __device__ __forceinline__ float4 bytes_at(const struct near_args *args, int x, int y)
-{
-    if (x >= 0 && x + 4 <= args->src.width && y >= 0 && y < args->src.height) {
-        unsigned word = *(const unsigned *)(args->src.data + (size_t)y * args->src.stride + x);
-        return make_float4(sample_unpack<uint8_t>(&word, 0), sample_unpack<uint8_t>(&word, 1),
-                           sample_unpack<uint8_t>(&word, 2), sample_unpack<uint8_t>(&word, 3));
-    }
-    return make_float4(byte_at(args, x, y), byte_at(args, x + 1, y), byte_at(args, x + 2, y),
-                       byte_at(args, x + 3, y));
-}
-
-static __device__ __forceinline__ void tile_load(float *tile, const struct near_args *args, int x0,
-                                                 int y0)
-{
-    for (int i = (int)threadIdx.x; i < PITCH / 4 * (TILE_Y + 2 * HALO); i += NEAR_THREADS) {
-        int row = i / (PITCH / 4), column = i % (PITCH / 4) * 4;
-        ((float4 *)tile)[i] = bytes_at(args, x0 - HALO + column, y0 - HALO + row);
-    }
-}
-
-/* The 12 samples of a row around a thread's four pixels, and the offsets of their weights in the
- * table, in bytes from the weight of a difference of 0. The float v * 2^-142 has the bits of the
- * integer 128 v, which is the size of v entries. */
-struct window {
-    float v[4 + 2 * HALO];
-    unsigned at[4 + 2 * HALO];
-};
-
-static __device__ __forceinline__ void window_load(struct window *window, const float *row)
-{
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        float4 four = ((const float4 *)row)[i];
-        window->v[4 * i] = four.x, window->v[4 * i + 1] = four.y;
-        window->v[4 * i + 2] = four.z, window->v[4 * i + 3] = four.w;
-    }
-#pragma unroll
-    for (int i = 0; i < 4 + 2 * HALO; i++)
-        window->at[i] = __float_as_uint(__fmul_rn(window->v[i], 0x1p-142f));
-}
-
-/* Adds row j of the neighbourhood to four pixels; `zero` is the address of the weight of a
- * difference of 0 minus the offset of the pixel itself. */
-template <int R>
-static __device__ __forceinline__ void
-row_add(float *sums, float *weights, const struct near_args *args, const struct window *window,
-        const unsigned *zero, int j)
-{
-#pragma unroll
-    for (int x = 0; x < 4; x++) {
-        float s = 0, a = 0;
-#pragma unroll
-        for (int i = -R; i <= R; i++) {
-            if (i * i + j * j > R * R)
-                continue;
-            float w = shared_float(zero[x] + window->at[HALO + x + i]);
-            w = __fmul_rn(w, args->space[j < 0 ? -j : j][i < 0 ? -i : i]);
-            s = __fmaf_rn(w, window->v[HALO + x + i], s);
-            a = __fadd_rn(a, w);
-        }
-        sums[x] = __fadd_rn(sums[x], s);
-        weights[x] = __fadd_rn(weights[x], a);
-    }
-}
-
-static __device__ __forceinline__ void four_store(const struct near_args *args, const float *sums,
-                                                  const float *weights, int x, int y)
-{
-    if (x >= args->src.width || y >= args->src.height)
-        return;
-    float v[4];
-    uint8_t *to = (uint8_t *)args->dst.data + (size_t)y * args->dst.stride + x;
-#pragma unroll
-    for (int i = 0; i < 4; i++) /* a pixel is its own neighbour, with the weight 1 */
-        v[i] = __fdiv_rn(sums[i], weights[i]);
-    if (x + 4 <= args->src.width)
-        *(unsigned *)to = sample_pack<uint8_t>(v);
-    else
-        for (int i = 0; x + i < args->src.width; i++)
-            sample_store(to + i, v[i]);
-}
-
-template <int R>
-static __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS)
-    bilateral_near(const __grid_constant__ struct near_args args)
-{
-    extern __shared__ __align__(16) char shared[];
-    float *tile = (float *)(shared + DIFFERENCES * ENTRY);
-    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    unsigned middle = (unsigned)__cvta_generic_to_shared(shared) + 255 * ENTRY + 4 * lane;
-    for (int i = (int)threadIdx.x; i < DIFFERENCES * LANES; i += NEAR_THREADS)
-        ((float *)shared)[i] = args.value[abs(i / LANES - 255)];
-    for (int t = (int)blockIdx.x; t < args.tiles; t += (int)gridDim.x) {
-        int x0 = t % args.across * TILE_X, y0 = t / args.across * TILE_Y;
-        /* Load the tile with its halo. */
-        __syncthreads();
-        tile_load(tile, &args, x0, y0);
-        __syncthreads();
-        const float *row = tile + 2 * warp * PITCH + 4 * lane;
-        float sums[2][4] = {{0}}, weights[2][4] = {{0}};
-        unsigned zero[2][4];
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            zero[i / 4][i % 4] =
-                middle -
-                __float_as_uint(__fmul_rn(row[(HALO + i / 4) * PITCH + HALO + i % 4], 0x1p-142f));
-#pragma unroll
-        /* Compute: two output rows share the loads of a source row. */
-        for (int j = -R; j <= R + 1; j++) {
-            struct window window;
-            window_load(&window, row + (HALO + j) * PITCH);
-            if (j <= R)
-                row_add<R>(sums[0], weights[0], &args, &window, zero[0], j);
-            if (j > -R)
-                row_add<R>(sums[1], weights[1], &args, &window, zero[1], j - 1);
-        }
-        four_store(&args, sums[0], weights[0], x0 + 4 * (int)lane, y0 + 2 * (int)warp);
-        four_store(&args, sums[1], weights[1], x0 + 4 * (int)lane, y0 + 2 * (int)warp + 1);
-    }
-}
-
-/* ---- everything ---- */
 
 /* The colours of a pixel, and its alpha. */
 template <int COLOURS> struct pixel {
@@ -268,57 +101,12 @@ static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
 
 /* ---- launchers ---- */
 
-static bool near_takes(const struct gi_queue *queue, const struct gi_image *src,
-                       const struct gi_bilateral *spec)
-{
-    const struct gi_cuda_queue *cu = (const struct gi_cuda_queue *)queue;
-    if (spec->guide || src->type != GI_U8 || src->channels != 1 || spec->k > 2 * HALO + 1 ||
-        spec->slope || cu->shared_nbytes < NEAR_NBYTES)
-        return false;
-    int half = spec->k / 2;
-    for (int j = 0; j <= half; j++) /* no weight outside the disk of radius half */
-        for (int i = 0; i <= half; i++)
-            if (i * i + j * j > half * half && spec->space[j * (half + 1) + i] != 0)
-                return false;
-    return spec->value[0] == 1 && spec->space[0] == 1;
-}
-
 static bool plain_takes(const struct gi_queue *queue, const struct gi_image *src,
                         const struct gi_bilateral *spec)
 {
     (void)queue;
     (void)src;
     return !spec->guide;
-}
-
-template <int R>
-static enum gi_status near_run(struct gi_cuda_queue *cu, const struct near_args *args,
-                               struct gi_err *err)
-{
-    int grid = args->tiles < NEAR_BLOCKS * cu->units ? args->tiles : NEAR_BLOCKS * cu->units;
-    GI_CUDA_ALLOW_SHARED(cu, bilateral_near<R>);
-    bilateral_near<R><<<grid, NEAR_THREADS, NEAR_NBYTES, cu->stream>>>(*args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
-}
-
-static enum gi_status near(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_bilateral *spec, struct gi_err *err)
-{
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct gi_border_spec border = border_of(src, &spec->border);
-    struct near_args args = {};
-    args.src = source_of(src, &border, GI_ALPHA_PLAIN);
-    args.dst = target_of(dst);
-    int half = spec->k / 2;
-    args.across = ceil_div(src->width, TILE_X);
-    args.tiles = args.across * ceil_div(src->height, TILE_Y);
-    for (int j = 0; j <= half; j++)
-        for (int i = 0; i <= half; i++)
-            args.space[j][i] = spec->space[j * (half + 1) + i];
-    for (int i = 0; i < 256; i++)
-        args.value[i] = i < spec->n ? spec->value[i] : 0;
-    return half <= 2 ? near_run<2>(cu, &args, err) : near_run<HALO>(cu, &args, err);
 }
 
 template <typename T>
@@ -346,9 +134,11 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, plain_run<T>(cu, &args, err));
 }
 
-/* H100, 8192 x 8192, 8-bit gray, us: k 9: near 860, plain 8387, joint 21460. */
+/* H100, 8192 x 8192, k = 9, us: 8-bit gray: near 864, plain 8389, joint 21460; 8-bit RGB: tile
+ * 2746, plain 10057. */
 const struct gi_bilateral_way gi_cuda_bilateral_ways[GI_WAYS_MAX] = {
-    {{"near", "k up to 9 of 8-bit gray"}, near_takes, near},
+    {{"near", "k up to 15 of 8-bit gray"}, gi_cuda_bilateral_near_takes, gi_cuda_bilateral_near},
+    {{"tile", "k up to 15 without alpha"}, gi_cuda_bilateral_tile_takes, gi_cuda_bilateral_tile},
     {{"plain", "no guide"}, plain_takes, plain},
     {{"joint", "everything"}, NULL, gi_cuda_bilateral_joint},
 };

@@ -90,7 +90,23 @@ static inline dim3 plain_grid(const struct plain_args *args)
                 rows < 65535 ? (unsigned)rows : 65535u);
 }
 
-/* The implementation that accepts a guide (bilateral_joint.cu). */
-gi_bilateral_fn gi_cuda_bilateral_joint;
+/* Returns whether the spatial weights are those of a disk of radius k / 2, at most `most`: 0
+ * outside it, 1 at its centre, as is the range weight of equal colours. */
+static inline bool bilateral_disk(const struct gi_bilateral *spec, int most)
+{
+    int half = spec->k / 2;
+    if (half > most || spec->value[0] != 1 || spec->space[0] != 1)
+        return false;
+    for (int j = 0; j <= half; j++)
+        for (int i = 0; i <= half; i++)
+            if (i * i + j * j > half * half && spec->space[j * (half + 1) + i] != 0)
+                return false;
+    return true;
+}
+
+/* Other implementations: bilateral_near.cu, bilateral_tile.cu, and the one that accepts a guide,
+ * bilateral_joint.cu. */
+gi_bilateral_takes_fn gi_cuda_bilateral_near_takes, gi_cuda_bilateral_tile_takes;
+gi_bilateral_fn gi_cuda_bilateral_near, gi_cuda_bilateral_tile, gi_cuda_bilateral_joint;
 
 #endif

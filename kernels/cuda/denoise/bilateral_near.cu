@@ -1,0 +1,233 @@
+/* Bilateral filter of 8-bit gray images, disks up to 15 x 15 pixels: a persistent block processes
+ * tiles of 128 x 32 pixels with their halo in shared memory, as floats, and a thread computes 4 x 2
+ * pixels. The range weights of all differences from -255 to 255 are in shared memory 32 times, once
+ * per bank, so that look-ups are free of bank conflicts: 511 * 128 bytes, and for k = 9 a tile of
+ * 136 * 40 floats.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/denoise/bilateral.cuh"
+
+enum {
+    RADIUS_MAX = 7,
+    LANES = 32,
+    NEAR_THREADS = 512,
+    TILE_X = 128,
+    TILE_Y = 32,
+    DIFFERENCES = 511,                  /* of two bytes */
+    ENTRY = LANES * (int)sizeof(float), /* bytes per difference: one float per lane */
+    NEAR_BLOCKS = 2,                    /* per multiprocessor */
+};
+
+/* The sizes of a tile for disks of radius R. */
+template <int R> struct near_size {
+    static constexpr int HALO = (R + 3) / 4 * 4;
+    static constexpr int PITCH = TILE_X + 2 * HALO; /* floats */
+    static constexpr int FLOATS = PITCH * (TILE_Y + 2 * HALO);
+    static constexpr int NBYTES = DIFFERENCES * ENTRY + FLOATS * (int)sizeof(float);
+};
+
+struct near_args {
+    struct source src; /* border values are samples */
+    struct target dst;
+    int across, tiles;
+    float space[RADIUS_MAX + 1][RADIUS_MAX + 1]; /* 0 outside the disk */
+    float value[256];
+};
+
+static __device__ __forceinline__ float shared_float(unsigned address)
+{
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
+    return v;
+}
+
+static __device__ __forceinline__ float byte_at(const struct near_args *args, int x, int y)
+{
+    int xi = gi_border_index(x, args->src.width, args->src.border);
+    int yi = gi_border_index(y, args->src.height, args->src.border);
+    if (xi < 0 || yi < 0)
+        return args->src.value[0];
+    return (float)((const uint8_t *)args->src.data)[(size_t)yi * args->src.stride + (size_t)xi];
+}
+
+/* Four pixels from x on, a multiple of 4. */
+static __device__ __forceinline__ float4 bytes_at(const struct near_args *args, int x, int y)
+{
+    if (x >= 0 && x + 4 <= args->src.width && y >= 0 && y < args->src.height) {
+        unsigned word = *(const unsigned *)(args->src.data + (size_t)y * args->src.stride + x);
+        return make_float4(sample_unpack<uint8_t>(&word, 0), sample_unpack<uint8_t>(&word, 1),
+                           sample_unpack<uint8_t>(&word, 2), sample_unpack<uint8_t>(&word, 3));
+    }
+    return make_float4(byte_at(args, x, y), byte_at(args, x + 1, y), byte_at(args, x + 2, y),
+                       byte_at(args, x + 3, y));
+}
+
+template <int R>
+static __device__ __forceinline__ void tile_load(float *tile, const struct near_args *args, int x0,
+                                                 int y0)
+{
+    constexpr int HALO = near_size<R>::HALO, WORDS = near_size<R>::PITCH / 4;
+    for (int i = (int)threadIdx.x; i < near_size<R>::FLOATS / 4; i += NEAR_THREADS) {
+        int row = i / WORDS, column = i % WORDS * 4;
+        ((float4 *)tile)[i] = bytes_at(args, x0 - HALO + column, y0 - HALO + row);
+    }
+}
+
+/* The samples of a row around a thread's four pixels, and the offsets of their weights in the
+ * table, in bytes from the weight of a difference of 0. The float v * 2^-142 has the bits of the
+ * integer 128 v, which is the size of v entries. */
+template <int R> struct window {
+    float v[4 + 2 * near_size<R>::HALO];
+    unsigned at[4 + 2 * near_size<R>::HALO];
+};
+
+template <int R>
+static __device__ __forceinline__ void window_load(struct window<R> *window, const float *row)
+{
+#pragma unroll
+    for (int i = 0; i < 1 + near_size<R>::HALO / 2; i++) {
+        float4 four = ((const float4 *)row)[i];
+        window->v[4 * i] = four.x, window->v[4 * i + 1] = four.y;
+        window->v[4 * i + 2] = four.z, window->v[4 * i + 3] = four.w;
+    }
+#pragma unroll
+    for (int i = 0; i < 4 + 2 * near_size<R>::HALO; i++)
+        window->at[i] = __float_as_uint(__fmul_rn(window->v[i], 0x1p-142f));
+}
+
+/* Adds row |j| = J of the disk to four pixels; `zero` is the address of the weight of a difference
+ * of 0 minus the offset of the pixel itself. */
+template <int R, int J>
+static __device__ __forceinline__ void row_add(float *sums, float *weights,
+                                               const struct near_args *args,
+                                               const struct window<R> *window, const unsigned *zero)
+{
+    constexpr int HALO = near_size<R>::HALO;
+#pragma unroll
+    for (int x = 0; x < 4; x++) {
+        float s = 0, a = 0;
+#pragma unroll
+        for (int i = -R; i <= R; i++) {
+            if (i * i + J * J > R * R)
+                continue;
+            float w = shared_float(zero[x] + window->at[HALO + x + i]);
+            w = __fmul_rn(w, args->space[J][i < 0 ? -i : i]);
+            s = __fmaf_rn(w, window->v[HALO + x + i], s);
+            a = __fadd_rn(a, w);
+        }
+        sums[x] = __fadd_rn(sums[x], s);
+        weights[x] = __fadd_rn(weights[x], a);
+    }
+}
+
+/* The same for a row that is known at run time: J ascends from 0 until it is |j|. */
+template <int R, int J>
+static __device__ __forceinline__ void
+row_add_any(float *sums, float *weights, const struct near_args *args,
+            const struct window<R> *window, const unsigned *zero, int j)
+{
+    if (abs(j) == J)
+        row_add<R, J>(sums, weights, args, window, zero);
+    else if constexpr (J < R)
+        row_add_any<R, J + 1>(sums, weights, args, window, zero, j);
+}
+
+static __device__ __forceinline__ void four_store(const struct near_args *args, const float *sums,
+                                                  const float *weights, int x, int y)
+{
+    if (x >= args->src.width || y >= args->src.height)
+        return;
+    float v[4];
+    uint8_t *to = (uint8_t *)args->dst.data + (size_t)y * args->dst.stride + x;
+#pragma unroll
+    for (int i = 0; i < 4; i++) /* a pixel is its own neighbour, with the weight 1 */
+        v[i] = __fdiv_rn(sums[i], weights[i]);
+    if (x + 4 <= args->src.width)
+        *(unsigned *)to = sample_pack<uint8_t>(v);
+    else
+        for (int i = 0; x + i < args->src.width; i++)
+            sample_store(to + i, v[i]);
+}
+
+/* Small disks are unrolled completely; larger ones would not fit the instruction cache. */
+template <int R>
+static __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS)
+    bilateral_near(const __grid_constant__ struct near_args args)
+{
+    constexpr int HALO = near_size<R>::HALO, PITCH = near_size<R>::PITCH;
+    constexpr int UNROLL = R <= 4 ? 2 * R + 2 : 1;
+    extern __shared__ __align__(16) char shared[];
+    float *tile = (float *)(shared + DIFFERENCES * ENTRY);
+    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    unsigned middle = (unsigned)__cvta_generic_to_shared(shared) + 255 * ENTRY + 4 * lane;
+    for (int i = (int)threadIdx.x; i < DIFFERENCES * LANES; i += NEAR_THREADS)
+        ((float *)shared)[i] = args.value[abs(i / LANES - 255)];
+    for (int t = (int)blockIdx.x; t < args.tiles; t += (int)gridDim.x) {
+        int x0 = t % args.across * TILE_X, y0 = t / args.across * TILE_Y;
+        /* Load the tile with its halo. */
+        __syncthreads();
+        tile_load<R>(tile, &args, x0, y0);
+        __syncthreads();
+        const float *row = tile + 2 * warp * PITCH + 4 * lane;
+        float sums[2][4] = {{0}}, weights[2][4] = {{0}};
+        unsigned zero[2][4];
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            zero[i / 4][i % 4] =
+                middle -
+                __float_as_uint(__fmul_rn(row[(HALO + i / 4) * PITCH + HALO + i % 4], 0x1p-142f));
+            /* Compute: two output rows share the loads of a source row. */
+#pragma unroll UNROLL
+        for (int j = -R; j <= R + 1; j++) {
+            struct window<R> window;
+            window_load<R>(&window, row + (HALO + j) * PITCH);
+            if (j <= R)
+                row_add_any<R, 0>(sums[0], weights[0], &args, &window, zero[0], j);
+            if (j > -R)
+                row_add_any<R, 0>(sums[1], weights[1], &args, &window, zero[1], j - 1);
+        }
+        four_store(&args, sums[0], weights[0], x0 + 4 * (int)lane, y0 + 2 * (int)warp);
+        four_store(&args, sums[1], weights[1], x0 + 4 * (int)lane, y0 + 2 * (int)warp + 1);
+    }
+}
+
+bool gi_cuda_bilateral_near_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                  const struct gi_bilateral *spec)
+{
+    const struct gi_cuda_queue *cu = (const struct gi_cuda_queue *)queue;
+    int nbytes = spec->k <= 9 ? near_size<4>::NBYTES : near_size<RADIUS_MAX>::NBYTES;
+    return !spec->guide && src->type == GI_U8 && src->channels == 1 && !spec->slope &&
+           cu->shared_nbytes >= nbytes && bilateral_disk(spec, RADIUS_MAX);
+}
+
+template <int R>
+static enum gi_status near_run(struct gi_cuda_queue *cu, const struct near_args *args,
+                               struct gi_err *err)
+{
+    int grid = args->tiles < NEAR_BLOCKS * cu->units ? args->tiles : NEAR_BLOCKS * cu->units;
+    GI_CUDA_ALLOW_SHARED(cu, bilateral_near<R>);
+    bilateral_near<R><<<grid, NEAR_THREADS, near_size<R>::NBYTES, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_bilateral_near(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_bilateral *spec,
+                                      struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct gi_border_spec border = border_of(src, &spec->border);
+    struct near_args args = {};
+    args.src = source_of(src, &border, GI_ALPHA_PLAIN);
+    args.dst = target_of(dst);
+    int half = spec->k / 2;
+    args.across = ceil_div(src->width, TILE_X);
+    args.tiles = args.across * ceil_div(src->height, TILE_Y);
+    for (int j = 0; j <= half; j++)
+        for (int i = 0; i <= half; i++)
+            args.space[j][i] = spec->space[j * (half + 1) + i];
+    for (int i = 0; i < 256; i++)
+        args.value[i] = i < spec->n ? spec->value[i] : 0;
+    if (half <= 4)
+        return half <= 2 ? near_run<2>(cu, &args, err) : near_run<4>(cu, &args, err);
+    return near_run<RADIUS_MAX>(cu, &args, err);
+}
