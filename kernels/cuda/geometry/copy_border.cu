@@ -1,21 +1,21 @@
-/* Crop, pad and shift (copy with border): a thread computes 16 bytes of a row. Bytes inside the
- * image are loaded as two aligned pieces and shifted; others are determined sample by sample.
+/* Crop, pad and shift (copy with border). A thread computes 16 bytes of a row. Bytes inside the
+ * image are taken from two aligned pieces, shifted; other bytes are computed sample by sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
 #include "kernels/geometry.h"
 
-enum { VALUES = 3 /* pieces after which pixels of any size are aligned to a piece again */ };
+enum { VALUES = 3 /* number of pieces after which pixels of any size begin a piece again */ };
 
 struct copy_border_args {
     struct gi_image dst, src;
     struct gi_copy_border spec;
-    long long left;       /* byte offset of dst's first pixel in a row of the image */
-    int pixel, row;       /* bytes per pixel, and per row of the image */
+    long long left;       /* byte offset of the first pixel of `dst` within a row of the image */
+    int pixel, row;       /* bytes per pixel; bytes per row of the image */
     int pieces, height;   /* per row of dst; of the image */
     uint4 values[VALUES]; /* pieces of border values */
 };
 
-/* Piece x of a row of dst, sample by sample. */
+/* Returns piece x of a row of `dst`, made sample by sample. */
 template <typename T>
 static __device__ uint4 piece_by_samples(const struct copy_border_args &args, const char *row,
                                          int x)
@@ -37,11 +37,11 @@ static __device__ uint4 piece_by_samples(const struct copy_border_args &args, co
     return made.piece;
 }
 
-/* Rows per thread: all are loaded before the first is stored. */
+/* Rows per thread; a thread loads all of them before it stores the first. */
 enum { COPY_BORDER_ROWS = 4 };
 
-/* Copies COPY_BORDER_ROWS rows of piece x from y on; all are inside the image, from byte `at` of
- * its row `from` on. */
+/* Copies piece x of COPY_BORDER_ROWS rows from y on. All of it is inside the image, from byte `at`
+ * of row `from` on. */
 static __device__ __forceinline__ void copy_pieces(const struct copy_border_args &args, int x,
                                                    int y, int at, int from)
 {
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void copy_pieces(const struct copy_border_args
         *piece_at(args.dst, x, y + r) = shift ? shifted(low[r], high[r], shift) : low[r];
 }
 
-/* The same for any position, inside the image or not; `at` may be outside the row. */
+/* As copy_pieces(), for any position; `at` may be outside the row. */
 template <typename T>
 static __device__ __noinline__ void make_pieces(const struct copy_border_args &args, int x, int y,
                                                 long long at, bool value)

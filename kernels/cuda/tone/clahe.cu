@@ -1,12 +1,12 @@
-/* Contrast-limited adaptive histogram equalization (CLAHE) in three kernels: blocks count parts of
- * a tile; one block per tile clips the histogram and makes the lookup table; blocks interpolate
- * between the tables of four tiles. 8-bit kernels: clahe_bytes.cuh.
+/* Contrast-limited adaptive histogram equalization (CLAHE) in three kernels. First blocks count
+ * parts of a tile. Then one block per tile clips the histogram and makes the lookup table. Finally
+ * blocks interpolate between the tables of four tiles. Kernels for 8 bits: clahe_bytes.cuh.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/tone/clahe_bytes.cuh"
 
 /* ---- counts ---- */
 
-/* 16 bits and floats: atomics in global memory. */
+/* Counts 16-bit and float samples by atomics in global memory. */
 template <typename T>
 static __global__ void __launch_bounds__(COUNT_THREADS)
     clahe_count_each(const __grid_constant__ struct clahe_args args, int set)
@@ -27,8 +27,8 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---- tables ---- */
 
-/* Sum of `v` over the block; *before: sum over the threads before this one (exclusive prefix
- * sum). */
+/* Returns the sum of `v` over the block; *before is the sum over the lower threads (exclusive
+ * prefix sum). */
 static __device__ unsigned block_sum(unsigned v, unsigned *before)
 {
     __shared__ unsigned warps[TABLE_THREADS / 32];
@@ -50,7 +50,7 @@ static __device__ unsigned block_sum(unsigned v, unsigned *before)
     return total;
 }
 
-/* A thread owns `bins` / TABLE_THREADS consecutive values. */
+/* Makes the table of a tile. A thread owns `bins` / TABLE_THREADS consecutive values. */
 template <typename T>
 static __global__ void __launch_bounds__(TABLE_THREADS)
     clahe_table(const __grid_constant__ struct clahe_args args, int set)
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(TABLE_THREADS)
         sum += kept;
     }
     gi_clahe_share(&cut, block_sum(over, &before), bins);
-    /* Number of multiples of the step below v0, of which the first `extra` count. */
+    /* Counts that grow by one and are below v0: multiples of the step, at most `extra` of them. */
     unsigned grown = min((v0 + cut.step - 1) / cut.step, cut.extra);
     block_sum(sum, &before);
     sum = before + v0 * cut.each + grown;
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(EACH_THREADS)
 
 /* ---- launchers ---- */
 
-/* The spans of the `n` positions from `first` on. */
+/* Returns the spans of the `n` positions from `first` on. */
 static struct spans spans_of(const struct gi_clahe_side *side, int first, int n)
 {
     struct spans spans = {side->tiles, {0}};
@@ -178,7 +178,7 @@ static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *ar
     return GI_OK;
 }
 
-/* Makes the tables, one set after the other. */
+/* Makes the tables, one set after another. */
 static enum gi_status make_tables(struct gi_cuda_queue *cu, const struct clahe_args *args,
                                   unsigned ntiles, struct gi_err *err)
 {
