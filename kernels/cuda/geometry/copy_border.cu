@@ -1,21 +1,26 @@
-/* Crop, pad and shift (copy with border). A thread computes 16 bytes of a row. Bytes inside the
- * image are taken from two aligned pieces, shifted; other bytes are computed sample by sample.
+/* Crop, pad and shift (copy with border): a thread computes pieces of 16 bytes of a row. Pieces
+ * inside the image are loaded as two aligned pieces and shifted, four rows per thread. The columns
+ * of pieces that are not completely inside the image are computed by the first blocks of the grid,
+ * one piece per thread, because a piece that is determined sample by sample takes so long that four
+ * of them in one warp would delay its whole block.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
 #include "kernels/geometry.h"
 
-enum { VALUES = 3 /* number of pieces after which pixels of any size begin a piece again */ };
+enum { VALUES = 3 /* pieces after which pixels of any size are aligned to a piece again */ };
 
 struct copy_border_args {
     struct gi_image dst, src;
     struct gi_copy_border spec;
-    long long left;       /* byte offset of the first pixel of `dst` within a row of the image */
-    int pixel, row;       /* bytes per pixel; bytes per row of the image */
+    long long left;       /* byte offset of dst's first pixel in a row of the image */
+    int pixel, row;       /* bytes per pixel, and per row of the image */
     int pieces, height;   /* per row of dst; of the image */
+    int first, last;      /* pieces first to last - 1 of a row are inside the image's columns */
+    unsigned end_blocks;  /* number of blocks that compute the other pieces */
     uint4 values[VALUES]; /* pieces of border values */
 };
 
-/* Returns piece x of a row of `dst`, made sample by sample. */
+/* Piece x of a row of dst, sample by sample. */
 template <typename T>
 static __device__ uint4 piece_by_samples(const struct copy_border_args &args, const char *row,
                                          int x)
@@ -37,11 +42,11 @@ static __device__ uint4 piece_by_samples(const struct copy_border_args &args, co
     return made.piece;
 }
 
-/* Rows per thread; a thread loads all of them before it stores the first. */
+/* Rows per thread: all are loaded before the first is stored. */
 enum { COPY_BORDER_ROWS = 4 };
 
-/* Copies piece x of COPY_BORDER_ROWS rows from y on. All of it is inside the image, from byte `at`
- * of row `from` on. */
+/* Copies COPY_BORDER_ROWS rows of piece x from y on; all are inside the image, from byte `at` of
+ * its row `from` on. */
 static __device__ __forceinline__ void copy_pieces(const struct copy_border_args &args, int x,
                                                    int y, int at, int from)
 {
@@ -59,48 +64,63 @@ static __device__ __forceinline__ void copy_pieces(const struct copy_border_args
         *piece_at(args.dst, x, y + r) = shift ? shifted(low[r], high[r], shift) : low[r];
 }
 
-/* As copy_pieces(), for any position; `at` may be outside the row. */
+/* The same for one row and any position, inside the image or not. */
 template <typename T>
-static __device__ __noinline__ void make_pieces(const struct copy_border_args &args, int x, int y,
-                                                long long at, bool value)
+static __device__ __noinline__ void make_piece(const struct copy_border_args &args, int x, int y)
 {
-    for (int r = 0; r < COPY_BORDER_ROWS && y + r < args.dst.height; r++) {
-        int from = gi_copy_border_row(&args.spec, &args.src, y + r);
-        const char *row = (const char *)args.src.data + (size_t)from * args.src.stride;
-        uint4 made;
-        if (value || from < 0)
-            made = args.values[x % VALUES];
-        else if (at >= 0 && at + PIECE <= args.row)
-            made = bytes_at(row, at);
-        else
-            made = piece_by_samples<T>(args, row, x);
-        *piece_at(args.dst, x, y + r) = made;
-    }
-}
-
-template <typename T>
-static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    window(const __grid_constant__ struct copy_border_args args)
-{
-    int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
-    if (x >= args.pieces)
-        return;
-    long long at = (long long)x * PIECE + args.left;
+    long long at = (long long)x * PIECE + args.left; /* may be outside the row */
     bool value = args.spec.border.mode == GI_BORDER_VALUE && (at + PIECE <= 0 || at >= args.row);
     if (args.spec.border.mode == GI_BORDER_WRAP && (at < 0 || at + PIECE > args.row)) {
         at %= args.row;
         at = at < 0 ? at + args.row : at;
     }
-    bool inside = at >= 0 && at + PIECE <= args.row;
-    int step = (int)gridDim.y * COPY_BORDER_ROWS;
-    for (int y = (int)blockIdx.y * COPY_BORDER_ROWS; y < args.dst.height; y += step) {
-        int from = y + args.spec.top; /* of the image */
-        if (inside && from >= 0 && from <= args.height - COPY_BORDER_ROWS &&
-            y <= args.dst.height - COPY_BORDER_ROWS)
-            copy_pieces(args, x, y, (int)at, from - args.spec.src_y);
-        else
-            make_pieces<T>(args, x, y, at, value);
+    int from = gi_copy_border_row(&args.spec, &args.src, y);
+    const char *row = (const char *)args.src.data + (size_t)from * args.src.stride;
+    uint4 made;
+    if (value || from < 0)
+        made = args.values[x % VALUES];
+    else if (at >= 0 && at + PIECE <= args.row)
+        made = bytes_at(row, at);
+    else
+        made = piece_by_samples<T>(args, row, x);
+    *piece_at(args.dst, x, y) = made;
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    copy_border(const __grid_constant__ struct copy_border_args args)
+{
+    unsigned ends = (unsigned)(args.pieces - (args.last - args.first));
+    if (blockIdx.x < args.end_blocks) {
+        long long i = (long long)blockIdx.x * POINTWISE_THREADS + threadIdx.x;
+        int y = (int)(i / ends), x = (int)(i % ends);
+        if (y < args.dst.height)
+            make_piece<T>(args, x < args.first ? x : x - args.first + args.last, y);
+        return;
     }
+    unsigned across = (unsigned)(args.pieces + POINTWISE_THREADS - 1) / POINTWISE_THREADS;
+    unsigned block = blockIdx.x - args.end_blocks;
+    int x = (int)(block % across * POINTWISE_THREADS + threadIdx.x);
+    int y = (int)(block / across) * COPY_BORDER_ROWS, from = y + args.spec.top; /* of the image */
+    if (x < args.first || x >= args.last)
+        return;
+    if (from >= 0 && from <= args.height - COPY_BORDER_ROWS &&
+        y <= args.dst.height - COPY_BORDER_ROWS)
+        copy_pieces(args, x, y, x * PIECE + (int)args.left, from - args.spec.src_y);
+    else
+        for (int r = 0; r < COPY_BORDER_ROWS && y + r < args.dst.height; r++)
+            make_piece<T>(args, x, y + r);
+}
+
+/* Sets the range of pieces that are completely inside the image's columns. */
+static void find_ends(struct copy_border_args *args)
+{
+    long long first = args->left < 0 ? (-args->left + PIECE - 1) / PIECE : 0;
+    long long last = args->row - args->left < 0 ? 0 : (args->row - args->left) / PIECE;
+    args->first = first < args->pieces ? (int)first : args->pieces;
+    args->last = last < args->first ? args->first : last < args->pieces ? (int)last : args->pieces;
+    long long ends = args->pieces - (args->last - args->first);
+    args->end_blocks = (unsigned)ceil_div(ends * args->dst.height, POINTWISE_THREADS);
 }
 
 static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
@@ -120,13 +140,15 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     gi_border_pixel(args.values, &spec->border, src);
     for (int i = args.pixel; i < VALUES * PIECE; i++)
         ((char *)args.values)[i] = ((char *)args.values)[i - args.pixel];
-    dim3 grid = pointwise_grid(args.pieces, ceil_div(dst->height, COPY_BORDER_ROWS));
+    find_ends(&args);
+    unsigned grid = args.end_blocks + (unsigned)ceil_div(args.pieces, POINTWISE_THREADS) *
+                                          (unsigned)ceil_div(dst->height, COPY_BORDER_ROWS);
     if (src->type == GI_U8)
-        window<uint8_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        copy_border<uint8_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     else if (src->type == GI_U16)
-        window<uint16_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        copy_border<uint16_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     else
-        window<uint32_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        copy_border<uint32_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
