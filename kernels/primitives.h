@@ -78,9 +78,9 @@
     P(paint,              SAMPLE,  SAME, struct gi_image,       struct gi_paint)                    \
     P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)
 
-/* Primitives of one backend only; their pointer in the table of the other backend is NULL. */
+/* On one side only; the slot of the other side is NULL. */
 #define GI_PRIMITIVES_CPU(P)                                                                        \
-    /* kernels/regions.h; CUDA has `label` and `paint` instead */                                   \
+    /* kernels/regions.h; CUDA: by label and paint */                                               \
     P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood)
 #define GI_PRIMITIVES_CUDA(P)
 

@@ -117,6 +117,23 @@ static void draw_large(struct walk_case *c)
         clahe(c, across, across == 2 ? 1 : across, 3.3);
 }
 
+/* One or two tiles of 16 bits or floats with so many pixels that counters of 16 bits overflow:
+ * most pixels, or all, have the same value. */
+static void draw_full(struct walk_case *c)
+{
+    if (c->type == GI_U8 || c->channels > 2)
+        return;
+    clahe(c, 1 + c->turn % 2, 1, c->turn % 3 ? 2 : 0);
+    struct gi_image *judge = c->nothers ? &c->others[0].image : &c->srcs[0].image;
+    size_t pixel = (size_t)judge->channels * gi_type_nbytes(judge->type);
+    char *row = gi_row(judge, 0);
+    for (size_t i = pixel; i < gi_row_nbytes(judge); i++)
+        row[i] = row[i - pixel];
+    int flat = walk_between(c, 0, 2) ? judge->height - 90 : judge->height;
+    for (int y = 1; y < flat; y++)
+        memcpy(gi_row(judge, y), row, gi_row_nbytes(judge));
+}
+
 static void define(struct walk_case *c)
 {
     const struct gi_image *src = &c->srcs[0].image;
@@ -129,6 +146,8 @@ static void define(struct walk_case *c)
 
 static const int large[][2] = {{2600, 300}, {700, 513}, {300, 260}, {0, 0}};
 
+static const int full[][2] = {{700, 380}, {0, 0}};
+
 static const struct walk_row rows[] = {
     {.primitive = "clahe", .what = "any tiles", .draw = draw, .define = define, .few = true},
     {.primitive = "clahe",
@@ -136,6 +155,12 @@ static const struct walk_row rows[] = {
      .draw = draw_large,
      .define = define,
      .sizes = large,
+     .few = true},
+    {.primitive = "clahe",
+     .what = "full counters",
+     .draw = draw_full,
+     .define = define,
+     .sizes = full,
      .few = true},
 };
 

@@ -1,4 +1,4 @@
-/* Declares the plain arithmetic of two images (words.cu).
+/* Plain arithmetic of two images (words.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_WORDS_H
 #define GI_KERNELS_CUDA_WORDS_H

@@ -1,4 +1,4 @@
-/* Measures peak rates of the device: memory copy and fused multiply-add.
+/* Peak rates of the device, measured: memory copy and fused multiply-add.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
@@ -13,7 +13,8 @@ enum {
 
 enum { FROM, TO, MARKS }; /* marks of the stopwatch */
 
-/* Sums are stored under a condition that no launch fulfils, so that the compiler keeps them. */
+/* The sums are stored only under a condition that no launch fulfils, so that they are not optimised
+ * away. */
 static __global__ void fma_chains(float *out, float factor)
 {
     float sums[CHAINS];
@@ -30,7 +31,7 @@ static __global__ void fma_chains(float *out, float factor)
         out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* Sets *rate to the maximum of itself and `work` divided by the time between the marks. */
+/* *rate = the maximum of itself and `work` divided by the time between the marks. */
 static enum gi_status note_rate(struct gi_cuda_queue *cu, double *rate, double work,
                                 const struct gi_stopwatch *watch, struct gi_err *err)
 {

@@ -1,12 +1,82 @@
-/* Contrast-limited adaptive histogram equalization (CLAHE) in three kernels. First blocks count
- * parts of a tile. Then one block per tile clips the histogram and makes the lookup table. Finally
- * blocks interpolate between the tables of four tiles. Kernels for 8 bits: clahe_bytes.cuh.
+/* Contrast-limited adaptive histogram equalization (CLAHE) in three kernels: blocks count parts of
+ * a tile; one block per tile clips the histogram and makes the lookup table; blocks interpolate
+ * between the tables of four tiles. 8-bit kernels: clahe_bytes.cuh. 16 bits and floats have 65536
+ * bins: large tiles are counted in shared memory, two counters of 16 bits per word, and the tables
+ * of four neighbouring tiles are interleaved, so that a pixel needs one access of 8 bytes.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/tone/clahe_bytes.cuh"
 
 /* ---- counts ---- */
 
-/* Counts 16-bit and float samples by atomics in global memory. */
+/* 16 bits and floats, large tiles: 128 KiB of counters in shared memory. A counter that reaches
+ * PAIR_LIMIT moves that number to global memory. Between two barriers a block counts CHUNK pixels,
+ * and PAIR_LIMIT + CHUNK is below 2^16, so that a counter cannot overflow into its neighbour. */
+enum {
+    PAIR_THREADS = 1024,
+    PAIR_AHEAD = 16, /* samples per thread that are loaded before the first is counted */
+    CHUNK = PAIR_THREADS * PAIR_AHEAD,
+    PAIR_LIMIT = 1 << 15,
+    PAIR_NBYTES = 65536 / 2 * (int)sizeof(unsigned),
+    PAIR_MIN_PIXELS = 1 << 17, /* per part of a tile: twice the number of counters */
+};
+
+static __device__ __forceinline__ void pair_add(unsigned *pairs, uint32_t *counts, unsigned v)
+{
+    unsigned shift = v % 2 * 16, old = atomicAdd(&pairs[v / 2], 1u << shift);
+    if ((old >> shift & 0xffff) == PAIR_LIMIT - 1) {
+        atomicSub(&pairs[v / 2], (unsigned)PAIR_LIMIT << shift);
+        atomicAdd(&counts[v], (unsigned)PAIR_LIMIT);
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(PAIR_THREADS)
+    clahe_count_pairs(const __grid_constant__ struct clahe_args args, int set)
+{
+    extern __shared__ unsigned pairs[];
+    const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
+    int tile = (int)blockIdx.x, parts = (int)gridDim.y, part = (int)blockIdx.y, width = sx.tile;
+    int x0 = tile % sx.tiles * width, top = tile / sx.tiles * sy.tile;
+    int y0 = top + (int)((long long)sy.tile * part / parts);
+    int y1 = top + (int)((long long)sy.tile * (part + 1) / parts);
+    uint32_t *counts = args.counts + (size_t)tile * args.shape.bins;
+    for (int i = (int)threadIdx.x; i < PAIR_NBYTES / 4; i += PAIR_THREADS)
+        pairs[i] = 0;
+    /* The thread's pixel, which advances by PAIR_THREADS pixels in raster order. */
+    int x = (int)threadIdx.x % width, y = y0 + (int)threadIdx.x / width;
+    int dx = PAIR_THREADS % width, dy = PAIR_THREADS / width;
+    long long chunks = ((long long)(y1 - y0) * width + CHUNK - 1) / CHUNK;
+    for (long long i = 0; i < chunks; i++) {
+        unsigned v[PAIR_AHEAD];
+        int n = 0;
+#pragma unroll
+        for (int k = 0; k < PAIR_AHEAD; k++) {
+            if (y < y1) {
+                size_t at =
+                    (size_t)gi_border_index(y, sy.n, GI_BORDER_REFLECT101) * args.judge.stride;
+                v[k] = judged(args, (const T *)((const char *)args.judge.data + at), x0 + x, set);
+                n = k + 1;
+            }
+            x += dx, y += dy;
+            if (x >= width)
+                x -= width, y++;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < PAIR_AHEAD; k++)
+            if (k < n)
+                pair_add(pairs, counts, v[k]);
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < PAIR_NBYTES / 4; i += PAIR_THREADS) {
+        if (pairs[i] & 0xffff)
+            atomicAdd(&counts[2 * i], pairs[i] & 0xffff);
+        if (pairs[i] >> 16)
+            atomicAdd(&counts[2 * i + 1], pairs[i] >> 16);
+    }
+}
+
+/* 16 bits and floats, small tiles: atomics in global memory. */
 template <typename T>
 static __global__ void __launch_bounds__(COUNT_THREADS)
     clahe_count_each(const __grid_constant__ struct clahe_args args, int set)
@@ -27,8 +97,8 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---- tables ---- */
 
-/* Returns the sum of `v` over the block; *before is the sum over the lower threads (exclusive
- * prefix sum). */
+/* Sum of `v` over the block; *before: sum over the threads before this one (exclusive prefix
+ * sum). */
 static __device__ unsigned block_sum(unsigned v, unsigned *before)
 {
     __shared__ unsigned warps[TABLE_THREADS / 32];
@@ -50,7 +120,7 @@ static __device__ unsigned block_sum(unsigned v, unsigned *before)
     return total;
 }
 
-/* Makes the table of a tile. A thread owns `bins` / TABLE_THREADS consecutive values. */
+/* A thread owns `bins` / TABLE_THREADS consecutive values. */
 template <typename T>
 static __global__ void __launch_bounds__(TABLE_THREADS)
     clahe_table(const __grid_constant__ struct clahe_args args, int set)
@@ -66,7 +136,7 @@ static __global__ void __launch_bounds__(TABLE_THREADS)
         sum += kept;
     }
     gi_clahe_share(&cut, block_sum(over, &before), bins);
-    /* Counts that grow by one and are below v0: multiples of the step, at most `extra` of them. */
+    /* Number of multiples of the step below v0, of which the first `extra` count. */
     unsigned grown = min((v0 + cut.step - 1) / cut.step, cut.extra);
     block_sum(sum, &before);
     sum = before + v0 * cut.each + grown;
@@ -98,31 +168,56 @@ template <typename T> static __device__ __forceinline__ T stored(float f, T v)
         return (T)__float2uint_rn(f);
 }
 
-/* One thread per sample of a row. */
-template <typename T>
+/* Interleaves the tables of the four tiles around each cell: the cell (x, y) is the area between
+ * the centres of tiles x - 1 and x, y - 1 and y. One thread per value; blockIdx.z is the set. */
+static __global__ void __launch_bounds__(EACH_THREADS)
+    clahe_interleave(const __grid_constant__ struct clahe_args args)
+{
+    const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
+    size_t bins = args.shape.bins, v = (size_t)blockIdx.x * EACH_THREADS + threadIdx.x;
+    int cells = (int)gridDim.y, x = (int)blockIdx.y % (sx.tiles + 1) - 1;
+    int y = (int)blockIdx.y / (sx.tiles + 1) - 1;
+    const uint16_t *tables =
+        (const uint16_t *)args.tables + (size_t)blockIdx.z * sx.tiles * sy.tiles * bins + v;
+    const uint16_t *up = tables + (size_t)gi_clahe_nearest(&sy, y) * sx.tiles * bins;
+    const uint16_t *down = tables + (size_t)gi_clahe_nearest(&sy, y + 1) * sx.tiles * bins;
+    size_t left = gi_clahe_nearest(&sx, x) * bins, right = gi_clahe_nearest(&sx, x + 1) * bins;
+    args.four[((size_t)blockIdx.z * cells + blockIdx.y) * bins + v] =
+        make_ushort4(up[left], up[right], down[left], down[right]);
+}
+
+/* One thread per sample of a row. FOUR: the tables are interleaved. */
+template <typename T, bool FOUR>
 static __global__ void __launch_bounds__(EACH_THREADS)
     clahe_each(const __grid_constant__ struct clahe_args args)
 {
     const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
     int channels = args.src.channels, i = (int)(blockIdx.x * EACH_THREADS + threadIdx.x);
-    int x = i / channels, channel = i % channels, set = args.sets > 1 ? channel : 0;
+    int x = i / channels, channel = i % channels;
     if (x >= sx.n)
         return;
     bool alpha = channels % 2 == 0 && channel == channels - 1;
+    size_t bins = args.shape.bins, set = alpha || args.sets == 1 ? 0 : channel;
     float a, b;
     int tx = gi_clahe_tile(&sx, x, &a);
-    int left = gi_clahe_nearest(&sx, tx), right = gi_clahe_nearest(&sx, tx + 1);
-    size_t bins = args.shape.bins;
-    const uint16_t *tables =
-        (const uint16_t *)args.tables + (size_t)(alpha ? 0 : set) * sx.tiles * sy.tiles * bins;
+    size_t left = gi_clahe_nearest(&sx, tx) * bins, right = gi_clahe_nearest(&sx, tx + 1) * bins;
+    const uint16_t *tables = (const uint16_t *)args.tables + set * sx.tiles * sy.tiles * bins;
+    const ushort4 *four =
+        args.four + (set * (sy.tiles + 1) * (sx.tiles + 1) + (size_t)(tx + 1)) * bins;
     for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
         T sample = ((const T *)((const char *)args.src.data + (size_t)y * args.src.stride))[i];
         unsigned v = value_of(sample);
         int ty = gi_clahe_tile(&sy, y + args.y, &b);
-        const uint16_t *up = tables + (size_t)gi_clahe_nearest(&sy, ty) * sx.tiles * bins + v;
-        const uint16_t *down = tables + (size_t)gi_clahe_nearest(&sy, ty + 1) * sx.tiles * bins + v;
-        float f = clahe_between(up[left * bins], up[right * bins], down[left * bins],
-                                down[right * bins], a, b);
+        ushort4 e;
+        if (FOUR) {
+            e = four[(size_t)(ty + 1) * (sx.tiles + 1) * bins + v];
+        } else {
+            const uint16_t *up = tables + (size_t)gi_clahe_nearest(&sy, ty) * sx.tiles * bins + v;
+            const uint16_t *down =
+                tables + (size_t)gi_clahe_nearest(&sy, ty + 1) * sx.tiles * bins + v;
+            e = make_ushort4(up[left], up[right], down[left], down[right]);
+        }
+        float f = clahe_between(e.x, e.y, e.z, e.w, a, b);
         ((T *)((char *)args.dst.data + (size_t)y * args.dst.stride))[i] =
             alpha ? sample : stored(f, sample);
     }
@@ -130,7 +225,7 @@ static __global__ void __launch_bounds__(EACH_THREADS)
 
 /* ---- launchers ---- */
 
-/* Returns the spans of the `n` positions from `first` on. */
+/* The spans of the `n` positions from `first` on. */
 static struct spans spans_of(const struct gi_clahe_side *side, int first, int n)
 {
     struct spans spans = {side->tiles, {0}};
@@ -171,40 +266,79 @@ static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *ar
     } else {
         dim3 grid(ceil_div((long long)x->n * channels, EACH_THREADS),
                   (unsigned)(height < 4096 ? height : 4096));
-        auto *each = args->src.type == GI_U16 ? clahe_each<uint16_t> : clahe_each<float>;
+        bool four = args->four, u16 = args->src.type == GI_U16;
+        if (four) {
+            unsigned cells = (unsigned)((x->tiles + 1) * (y->tiles + 1));
+            clahe_interleave<<<dim3(args->shape.bins / EACH_THREADS, cells, (unsigned)args->sets),
+                               EACH_THREADS, 0, cu->stream>>>(*args);
+            GI_CUDA_LAUNCHED();
+        }
+        auto *each = u16    ? four ? clahe_each<uint16_t, true> : clahe_each<uint16_t, false>
+                        : four ? clahe_each<float, true>
+                            : clahe_each<float, false>;
         each<<<grid, EACH_THREADS, 0, cu->stream>>>(*args);
     }
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-/* Makes the tables, one set after another. */
+/* Returns the parts into which tiles are divided, so that `blocks` blocks per multiprocessor fill
+ * the device. */
+static unsigned parts_of(const struct gi_cuda_queue *cu, const struct clahe_args *args, int ntiles,
+                         int blocks)
+{
+    int parts = blocks * cu->units / ntiles, most = ceil_div(args->shape.y.tile, PARTS_MIN_ROWS);
+    return (unsigned)(parts < 1 ? 1 : parts < most ? parts : most);
+}
+
+static enum gi_status count_bytes(struct gi_cuda_queue *cu, const struct clahe_args *args,
+                                  unsigned ntiles, int set, struct gi_err *err)
+{
+    int blocks;
+    GI_CUDA_ALLOW_SHARED(cu, clahe_count8);
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, clahe_count8, COUNT_THREADS,
+                                                              COUNT_NBYTES)); /* one wave */
+    dim3 grid(ntiles, parts_of(cu, args, (int)ntiles, blocks));
+    clahe_count8<<<grid, COUNT_THREADS, COUNT_NBYTES, cu->stream>>>(*args, set);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <typename T>
+static enum gi_status count_values(struct gi_cuda_queue *cu, const struct clahe_args *args,
+                                   unsigned ntiles, int set, struct gi_err *err)
+{
+    long long pixels = (long long)args->shape.x.tile * args->shape.y.tile;
+    if (pixels >= PAIR_MIN_PIXELS && cu->shared_nbytes >= PAIR_NBYTES) {
+        long long most = pixels / PAIR_MIN_PIXELS, parts = parts_of(cu, args, (int)ntiles, 1);
+        GI_CUDA_ALLOW_SHARED(cu, clahe_count_pairs<T>);
+        clahe_count_pairs<T><<<dim3(ntiles, (unsigned)(parts < most ? parts : most)), PAIR_THREADS,
+                               PAIR_NBYTES, cu->stream>>>(*args, set);
+    } else {
+        dim3 grid(ntiles, parts_of(cu, args, (int)ntiles, EACH_BLOCKS));
+        clahe_count_each<T><<<grid, COUNT_THREADS, 0, cu->stream>>>(*args, set);
+    }
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+/* Makes the tables, one set after the other. */
 static enum gi_status make_tables(struct gi_cuda_queue *cu, const struct clahe_args *args,
                                   unsigned ntiles, struct gi_err *err)
 {
-    bool bytes = args->src.type == GI_U8;
-    auto *count = args->src.type == GI_U16 ? clahe_count_each<uint16_t> : clahe_count_each<float>;
-    int blocks = 6; /* per multiprocessor */
-    if (bytes) {
-        GI_CUDA_ALLOW_SHARED(cu, clahe_count8);
-        GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, clahe_count8, COUNT_THREADS, COUNT_NBYTES)); /* one wave */
-    }
-    int parts = blocks * cu->units / (int)ntiles,
-        most = ceil_div(args->shape.y.tile, PARTS_MIN_ROWS);
-    dim3 grid(ntiles, (unsigned)(parts < 1 ? 1 : parts < most ? parts : most));
-    for (int set = 0; set < args->sets; set++) {
+    enum gi_status (*counter)(struct gi_cuda_queue *, const struct clahe_args *, unsigned, int,
+                              struct gi_err *) = count_values<uint16_t>;
+    if (args->src.type != GI_U16)
+        counter = args->src.type == GI_U8 ? count_bytes : count_values<float>;
+    auto *table = args->src.type == GI_U8 ? clahe_table<uint8_t> : clahe_table<uint16_t>;
+    enum gi_status status = GI_OK;
+    for (int set = 0; set < args->sets && !status; set++) {
         GI_CUDA_TRY(cudaMemsetAsync(
             args->counts, 0, (size_t)ntiles * args->shape.bins * sizeof(uint32_t), cu->stream));
-        if (bytes)
-            clahe_count8<<<grid, COUNT_THREADS, COUNT_NBYTES, cu->stream>>>(*args, set);
-        else
-            count<<<grid, COUNT_THREADS, 0, cu->stream>>>(*args, set);
-        GI_CUDA_LAUNCHED();
-        if (bytes)
-            clahe_table<uint8_t><<<ntiles, TABLE_THREADS, 0, cu->stream>>>(*args, set);
-        else
-            clahe_table<uint16_t><<<ntiles, TABLE_THREADS, 0, cu->stream>>>(*args, set);
+        status = counter(cu, args, ntiles, set, err);
+        if (status)
+            return status;
+        table<<<ntiles, TABLE_THREADS, 0, cu->stream>>>(*args, set);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
@@ -226,11 +360,21 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     size_t counts_nbytes = (size_t)ntiles * bins * sizeof(uint32_t);
     void *scratch;
     size_t tables_nbytes = (size_t)args.sets * ntiles * bins * (bins == BINS8 ? 1 : 2);
-    enum gi_status status = gi_cuda_scratch(cu, &scratch, counts_nbytes + tables_nbytes, err);
+    size_t entries = (size_t)(spec->across + 1) * (size_t)(spec->down + 1) * bins;
+    size_t four_nbytes = (size_t)args.sets * entries * sizeof *args.four;
+    /* Interleaving an entry costs about as much as it saves for half a pixel. */
+    bool four = bins != BINS8 && four_nbytes <= FOUR_MAX_NBYTES &&
+                entries <= 2 * (size_t)src->width * (size_t)src->height;
+    if (!four)
+        four_nbytes = 0;
+    /* `four` is first because its elements have the strictest alignment. */
+    enum gi_status status =
+        gi_cuda_scratch(cu, &scratch, four_nbytes + counts_nbytes + tables_nbytes, err);
     if (status)
         return status;
-    args.counts = (uint32_t *)scratch;
-    args.tables = (char *)scratch + counts_nbytes;
+    args.four = four ? (ushort4 *)scratch : NULL;
+    args.counts = (uint32_t *)((char *)scratch + four_nbytes);
+    args.tables = (char *)args.counts + counts_nbytes;
     status = spec->tables ? gi_cuda_copy_to_device(cu, args.tables, tables_nbytes, spec->tables,
                                                    tables_nbytes, tables_nbytes, 1, err)
                           : make_tables(cu, &args, ntiles, err);
