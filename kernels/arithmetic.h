@@ -1,5 +1,6 @@
-/* Contracts of the family arithmetic: two images made one by arithmetic, by layers with alpha, or
- * by a mask. SPDX-License-Identifier: MIT */
+/* Contracts of the family arithmetic: images that are made from two images by arithmetic, by layers
+ * with alpha, or by a mask.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_ARITHMETIC_H
 #define GI_KERNELS_ARITHMETIC_H
 
@@ -11,16 +12,16 @@
 extern "C" {
 #endif
 
-/* The first ones make each sample from the sample a of `src`, b of `other` and, where there is one,
- * d of `dark`, else 0; LAYER and MASK make whole pixels. */
+/* The operations before LAYER compute f per sample: a is the sample of `src`, b that of `other`,
+ * and d that of `dark` (0 without `dark`). LAYER and MASK work on whole pixels. */
 enum gi_arithmetic_op {
     GI_ARITHMETIC_ADD,        /* a + b */
     GI_ARITHMETIC_SUBTRACT,   /* a - b */
     GI_ARITHMETIC_MULTIPLY,   /* a * b */
     GI_ARITHMETIC_DIVIDE,     /* (a - d) / (b - d) */
     GI_ARITHMETIC_DIFFERENCE, /* |a - b| */
-    GI_ARITHMETIC_BLEND,      /* fmaf(t, b, fmaf(-t, a, a)): of finite samples a at 0 and b at 1 */
-    GI_ARITHMETIC_MIDDLE,     /* fmaf(1/2, b, 1/2 * a), which infinities have too */
+    GI_ARITHMETIC_BLEND,      /* fmaf(t, b, fmaf(-t, a, a)): exactly a for t 0, b for t 1 */
+    GI_ARITHMETIC_MIDDLE,     /* fmaf(1/2, b, 1/2 * a): no NaN for infinities */
     GI_ARITHMETIC_MINIMUM,    /* b where a > b, else a; NaN where either is NaN */
     GI_ARITHMETIC_MAXIMUM,    /* b where b > a, else a; NaN where either is NaN */
     GI_ARITHMETIC_OUTLIER,    /* b where |a - b| > t, else a; t is 0 or more, in sample units */
@@ -28,8 +29,8 @@ enum gi_arithmetic_op {
     GI_ARITHMETIC_MASK,
 };
 
-/* What a colour becomes where both layers are opaque: s above, b below, both in sample units. W3C,
- * Compositing and Blending Level 1, 10.1. */
+/* The blend function B: the colour of the result where both layers are opaque. s is the upper
+ * colour, b the lower one, both in sample units. W3C, Compositing and Blending 1, 10.1. */
 enum gi_arithmetic_layer_mode {
     GI_BLEND_NORMAL,     /* s */
     GI_BLEND_MULTIPLY,   /* b * s / full scale */
@@ -39,38 +40,39 @@ enum gi_arithmetic_layer_mode {
     GI_BLEND_DIFFERENCE, /* |b - s| */
 };
 
-/* A sample of `other` or `dark` is taken times full scale of `src` / its own full scale, rounded to
- * float once, whatever its type; its only colour stands for all of them. Without alpha it is
- * opaque, `dark` has 0 there.
+/* Samples of `other` and `dark` are first scaled to the units of `src`: they are multiplied by full
+ * scale of `src` / their own full scale, in float, whatever their type. If one of the two images is
+ * gray, its sample is used for all colours. Without alpha `other` is opaque, and the alpha of
+ * `dark` is 0.
  *
- * Arithmetic: fmaf(factor, f, offset) of the operation's f and the channel's factor, then the last
- * step. Where it is `plain`, factor and offset are not looked at and the result is f itself, which
- * of integers is exact, except for BLEND and MIDDLE: MULTIPLY is a * b / full scale, rounded.
- * `other` is then an image of the type and channels of `src`, and `dark` is NULL. Without
- * `alpha_too` the result has the alpha of `src`; with it an image without alpha is opaque. `dst` is
- * shaped as `src`, `other` and `dark` have its size.
+ * Arithmetic: the result is fmaf(factor, f, offset), with the operation's f and the factor of the
+ * channel; then the last step. With `plain` the result is f, and factor and offset are ignored.
+ * Plain results of integers are exact, except those of BLEND and MIDDLE; MULTIPLY is then
+ * a * b / full scale, rounded. `plain` requires an `other` with the type and channels of `src`, and
+ * no `dark`. Without `alpha_too` the result has the alpha of `src`; with `alpha_too` an image
+ * without alpha is opaque. `dst` has the shape of `src`; `other` and `dark` have its size.
  *
- * LAYER: pixels of colour s and alpha as, those of `other`, over such of colour b and alpha ab,
- * those of `src`. Alphas are samples, full scale where there are none, times (float)(1 / full
- * scale), of `other` (float)(opacity / full scale), which makes full scale 1 or the opacity. Where
- * `other` does not reach as is 0. With
+ * LAYER: composites `other` (colour s, alpha as) over `src` (colour b, alpha ab). Both alphas are
+ * scaled so that full scale becomes 1: the sample (full scale without alpha) times (float)(1 / full
+ * scale), for `other` times (float)(opacity / full scale). Outside `other` as is 0. With
  *   fa = fmaf(above[1], ab, above[0]);  fb = fmaf(below[1], as, below[0]);
- *   p = as * fa;  q = ab * fb;  A = p + q, 1 at most
- * alpha becomes A * full scale, and colour, 0 where A is not > 0 or its sample in `dst` is 0, with
- * w = p / A
- *   mix(b, mix(s, B, ab), w), or with `plus` fmaf(w, s, q / A * b),
- * B the blend of both and mix(x, y, t) = fmaf(t, y, fmaf(-t, x, x)). T. Porter and T. Duff,
- * "Compositing digital images", SIGGRAPH 1984, as W3C's Level 1 has it, in straight alpha. The
- * colour of a gray image is gray; `dst` has any number of channels, and without alpha is opaque.
+ *   p = as * fa;  q = ab * fb;  A = p + q, at most 1;  w = p / A;
+ *   mix(x, y, t) = fmaf(t, y, fmaf(-t, x, x));  B the blend function of b and s:
+ * alpha becomes A * full scale. Colour becomes mix(b, mix(s, B, ab), w), or with `plus` fmaf(w, s,
+ * q / A * b). Colour is 0 if A is not > 0 or if the alpha stored in `dst` is 0. Source: T. Porter
+ * and T. Duff, "Compositing digital images", SIGGRAPH 1984, in the form of W3C's Level 1, with
+ * straight alpha. If `src` or `other` is gray, its gray is used for all colours; `dst` has any
+ * number of channels, and without alpha it is opaque.
  *
- * MASK: as LAYER with w = p / A, s = value, p = (1 - m) * its alpha, q = m * ab or with `set` m; m
- * is the luma of `other`, as gi_luma_fn has it, times (float)(1 / full scale), times its alpha, 0
- * at least and 1 at most; with `invert` 1 - m. `opacity` is 1. */
+ * MASK: as LAYER with w = p / A, s = `value`, p = (1 - m) * the alpha of `value`, and q = m * ab,
+ * or with `set` q = m. m is the luma of `other` (as gi_luma_fn computes it) times (float)(1 / full
+ * scale), times the alpha of `other`, limited to 0 to 1; with `invert` it is 1 - m. `opacity` is
+ * 1. */
 struct gi_arithmetic {
     enum gi_arithmetic_op op;
-    const struct gi_image *other;  /* on the backend; NULL: every pixel of it is `value` */
+    const struct gi_image *other;  /* on the backend; NULL: all its pixels are `value` */
     const struct gi_image *dark;   /* DIVIDE only; NULL: none */
-    float value[GI_MAX_CHANNELS];  /* red, green, blue or gray thrice, alpha; in units of `src` */
+    float value[GI_MAX_CHANNELS];  /* red, green, blue (gray: all three equal), alpha */
     bool plain;                    /* arithmetic: f itself */
     float factor[GI_MAX_CHANNELS]; /* arithmetic; red, green, blue, alpha */
     float offset, t;
@@ -83,8 +85,8 @@ struct gi_arithmetic {
     bool plus, set, invert;
 };
 
-/* arithmetic: where it is `plain`, `dst` may be `src` or `other` itself, the same samples at the
- * same stride. Errors: as all. */
+/* arithmetic: with `plain`, `dst` may be `src` or `other` itself, with the same data and stride.
+ * Errors: see kernels/rules.h. */
 
 /* ---- the definition, for both backends ---- */
 
@@ -93,9 +95,9 @@ GI_HOST_DEVICE static inline float gi_arithmetic_blend(float x, float y, float t
     return fmaf(t, y, fmaf(-t, x, x));
 }
 
-/* a * b / full scale of integers of n bits, rounded; there are no ties, because full scale is odd.
- * With p = a b + 2^(n - 1) it is (p + floor(p / 2^n)) / 2^n. J. Blinn, "Three wrongs make a right",
- * IEEE CG&A 15(6), 1995. Neither sum exceeds 2 n bits. */
+/* Returns a * b / full scale of n-bit integers, rounded; ties do not occur, because full scale is
+ * odd. With p = a b + 2^(n - 1) the result is (p + floor(p / 2^n)) / 2^n. J. Blinn, "Three wrongs
+ * make a right", IEEE CG&A 15(6), 1995. Neither sum needs more than 2 n bits. */
 GI_HOST_DEVICE static inline uint32_t gi_arithmetic_product(uint32_t a, uint32_t b, int n)
 {
     uint32_t p = a * b + (1u << (n - 1));
@@ -158,7 +160,7 @@ GI_HOST_DEVICE static inline float gi_arithmetic_blended(enum gi_arithmetic_laye
     }
 }
 
-/* p and q of two layers become w, q / A and A. */
+/* Weights of two layers whose shares are p and q (see LAYER): w = p / A, v = q / A, alpha = A. */
 struct gi_arithmetic_weights {
     float w, v, alpha;
 };
@@ -180,7 +182,7 @@ gi_arithmetic_layers(const float above[2], const float below[2], float as, float
     return gi_arithmetic_parts(as * fa, ab * fb);
 }
 
-/* m of a mask's luma and alpha, both 0 to 1. */
+/* Returns m of MASK from the luma and the alpha of the mask, both scaled to 0 to 1. */
 GI_HOST_DEVICE static inline float gi_arithmetic_share(float luma, float alpha, bool invert)
 {
     float m = luma * alpha;
@@ -194,7 +196,7 @@ GI_HOST_DEVICE static inline float gi_arithmetic_luma(float r, float g, float b)
     return fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r));
 }
 
-/* The largest A * full scale that is 0 as a sample of `dst`, by rounding half to even. */
+/* Returns the largest A * full scale that is stored as 0 in the alpha of `dst`. */
 static inline float gi_arithmetic_hidden(const struct gi_image *dst)
 {
     return gi_has_alpha(dst) && dst->type != GI_F32 ? 0.5f : 0.0f;

@@ -1,4 +1,4 @@
-/* Border modes: the pixels outside an image, by one function for hosts and devices.
+/* Border modes: which pixel is used outside an image, by one function for hosts and devices.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_BORDER_H
 #define GI_KERNELS_BORDER_H
@@ -23,13 +23,13 @@ enum gi_border {
 /* The neighbours outside the image. */
 struct gi_border_spec {
     enum gi_border mode;
-    float value[GI_MAX_CHANNELS]; /* sample values for GI_BORDER_VALUE, one per channel, alpha
-                                     included; a rule that premultiplies premultiplies these as well
-                                   */
+    float value[GI_MAX_CHANNELS]; /* values of GI_BORDER_VALUE in sample units, one per channel,
+                                     alpha included; the rule GI_ALPHA_WEIGH or GI_ALPHA_KEEP
+                                     multiplies them by alpha too */
 };
 
-/* Returns the index (0 <= index < n) of the pixel that is used for position i of an axis of n
- * pixels, for any i; -1: the border value is used. */
+/* Returns the index, 0 to n - 1, of the pixel that replaces position i, inside or outside, of an
+ * axis of n pixels. Returns -1 if the border value replaces it. */
 GI_HOST_DEVICE static inline int gi_border_index(long long i, int n, enum gi_border border)
 {
     if (i >= 0 && i < n)
@@ -64,8 +64,8 @@ extern "C" {
 
 enum { GI_PIXEL_NBYTES_MAX = 16 };
 
-/* The pixel of the edge's values, by the last step, as an image of that shape holds it: at most
- * GI_PIXEL_NBYTES_MAX bytes. */
+/* Stores the border values in `pixel`, converted by the last step to the sample type of `image`. At
+ * most GI_PIXEL_NBYTES_MAX bytes are written. */
 void gi_border_pixel(void *pixel, const struct gi_border_spec *border,
                      const struct gi_image *image);
 

@@ -1,6 +1,6 @@
 /* Contracts of the family color: the colour transform (matrices, curves, HSV and HSL), luma,
- * channel permutation, counting colours and replacing them by a table. SPDX-License-Identifier:
- * MIT */
+ * channel permutation, and colour tables: counting the colours of an image and replacing them.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_COLOR_H
 #define GI_KERNELS_COLOR_H
 
@@ -13,26 +13,27 @@
 extern "C" {
 #endif
 
-/* luma: Converts to one channel: gray unchanged, or luma after ITU-R BT.709 of the stored values,
- * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), then the last step. Alpha is dropped. */
+/* luma: converts an image to one channel. Gray is unchanged; colours become the luma of ITU-R
+ * BT.709 of the stored values, fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), then the last step.
+ * Alpha is dropped. */
 
-/* convert: `dst`, of the size and channels of `src`, has its samples in another type (or the same):
- * full scale stays full scale (255, 65535, 1), rounded to nearest (half to even), saturated; NaN
- * becomes 0 in integers. Integers become v / full scale, rounded to float. */
+/* convert: changes the sample type; `dst` has the size and channels of `src`. Full scale (255,
+ * 65535 or 1) becomes full scale. Floats become integers by rounding half to even, with saturation,
+ * and NaN becomes 0. Integers become the float nearest to v / full scale. */
 
 enum { GI_POWER_BITS = 11, GI_POWER_CELLS = 1 << GI_POWER_BITS, GI_POWERS_MAX = 3 };
 
-/* The power x^p of floats by table: with x = m 2^e, 1 <= m < 2, it is m^p, interpolated linearly
- * between two cells, times 2^(e p). The table is computed in double and rounded to float; the
- * interpolation error is less than 2^-22 of the power for p up to 2.4. */
+/* Tables for the power x^p of floats. With x = m 2^e, 1 <= m < 2, the power is m^p, interpolated
+ * linearly between two entries of `cell`, times 2^(e p). Entries are computed in double and rounded
+ * to float. The interpolation error is less than 2^-22 of the power for p up to 2.4. */
 struct gi_power {
     float cell[GI_POWER_CELLS + 1]; /* (1 + i / GI_POWER_CELLS)^p */
-    float octave[256];              /* 2^((e - 127) p), e the exponent's bits; [255] is infinity */
+    float octave[256];              /* 2^((e - 127) p) for exponent bits e; [255] is infinity */
 };
 
-/* A curve: up to `cut` fmaf(slope, x, low); above, fmaf(scale, w, offset) with w = u^p of u =
- * fmaf(in_scale, x, in_offset), which is u * u * u if power < 0, else from the table of that
- * number. If `odd`, the result for a negative x is minus that for -x. */
+/* A curve. It is fmaf(slope, x, low) for x up to `cut`. Above `cut` it is fmaf(scale, w, offset),
+ * where u = fmaf(in_scale, x, in_offset), and w is u * u * u if `power` is < 0, else the power of u
+ * by the tables powers[power]. If `odd`, the result for a negative x is minus the result for -x. */
 struct gi_colour_curve {
     float cut, slope, low;
     float in_scale, in_offset, scale, offset;
@@ -43,7 +44,7 @@ struct gi_colour_curve {
 enum gi_colour_step_kind {
     GI_COLOUR_MATRIX, /* v'[i] = offset[i], then for j = 0, 1, 2: fmaf(matrix[i][j], v[j], v'[i]) */
     GI_COLOUR_CURVE,  /* `curve` of v[0] to v[2] */
-    GI_COLOUR_TO_HSV, /* as gi_colour_to_hsv() and so on, with `full` */
+    GI_COLOUR_TO_HSV, /* these call gi_colour_to_hsv() and so on, with `full` */
     GI_COLOUR_FROM_HSV,
     GI_COLOUR_TO_HSL,
     GI_COLOUR_FROM_HSL,
@@ -58,21 +59,22 @@ struct gi_colour_step {
 
 enum { GI_COLOUR_STEPS_MAX = 12 };
 
-/* Steps that turn the samples v of a pixel into those of the result; then the last step. v[3] is
- * alpha, which is unchanged; with `alpha_too`, which requires alpha, a matrix has a fourth row, i =
- * 3, and a fourth column, j = 3 after the others. */
+/* Steps that are applied to the samples v of a pixel, one after the other; then the last step. v[3]
+ * is alpha and remains unchanged, except with `alpha_too`, which requires alpha: a matrix then has
+ * a fourth row, i = 3, and a fourth column, j = 3, which is added last. */
 struct gi_colour_transform {
     int nsteps; /* 1 to GI_COLOUR_STEPS_MAX */
     struct gi_colour_step steps[GI_COLOUR_STEPS_MAX];
     bool alpha_too;
-    /* Host memory, read before the primitive returns; NULL: no step asks for it. */
+    /* Tables that curves refer to; host memory, read before the primitive returns. NULL: no curve
+     * uses the table. */
     const struct gi_power *powers[GI_POWERS_MAX];
 };
 
-/* colour_transform: images of 3 or 4 channels; `dst` may be `src`. */
+/* colour_transform: images have 3 or 4 channels; `dst` may be `src`. */
 
-/* A colour, its samples as digits of 8 or 16 bits, the first channel's highest, and its pixels.
- */
+/* A colour and the number of pixels that have it. `colour` concatenates the samples, 8 or 16 bits
+ * each, the first channel in the highest bits. */
 struct gi_colour_count {
     uint64_t colour, count;
 };
@@ -83,18 +85,19 @@ struct gi_colours {
     struct gi_colour_count *each;
 };
 
-/* count_colours: the array of the result is made here; the caller frees it. Images of 1 to 4
- * channels, all of which count, with fewer than 2^31 pixels. Waits. */
+/* count_colours: allocates the array of the result, which the caller frees. All 1 to 4 channels
+ * count; the image has fewer than 2^31 pixels. Waits. */
 
-/* Counts the `n` colours (1 or more) of pixels in any order, each of `bits` bits; takes `colours`,
- * malloc()ed. Errors: GI_E_MEMORY. */
+/* Counts `n` colours (1 or more) in any order, of `bits` bits each. Takes ownership of `colours`,
+ * which was allocated by malloc(). Errors: GI_E_MEMORY. */
 enum gi_status gi_colours_sort(struct gi_colours *found, uint64_t *colours, size_t n, unsigned bits,
                                struct gi_err *err);
 
 enum { GI_RECOLOUR_SIDE = 4096, GI_RECOLOUR_MOST = 256 };
 
-/* GI_U8 of 3 or 4 channels: the colour c of a pixel, red highest, becomes colours[entry], the entry
- * of `table` in row c / GI_RECOLOUR_SIDE, column c % GI_RECOLOUR_SIDE; alpha stays. */
+/* recolour: replaces colours of a GI_U8 image of 3 or 4 channels by entries of `colours`. c is the
+ * pixel's colour as a number, red in the highest bits; its entry is the sample of `table` in row c
+ * / GI_RECOLOUR_SIDE, column c % GI_RECOLOUR_SIDE. Alpha is unchanged. */
 struct gi_recolour {
     const struct gi_image
         *table; /* on the backend: one channel of GI_U8, GI_RECOLOUR_SIDE x GI_RECOLOUR_SIDE */
@@ -103,8 +106,8 @@ struct gi_recolour {
 
 /* recolour: `dst` may be `src`. */
 
-/* The position of a number in the tables of a power: its cell, the fraction between it and the next
- * cell, and its octave. */
+/* Where the tables of gi_power are read for a number: `cell`, the fraction between that cell and
+ * the next, and `octave`. */
 struct gi_power_place {
     int32_t cell, octave;
     float t;
@@ -129,7 +132,8 @@ GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *o
     return octave[at.octave] * fmaf(at.t, cell[at.cell + 1] - from, from);
 }
 
-/* cell and octave: the tables of the curve's power; not read if that is < 0. */
+/* Returns the curve at x; `cell` and `octave` are the tables of the curve's power, which are not
+ * read if curve->power is < 0. */
 GI_HOST_DEVICE static inline float gi_colour_curve_at(const struct gi_colour_curve *curve,
                                                       const float *cell, const float *octave,
                                                       float x)
@@ -142,11 +146,10 @@ GI_HOST_DEVICE static inline float gi_colour_curve_at(const struct gi_colour_cur
     return curve->odd && x < 0 ? -y : y;
 }
 
-/* Red, green and blue to hue, saturation and value and back, all from 0 to `full`. A. R. Smith,
- * "Color gamut transform pairs", SIGGRAPH 1978, in the form of
- * https://en.wikipedia.org/wiki/HSL_and_HSV. Quotients are computed last, so that 8-bit results
- * that are exact ties between two samples are ties in float, too. A gray has hue 0, black
- * saturation 0. */
+/* Conversions between red, green, blue and hue, saturation, value, all from 0 to `full`. A. R.
+ * Smith, "Color gamut transform pairs", SIGGRAPH 1978, in the form of
+ * https://en.wikipedia.org/wiki/HSL_and_HSV. Divisions come last, so that 8-bit results that are
+ * exact ties between two samples are ties in float, too. Gray has hue 0; black has saturation 0. */
 GI_HOST_DEVICE static inline float gi_hue(float r, float g, float b, float most, float spread,
                                           float full)
 {
@@ -176,7 +179,7 @@ GI_HOST_DEVICE static inline void gi_colour_to_hsv(float *r, float *g, float *b,
     *b = most;
 }
 
-/* Hue, saturation and lightness: the mean of the largest and the smallest. */
+/* Hue, saturation and lightness (the mean of the largest and the smallest sample). */
 GI_HOST_DEVICE static inline void gi_colour_to_hsl(float *r, float *g, float *b, float full)
 {
     float most = gi_most(*r, gi_most(*g, *b)), least = gi_least(*r, gi_least(*g, *b));
@@ -194,7 +197,8 @@ GI_HOST_DEVICE static inline float gi_around(float x, float n)
     return x - n * floorf(x / n);
 }
 
-/* Limits to 0 first, so that NaN becomes 0, as in a GPU's instruction that limits to 0 and 1. */
+/* Limits numbers to 0 to 1, first to 0 from below, so that NaN becomes 0, as a GPU's saturating
+ * instruction does. */
 GI_HOST_DEVICE static inline float gi_from_hsv(float turn, float chroma, float value, float n)
 {
     float k = gi_around(turn + n, 6.0f), part = gi_most(gi_least(k, 4.0f - k), 0.0f);
@@ -225,7 +229,7 @@ GI_HOST_DEVICE static inline void gi_colour_from_hsl(float *h, float *s, float *
     *l = gi_from_hsl(turn, chroma, light, 4.0f);
 }
 
-/* Row `row` of a matrix; `alpha`: with the fourth column. */
+/* Returns row `row` of a matrix times v; with `alpha` including the fourth column. */
 GI_HOST_DEVICE static inline float gi_colour_matrix_row(const struct gi_colour_step *step, int row,
                                                         float r, float g, float b, float a,
                                                         bool alpha)
@@ -235,8 +239,8 @@ GI_HOST_DEVICE static inline float gi_colour_matrix_row(const struct gi_colour_s
     return alpha ? fmaf(m[3], a, sum) : sum;
 }
 
-/* Channel c of dst is channel from[c].channel of source from[c].source; of source -1 it is the
- * constant value[c], by the last step. */
+/* Channel c of `dst` is channel from[c].channel of image from[c].source. If that source is -1, the
+ * channel is filled with value[c], converted by the last step. */
 struct gi_permute_channels {
     struct {
         int source, channel;
@@ -247,8 +251,8 @@ struct gi_permute_channels {
 
 enum { GI_PERMUTE_CHANNELS_SOURCES = 4 };
 
-/* permute_channels: `src` is an array of spec->nsources images of one shape and type, each with
- * channels of its own number. */
+/* permute_channels: `src` is an array of spec->nsources images of one size and type, which may
+ * differ in their number of channels. */
 
 #ifdef __cplusplus
 }

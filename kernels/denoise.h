@@ -16,53 +16,58 @@ enum {
     GI_NLMEANS_PATCH_MAX = 15,
     GI_NLMEANS_SEARCH_MAX = 41,
     GI_NLMEANS_ENTRIES = 4096, /* maximum entries of a table of distances */
-    GI_NLMEANS_ONE = 32768,    /* the maximum weight: 441 of them times 255 fit in 32 bits */
-    GI_NLMEANS_STEPS = 1023,   /* the maximum difference: larger ones count as this */
-    GI_RANGE_ENTRIES = 1024,   /* maximum entries of such a table; differences of three bytes fit */
+    GI_NLMEANS_ONE = 32768,    /* maximum weight: 441 weights times 255 fit in 32 bits */
+    GI_NLMEANS_STEPS = 1023,   /* maximum patch difference; larger ones count as this one */
+    GI_RANGE_ENTRIES = 1024,   /* maximum entries of a range table: differences of 3 bytes fit */
 };
 
-/* The bilateral mean of k x k pixels, h = k / 2. For pixel p and each q = (y + j, x + i), -h <= i,
- * j <= h, with colour samples p[c], q[c] as floats:
- *   d = |q[0] - p[0]|, then d = d + |q[c] - p[c]| with the colours ascending;  t = d * scale;
- *   q is left out where t < n - 1/2 does not hold (NaN holds nothing), or space is 0; else e = t
- *   rounded half to even, w = fmaf(t - e, slope[e], value[e]) * space[|j| * (h + 1) + |i|], with
- *   alpha times q's.
- * Sums s[c] = fmaf(w, q[c], s[c]) and a = a + w along the row from +0 with i ascending, and those
- * of the rows added from +0 with j ascending. Where the sum of w is > 0 colour c becomes its s[c]
- * divided by it, elsewhere it stays; then the last step. Alpha is copied. Border values are rounded
- * to samples first. Weights are at least 0.
+/* The bilateral filter: a weighted mean of k x k pixels, h = k / 2. For pixel p and each neighbour
+ * q = (y + j, x + i), -h <= i, j <= h, with colour samples p[c] and q[c] as floats:
+ *   d = |q[0] - p[0]|, then d = d + |q[c] - p[c]| for further colours, ascending;  t = d * scale;
+ *   q is skipped unless t < n - 1/2 (so if t is NaN), and if its entry of `space` is 0;
+ *   e = t rounded half to even;
+ *   w = fmaf(t - e, slope[e], value[e]) * space[|j| * (h + 1) + |i|], with alpha times that of q.
+ * The sums s[c] = fmaf(w, q[c], s[c]) and a = a + w start at +0 in each row, with i ascending; the
+ * sums of the rows are added from +0 with j ascending. If the sum of w is > 0, colour c becomes
+ * s[c] / a, else it is unchanged; then the last step. Alpha is copied. Border values are first
+ * rounded to samples. Weights are at least 0.
  *
- * With a guide, d is the difference of the guide's colours at both positions, and q is left out
- * also if one of its own colours is not finite. */
+ * With a guide, d is the difference of the guide's colours at the two positions. q is then also
+ * skipped if one of its own colours is not finite. */
 struct gi_bilateral {
     int k;       /* odd, 1 to GI_BILATERAL_MAX */
     int n;       /* entries, 1 to GI_RANGE_ENTRIES */
     float scale; /* table entries per sample unit */
-    /* Host memory, read before the primitive returns: (h + 1)^2 entries, zeros at the ends of rows;
-     * n; n. `slope` is NULL if every distance is an entry: t = e = d, scale 1. */
+    /* Host memory, read before the primitive returns. `space` has (h + 1)^2 entries, the last ones
+     * of each row 0; `value` and `slope` have n. `slope` is NULL if every distance is an entry:
+     * then t = e = d, and `scale` is 1. */
     const float *space, *value, *slope;
     struct gi_border_spec border;
     const struct gi_image *guide;       /* of the size of `src`, on the backend; NULL: none */
     float guide_value[GI_MAX_CHANNELS]; /* outside the guide, with GI_BORDER_VALUE */
 };
 
-/* Non-local means: means of pixels weighted by the similarity of their patches. q(sample) is the
- * sample itself for GI_U8, else sample * scale in float rounded half to even, limited to -2^29 ..
- * 2^29, 0 if the sample is not finite. For pixel (y, x) and each (y + j, x + i), |i|, |j| <= search
- * / 2: D = the sum over the patch, |u|, |v| <= patch / 2, and the colours of the square of the
- * difference of q at (y + v, x + u) and (y + j + v, x + i + u), at most GI_NLMEANS_STEPS; w =
- * weights[D >> shift], 0 beyond the table, times the pixel's own weight: its alpha; 1 without
- * alpha; in GI_F32 0 if one of its samples is not finite. With S the sum of w times the colour and
- * A that of w, an integer becomes (2 S + A) / (2 A) rounded down; a float (non-finite ones count as
- * 0) S / A with S = fmaf(w, colour, S) and A = A + w from +0 in raster order. If A is not > 0 the
- * colour is unchanged. Alpha is copied. Border values are rounded to samples first; `border` also
- * defines the patches outside the image. */
+/* Non-local means: each pixel becomes the mean of pixels (y + j, x + i), |i|, |j| <= search / 2,
+ * weighted by the similarity of their patches to the patch at (y, x).
+ *
+ * Patches are compared in integers: q(sample) is the sample itself for GI_U8; else it is sample *
+ * scale in float, rounded half to even and limited to -2^29 .. 2^29, or 0 if the sample is not
+ * finite. D is the sum of the squared differences of q at (y + v, x + u) and (y + j + v, x + i +
+ * u), over all colours and |u|, |v| <= patch / 2, at most GI_NLMEANS_STEPS. The weight w is
+ * weights[D >> shift], or 0 beyond the table, times the neighbour's alpha if there is alpha. In
+ * GI_F32 w is 0 if a sample of the neighbour is not finite.
+ *
+ * Let S be the sum of w times the colour and A the sum of w. An integer becomes (2 S + A) / (2 A)
+ * rounded down. A float becomes S / A with S = fmaf(w, colour, S) and A = A + w from +0 in raster
+ * order; colours that are not finite count as 0. If A is not > 0, the colour is unchanged. Alpha is
+ * copied. Border values are rounded to samples; `border` also defines the patches outside the
+ * image. */
 struct gi_nlmeans {
-    int patch, search;       /* odd, 1 to GI_NLMEANS_PATCH_MAX and GI_NLMEANS_SEARCH_MAX */
+    int patch, search;       /* odd; at most GI_NLMEANS_PATCH_MAX and GI_NLMEANS_SEARCH_MAX */
     float scale;             /* steps per sample unit; GI_U8: unused */
     int shift;               /* 0 to 31 */
     int n;                   /* entries, 1 to GI_NLMEANS_ENTRIES */
-    const uint16_t *weights; /* n, at most GI_NLMEANS_ONE; host memory, read before it returns */
+    const uint16_t *weights; /* n, at most GI_NLMEANS_ONE; host memory, read before return */
     struct gi_border_spec border;
 };
 

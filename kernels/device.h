@@ -1,9 +1,10 @@
-/* Devices, queues of work on them, tickets for copies, and stopwatches.
+/* Devices, queues of work on devices, tickets for copies, and stopwatches.
  *
- * A device is one GPU or the CPU; threads share it, and its lock protects its data. A queue is one
- * stream of work on a device with scratch and staging memory of its own; one thread uses it at a
- * time, and any number of queues work at once. Images, scratch and stopwatches belong to the queue
- * that made them. SPDX-License-Identifier: MIT */
+ * A device is one GPU or the CPU. Threads share a device, whose data is protected by its lock. A
+ * queue is one stream of work on a device with scratch and staging memory of its own. One thread
+ * uses a queue at a time, and any number of queues work at once. Images, scratch and stopwatches
+ * belong to the queue that made them.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_DEVICE_H
 #define GI_KERNELS_DEVICE_H
 
@@ -18,7 +19,7 @@ struct gi_stopwatch;
 
 enum gi_device_kind { GI_DEVICE_CPU, GI_DEVICE_CUDA };
 
-/* The first members of every backend's device and queue. */
+/* The backends' own device and queue structs begin with these two structs. */
 struct gi_device {
     const struct gi_kernels *k;
 };
@@ -26,32 +27,31 @@ struct gi_device {
 struct gi_queue {
     const struct gi_kernels *k;
     struct gi_device *device;
-    struct gi_way_log *ways; /* forced ones and those that ran (kernels/ways.h) */
+    struct gi_way_log *ways; /* log of the ways that are forced and that ran (kernels/ways.h) */
 };
 
 struct gi_open_options {
-    int threads; /* of the host per queue, 1 or more: on the CPU they compute, for CUDA they
-                    copy */
+    int threads; /* host threads per queue, 1 or more: they compute (CPU) or copy (CUDA) */
     int ordinal; /* CUDA: number of the device, from 0 */
-    bool yields; /* CUDA: a thread that waits for the device yields its CPU; else it spins, which
-                    reacts faster */
-    bool keeps;  /* CPU: the memory of freed images is kept for later ones; all images are freed
-                    before the device is closed */
-    size_t max_bytes; /* CUDA: maximum device memory; 0: all free memory. For tests of bands */
+    bool yields; /* CUDA: true: a thread that waits for the device yields its CPU; false: it spins,
+                    which reacts faster */
+    bool keeps;  /* CPU: memory of freed images is kept for reuse; every image must be freed before
+                    the device is closed */
+    size_t max_bytes; /* CUDA: limit of device memory, for tests of bands; 0: all free memory */
 };
 
 /* Properties that a device reports. Numbers are 0 if unknown. */
 struct gi_device_info {
     char name[96]; /* "NVIDIA H200", or the CPU's instruction level: "avx2" */
     int ordinal;
-    int units;            /* multiprocessors, or CPUs this process may run on */
+    int units;            /* number of multiprocessors, or of CPUs that this process may use */
     int capability;       /* CUDA: 10 * major + minor; else 0 */
     size_t memory_nbytes; /* total */
     size_t free_nbytes;
     int lanes;           /* float32 fused multiply-adds that a unit starts per clock */
     int clock_khz;       /* maximum clock of a unit */
     size_t cache_nbytes; /* the last cache before memory */
-    double memory_rate;  /* bytes per second between memory and cache, from bus width and clock */
+    double memory_rate;  /* bytes per second between memory and cache, by bus width and clock */
     double link_rate;    /* bytes per second, in each direction, between host and device memory */
 };
 
@@ -63,19 +63,20 @@ struct gi_device_limits {
     size_t row_align; /* rows are padded to a multiple of this many bytes */
 };
 
-/* A copy in progress; zero: none. It may be discarded: sync() then waits for the copy. */
+/* Identifies a copy in progress; 0: none. It may be dropped, because sync() waits for all
+ * copies. */
 struct gi_ticket {
     uint64_t number;
 };
 
-/* The peak rates of a queue per second, with which `gpuimg bench` compares times. */
+/* Peak rates of a queue per second; `gpuimg bench` compares measured times with them. */
 struct gi_roofline {
     double copy_rate; /* bytes of memory, read and written bytes added up */
     double fma_rate;  /* fused multiply-adds of float32 */
 };
 
-/* Opens a device with one queue, for callers that need only one, and closes both. `queue` is set to
- * NULL; if it is NULL nothing happens. Errors: as device_open() and queue_open(). */
+/* Opens a device with one queue, for callers that need only one. gi_queue_close_alone() closes
+ * both, sets the pointer to NULL, and accepts NULL. Errors: as device_open() and queue_open(). */
 enum gi_status gi_queue_open_alone(struct gi_queue **queue, const struct gi_kernels *k,
                                    const struct gi_open_options *options, struct gi_err *err);
 void gi_queue_close_alone(struct gi_queue **queue);

@@ -10,12 +10,13 @@ extern "C" {
 #endif
 
 enum {
-    GI_RUNS_MAX = 4001,        /* runs of a structuring element: as many as rows, GI_TAPS_MAX */
-    GI_ROLLING_BALL_MAX = 250, /* radius of a ball in pixels: the rows under it fit in a cache */
-    GI_MEDIAN_MAX = 1001, /* side of a rank filter's neighbourhood: halos of tiles stay small */
+    GI_RUNS_MAX = 4001,        /* runs of a structuring element: one per row of GI_TAPS_MAX rows */
+    GI_ROLLING_BALL_MAX = 250, /* radius of a rolling ball in pixels: its rows fit in a cache */
+    GI_MEDIAN_MAX = 1001,      /* side of a rank filter's rectangle: keeps halos of tiles small */
 };
 
-/* A run: the pixels x + first to x + last of row y + `y`, relative to the pixel (x, y). */
+/* A run of a structuring element placed at pixel (px, py): the pixels px + first to px + last of
+ * row py + y. */
 struct gi_footprint_run {
     int16_t y, first, last;
 };

@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* A position in the source, in pixels from the centre of the top left one, as an integer multiple
- * of 2^-GI_PLACE_BITS pixels: as many bits as the fraction of a float. */
+/* A position in the source image, measured from the centre of the top left pixel, in units of
+ * 2^-GI_PLACE_BITS pixels. A float's fraction has as many bits. */
 enum { GI_PLACE_BITS = 23, GI_AFFINE_BITS = 40 };
 
 enum gi_map_kind {
@@ -26,15 +26,17 @@ enum gi_map_kind {
     GI_MAP_FIELD,      /* by `field` */
 };
 
-/* GI_MAP_RAYS: fma(radius[x], cosine[y], center_x), fma(radius[x], sine[y], center_y). */
+/* GI_MAP_RAYS: X = fma(radius[x], cosine[y], center_x), Y = fma(radius[x], sine[y], center_y). */
 struct gi_rays {
     const double *radius;        /* pixels, one per column of the whole result */
-    const double *cosine, *sine; /* one per row; host memory, read before the primitive returns */
+    const double *cosine, *sine; /* one per row of the result; host memory like `radius`, read
+                                    before the primitive returns */
     double center_x, center_y;
 };
 
-/* GI_MAP_RINGS: with dx = x - center_x, dy = y - center_y, q = fma(dx, dx, dy * dy): X = radial *
- * sqrt(q), or with `log` radial * gi_map_log(sqrt(q) + 1); Y = angular * gi_map_angle(dx, dy). */
+/* GI_MAP_RINGS: with dx = x - center_x, dy = y - center_y and q = fma(dx, dx, dy * dy), X =
+ * radial * sqrt(q), or with `log` X = radial * gi_map_log(sqrt(q) + 1), and Y =
+ * angular * gi_map_angle(dx, dy). */
 struct gi_rings {
     double center_x, center_y; /* of the result */
     double radial;             /* columns per pixel, or per factor e */
@@ -42,34 +44,37 @@ struct gi_rings {
     bool log;
 };
 
-/* GI_MAP_LENS: gi_map_lens(). OpenCV's model of a camera, calib3d. */
+/* GI_MAP_LENS: OpenCV's camera model (calib3d), computed by gi_map_lens(). */
 struct gi_lens {
     double fx, fy, cx, cy;           /* of the camera, pixels */
     double per_x, per_y, at_x, at_y; /* of the result: 1 / fx, 1 / fy, cx, cy */
     double k[6], p[2];
 };
 
-/* The source position (X, Y) of pixel (x, y) of the result. Numbers are double, `fma` is fused,
- * quotients and roots are IEEE's; a result that is NaN or beyond 2^26 is replaced by -2^26 or 2^26,
- * then rounded half to even to GI_PLACE_BITS. */
+/* How pixel (x, y) of the result is mapped to the source position (X, Y). Numbers are double, `fma`
+ * is fused, quotients and roots are those of IEEE 754. A coordinate that is NaN or below -2^26
+ * becomes -2^26, one above 2^26 becomes 2^26. Coordinates are rounded half to even to
+ * GI_PLACE_BITS. */
 struct gi_map {
     enum gi_map_kind kind;
-    /* a x + b y + c and d x + e y + f for a to f, with GI_AFFINE_BITS fraction bits, exact in 64
-     * bits, truncated to GI_PLACE_BITS: c and f include half of the last bit. */
+    /* The coefficients a to f of X = a x + b y + c and Y = d x + e y + f, with GI_AFFINE_BITS
+     * fraction bits. Sums are exact in 64 bits and truncated to GI_PLACE_BITS; c and f include half
+     * of the last bit that remains, which makes this rounding. */
     int64_t affine[6];
-    /* With n_i = fma(m[3 i], x, fma(m[3 i + 1], y, m[3 i + 2])): n_0 / n_2 and n_1 / n_2. */
+    /* X = n_0 / n_2 and Y = n_1 / n_2 with n_i = fma(m[3 i], x, fma(m[3 i + 1], y, m[3 i + 2])). */
     double m[9];
     struct gi_rays rays;
     struct gi_rings rings;
     struct gi_lens lens;
-    /* The samples at (x, y) of the first and of the second image, of GI_F32; with `relative` x and
-     * y are added to them. If both are the same image with two channels or more, X and Y are its
-     * first two channels. On the backend, of the size of the whole result. */
+    /* X and Y are samples of these GI_F32 images at (x, y); with `relative` x and y are added. If
+     * both pointers are the same image with two channels or more, X and Y are its first two
+     * channels. Both are on the backend and have the size of the whole result. */
     const struct gi_image *field[2];
     bool relative;
 };
 
-/* Converts a coordinate to GI_PLACE_BITS: the fraction bits of 1.5 * 2^29 + v are those of v. */
+/* Converts a coordinate to GI_PLACE_BITS. Adding 1.5 * 2^29 rounds v to this many fraction bits,
+ * which are then the lowest bits of the double. */
 GI_HOST_DEVICE static inline int64_t gi_map_fixed(double v)
 {
     const double limit = 67108864.0, shift = 805306368.0;
@@ -107,8 +112,8 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_rays(const struct gi_rays *r
     return at;
 }
 
-/* The natural logarithm of q > 0, normal, to 1e-13: with q = m 2^e, m from sqrt(1/2) to sqrt(2),
- * and s = (m - 1) / (m + 1), e log 2 + 2 (s + s^3 / 3 + ... + s^17 / 17). */
+/* Returns the natural logarithm of a normal q > 0 to 1e-13. With q = m 2^e, m from sqrt(1/2) to
+ * sqrt(2), and s = (m - 1) / (m + 1), it is e log 2 + 2 (s + s^3 / 3 + ... + s^17 / 17). */
 GI_HOST_DEVICE static inline double gi_map_log(double q)
 {
     int64_t bits, root = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
@@ -123,9 +128,9 @@ GI_HOST_DEVICE static inline double gi_map_log(double q)
     return fma((double)e, 0.6931471805599453, 2 * s * sum);
 }
 
-/* The angle of (dx, dy), 0 to 2 pi, to 1e-13: r is the smaller of |dx| and |dy| divided by the
- * larger; above tan(pi / 8) it is replaced by (r - 1) / (r + 1), and pi / 4 is added. Then atan r =
- * r - r^3 / 3 + ... + r^33 / 33, moved to the right octant. */
+/* Returns the angle of (dx, dy), 0 to 2 pi, to 1e-13. r is the smaller of |dx| and |dy| divided by
+ * the larger one. If r is above tan(pi / 8), (r - 1) / (r + 1) replaces r, and pi / 4 is added to
+ * the angle. Then atan r = r - r^3 / 3 + ... + r^33 / 33, mirrored into the octant of (dx, dy). */
 GI_HOST_DEVICE static inline double gi_map_angle(double dx, double dy)
 {
     const double pi = 3.141592653589793;
@@ -150,9 +155,10 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_rings(const struct gi_rings 
     return at;
 }
 
-/* Maps x and y from the ideal camera to those of the lens: with r2 = x^2 + y^2 and k = (1 + k1 r2 +
- * k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3), x k + 2 p1 x y + p2 (r2 + 2 x^2) and y k +
- * p1 (r2 + 2 y^2) + 2 p2 x y; `k` in the order k1 k2 k3 k4 k5 k6. */
+/* Maps (x, y) of the ideal camera to the distorted coordinates of the lens. With r2 = x^2 + y^2 and
+ * k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3) these are
+ *   x k + 2 p1 x y + p2 (r2 + 2 x^2)  and  y k + p1 (r2 + 2 y^2) + 2 p2 x y.
+ * The array `k` is k1 k2 k3 k4 k5 k6. */
 GI_HOST_DEVICE static inline struct gi_place gi_map_lens(const struct gi_lens *lens, int px, int py)
 {
     double x = (px - lens->at_x) * lens->per_x, y = (py - lens->at_y) * lens->per_y;
@@ -167,7 +173,7 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_lens(const struct gi_lens *l
     return at;
 }
 
-/* The position from two samples of a field, at (x, y). */
+/* Returns the source position of (x, y) from its two samples a and b of GI_MAP_FIELD. */
 GI_HOST_DEVICE static inline struct gi_place gi_map_samples(float a, float b, bool relative, int x,
                                                             int y)
 {
@@ -186,15 +192,16 @@ gi_map_field(const struct gi_image *a, const struct gi_image *b, bool relative, 
     return gi_map_samples(row[i], row2[i + second], relative, x, y);
 }
 
-/* Returns the row of a band that is row y of the image, 0 <= y < height. The band begins at row
- * `band` of the image and may extend past its ends. */
+/* Returns the row within a band of row y of the image, 0 <= y < height. The band begins at row
+ * `band` of the image. It may extend past the image's ends, where the image is repeated. */
 GI_HOST_DEVICE static inline int gi_band_row(int y, int band, int height)
 {
     int row = y - band;
     return row < 0 ? row + height : row >= height ? row - height : row;
 }
 
-/* The four weights of Keys' cubic at t, 0 <= t < 1, between the second and the third tap. */
+/* Keys' cubic: w gets the weights of four taps for the position t between the second and the third
+ * tap, 0 <= t < 1. */
 GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, float a, float t)
 {
     float t2 = t * t;
@@ -204,84 +211,87 @@ GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, float a, float t)
     w[3] = t2 * fmaf(-a, t, a);
 }
 
-/* One side of a resampling: result i is the sum of the `taps` source samples from position first[i]
- * - origin on, weighted by row phase[i] of the weights; all of these are inside the source. */
+/* The taps and weights of a resampling along one axis. Result i is the sum of `taps` consecutive
+ * source samples, the first at first[i] - origin, weighted by row phase[i] of `weights`. All taps
+ * are inside the source. */
 struct gi_resample_side {
     int n;                /* results: the width or the height of `dst` */
     int taps;             /* 1 or more */
-    int origin;           /* position of the first row (or column) of `src`, which may be a band */
+    int origin;           /* first row or column of the image in `src`, which may be a band */
     int nphases;          /* rows of weights */
     const int32_t *first; /* n, never descending */
     const int32_t *phase; /* n, 0 to nphases - 1 */
     const float *weights; /* nphases rows of `taps` */
-    const float *sums;    /* nphases: sum of each row of weights; NULL for both sides: all 1 */
-    const int32_t *integers; /* the weights in units of 2^-22, for gi_resample.integer; else NULL */
+    const float *sums;    /* nphases: sum of each row of weights; NULL, for both sides: all are 1 */
+    const int32_t *integers; /* `weights` times 2^22, for gi_resample.integer; else NULL */
 };
 
 /* A separable resampling. The tables are host memory, read before the primitive returns.
  *
- * Columns first: c(y, x) = sum over t of col.weights[phase][t] * src(col.first[y] + t, x), then
- * f(y, x) = sum over t of row.weights[phase][t] * c(y, row.first[x] + t), t ascending, both summed
- * as in gi_separable. With `sums` f is divided by the product of its row's and its column's, so
- * that integer weights give exact means. Alpha follows its rule with a sum of weights of 1; then
- * the last step.
+ * Columns first: c(y, x) = sum over t of col.weights[phase][t] * src(col.first[y] + t, x). Then
+ * rows: f(y, x) = sum over t of row.weights[phase][t] * c(y, row.first[x] + t). Both are summed as
+ * in gi_separable, t ascending. If there are `sums`, f is divided by the product of the two sums of
+ * its row and its column, so that integer weights give exact means. The alpha rule assumes that
+ * weights sum to 1. Then the last step.
  *
- * With `integer`, GI_U8 only, as Pillow's Image.resize computes (libImaging/Resample.c): rows first
- * by row.integers, then columns by col.integers, or with `columns_first` the other way round, 8
- * bits between the passes, each sum S of 32 bits rounded to (S + 2^21) >> 22 and limited to 0 to
- * 255. Under WEIGH the input colour is c * a / 255, computed as t = c * a + 128; (t + (t >> 8)) >>
- * 8, and the result is 255 * c / a, truncated, at most 255, but unchanged if a is 0 or 255
- * (Convert.c: rgbA2rgba and rgba2rgbA). */
+ * With `integer` (GI_U8 only) the result is that of Pillow's Image.resize (libImaging/Resample.c).
+ * Rows are resampled first by row.integers, then columns by col.integers; with `columns_first` it
+ * is the other way round. Each 32-bit sum S is rounded to 8 bits, (S + 2^21) >> 22, limited to 0 to
+ * 255, in both passes. Under GI_ALPHA_WEIGH the input colour is c * a / 255, computed as t = c * a
+ * + 128; (t + (t >> 8)) >> 8. The resulting colour is 255 * c / a, truncated, at most 255, but
+ * unchanged if a is 0 or 255 (Convert.c: rgbA2rgba and rgba2rgbA). */
 struct gi_resample {
-    struct gi_resample_side row, col; /* weights along a row; weights along a column */
+    struct gi_resample_side row, col; /* `row`: weights along x; `col`: along y */
     enum gi_alpha_rule alpha;         /* PLAIN or WEIGH */
     bool integer, columns_first;
 };
 
 enum gi_interpolation { GI_NEAREST, GI_LINEAR, GI_CUBIC };
 
-/* Interpolates dst(x, y) around (X, Y). i = floor(X), t = X - i as float, likewise j, u from Y:
+/* Interpolates dst(x, y) at (X, Y), with i = floor(X), t = X - i as float, and j, u likewise from
+ * Y:
  *   NEAREST  the pixel (floor(X + 1/2), floor(Y + 1/2)).
- *   LINEAR   mix(mix(p(i, j), p(i + 1, j), t), mix(p(i, j + 1), p(i + 1, j + 1), t), u) where
- *            mix(a, b, t) = fmaf(t, b - a, a), but a where t is 0.
- *   CUBIC    rows first, then the column: the sums of gi_cubic_weights() times p(i - 1) to p(i +
- * 2), as fmaf(weight, sample, sum) from +0 with the index ascending, without the taps whose weight
- * is 0. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6), 1981. Then the last step.
- * Pixels outside follow `border`, except that under GI_MAP_RINGS rows wrap around. Under
- * GI_BORDER_VALUE a result pixel without any tap in the source gets the border value unchanged. */
+ *   LINEAR   mix(mix(p(i, j), p(i + 1, j), t), mix(p(i, j + 1), p(i + 1, j + 1), t), u), where
+ *            mix(a, b, t) = fmaf(t, b - a, a), or a if t is 0.
+ *   CUBIC    sums of four taps p(i - 1) to p(i + 2) times gi_cubic_weights() along the rows, then
+ *            of the four rows' sums; fmaf(weight, sample, sum) from +0, index ascending, without
+ *            taps of weight 0. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6), 1981.
+ * Then the last step. Pixels outside follow `border`, except that rows wrap around under
+ * GI_MAP_RINGS. Under GI_BORDER_VALUE a result pixel without any tap in the source is the border
+ * value. */
 struct gi_remap {
     struct gi_map map;
     enum gi_interpolation interpolation;
     float cubic;              /* Keys' a */
-    enum gi_alpha_rule alpha; /* PLAIN or WEIGH, by a sum of weights of 1; NEAREST is PLAIN */
+    enum gi_alpha_rule alpha; /* PLAIN, or WEIGH with a sum of weights of 1; NEAREST: PLAIN */
     struct gi_border_spec border;
-    int height;       /* rows of the whole source, of which `src` contains those that are needed */
-    int src_y, dst_y; /* the row of the whole image that is the first of `src`, and of `dst`; under
-                         GI_BORDER_WRAP `src` may extend past the image, where the image repeats */
+    int height;       /* rows of the whole source; `src` may be a band of them */
+    int src_y, dst_y; /* first row of `src` in the whole source, and of `dst` in the whole result;
+                         under GI_BORDER_WRAP `src` may extend past the source, which repeats */
 };
 
 /* resample: `dst` has the width row.n and the height col.n. */
 
 /* remap: `dst` has any width and height. */
 
-/* Crop, or copy with border: dst(y, x) is the image's sample at (y + top, x + left); outside the
- * image it follows `border` (whose values go through the last step). `src` may contain rows src_y
- * and on of an image that is `image_height` rows high, with all rows that are needed; image_height
- * 0: it is the whole image. */
+/* Crops, or copies with a border: dst(y, x) is the image's sample at (y + top, x + left). Outside
+ * the image it follows `border`, whose values go through the last step. If image_height is 0, `src`
+ * is the image. Else `src` is a band that begins in row src_y of an image of image_height rows and
+ * contains all rows that are needed. */
 struct gi_copy_border {
-    int left, top; /* position of dst's first pixel in the image; may be outside */
+    int left, top; /* position of the first pixel of `dst` in the image; may be outside */
     int src_y, image_height;
     struct gi_border_spec border;
 };
 
 /* copy_border: `dst` has any width and height. */
 
-/* layout: `spec` is bits of enum gi_layout (imgio/image.h). `dst` has the width and height of
- * `src`, which change places with GI_LAYOUT_TRANSPOSE. */
+/* layout: `spec` consists of bits of enum gi_layout (imgio/image.h). `dst` has the width and height
+ * of `src`, swapped under GI_LAYOUT_TRANSPOSE. */
 
-/* Finds the smallest rectangle with all pixels that differ from `pixel` by more than `tolerance`:
- * |s - p| > tolerance for some channel, in float32, and NaN differs from everything. With alpha,
- * colour is c * a (one multiplication) on both sides, compared with tolerance * full scale. */
+/* bounds: finds the smallest rectangle with all pixels that differ from `pixel`. A pixel s
+ * differs if |s - p| > tolerance for some channel, in float32; NaN differs from everything. With
+ * alpha, colours are first multiplied by alpha, and the limit is tolerance * full scale. */
 struct gi_bounds_spec {
     float pixel[GI_MAX_CHANNELS]; /* sample units */
     float tolerance;              /* sample units */
@@ -293,7 +303,7 @@ struct gi_bounds {
 
 /* bounds: waits. */
 
-/* Returns the row of `src` for row y of the result; -1: the border value. */
+/* Returns the row of `src` for row y of the result of copy_border; -1: the border value. */
 GI_HOST_DEVICE static inline int gi_copy_border_row(const struct gi_copy_border *spec,
                                                     const struct gi_image *src, int y)
 {

@@ -1,5 +1,5 @@
-/* A thread pool: runs are in a list; workers join the one with the fewest workers, take job numbers
- * from its counter and leave it when all numbers are taken.
+/* A thread pool. Runs of jobs are in a list. Idle workers join the run that has the fewest workers,
+ * take job numbers from its counter, and leave when all numbers are taken.
  * SPDX-License-Identifier: MIT */
 #include "kernels/parallel.h"
 
@@ -10,46 +10,47 @@
 #include <stdlib.h>
 
 enum {
-    SCRATCH_KEPT = 8,    /* maximum idle buffers that are kept for later runs */
-    SCRATCH_ALIGN = 128, /* bytes: the scratch memory of neighbouring threads shares no cache
-                            line, nor a pair of lines */
+    SCRATCH_KEPT = 8,    /* maximum number of idle buffers that are kept for later runs */
+    SCRATCH_ALIGN = 128, /* bytes: neighbouring threads share no cache line of scratch memory, nor a
+                            pair of lines, which CPUs prefetch together */
 };
 
 struct gi_pool {
     int threads;
 };
 
-/* A buffer for the scratch of all threads of a run. */
+/* A buffer that holds the scratch memory of all threads of a run. */
 struct scratch {
     char *data;
     size_t nbytes;
 };
 
-/* One call of gi_pool_run(), on its caller's stack. */
+/* One call of gi_pool_run(); on the stack of its caller. */
 struct run {
-    struct run *next; /* next run in the list; protected by the thread pool's lock, like all members
-                         up to `fn` */
+    struct run *next; /* next run in the list; this and all members up to `fn` are protected by the
+                         lock of the thread pool */
     int threads;      /* maximum number of threads, including the caller */
-    int joined;       /* number of threads that ever joined, including the caller; the next one gets
-                         this number */
+    int joined;       /* number of threads that have joined so far, including the caller; this is
+                         the number of the next thread that joins */
     int busy;         /* workers that are in the run now */
     pthread_cond_t left; /* the last worker has left */
     gi_job_fn *fn;
     void *arg;
     int njobs;
-    char *scratch; /* of the caller; thread i has that at `stride` * i */
+    char *scratch; /* scratch of the caller; that of thread i begins `stride` * i bytes later */
     size_t stride;
     atomic_int next_job;
 };
 
-/* The only variable data at file scope in this program: the threads belong to the process. */
+/* The worker threads: global, because threads belong to the process. The program has no other
+ * variable at file scope. */
 static struct {
     pthread_mutex_t life; /* protects npools; taken before `lock` */
     int npools;
     pthread_mutex_t lock; /* protects the following members */
     pthread_cond_t wake;  /* a run was listed, or `quit` */
     struct run *runs;
-    pthread_t *threads; /* nthreads of threads_room run, nidle of these wait */
+    pthread_t *threads; /* room for threads_room; nthreads exist, nidle of them wait */
     int nthreads, threads_room, nidle;
     bool quit;
     struct scratch kept[SCRATCH_KEPT];
@@ -64,7 +65,7 @@ static void work(struct run *run, int thread)
         run->fn(run->arg, i, scratch);
 }
 
-/* Removes a run that no more workers can join from the list. */
+/* Removes a run from the list, once no more workers can join it. */
 static void unlist(struct run *run)
 {
     struct run **at = &workers.runs;
@@ -83,7 +84,7 @@ static struct run *run_to_join(void)
     return best;
 }
 
-/* Blocks signals that end the process, which are for the threads of the caller. */
+/* Blocks, in a worker, signals that end the process; the caller's threads handle them. */
 static void refuse_signals(void)
 {
     sigset_t deadly;
@@ -186,9 +187,9 @@ static bool room_for_thread(void)
     return true;
 }
 
-/* Starts worker threads if the run needs more than are idle, and returns how many idle ones to
- * wake. A run gets at most as many workers as it has jobs, because a small image should not start
- * threads on every CPU of a large machine. Called with the lock held. */
+/* Starts worker threads if fewer are idle than the run can use, and returns the number of idle
+ * workers to wake. run->threads is at most the number of jobs, so that a small image does not start
+ * threads on every CPU of a large machine. The lock must be held. */
 static int call_workers(const struct run *run)
 {
     int wanted = run->threads - 1, idle = workers.nidle < wanted ? workers.nidle : wanted;
@@ -201,8 +202,8 @@ static int call_workers(const struct run *run)
     return idle;
 }
 
-/* Returns scratch memory of `stride` bytes for each of `threads` threads: the smallest cached
- * buffer that is large enough, or the largest, which then has to grow. */
+/* Takes a buffer with `stride` bytes of scratch for each of `threads` threads: the smallest cached
+ * buffer that is large enough, else the largest one, which is replaced by a larger allocation. */
 static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int threads,
                                    struct gi_err *err)
 {
@@ -229,7 +230,7 @@ static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int t
                : gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of scratch a thread", stride);
 }
 
-/* Keeps a buffer in place of the smallest cached one, which is freed. */
+/* Caches a buffer in place of the smallest cached one, and frees the smaller of the two. */
 static void scratch_keep(struct scratch scratch)
 {
     int least = 0;
@@ -246,7 +247,7 @@ static void scratch_keep(struct scratch scratch)
     free(scratch.data);
 }
 
-/* Runs the caller's part of a run that workers join. */
+/* Does the caller's part of a run that workers may join, and waits for the workers. */
 static void run_with_workers(struct run *run)
 {
     pthread_cond_init(&run->left, NULL);

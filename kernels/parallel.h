@@ -11,30 +11,30 @@
 extern "C" {
 #endif
 
-/* A share in the thread pool: the maximum threads of its runs. Any number of threads may run jobs
- * by it at once. */
+/* A share in the thread pool: it limits the number of threads of each run. Any number of threads
+ * may start runs on the same share at once. */
 struct gi_pool;
 
-/* A job: `index` is its number; `scratch` is the worker's own buffer of the size asked for, 64-byte
- * aligned, contents undefined. It may call gi_pool_run() itself; it must not wait for a job of a
- * higher number. */
+/* A job. `index` is its number; `scratch` is a buffer of the requested size that the thread has for
+ * itself, aligned to 64 bytes, with undefined contents. A job may call gi_pool_run(), but must not
+ * wait for a job of a higher number. */
 typedef void gi_job_fn(void *arg, int index, void *scratch);
 
-/* Makes a share of `threads`, 1 or more, including the caller's thread. Workers start when a run
- * first has jobs for them, are shared by all, and end with the last share. Freed by gi_pool_free(),
- * which nulls. Errors: GI_E_MEMORY. */
+/* Makes a share of `threads` threads, 1 or more, including the calling one. Workers start when a
+ * run first needs them, serve all shares, and end when the last share is freed. gi_pool_free()
+ * frees a share and sets the pointer to NULL. Errors: GI_E_MEMORY. */
 enum gi_status gi_pool_new(struct gi_pool **pool, int threads, struct gi_err *err);
 void gi_pool_free(struct gi_pool **pool);
 int gi_pool_threads(const struct gi_pool *pool);
 
-/* Runs jobs 0 to njobs - 1 once each, started in order, concurrently; returns when all are done.
- * The caller works too, so that a run ends even if no worker is free. Every thread has
- * `scratch_nbytes` of scratch memory. If a thread can't be started, the run uses fewer. Errors:
- * GI_E_MEMORY for the scratch, before any job runs. */
+/* Runs jobs 0 to njobs - 1 once each, concurrently, started in this order, and returns when all are
+ * done. The caller works too, so that a run ends even if no worker is free. Every thread has
+ * `scratch_nbytes` of scratch memory. If a thread cannot be started, the run uses fewer. Errors:
+ * GI_E_MEMORY for the scratch memory, before any job runs. */
 enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void *arg,
                            size_t scratch_nbytes, struct gi_err *err);
 
-/* Returns the share in the form that imgio takes; valid as long as the share. */
+/* Returns the share as struct gi_parallel, which imgio takes; valid as long as the share. */
 struct gi_parallel gi_pool_lend(struct gi_pool *pool);
 
 #ifdef __cplusplus

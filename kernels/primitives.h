@@ -78,9 +78,9 @@
     P(paint,              SAMPLE,  SAME, struct gi_image,       struct gi_paint)                    \
     P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)
 
-/* On one side only; the slot of the other side is NULL. */
+/* Primitives of one backend only; their pointer in the table of the other backend is NULL. */
 #define GI_PRIMITIVES_CPU(P)                                                                        \
-    /* kernels/regions.h; CUDA: by label and paint */                                               \
+    /* kernels/regions.h; CUDA has `label` and `paint` instead */                                   \
     P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood)
 #define GI_PRIMITIVES_CUDA(P)
 

@@ -10,19 +10,19 @@
 extern "C" {
 #endif
 
-/* Rank filter in a rectangle, each channel separately: the sample at index `rank` of src(y + j -
- * height / 2, x + i - width / 2), 0 <= i < width, 0 <= j < height, in ascending order. With `runs`
- * only samples in these count; they are inside that rectangle, y never descending. Floats are
- * ordered as by gi_float_key(), so -0 is below +0, and NaN is above all, in its canonical form.
- * Border values are rounded to integers (half to even, saturated) first.
+/* Rank filter in a rectangle, of each channel separately: the samples src(y + j - height / 2, x + i
+ * - width / 2), 0 <= i < width, 0 <= j < height, are put in ascending order, and the one at index
+ * `rank` is the result. If there are `runs`, only samples in them count; runs are inside that
+ * rectangle, ordered by y. Floats are ordered as by gi_float_key(), so -0 is below +0, and NaN is
+ * above all and canonical. Border values are first rounded to integers (half to even, saturated).
  *
- * With `opaque`, which requires `runs` and has no effect if there is no alpha or alpha is not
- * copied, only samples of pixels with alpha > 0 count: if n of them do, the result is the sample at
- * gi_rank_place(percent, n); if none does, the pixel's own sample, bit for bit. */
+ * With `opaque` only samples of pixels with alpha > 0 count. If there are n of them, the result is
+ * the one at index gi_rank_place(percent, n); if there are none, it is the pixel's own sample, bit
+ * for bit. `opaque` requires `runs`. It has no effect without alpha or if alpha is filtered too. */
 struct gi_median {
     int width, height; /* 1 to GI_MEDIAN_MAX */
-    int rank;          /* 0 to the number of samples - 1; half of that number: the median */
-    bool alpha_too;    /* alpha is a channel like the others; else it is copied */
+    int rank;          /* 0 to number of samples - 1; the median is number / 2 */
+    bool alpha_too;    /* true: alpha is filtered like the colours; false: copied */
     struct gi_border_spec border;
     const struct gi_footprint_run *runs; /* as in gi_min_max */
     int nruns;
@@ -30,7 +30,8 @@ struct gi_median {
     double percent; /* 0 to 100 */
 };
 
-/* Returns the rank among n samples, 1 or more, below which `percent` of them are; at most n - 1. */
+/* Returns the index, in ascending order, of the sample that `percent` of n samples are below,
+ * rounded down and at most n - 1. n is 1 or more. */
 GI_HOST_DEVICE static inline int gi_rank_place(double percent, int n)
 {
     int place = (int)(n * percent / 100);
@@ -43,14 +44,14 @@ static inline bool gi_median_hides(const struct gi_median *spec, const struct gi
     return spec->opaque && gi_has_alpha(src) && !spec->alpha_too;
 }
 
-/* Returns whether it is the median of k x k samples. */
+/* Returns whether the filter is a median of k x k samples. */
 static inline bool gi_median_is(const struct gi_median *spec, int k)
 {
     return spec->width == k && spec->height == k && spec->rank == k * k / 2 && !spec->runs;
 }
 
-/* mode: the most frequent sample of the neighbourhood of a gi_median, the smallest on a tie;
- * spec->rank says nothing. */
+/* mode: the result is the most frequent sample of the neighbourhood, on a tie the smallest one. The
+ * neighbourhood is that of a gi_median, whose `rank` is ignored. */
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
-/* Contracts of the family regions: compaction, connected components and their sums, painting and
- * flood fill, and scattering of values. SPDX-License-Identifier: MIT */
+/* Contracts of the family regions: stream compaction, connected components and their sums,
+ * painting, flood fill, and scattering of values.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_REGIONS_H
 #define GI_KERNELS_REGIONS_H
 
@@ -10,115 +11,116 @@
 extern "C" {
 #endif
 
-/* The foreground: pixels whose sample of `on` is > above, or with `invert` is not. `on` has one
- * channel. NaN is not > anything. */
+/* Defines the foreground: pixels whose sample of `on` is > above, or with `invert` pixels whose
+ * sample is not. `on` has one channel. NaN is not > anything. */
 struct gi_predicate {
     const struct gi_image *on;
     float above; /* sample units */
     bool invert;
 };
 
-/* Host memory: the coordinates and values of the foreground, in raster order. */
+/* Coordinates and values of the foreground pixels in raster order; host memory. */
 struct gi_pixel_list {
     uint64_t n;
-    uint32_t *x, *y; /* n each; pixels from the left, rows from the top */
+    uint32_t *x, *y; /* n each: columns from the left, rows from the top */
     float *value;    /* n; the sample of the value image */
 };
 
-/* One region of a label image, as integer sums. */
+/* Integer sums of one region of a label image. */
 struct gi_region_sums {
     uint64_t area;                       /* pixels */
-    uint64_t sum_x, sum_y;               /* of pixel coordinates (centres at whole numbers) */
+    uint64_t sum_x, sum_y;               /* sums of the pixels' columns and rows */
     uint32_t min_x, min_y, max_x, max_y; /* inclusive */
-    struct gi_sums value; /* of the intensity; NaN is not counted, so n may be smaller than area */
-    uint32_t min_key, max_key; /* of the intensity: the sample, or gi_float_key(); NaN is not
-                                  counted; min_key > max_key: no samples */
-    /* Perimeter after Benkrid and Crookes as scikit-image counts it (neighborhood=4): border pixels
-     * are those of the region with one of their 4 neighbours outside it (outside the image counts);
-     * each border pixel is classed by 10 * (diagonal border neighbours of the region)
-     * + 2 * (4-neighbours that are border pixels of the region) + 1. Classes 5 7 15 17 25 27 count
-     * in straight, 21 33 in diagonal, 13 23 in mixed; others nowhere. */
+    struct gi_sums value;      /* sums of the intensity, without NaN: value.n may be < area */
+    uint32_t min_key, max_key; /* range of the intensity (the sample, or gi_float_key()) without
+                                  NaN; min_key > max_key: no samples */
+    /* Perimeter after Benkrid and Crookes, as scikit-image counts it (neighborhood=4). A border
+     * pixel is a pixel of the region with one of its 4 neighbours outside the region or the image.
+     * Each border pixel has the class 10 * (number of diagonal neighbours that are border pixels) +
+     * 2 * (number of 4-neighbours that are border pixels) + 1. Classes 5 7 15 17 25 27 are counted
+     * in `straight`, 21 33 in `diagonal`, 13 23 in `mixed`; others are not counted. */
     uint64_t straight, diagonal, mixed;
 };
 
-/* compact: the arrays of the result are made here; the caller frees them with gi_pixel_list_free().
- * `src`, whose values are listed, has one channel and the shape of predicate->on. */
+/* compact: lists the foreground and the values of `src` there. The primitive allocates the arrays
+ * of the result; the caller frees them with gi_pixel_list_free(). `src` has one channel and the
+ * shape of predicate->on. */
 
-/* Connected components of the foreground, the pixels of `src`, of one channel, that are > above, or
- * with `invert` are not. At most 2^32 - 2 pixels. */
+/* label: finds the connected components of the foreground, which is pixels of `src` (one channel)
+ * that are > above, or with `invert` that are not. At most 2^32 - 2 pixels. */
 struct gi_label {
     float above; /* sample units */
     bool invert;
     int connectivity; /* 4 or 8 */
 };
 
-/* What label makes: `image` (GI_U32, one channel, on the backend), released by the caller, is 0 for
- * background and 1 to n in raster order of each component's first pixel. */
+/* The result of label. In `image` (GI_U32, one channel, on the backend) 0 is background, and
+ * components are numbered 1 to n in raster order of their first pixels. The caller releases
+ * `image`. */
 struct gi_labels {
     struct gi_image image;
     uint32_t n;
 };
 
 /* region_stats: result[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries).
- * `src`, whose values are summed, has one channel. */
+ * The values of `src`, of one channel, are the intensity. */
 struct gi_region_stats {
-    const struct gi_image *labels; /* of the shape of `src`, as label made them */
+    const struct gi_image *labels; /* shaped as `src`, from label */
     uint32_t n;
     float lo, hi; /* quantise GI_F32 values as in gi_sums */
 };
 
 void gi_pixel_list_free(struct gi_pixel_list *points);
 
-/* Pixels whose label l is marked get the colour samples `value`; all others, and alpha, are as in
- * `src`. */
+/* paint: pixels with a marked label get the colour samples `value`. Other pixels, and alpha, are
+ * those of `src`. */
 struct gi_paint {
-    const struct gi_image *labels; /* GI_U32, of the shape of `src`, on the backend */
-    const uint8_t *marked; /* label l is marked if [l - 1] is not 0; host memory, read before the
-                              primitive returns */
-    uint32_t n;  /* number of entries: the largest possible label; label 0 is background */
-    float value; /* sample units, a sample of the type */
+    const struct gi_image *labels; /* GI_U32, shaped as `src`, on the backend */
+    const uint8_t *marked; /* label l is marked if marked[l - 1] is not 0; host memory, read before
+                              the primitive returns */
+    uint32_t n;            /* entries of `marked`: the largest label; label 0 is background */
+    float value;           /* sample units, a sample of the type */
 };
 
-/* Flood fill from the sides of the image: the colour samples of foreground pixels that are
- * connected to a side, or with `enclosed` of all other foreground pixels, become `value`; all other
- * pixels, and alpha, are as in `src`. */
+/* flood: fill from the sides of the image. Foreground pixels that are connected to a side get the
+ * colour samples `value`; with `enclosed` all other foreground pixels get them instead. The
+ * remaining pixels, and alpha, are those of `src`. */
 struct gi_flood {
     const struct gi_predicate *foreground; /* on an image of the size of `src`, on the backend */
     int connectivity;                      /* 4 or 8 */
     bool enclosed;
-    float value; /* sample units, a sample of the type of `src` */
+    float value; /* in sample units; representable in the type of `src` */
 };
 
-/* Pixel i of `places`, in raster order, names by its first two channels, truncated to integers, a
- * column and a row of the whole image, or a position outside it. A pixel that is named becomes
- * value i of the last i that names it; all others are as in `src`. In pixel i of `values`, from
- * channel `first` on, one or two channels are gray, three or four are red, green and blue, two and
- * four end with alpha: a result sample is its own times `scale` in float32, or gray for all
- * colours, and alpha is full scale if there is none; then the last step. */
+/* scatter: writes value i at position i, in raster order, so that the last value written to a pixel
+ * remains. All other pixels are those of `src`. Position i is pixel i of `places`: its first two
+ * channels, truncated to integers, are a column and a row of the whole image; positions outside it
+ * are skipped. Value i is pixel i of `values` from channel `first` on: one or two channels are
+ * gray, three or four are red, green and blue; with two and four the last is alpha. A sample of the
+ * result is that sample times `scale` in float32; gray is used for all colours, and a missing alpha
+ * is full scale; then the last step. */
 struct gi_scatter {
-    const struct gi_image *places; /* two channels or more, of any size; fewer than 2^32 - 1 pixels;
-                                      on the backend */
-    const struct gi_image *values; /* as many pixels, of three colours only where `dst` has them;
-                                      may be `places`; NULL: `value` everywhere */
+    const struct gi_image *places; /* at least 2 channels, any size, fewer than 2^32 - 1 pixels */
+    const struct gi_image *values; /* as many pixels; three colours only if `dst` has three; may be
+                                      `places`; NULL: `value` everywhere */
     int first;
     float scale;
     float value[GI_MAX_CHANNELS]; /* of `dst`, in its units */
-    int y;                        /* the row of the whole image that is the first of `src` */
+    int y;                        /* row of the whole image that is the first row of `src` */
 };
 
 /* scatter: `dst` may be `src`. */
 
 /* ---- the definition, for both backends ---- */
 
-/* Returns the integer in a position's channel if it is from 0 to `end` - 1, else -1. */
+/* Returns the coordinate v truncated to an integer, or -1 if it is not from 0 to `end` - 1. */
 GI_HOST_DEVICE static inline int gi_scatter_index(float v, int end)
 {
     int index = v >= 0 && v < 2147483648.0f ? (int)v : -1;
     return index < end ? index : -1;
 }
 
-/* Returns the channel, of `nvalues`, from which channel c of `channels` is taken; -1: it is alpha
- * at full scale. */
+/* Returns which of `nvalues` channels gives channel c of `channels`; -1: alpha is full scale. */
 GI_HOST_DEVICE static inline int gi_scatter_channel(int c, int channels, int nvalues)
 {
     int colours = nvalues - (nvalues % 2 == 0);

@@ -1,10 +1,10 @@
-/* Counts colours by sorting: LSD radix sort of colours as numbers, a byte at a time.
+/* Counts colours by sorting them as integers: LSD radix sort, one byte per pass.
  * SPDX-License-Identifier: MIT */
 #include "kernels/color.h"
 
 #include <stdlib.h>
 
-/* Sorts `from` into `to` by one byte. Returns false if all colours have the same byte. */
+/* Sorts `from` into `to` by one byte. Returns false at once if all have the same byte. */
 static bool sort_byte(uint64_t *to, const uint64_t *from, size_t n, unsigned byte)
 {
     size_t counts[256] = {0}, at = 0;

@@ -1,4 +1,4 @@
-/* Exact integers of several words, and the joining of partial reductions.
+/* Arithmetic on integers of several words, and the addition of partial reductions.
  * SPDX-License-Identifier: MIT */
 #include "kernels/statistics.h"
 

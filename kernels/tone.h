@@ -14,75 +14,79 @@
 extern "C" {
 #endif
 
-/* The result for a sample a of `src`; then the last step, as for all primitives. */
+/* The result for a sample a of `src`, before the last step. */
 enum gi_pointwise_op {
-    GI_POINTWISE_AFFINE, /* fmaf(scale, a, offset), both of a's channel */
-    GI_POINTWISE_TABLE, /* entry a of the table of a's channel; GI_F32: gi_unit_bin(a), NaN stays */
+    GI_POINTWISE_AFFINE, /* fmaf(scale, a, offset), with those of its channel */
+    GI_POINTWISE_TABLE,  /* table[channel][a]; GI_F32: table[channel][gi_unit_bin(a)], NaN stays */
 };
 
 struct gi_pointwise {
     enum gi_pointwise_op op;
-    bool alpha_too; /* alpha is a channel like the others; else the result has the alpha of `src` */
+    bool alpha_too; /* true: alpha is computed like colours; false: it is copied */
     float scale[GI_MAX_CHANNELS], offset[GI_MAX_CHANNELS]; /* AFFINE: a factor; sample units */
-    /* TABLE: 256 or 65536 entries of the images' type for each channel, of GI_F32 numbers; alpha's
-     * (the last) looked at only where `alpha_too`; several may be the same one, which is quicker.
-     * NULL, of GI_F32 only: the channel stays. Host memory, read before the primitive returns. */
+    /* TABLE: one table per channel with 256 or 65536 entries of the type of the images (GI_F32:
+     * floats). The table of alpha, the last channel, is read only with `alpha_too`. Equal pointers
+     * are faster. NULL (GI_F32 only): the channel is unchanged. Host memory, read before the
+     * primitive returns. */
     const void *table[GI_MAX_CHANNELS];
 };
 
-/* pointwise: `dst` may be `src` itself, the same samples at the same stride. Errors too:
- * GI_E_UNSUPPORTED for a type that the operation does not take. */
+/* pointwise: `dst` may be `src` itself, with the same data and stride. Additional error:
+ * GI_E_UNSUPPORTED if the operation does not take the sample type. */
 
-/* threshold: colour samples become full scale where (sample > above) != invert, else 0; alpha is
+/* threshold: a colour sample becomes full scale if (sample > above) != invert, else 0. Alpha is
  * copied. `dst` may be `src`. */
 struct gi_threshold {
     float above; /* sample units */
     bool invert;
 };
 
-enum { GI_CLAHE_MAX = 256 }; /* tiles per side: more would have only a few pixels each */
+enum { GI_CLAHE_MAX = 256 }; /* tiles per side; more would have only a few pixels each */
 
 /* Contrast-limited adaptive histogram equalization (K. Zuiderveld, Graphics Gems IV, 1994), with
- * the same bytes as OpenCV's CLAHE. Let B be 256 or 65536. The image is cut into across x down
- * tiles of one size; where one of its sides does not divide, both are first made longer, by n -
- * side % n pixels of GI_BORDER_REFLECT101. A tile has N samples. Its counts above L = max(1,
- * (int)(clip * N / B)) are taken off (clip 0: none is); with E their sum every count grows by E /
- * B, and of the rest r = E % B the counts of 0, s, 2 s ..., r of them, by one more, s = max(1, B /
- * r). The tile's table has for v the sum of the counts up to v, as float, times ((float)(B - 1) /
- * (float)N), rounded half to even, full scale at most.
+ * the same bytes as OpenCV's CLAHE. Let B be the number of levels, 256 or 65536.
  *
- * A pixel is looked up in the tables about it, all in float without fmaf: X = x * (1 / tile width)
- * - 1/2, i = floor(X), a = X - i, and so j and b of y; tiles i and i + 1, j and j + 1, those
- * outside being the nearest ones. With p = T(j, i), q = T(j, i + 1), r and s so of row j + 1: f =
- * (p * (1 - a) + q * a) * (1 - b) + (r * (1 - a) + s * a) * b. Then the last step.
+ * The image is cut into across x down tiles of one size, with N samples each. If the width or the
+ * height is not divisible, both are first extended by n - side % n pixels, n being the tiles of
+ * that side, under GI_BORDER_REFLECT101. Counts of a tile's histogram are limited to L = max(1,
+ * (int)(clip * N / B)), except if clip is 0. The excess E is spread: every count grows by E / B,
+ * and r = E % B counts (those of the levels 0, s, 2 s ..., with s = max(1, B / r)) grow by one
+ * more. Entry v of the tile's table is the sum of the counts up to v, as float, times ((float)(B -
+ * 1) / (float)N), rounded half to even, at most full scale.
  *
- * Floats count and are looked up as gi_unit_bin(), B being 65536; f / 65535 is the result, of NaN
+ * A pixel is interpolated between the tables T of the four nearest tiles, in float without fmaf.
+ * Horizontally X = x * (1 / tile width) - 1/2, i = floor(X), a = X - i; vertically y gives j and b.
+ * If tile i, i + 1, j or j + 1 is outside, the nearest tile is used. With p = T(j, i), q = T(j, i +
+ * 1), r = T(j + 1, i), s = T(j + 1, i + 1) the result is
+ *   f = (p * (1 - a) + q * a) * (1 - b) + (r * (1 - a) + s * a) * b; then the last step.
+ *
+ * The level of a float is gi_unit_bin() of it, B is 65536, the result is f / 65535; NaN gives
  * NaN. */
 struct gi_clahe {
     int across, down; /* tiles, 1 to GI_CLAHE_MAX */
-    double clip;      /* times the mean of the counts; 0: no limit */
-    /* The tables of the whole image, [set][tile][value], of 8 or 16 bits, in host memory, read
-     * before the primitive returns; `src` is then the band of rows y and on of an image that is
-     * `height` rows high. The content of `judge` is not used then; if it is set there is one table
-     * set. NULL: `src` is the whole image. */
+    double clip;      /* limit of counts in units of their mean; 0: no limit */
+    /* The tables of the whole image, [set][tile][value], of 8 or 16 bits; host memory, read before
+     * the primitive returns. There is one set per colour channel, or a single one if `judge` is
+     * set, whose samples are then not read. `src` is the band that begins at row y of an image of
+     * `height` rows. NULL: `src` is the whole image, and tables are made from it. */
     const void *tables;
     int y, height;
-    /* The image that tables are made of, which serve all colour channels: one channel, the size and
-     * type of `src`. NULL: each channel has its own tables. */
+    /* An image of one channel, with the size and type of `src`, from which the tables of all colour
+     * channels are made. NULL: each channel has its own tables. */
     const struct gi_image *judge;
 };
 
 /* clahe: fewer than 2^32 pixels. Alpha is copied. */
 
-/* One side of the image, along x or y. */
+/* The division of the image along x or along y. */
 struct gi_clahe_side {
     int n, tiles; /* pixels of the image; tiles */
-    int tile;     /* pixels of a tile, including those outside the image */
+    int tile;     /* pixels of a tile along this side, those outside the image included */
     float inverse;
 };
 
-/* Returns the tile whose centre precedes the pixel, -1 to tiles - 1; *weight is the weight of the
- * next tile. */
+/* Returns the last tile whose centre is at or before pixel `at`, -1 to tiles - 1; *weight is the
+ * weight of the next tile. */
 GI_HOST_DEVICE static inline int gi_clahe_tile(const struct gi_clahe_side *side, int at,
                                                float *weight)
 {
@@ -92,24 +96,23 @@ GI_HOST_DEVICE static inline int gi_clahe_tile(const struct gi_clahe_side *side,
     return (int)before;
 }
 
-/* Returns tile `i`, or the nearest existing one. */
+/* Returns i, limited to the tiles that exist. */
 GI_HOST_DEVICE static inline int gi_clahe_nearest(const struct gi_clahe_side *side, int i)
 {
     return i < 0 ? 0 : i < side->tiles ? i : side->tiles - 1;
 }
 
-/* Rounds half to even, for 0 to 65535, in a form that compilers vectorise. */
+/* Rounds a float from 0 to 65535 half to even, in a form that compilers vectorise. */
 static inline uint32_t gi_clahe_rounded(float f)
 {
     return (uint32_t)(int32_t)((f + 8388608.0f) - 8388608.0f);
 }
 
-/* How the counts of a tile are clipped before they are accumulated. */
+/* How the counts of a tile are clipped and the excess is spread, before they are accumulated. */
 struct gi_clahe_cut {
-    uint32_t limit; /* counts are limited to this */
-    uint32_t each,
-        extra;     /* then `each` is added to every count, and one more to `extra` of them: */
-    uint32_t step; /* those of 0, step, 2 * step ... */
+    uint32_t limit;       /* counts are limited to this */
+    uint32_t each, extra; /* `each` is added to every count, and 1 more to `extra` of them: */
+    uint32_t step;        /* those of 0, step, 2 * step ... */
 };
 
 GI_HOST_DEVICE static inline void gi_clahe_share(struct gi_clahe_cut *cut, uint32_t clipped,
@@ -120,7 +123,8 @@ GI_HOST_DEVICE static inline void gi_clahe_share(struct gi_clahe_cut *cut, uint3
     cut->step = cut->extra ? bins / cut->extra : 1;
 }
 
-/* The two sides; `limit` of the counts, UINT32_MAX for none; `scale` of the tables. */
+/* Constants of all tiles: the two sides, the limit of counts (UINT32_MAX: none), and the scale of
+ * the tables. */
 struct gi_clahe_shape {
     struct gi_clahe_side x, y;
     uint32_t bins, limit;
@@ -178,37 +182,37 @@ static inline void gi_clahe_fill(void *table, uint32_t *counts, const struct gi_
 
 enum { GI_LOCAL_LEVELS = 1 << 20 }; /* that floats are taken for */
 
-/* A sample counts as a whole number v, its level: of GI_U8 and GI_U16 itself, of GI_F32 (sample -
- * lo) * scale in double, 0 where that is below 0 or NaN, GI_LOCAL_LEVELS - 1 where it is above, +
- * 0.5, cut off. Border values of GI_U8 and GI_U16 are rounded to integers (half to even, saturated)
- * first.
+/* Local threshold. A sample has a level v, an integer: the sample itself for GI_U8 and GI_U16; for
+ * GI_F32 (sample - lo) * scale in double, limited to 0 to GI_LOCAL_LEVELS - 1 (NaN gives 0), plus
+ * 0.5, truncated. Border values of GI_U8 and GI_U16 are first rounded to integers (half to even,
+ * saturated).
  *
- * With S the sum of the levels of the k x k samples around one, Q that of their squares, both
- * exact, and N = k * k, a sample is above its threshold where, all in double,
- *   A > 0, A = (N * v - S) + shift, where `mean`; else with
- *   D = N * Q - S * S, 0 or more, exact and then rounded as gi_local_spread() does,
- *   A = fma(part, S, (N * v - S) + shift), and where swell is not 0
- *       A - (swell * E(decay * u)) * u, u = S - base, E as gi_local_fall(),
- *   t = fma(slope, S, level):
- *   A > t * sqrt(D), that is t < 0 ? A > 0 || A * A < t * t * D : A > 0 && A * A > t * t * D. */
+ * Let S be the sum of the levels of the k x k samples around a sample, Q the sum of their squares
+ * (both exact), and N = k * k. With `mean` a sample is above its threshold if A > 0, where A =
+ * (N * v - S) + shift. Else it is above if A > t * sqrt(D), in double, with
+ *   D = N * Q - S * S, 0 or more, exact and then rounded as gi_local_spread() does;
+ *   A = fma(part, S, (N * v - S) + shift), and if swell is not 0 this A
+ *       minus (swell * E(decay * u)) * u, where u = S - base and E is gi_local_fall();
+ *   t = fma(slope, S, level).
+ * The test is computed as t < 0 ? A > 0 || A * A < t * t * D : A > 0 && A * A > t * t * D. */
 struct gi_local {
     int k; /* odd, 1 to GI_TAPS_MAX */
     bool mean, invert;
     double lo, scale; /* GI_F32 */
     double shift, part, slope, level, swell, decay, base;
-    int above, below; /* rows at the top and at the bottom that gi_local_spread_fn ignores */
+    int above, below; /* rows at the top and at the bottom that local_spread ignores */
     struct gi_border_spec border;
 };
 
-/* local_threshold: colour samples become full scale where (above its threshold) != invert, else 0;
- * alpha is copied. Each channel separately.
+/* local_threshold: a colour sample becomes full scale if (it is above its threshold) != invert,
+ * else 0. Alpha is copied. Each channel is processed separately.
  *
- * local_spread: the result is the maximum D of the colour samples, except those in spec->above and
- * spec->below rows. Waits. */
+ * local_spread: returns the maximum D of all colour samples, without the first spec->above and the
+ * last spec->below rows. Waits. */
 
-/* Bernsen's threshold: let l and g be the minimum and maximum around a sample v, all in double. If
- * g - l is less than `contrast`, v is above its threshold if l + g > full scale; otherwise if 2 * v
- * - (l + g) > `more`. No comparison with NaN holds. */
+/* Bernsen's threshold, in double. Let l and g be the minimum and the maximum around a sample v. If
+ * g - l < contrast, v is above its threshold if l + g > full scale; else if 2 * v - (l + g) > more.
+ * Comparisons with NaN are false. */
 struct gi_bernsen {
     const struct gi_image *least, *greatest; /* shaped as the source, on the backend */
     double contrast, more;
@@ -223,15 +227,15 @@ GI_HOST_DEVICE static inline uint32_t gi_local_float(const struct gi_local *spec
     return (uint32_t)((v < most ? v : most) + 0.5);
 }
 
-/* Returns whether a sample is above its threshold as defined by gi_bernsen. */
+/* Returns whether sample v is above its threshold, as gi_bernsen defines it. */
 GI_HOST_DEVICE static inline bool gi_bernsen_above(const struct gi_bernsen *spec, double full,
                                                    double v, double l, double g)
 {
     return g - l < spec->contrast ? l + g > full : 2 * v - (l + g) > spec->more;
 }
 
-/* n * squares - sum * sum in 128 bits, then the upper half times 2^64 plus the lower one, each in
- * double. */
+/* Returns D: n * squares - sum * sum in 128 bits, converted to double by its upper half times 2^64
+ * plus its lower half, each rounded to double. */
 GI_HOST_DEVICE static inline double gi_local_spread(uint64_t n, uint64_t sum, uint64_t squares)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -239,8 +243,8 @@ GI_HOST_DEVICE static inline double gi_local_spread(uint64_t n, uint64_t sum, ui
     return (double)(uint64_t)(spread >> 64) * 0x1p64 + (double)(uint64_t)spread;
 }
 
-/* About e^-x, x limited to -700 to 700: 2^-m times the first 14 terms of the series of e^-r, from
- * the last one on, x = m * ln 2 + r. */
+/* Returns an approximation of e^-x, with x limited to -700 to 700. With x = m * ln 2 + r it is 2^-m
+ * times the first 14 terms of the series of e^-r, summed from the last term on. */
 GI_HOST_DEVICE static inline double gi_local_fall(double x)
 {
     const double whole = 0x1.8p52; /* added, it leaves no fractions */
@@ -256,7 +260,8 @@ GI_HOST_DEVICE static inline double gi_local_fall(double x)
     return sum * power;
 }
 
-/* Whether a sample is above its threshold; not for `mean`. `rest` is N * v - S, `spread` is D. */
+/* Returns whether a sample is above its threshold (without `mean`); rest = N * v - S, spread =
+ * D. */
 GI_HOST_DEVICE static inline bool gi_local_above(const struct gi_local *spec, double rest,
                                                  double sum, double spread)
 {

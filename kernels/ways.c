@@ -1,4 +1,4 @@
-/* Which way runs: forced ones, and the list of those that ran.
+/* Chooses the way that runs: keeps the forced ways and the log of those that ran.
  * SPDX-License-Identifier: MIT */
 #include "kernels/ways.h"
 
@@ -77,8 +77,8 @@ int gi_way_next(const struct gi_queue *queue, const struct gi_ways *ways, int i)
     return gi_way_at(ways, i + 1) ? i + 1 : -1;
 }
 
-/* Returns the use of a way in a list of *n uses with room for `room`, which it enters if it is new;
- * NULL: the list is full. Instruction levels have tables of their own, so names are compared. */
+/* Returns the entry of a way in a list of *n uses, which is added if it is new; NULL: the list is
+ * full (`room` entries). Compares names, because each instruction level has its own table. */
 static struct gi_way_use *find_use(struct gi_way_use *uses, int *n, int room, const char *primitive,
                                    const char *way)
 {
@@ -154,7 +154,7 @@ int gi_ways_used(const struct gi_kernels *k, struct gi_way_use *uses, int max)
     return n;
 }
 
-/* Whether a primitive has run; `list` is filled with the names of all that have. */
+/* Returns whether a primitive has run; fills `list` with the names of all that have. */
 static bool has_run(const char *primitive, char *list, size_t room)
 {
     bool found = false;
@@ -208,7 +208,7 @@ static int find_way(const struct gi_ways *ways, const char *name)
     return -1;
 }
 
-/* Says what there is: ways of the primitive, or the primitives that there are. */
+/* Fails with a message that lists the ways of the primitive; without `ways`, all primitives. */
 static enum gi_status fail_unknown(const struct gi_kernels *k, const struct gi_ways *ways,
                                    const char *entry, struct gi_err *err)
 {

@@ -1,7 +1,7 @@
 /* gpuimg channels: permutes the channels of an image, writes them to separate files, or joins
  * channels of several images.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch.h"
+#include "cli/run/driver.h"
 #include "cli/inputs/file_batch.h"
 #include "cli/run/imaging.h"
 #include "cli/command.h"
@@ -9,7 +9,6 @@
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
 #include "cli/run/output.h"
-#include "cli/run/session.h"
 #include "kernels/color.h"
 
 #include <stdlib.h>
@@ -19,13 +18,13 @@ enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SOURCES = GI_PERMUTE_CHANNELS_
 
 extern const struct gi_filter gi_filter_channels;
 
-/* One run of the command. */
-struct job {
-    void *const *params;
-    struct gi_io_params io;
-    struct gi_session *session;
-    struct gi_image srcs[SOURCES];
-    struct gi_metadata metadata; /* of the first image */
+/* What a verb does with each image. */
+struct verb_work {
+    bool alpha;         /* alpha comes from the second source; otherwise channels as `order` says */
+    const char *order;  /* NULL: as the operation's default */
+    char *const *paths; /* of one image: the sources, of split the outputs; NULL: the item's */
+    int n;              /* number of sources, of split of outputs */
+    struct gi_image mask; /* second source of all images; width 0: each has its own */
 };
 
 /* --order, the filter's first option. */
@@ -36,50 +35,24 @@ static const char *order_of(const void *params)
     return order;
 }
 
-static enum gi_status load(struct job *job, int i, const char *path, struct gi_err *err)
-{
-    struct gi_step step = {.filter = &gi_filter_channels, .params = job->params[SET_FILTER]};
-    struct gi_file_info info;
-    return gi_session_load(job->session, &job->srcs[i], i ? NULL : &job->metadata, &info, path,
-                           &job->io, &step, 1, err);
-}
-
-/* Returns parameters with another order; the caller frees them. NULL on an error. */
-static void *params_of(const char *order, struct gi_err *err)
-{
-    void *params = calloc(1, gi_filter_channels.params_nbytes);
-    if (!params) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: channels");
-        return NULL;
-    }
-    gi_options_default(params, gi_filter_channels.options);
-    if (!gi_option_read(params, &gi_filter_channels.options[0], order, err))
-        return params;
-    free(params);
-    return NULL;
-}
-
-/* Writes the channels `order` (NULL: the given one) of the first n sources. */
-static enum gi_status make(struct job *job, int n, const char *order, const char *path,
+/* Makes *made: the channels `order` of the first of n images and those behind it. */
+static enum gi_status make(struct gi_image *made, struct gi_imaging *imaging, struct gi_item *item,
+                           const struct gi_image *images, int n, const char *order,
                            struct gi_err *err)
 {
-    void *params = order ? params_of(order, err) : NULL;
-    struct gi_image made;
-    enum gi_status status = order && !params ? err->status : GI_OK;
-    struct gi_step step = {.filter = &gi_filter_channels,
-                           .params = order ? params : job->params[SET_FILTER],
-                           .others = job->srcs + 1,
-                           .nothers = n - 1};
-    struct gi_side side = {.others = job->srcs + 1};
+    void *params = calloc(1, gi_filter_channels.params_nbytes);
+    if (!params)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: channels");
+    gi_options_default(params, gi_filter_channels.options);
+    enum gi_status status =
+        order ? gi_option_read(params, &gi_filter_channels.options[0], order, err) : GI_OK;
+    const struct gi_step step = {.filter = &gi_filter_channels,
+                                 .params = params,
+                                 .others = n > 1 ? images + 1 : NULL,
+                                 .nothers = n - 1};
     if (!status)
-        status = gi_session_run(job->session, &made, &job->srcs[0], &step, 1, &side, err);
+        status = gi_imaging_step(imaging, &item->line, made, images, &step, NULL, err);
     free(params);
-    if (status)
-        return status;
-    const struct gi_device_params *device = job->params[SET_DEVICE];
-    status =
-        gi_cli_save(&made, &job->metadata, path, &job->io, gi_thread_count(device->threads), err);
-    gi_image_free(&made);
     return status;
 }
 
@@ -106,39 +79,59 @@ static enum gi_status check_outputs(char **operands, int noperands, const struct
 
 static const char *const letters[] = {"k", "ka", "rgb", "rgba"}; /* by number of channels, from 1 */
 
-static enum gi_status split(struct job *job, char **operands, int noperands, struct gi_err *err)
+static enum gi_status split_channel(const struct verb_work *work,
+                                    const struct gi_batch_files *files, struct gi_imaging *imaging,
+                                    struct gi_item *item, const struct gi_image *image,
+                                    const struct gi_metadata *metadata, int c,
+                                    struct gi_bundle *bundle, struct gi_err *err)
 {
-    enum gi_status status = load(job, 0, operands[1], err);
-    int n = job->srcs[0].channels;
-    if (!status && n != noperands - 2)
+    const char letter[] = {letters[image->channels - 1][c], '\0'};
+    char *path = NULL;
+    struct gi_image made = {0};
+    enum gi_status status = GI_OK;
+    if (files)
+        status = gi_batch_part(&path, files, item, letter, err);
+    if (!status)
+        status = make(&made, imaging, item, image, 1, letter, err);
+    if (status && files)
+        gi_err_prefix(err, "%s", item->line.input);
+    if (!status)
+        status = gi_imaging_save_part(imaging, item, &made, metadata, files ? path : work->paths[c],
+                                      bundle, err);
+    gi_image_free(&made);
+    free(path);
+    return status;
+}
+
+static enum gi_status split_item(void *self, const struct gi_batch_files *files,
+                                 struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_err *err)
+{
+    const struct verb_work *work = self;
+    struct gi_image image = {0};
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info;
+    struct gi_bundle *bundle = NULL;
+    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
+    int n = image.channels;
+    if (!status && !files && n != work->n)
         status = gi_fail(err, GI_E_USAGE, "%s: has %d channel%s (%s): want as many outputs, not %d",
-                         operands[1], n, n == 1 ? "" : "s", letters[n - 1], noperands - 2);
+                         item->line.input, n, n == 1 ? "" : "s", letters[n - 1], work->n);
     if (!status)
-        status = gi_bundle_new(&job->io.bundle, true, err);
+        status = gi_bundle_new(&bundle, !files, err);
     for (int c = 0; c < n && !status; c++)
-        status = make(job, 1, (char[]){letters[n - 1][c], '\0'}, operands[2 + c], err);
+        status = split_channel(work, files, imaging, item, &image, &metadata, c, bundle, err);
     if (!status)
-        status = gi_bundle_commit(&job->io.bundle, err);
-    gi_bundle_abandon(&job->io.bundle);
+        status = gi_bundle_commit(&bundle, err);
+    gi_bundle_abandon(&bundle);
+    if (!status && files)
+        gi_item_note_output(item);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
     return status;
 }
 
 /* ---- join, alpha ---- */
-
-static enum gi_status load_all(struct job *job, char **paths, int n, struct gi_err *err)
-{
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < n && !status; i++)
-        status = load(job, i, paths[i], err);
-    return status;
-}
-
-static enum gi_status join(struct job *job, char **operands, int noperands, struct gi_err *err)
-{
-    int n = noperands - 2;
-    enum gi_status status = load_all(job, operands + 1, n, err);
-    return status ? status : make(job, n, NULL, operands[noperands - 1], err);
-}
 
 /* Chooses the order that takes alpha from the gray of the mask, or from its alpha. Errors name both
  * files. */
@@ -160,113 +153,47 @@ static enum gi_status alpha_order(const char **order, const struct gi_image *ima
     return GI_OK;
 }
 
-static enum gi_status set_alpha(struct job *job, char **operands, int noperands, struct gi_err *err)
+/* Loads the sources behind the first. */
+static enum gi_status load_further(struct gi_image *images, const struct verb_work *work,
+                                   struct gi_imaging *imaging, struct gi_item *item,
+                                   struct gi_err *err)
 {
-    const char *order;
-    (void)noperands;
-    enum gi_status status = load_all(job, operands + 1, 2, err);
-    if (!status)
-        status = alpha_order(&order, &job->srcs[0], operands[1], &job->srcs[1], operands[2], err);
-    return status ? status : make(job, 2, order, operands[3], err);
-}
-
-/* ---- of many images ---- */
-
-/* Makes *made: the channels `order` of an image and of `other`, NULL if there is none. */
-static enum gi_status order_item(struct gi_image *made, struct gi_imaging *imaging,
-                                 struct gi_item *item, const struct gi_image *image,
-                                 const struct gi_image *other, const char *order,
-                                 struct gi_err *err)
-{
-    void *params = params_of(order, err);
-    if (!params)
-        return err->status;
-    enum gi_status status =
-        gi_imaging_step(imaging, item, made, image, &gi_filter_channels, params, other, err);
-    free(params);
-    return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
-}
-
-static enum gi_status split_channel(const struct gi_batch_files *files, struct gi_imaging *imaging,
-                                    struct gi_item *item, const struct gi_image *image,
-                                    const struct gi_metadata *metadata, const char *letter,
-                                    struct gi_bundle *bundle, struct gi_err *err)
-{
-    char *path = NULL;
-    struct gi_image made = {0};
-    enum gi_status status = gi_batch_part(&path, files, item, letter, err);
-    if (!status)
-        status = order_item(&made, imaging, item, image, NULL, letter, err);
-    if (!status)
-        status = gi_imaging_save_part(imaging, item, &made, metadata, path, bundle, err);
-    gi_image_free(&made);
-    free(path);
-    return status;
-}
-
-static enum gi_status split_item(void *self, const struct gi_batch_files *files,
-                                 struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_err *err)
-{
-    struct gi_image image = {0};
-    struct gi_metadata metadata = {0};
-    struct gi_file_info info;
-    struct gi_bundle *bundle = NULL;
-    (void)self;
-    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
-    if (!status)
-        status = gi_bundle_new(&bundle, false, err);
-    for (int c = 0; c < image.channels && !status; c++) {
-        const char letter[] = {letters[image.channels - 1][c], '\0'};
-        status = split_channel(files, imaging, item, &image, &metadata, letter, bundle, err);
+    enum gi_status status = GI_OK;
+    if (work->mask.width) {
+        images[1] = work->mask;
+        images[1].owner = GI_OWNER_NONE;
+        return GI_OK;
     }
-    if (!status)
-        status = gi_bundle_commit(&bundle, err);
-    gi_bundle_abandon(&bundle);
-    if (!status)
-        gi_item_note_output(item);
-    gi_image_free(&image);
-    gi_metadata_free(&metadata);
+    for (int i = 1; i < work->n && !status; i++)
+        status =
+            gi_imaging_load_further(imaging, item, &images[i],
+                                    work->paths ? work->paths[i] : item->line.beside, NULL, 0, err);
     return status;
 }
 
-/* The masks from which alpha is taken. */
-struct masks {
-    const struct gi_io_params *io;
-    struct gi_image all; /* width 0: each image has its own */
-};
-
-static enum gi_status set_item_alpha(const struct masks *masks, struct gi_imaging *imaging,
-                                     struct gi_item *item, struct gi_image *made,
-                                     const struct gi_image *image, struct gi_err *err)
+/* Makes one image of the channels of several. */
+static enum gi_status join_item(void *self, const struct gi_batch_files *files,
+                                struct gi_imaging *imaging, struct gi_item *item,
+                                struct gi_err *err)
 {
-    struct gi_loading loading = {.allocator = gi_imaging_allocator(imaging)};
-    struct gi_image own = {0};
-    const struct gi_image *mask = masks->all.width ? &masks->all : &own;
-    const char *order;
-    enum gi_status status = masks->all.width ? GI_OK
-                                             : gi_cli_load_by(&own, NULL, NULL, item->line.beside,
-                                                              masks->io, &loading, err);
-    if (!status)
-        status = alpha_order(&order, image, item->line.input, mask, item->line.beside, err);
-    if (!status)
-        status = order_item(made, imaging, item, image, mask, order, err);
-    gi_image_free(&own);
-    return status;
-}
-
-static enum gi_status alpha_item(void *self, const struct gi_batch_files *files,
-                                 struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_err *err)
-{
-    struct gi_image image = {0}, made = {0};
+    const struct verb_work *work = self;
+    struct gi_image images[SOURCES] = {{0}}, made = {0};
     struct gi_metadata metadata = {0};
     struct gi_file_info info;
-    (void)files;
-    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
+    const char *order = work->order;
+    enum gi_status status = gi_imaging_load(imaging, item, &images[0], &metadata, &info, err);
     if (!status)
-        status = set_item_alpha(self, imaging, item, &made, &image, err);
-    gi_image_free(&image);
+        status = load_further(images, work, imaging, item, err);
+    if (!status && work->alpha)
+        status = alpha_order(&order, &images[0], item->line.input, &images[1],
+                             work->paths ? work->paths[1] : item->line.beside, err);
+    if (!status) {
+        status = make(&made, imaging, item, images, work->n, order, err);
+        if (status && files)
+            gi_err_prefix(err, "%s", item->line.input);
+    }
+    for (int i = 0; i < SOURCES; i++)
+        gi_image_free(&images[i]);
     if (!status)
         status = gi_imaging_save(imaging, item, &made, &metadata, false, err);
     gi_image_free(&made);
@@ -274,38 +201,42 @@ static enum gi_status alpha_item(void *self, const struct gi_batch_files *files,
     return status;
 }
 
+/* ---- of many images ---- */
+
 /* Splits each of many images; `operands` begin with the verb. */
 static enum gi_status split_many(struct gi_batch_job *job, char **operands, int noperands,
                                  struct gi_err *err)
 {
-    const struct gi_batch_work work = {.results = GI_BATCH_A_FILE_A_CHANNEL, .run = split_item};
+    struct verb_work split = {0};
+    const struct gi_batch_work work = {
+        .results = GI_BATCH_A_FILE_A_CHANNEL, .self = &split, .run = split_item};
     job->work = &work;
     job->text = "channels split";
-    return gi_batch_run(job, operands + 1, noperands - 1, err);
+    return gi_drive(job, operands + 1, noperands - 1, err);
 }
 
 static enum gi_status alpha_many(struct gi_batch_job *job, char **operands, int noperands,
                                  struct gi_err *err)
 {
     const struct gi_device_params *device = job->params[SET_DEVICE];
-    struct masks masks = {.io = job->params[SET_IO]};
+    struct verb_work join = {.alpha = true, .n = 2};
     const char *mask = noperands > 1 ? operands[noperands - 1] : NULL;
     const struct gi_batch_work work = {
-        .beside = mask, .beside_option = "MASK", .self = &masks, .run = alpha_item};
+        .beside = mask, .beside_option = "MASK", .self = &join, .run = join_item};
     char *text = NULL;
     if (!mask)
         return gi_fail(err, GI_E_USAGE, "alpha: want INPUT... MASK");
     enum gi_status status = GI_OK;
     if (!strchr(mask, '{'))
-        status = gi_cli_load(&masks.all, NULL, NULL, mask, masks.io,
+        status = gi_cli_load(&join.mask, NULL, NULL, mask, job->params[SET_IO],
                              gi_thread_count(device->threads), NULL, err);
     if (!status && asprintf(&text, "channels alpha '%s'", mask) < 0)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a mask's name");
     job->work = &work;
     job->text = text;
     if (!status)
-        status = gi_batch_run(job, operands + 1, noperands - 2, err);
-    gi_image_free(&masks.all);
+        status = gi_drive(job, operands + 1, noperands - 2, err);
+    gi_image_free(&join.mask);
     free(text);
     return status;
 }
@@ -315,14 +246,15 @@ static enum gi_status alpha_many(struct gi_batch_job *job, char **operands, int 
 static const struct verb {
     const char *name, *operands;
     int least, most; /* number of operands, with the verb */
-    enum gi_status (*run)(struct job *job, char **operands, int noperands, struct gi_err *err);
+    enum gi_status (*run)(void *self, const struct gi_batch_files *files,
+                          struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
     /* For many images, without an OUTPUT; NULL: this verb makes one image of several. */
     enum gi_status (*run_many)(struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 } verbs[] = {
-    {"split", "INPUT OUTPUT...", 3, 2 + GI_MAX_CHANNELS, split, split_many},
-    {"join", "INPUT... OUTPUT", 3, 2 + SOURCES, join, NULL},
-    {"alpha", "INPUT MASK OUTPUT", 4, 4, set_alpha, alpha_many},
+    {"split", "INPUT OUTPUT...", 3, 2 + GI_MAX_CHANNELS, split_item, split_many},
+    {"join", "INPUT... OUTPUT", 3, 2 + SOURCES, join_item, NULL},
+    {"alpha", "INPUT MASK OUTPUT", 4, 4, join_item, alpha_many},
 };
 
 static const struct verb *verb_of(const char *word)
@@ -339,27 +271,24 @@ static enum gi_status check_verb(const struct verb *verb, void *const *params, c
     const struct gi_io_params *io = params[SET_IO];
     if (noperands < verb->least || noperands > verb->most)
         return gi_fail(err, GI_E_USAGE, "%s: want %s", verb->name, verb->operands);
-    return verb->run == split ? check_outputs(operands, noperands, io, err)
-                              : gi_cli_check_save(operands[noperands - 1], io, err);
+    return verb->run == split_item ? check_outputs(operands, noperands, io, err)
+                                   : gi_cli_check_save(operands[noperands - 1], io, err);
 }
 
-static enum gi_status run_verb(const struct verb *verb, void *const *params, char **operands,
-                               int noperands, struct gi_err *err)
+/* Runs a verb on one image; `operands` begin with it. */
+static enum gi_status run_one(const struct verb *verb, struct gi_batch_job *job, char **operands,
+                              int noperands, struct gi_err *err)
 {
-    struct job job = {.params = params, .io = *(const struct gi_io_params *)params[SET_IO]};
-    enum gi_status status = check_verb(verb, params, operands, noperands, err);
-    if (!status)
-        status = gi_session_new(&job.session, params[SET_DEVICE], err);
-    if (status)
-        return status;
-    const struct gi_batch_params *many = params[SET_BATCH];
-    gi_session_watch(job.session, many->progress, 1);
-    status = verb->run(&job, operands, noperands, err);
-    for (int i = 0; i < SOURCES; i++)
-        gi_image_free(&job.srcs[i]);
-    gi_metadata_free(&job.metadata);
-    gi_session_free(&job.session);
-    return status;
+    bool splits = verb->run == split_item;
+    struct verb_work how = {.alpha = verb->run_many && !splits,
+                            .order = order_of(job->params[SET_FILTER]),
+                            .paths = operands + (splits ? 2 : 1),
+                            .n = noperands - 2};
+    const struct gi_batch_work work = {.self = &how, .run = verb->run};
+    char *names[] = {operands[1], operands[noperands - 1]};
+    enum gi_status status = check_verb(verb, job->params, operands, noperands, err);
+    job->work = &work;
+    return status ? status : gi_drive(job, names, splits ? 1 : 2, err);
 }
 
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
@@ -368,7 +297,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     const struct verb *verb = noperands > 0 ? verb_of(operands[0]) : NULL;
     const struct gi_batch_params *p = params[SET_BATCH];
     bool many = gi_batch_is_wanted(p);
-    if (verb && order_of(params[SET_FILTER]) && verb->run != join)
+    if (verb && order_of(params[SET_FILTER]) && verb->run_many)
         return gi_fail(err, GI_E_USAGE, "%s: takes no --order", verb->name);
     if (verb && many && !verb->run_many)
         return gi_fail(err, GI_E_USAGE,
@@ -376,11 +305,10 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     if (verb && p->report && !many)
         return gi_fail(err, GI_E_USAGE,
                        "--report: is for many images: want --out-dir or --out too");
-    if (verb && many)
-        return verb->run_many(&(struct gi_batch_job){.command = self, .params = params}, operands,
-                              noperands, err);
+    struct gi_batch_job job = {.command = self, .params = params};
     if (verb)
-        return run_verb(verb, params, operands, noperands, err);
+        return many ? verb->run_many(&job, operands, noperands, err)
+                    : run_one(verb, &job, operands, noperands, err);
     if (!order_of(params[SET_FILTER]))
         return gi_fail(err, GI_E_USAGE, "want split, join or alpha in front, or --order LETTERS");
     if (noperands != 2 && !many)

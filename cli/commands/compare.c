@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "cli/run/batch_options.h"
+#include "cli/run/driver.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
@@ -14,8 +14,6 @@
 #include "cli/json.h"
 #include "cli/run/output.h"
 #include "cli/process.h"
-#include "cli/run/session.h"
-#include "cli/run/timing.h"
 #include "cli/log.h"
 #include "filters/statistics/histogram.h"
 
@@ -252,69 +250,80 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
     return status;
 }
 
-/* Compares two loaded images; `io` has the options for writing a picture. */
-static enum gi_status compare(struct gi_session *session, const struct gi_image *a,
-                              const struct gi_image *b, char **names, void *const *params,
-                              const struct gi_io_params *io, struct gi_err *err)
+enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *imaging,
+                               struct gi_item *item, const char *other, const void *bytes,
+                               size_t nbytes, const struct gi_compare_rules *rules,
+                               struct gi_err *err)
 {
-    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
-    const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
-    struct gi_comparison comparison = {0};
-    struct gi_step step = {.filter = &gi_filter_compare,
-                           .params = params[GI_SET_PAIR_FILTER],
-                           .others = b,
-                           .nothers = 1};
-    struct gi_side side = {.others = b, .result = &comparison};
-    enum gi_status status = gi_session_run(session, NULL, a, &step, 1, &side, err);
-    if (status) {
-        gi_err_prefix(err, "%s and %s", names[0], names[1]);
+    const struct gi_step step = {
+        .filter = &gi_filter_compare, .params = rules, .others = &pair->b, .nothers = 1};
+    *pair = (struct gi_compare_pair){0};
+    enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, NULL, err);
+    if (!status)
+        status = gi_imaging_load_further(imaging, item, &pair->b, other, bytes, nbytes, err);
+    if (status)
         return status;
-    }
-    status = report(&comparison, a, b, names, params, io, gi_thread_count(device->threads), err);
-    return status ? status : gi_compare_judge(&comparison.all, p, err);
+    status = gi_imaging_step(imaging, &item->line, NULL, &pair->a, &step, &pair->comparison, err);
+    return status ? gi_err_prefix(err, "%s and %s", item->line.input, other) : GI_OK;
+}
+
+/* One pair. */
+struct one {
+    void *const *params;
+    char **names;
+    struct gi_io_params io; /* for writing a picture */
+};
+
+/* Compares the pair, the work on the only item. */
+static enum gi_status run_item(void *self, const struct gi_batch_files *files,
+                               struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err)
+{
+    const struct one *one = self;
+    const struct gi_device_params *device = one->params[GI_SET_PAIR_DEVICE];
+    struct gi_compare_pair pair;
+    (void)files;
+    enum gi_status status = gi_compare_pair(&pair, imaging, item, one->names[1], NULL, 0,
+                                            one->params[GI_SET_PAIR_FILTER], err);
+    if (!status)
+        status = report(&pair.comparison, &pair.a, &pair.b, one->names, one->params, &one->io,
+                        gi_thread_count(device->threads), err);
+    if (!status)
+        status = gi_compare_judge(&pair.comparison.all, one->params[GI_SET_PAIR_COMPARE], err);
+    gi_image_free(&pair.a);
+    gi_image_free(&pair.b);
+    return status;
 }
 
 /* Compares one pair. */
-static enum gi_status run_pair(void *const *params, char **operands, struct gi_err *err)
+static enum gi_status run_pair(const struct gi_command *command, void *const *params,
+                               char **operands, struct gi_err *err)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
-    const struct gi_batch_params *many = params[GI_SET_PAIRS];
-    struct gi_io_params io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT];
-    struct gi_image a = {0}, b = {0}, mask = {0};
-    struct gi_session *session = NULL;
+    struct one one = {.params = params,
+                      .names = operands,
+                      .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
+    const struct gi_batch_work work = {.self = &one, .run = run_item};
+    const struct gi_batch_job job = {.command = command, .params = params, .work = &work};
+    struct gi_image mask = {0};
     struct gi_junit *junit = NULL;
-    io.quality = GI_DEFAULT_QUALITY;
-    io.compression = GI_DEFAULT_COMPRESSION;
+    one.io.quality = GI_DEFAULT_QUALITY;
+    one.io.compression = GI_DEFAULT_COMPRESSION;
     const char *const outputs[] = {"-", p->diff ? p->diff : p->junit, p->diff ? p->junit : NULL,
                                    NULL};
     const char *const inputs[] = {operands[0], operands[1], p->ignore, NULL};
-    enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
+    enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &one.io, err) : GI_OK;
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
     if (!status)
         status = gi_junit_new(&junit, p->junit, err);
     if (!status)
-        status = gi_session_new(&session, params[GI_SET_PAIR_DEVICE], err);
-    double start = gi_now_ms();
+        status = gi_compare_load_mask(&mask, params[GI_SET_PAIR_FILTER], p, &one.io, err);
     if (!status)
-        gi_session_watch(session, many->progress, 1);
-    if (!status)
-        status = gi_cli_load(&a, NULL, NULL, operands[0], &io, 0, NULL, err);
-    if (!status)
-        status = gi_cli_load(&b, NULL, NULL, operands[1], &io, 0, NULL, err);
-    if (!status)
-        status = gi_compare_load_mask(&mask, params[GI_SET_PAIR_FILTER], p, &io, err);
-    if (!status) {
-        gi_timing_add("decode", gi_now_ms() - start);
-        status = compare(session, &a, &b, operands, params, &io, err);
-    }
-    gi_session_free(&session);
-    gi_image_free(&a);
-    gi_image_free(&b);
+        status = gi_drive(&job, operands, 1, err);
     gi_image_free(&mask);
     gi_junit_add(junit, operands[0], operands[1], status, err->text);
     status = gi_junit_end(&junit, status, err);
-    if (status == GI_E_DIFFERENT && io.quiet)
+    if (status == GI_E_DIFFERENT && one.io.quiet)
         err->text[0] = '\0'; /* which is not printed */
     return status;
 }
@@ -329,7 +338,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         return status;
     return gi_pairs_are_wanted(params, operands, noperands)
                ? gi_pairs_run(command, params, operands, noperands, err)
-               : run_pair(params, operands, err);
+               : run_pair(command, params, operands, err);
 }
 
 const struct gi_command gi_command_compare = {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/run/batch_options.h"
-#include "cli/run/imaging.h"
 #include "cli/inputs/pair_list.h"
 #include "cli/tables/text_batch.h"
 #include "cli/inputs/tar_pairs.h"
@@ -16,7 +15,6 @@
 #include "cli/run/device_options.h"
 #include "cli/json.h"
 #include "cli/process.h"
-#include "cli/run/ready.h"
 #include "cli/log.h"
 
 struct pairs {
@@ -127,54 +125,29 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
     return status;
 }
 
-/* Compares two loaded images; frees the second one. */
-static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
-                              const struct gi_chain *chain, const struct gi_image *a,
-                              struct gi_image *b, struct gi_err *err)
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
 {
-    struct gi_ready ready;
-    struct gi_comparison comparison = {0};
-    enum gi_status status = gi_ready_make(&ready, chain, err);
-    if (!status) {
-        ready.steps[0].others = ready.sides[0].others = b;
-        ready.steps[0].nothers = 1;
-        ready.sides[0].result = &comparison;
-        status = gi_imaging_compute(pairs->imaging, item, NULL, a, &ready, err);
-        ready.sides[0].result = NULL;
-    }
-    gi_ready_free(&ready);
-    if (status)
-        gi_image_free(b);
-    if (status)
-        return gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
+    struct pairs *pairs = self;
+    struct gi_compare_pair pair;
     struct gi_err verdict = {0};
-    bool ok = !gi_compare_judge(&comparison.all, pairs->wishes, &verdict);
-    if (pairs->wishes->diff)
-        status =
-            gi_compare_save_picture(a, b, item->line.output, pairs->params, &pairs->io, 1, err);
-    gi_image_free(b);
+    const void *bytes = NULL;
+    size_t nbytes = 0;
+    if (pairs->rows.files.tar_pairs)
+        bytes = gi_tar_pairs_second(item, &nbytes);
+    enum gi_status status = gi_compare_pair(&pair, pairs->imaging, item, item->line.other, bytes,
+                                            nbytes, pairs->params[GI_SET_PAIR_FILTER], err);
+    bool ok = !status && !gi_compare_judge(&pair.comparison.all, pairs->wishes, &verdict);
+    if (!status && pairs->wishes->diff)
+        status = gi_compare_save_picture(&pair.a, &pair.b, item->line.output, pairs->params,
+                                         &pairs->io, 1, err);
     if (!status)
-        status = put(pairs, item, &comparison, a, ok, err);
+        status = put(pairs, item, &pair.comparison, &pair.a, ok, err);
     if (!status && !ok) { /* read by note() */
         *err = verdict;
         gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
     }
-    return status;
-}
-
-static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
-{
-    struct pairs *pairs = self;
-    struct gi_image a = {0}, b = {0};
-    struct gi_loading loading = {.allocator = gi_imaging_allocator(pairs->imaging)};
-    if (pairs->rows.files.tar_pairs)
-        loading.bytes = gi_tar_pairs_second(item, &loading.nbytes);
-    enum gi_status status = gi_imaging_load(pairs->imaging, item, &a, NULL, NULL, err);
-    if (!status)
-        status = gi_cli_load_by(&b, NULL, NULL, item->line.other, &pairs->io, &loading, err);
-    if (!status)
-        status = compare(pairs, item, gi_imaging_chain(pairs->imaging), &a, &b, err);
-    gi_image_free(&a);
+    gi_image_free(&pair.a);
+    gi_image_free(&pair.b);
     return status;
 }
 
@@ -232,13 +205,10 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
                           .wishes = params[GI_SET_PAIR_COMPARE],
                           .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
     struct gi_batch_files *files = &pairs.rows.files;
-    struct gi_chain_step step = {.filter = command->filter};
-    struct gi_chain chain = {.steps = &step, .n = 1};
-    step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_PAIR_FILTER];
     const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
     const struct gi_batch_job job = {
         .command = command, .params = params, .text = p->tar ? "compare --tar" : NULL};
-    struct gi_imaging_options options = {.chain = &chain, .io = &pairs.io, .device = device};
+    struct gi_imaging_options options = {.io = &pairs.io, .device = device};
     *files = (struct gi_batch_files){.params = p,
                                      .unit = "pairs",
                                      .times = p->report,

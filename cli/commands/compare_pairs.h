@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/inputs/image_files.h"
+#include "cli/run/imaging.h"
 #include "filters/statistics/compare.h"
 
 /* The sets of options of the command. */
@@ -27,6 +28,19 @@ struct gi_compare_params {
     double gain;
     const char *ignore, *junit;
 };
+
+/* Two images and their difference. */
+struct gi_compare_pair {
+    struct gi_image a, b;
+    struct gi_comparison comparison;
+};
+
+/* Loads the image of the item and the other one, which is encoded in `bytes` or, if these are NULL,
+ * in the file `other`, and compares them. The caller frees both images, also after an error. */
+enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *imaging,
+                               struct gi_item *item, const char *other, const void *bytes,
+                               size_t nbytes, const struct gi_compare_rules *rules,
+                               struct gi_err *err);
 
 /* Checks that the limits hold, without any that all samples are equal (within the tolerance). NaN
  * is within no limit. Errors: GI_E_DIFFERENT. */

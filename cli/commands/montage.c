@@ -1,22 +1,15 @@
 /* gpuimg montage: arranges many images in a grid on one sheet.
  * SPDX-License-Identifier: MIT */
-#include "cli/report/n_to_one.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
-#include "cli/run/output.h"
-#include "cli/process.h"
-#include "cli/run/session.h"
-#include "cli/run/timing.h"
-#include "cli/run/watch.h"
+#include "cli/run/n_to_one.h"
 #include "filters/geometry/gravity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SET_OWN, SET_IO, SET_DEVICE };
+enum { SET_OWN, SET_IO };
 
 extern const struct gi_filter gi_filter_resize;
 
@@ -82,23 +75,18 @@ static const struct gi_option options[] = {
      .help = "Pixels around all cells"},
     GI_GRAVITY_OPTION(struct params, "center", "Place of an image in its cell"),
     GI_ADDED_VALUE_OPTION(struct params, border, "Background of the sheet"),
-    GI_N_TO_ONE_OPTION(struct params, report),
-    GI_PROGRESS_OPTION(struct params, progress),
+    GI_N_TO_ONE_OPTIONS(struct params, report, progress),
     {0},
 };
 
 /* The images for the sheet, resized, and their common properties. */
 struct sheet {
     const struct params *params;
-    struct gi_io_params io;
-    struct gi_session *session;
-    struct gi_report report;
-    int threads;
-    struct gi_image *images; /* n images; memory for `room` */
-    int n, room;
+    struct gi_n_to_one job;  /* its metadata is the profile of the first image, as long as all have
+                                the same */
+    struct gi_image *images; /* n images; memory for all */
+    int n;
     int columns, rows, width, height; /* width and height of a cell in pixels */
-    struct gi_metadata metadata;      /* the profile of the first image, as long as all have the
-                                         same */
 };
 
 /* ---- images ---- */
@@ -138,7 +126,7 @@ static void *resize_params(const struct sheet *sheet, struct gi_err *err)
 /* Keeps the profile if every image has the same. */
 static void keep_profile(struct sheet *sheet, const struct gi_metadata *metadata)
 {
-    struct gi_metadata *kept = &sheet->metadata;
+    struct gi_metadata *kept = &sheet->job.metadata;
     if (sheet->n == 0 && metadata->icc && (kept->icc = malloc(metadata->icc_nbytes))) {
         memcpy(kept->icc, metadata->icc, metadata->icc_nbytes);
         kept->icc_nbytes = metadata->icc_nbytes;
@@ -148,29 +136,16 @@ static void keep_profile(struct sheet *sheet, const struct gi_metadata *metadata
     }
 }
 
-static enum gi_status add(struct sheet *sheet, const struct gi_step *step, const char *path,
-                          struct gi_err *err)
+static enum gi_status take(void *self, struct gi_item *item, struct gi_image *image,
+                           struct gi_metadata *metadata, struct gi_err *err)
 {
-    struct gi_image src;
-    struct gi_metadata metadata;
-    struct gi_file_info info;
-    double ms[GI_STAGES] = {0}, start = gi_now_ms();
-    enum gi_status status =
-        gi_session_load(sheet->session, &src, &metadata, &info, path, &sheet->io, step, 1, err);
-    ms[GI_STAGE_DECODE] = gi_now_ms() - start;
-    if (status)
-        return gi_n_to_one_note(&sheet->report, path, NULL, ms, status, err);
-    start = gi_now_ms();
-    status = gi_session_run(sheet->session, &sheet->images[sheet->n], &src, step, 1, NULL, err);
-    ms[GI_STAGE_KERNELS] = gi_now_ms() - start;
-    if (status)
-        gi_err_prefix(err, "%s", path);
-    else
-        keep_profile(sheet, &metadata);
-    sheet->n += !status;
-    gi_image_free(&src);
-    gi_metadata_free(&metadata);
-    return gi_n_to_one_note(&sheet->report, path, &src, ms, status, err);
+    struct sheet *sheet = self;
+    (void)item;
+    (void)err;
+    keep_profile(sheet, metadata);
+    sheet->images[sheet->n++] = *image;
+    *image = (struct gi_image){0};
+    return GI_OK;
 }
 
 /* ---- the sheet ---- */
@@ -241,8 +216,9 @@ static enum gi_status put(const struct sheet *sheet, const struct gi_image *made
     return GI_OK;
 }
 
-static enum gi_status make(const struct sheet *sheet, struct gi_image *made, struct gi_err *err)
+static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
 {
+    const struct sheet *sheet = self;
     struct gi_image shape = shape_of(sheet);
     struct gi_border_params border = sheet->params->border;
     border.mode = GI_BORDER_VALUE;
@@ -253,7 +229,7 @@ static enum gi_status make(const struct sheet *sheet, struct gi_image *made, str
         full.value[c] = gi_type_full_scale(shape.type);
     gi_border_pixel(pixel, &paper, &shape);
     gi_border_pixel(opaque, &full, &shape);
-    enum gi_status status = gi_limits_check(&sheet->io.limits, &shape, err);
+    enum gi_status status = gi_limits_check(&sheet->job.io->limits, &shape, err);
     if (!status)
         status = gi_image_alloc(made, shape.width, shape.height, shape.channels, shape.type, err);
     if (status)
@@ -269,7 +245,7 @@ static enum gi_status make(const struct sheet *sheet, struct gi_image *made, str
 /* ---- the command ---- */
 
 /* Chooses columns, rows and the size of cells for `n` images. */
-static enum gi_status lay_out(struct sheet *sheet, int n, struct gi_err *err)
+static enum gi_status lay_out(struct sheet *sheet, int n, uint64_t max_pixels, struct gi_err *err)
 {
     const struct params *p = sheet->params;
     const struct gi_extent *cell = &p->cell;
@@ -289,74 +265,41 @@ static enum gi_status lay_out(struct sheet *sheet, int n, struct gi_err *err)
                        sheet->columns, sheet->rows, (long long)sheet->columns * sheet->rows);
     double pixels = ((double)sheet->width + p->gap) * sheet->columns *
                     ((double)sheet->height + p->gap) * sheet->rows;
-    if (pixels > (double)sheet->io.limits.max_pixels || pixels > GI_PIXELS_MAX)
+    if (pixels > (double)max_pixels || pixels > GI_PIXELS_MAX)
         return gi_fail(err, GI_E_LIMIT, "a sheet of %.3g pixels: want at most %llu (--max-pixels)",
-                       pixels, (unsigned long long)sheet->io.limits.max_pixels);
+                       pixels, (unsigned long long)max_pixels);
     return GI_OK;
-}
-
-static enum gi_status fill_sheet(struct sheet *sheet, char **paths, int n, struct gi_err *err)
-{
-    void *params = resize_params(sheet, err);
-    if (!params)
-        return GI_E_MEMORY;
-    struct gi_step step = {.filter = &gi_filter_resize, .params = params};
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < n && !status; i++)
-        status = add(sheet, &step, paths[i], err);
-    free(params);
-    return status;
-}
-
-static enum gi_status make_and_save(struct sheet *sheet, struct gi_image *made, char **operands,
-                                    int n, struct gi_err *err)
-{
-    gi_session_watch(sheet->session, sheet->params->progress, n);
-    enum gi_status status = fill_sheet(sheet, operands, n, err);
-    if (!status)
-        status = make(sheet, made, err);
-    if (status)
-        return status;
-    double start = gi_now_ms();
-    status = gi_cli_save(made, &sheet->metadata, operands[n], &sheet->io, sheet->threads, err);
-    double ms = sheet->report.whole.ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
-    gi_timing_add("encode", ms);
-    return status;
 }
 
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
-    const struct gi_device_params *device = params[SET_DEVICE];
-    struct sheet sheet = {.params = params[SET_OWN],
-                          .io = *(const struct gi_io_params *)params[SET_IO],
-                          .threads = gi_thread_count(device->threads)};
+    const struct params *p = params[SET_OWN];
+    const struct gi_io_params *io = params[SET_IO];
+    struct gi_chain_step step = {.filter = &gi_filter_resize};
+    const struct gi_chain chain = {.steps = &step, .n = 1};
+    struct sheet sheet = {.params = p,
+                          .job = {.command = self,
+                                  .params = params,
+                                  .report = p->report,
+                                  .progress = p->progress,
+                                  .chain = &chain,
+                                  .self = &sheet,
+                                  .take = take,
+                                  .finish = finish}};
     int n = noperands - 1;
-    const char *path = operands[n];
-    struct gi_image made = {0};
-    enum gi_status status = lay_out(&sheet, n, err);
-    if (!status)
-        status = gi_cli_check_save(path, &sheet.io, err);
-    for (int i = 0; i < n && !status; i++) {
-        const char *const outputs[] = {path, NULL}, *const inputs[] = {operands[i], NULL};
-        status = gi_output_check_inputs(outputs, inputs, err);
-    }
+    enum gi_status status = lay_out(&sheet, n, io->limits.max_pixels, err);
+    if (!status && !(step.args.params[GI_SET_STEP_FILTER] = resize_params(&sheet, err)))
+        status = err->status;
     if (!status && !(sheet.images = calloc((size_t)n, sizeof *sheet.images)))
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a sheet");
     if (!status)
-        status = gi_session_new(&sheet.session, device, err);
-    if (!status)
-        status = gi_n_to_one_open_operands(&sheet.report, sheet.params->report, self, params,
-                                           operands, noperands, err);
-    if (!status)
-        status = make_and_save(&sheet, &made, operands, n, err);
-    status = gi_report_end(&sheet.report, &made, status, err);
+        status = gi_n_to_one_run_operands(&sheet.job, operands, noperands, err);
     for (int i = 0; i < sheet.n; i++)
         gi_image_free(&sheet.images[i]);
     free(sheet.images);
-    gi_image_free(&made);
-    gi_metadata_free(&sheet.metadata);
-    gi_session_free(&sheet.session);
+    gi_n_to_one_close(&sheet.job);
+    free(step.args.params[GI_SET_STEP_FILTER]);
     return status;
 }
 
@@ -370,8 +313,8 @@ const struct gi_command gi_command_montage = {
               "images is, otherwise of 16 bits if one is, otherwise of 8 bits. It has colour "
               "if one of the images has colour and alpha if one has alpha, and the ICC "
               "profile of the images if all have the same; gray images stay gray, and images "
-              "without alpha are opaque. Images are read one after the other, and only the "
-              "sheet stays in memory.\n"
+              "without alpha are opaque. Several images are read and resized at a time, and only "
+              "the resized ones stay in memory.\n"
               "\n"
               "--report has a line per input and then one for the sheet, whose field inputs "
               "is the number of inputs.",

@@ -1,6 +1,6 @@
 /* gpuimg split: splits an image into layers, one for each label.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch.h"
+#include "cli/run/driver.h"
 #include "cli/inputs/file_batch.h"
 #include "cli/run/imaging.h"
 #include "cli/command.h"
@@ -9,8 +9,7 @@
 #include "cli/inputs/image_files.h"
 #include "cli/run/output.h"
 #include "cli/process.h"
-#include "cli/run/session.h"
-#include "cli/run/timing.h"
+#include "cli/run/level_check.h"
 #include "filters/regions/labels.h"
 
 #include <stdlib.h>
@@ -139,17 +138,47 @@ static enum gi_status layer_path(char path[PATH_NBYTES], const char *folder, uin
                               : gi_fail(err, GI_E_USAGE, "%.40s...: the name is too long", folder);
 }
 
-/* The state for making and saving layers. */
-struct cutter {
-    enum gi_status (*cut)(void *self, const struct gi_image *mask, const char *path,
-                          struct gi_err *err);
-    void *self;
+/* ---- the work on an image ---- */
+
+/* State shared by all images. */
+struct batch {
+    const struct gi_io_params *io;
+    const void *mask;   /* parameters of the operation that masks */
+    const char *folder; /* of the layers of a single image; NULL: each item has its own */
+    bool force;         /* layers may be replaced: by --force, or because the run is resumed */
+    struct labels all;  /* width 0: each image has its own */
 };
 
+/* One image of the batch. */
+struct piece {
+    const struct batch *batch;
+    struct gi_imaging *imaging;
+    struct gi_item *item;
+    struct gi_image src;
+    struct gi_metadata metadata;
+    struct gi_bundle *bundle;
+};
+
+/* Writes the layer that `mask` shows. */
+static enum gi_status make_layer(struct piece *piece, const struct gi_image *mask, const char *path,
+                                 struct gi_err *err)
+{
+    const struct gi_step step = {
+        .filter = &gi_filter_mask, .params = piece->batch->mask, .others = mask, .nothers = 1};
+    struct gi_image made;
+    enum gi_status status =
+        gi_imaging_step(piece->imaging, &piece->item->line, &made, &piece->src, &step, NULL, err);
+    if (status)
+        return status;
+    status = gi_imaging_save_part(piece->imaging, piece->item, &made, &piece->metadata, path,
+                                  piece->bundle, err);
+    gi_image_free(&made);
+    return status;
+}
+
 /* Writes all layers, as a folder of the bundle. */
-static enum gi_status make_layers(const struct labels *labels, const char *folder, bool force,
-                                  const struct gi_io_params *io, struct gi_bundle *bundle,
-                                  const struct cutter *cutter, struct gi_err *err)
+static enum gi_status make_layers(struct piece *piece, const struct labels *labels,
+                                  const char *folder, struct gi_err *err)
 {
     const struct gi_image *image = &labels->image;
     char path[PATH_NBYTES];
@@ -157,81 +186,67 @@ static enum gi_status make_layers(const struct labels *labels, const char *folde
     enum gi_status status = gi_image_alloc(&mask, image->width, image->height, 1, GI_U8, err);
     if (status)
         return status;
-    status = gi_bundle_folder(bundle, folder, force ? is_layer : NULL, err);
+    status = gi_bundle_folder(piece->bundle, folder, piece->batch->force ? is_layer : NULL, err);
     for (uint32_t label = 1; label <= labels->largest && !status; label++) {
         if (!labels->found[label])
             continue;
         gi_labels_mask(&mask, image, &(struct gi_reals){.v = {label}, .n = 1});
-        status = layer_path(path, folder, label, io, err);
+        status = layer_path(path, folder, label, piece->batch->io, err);
         if (!status)
-            status = cutter->cut(cutter->self, &mask, path, err);
+            status = make_layer(piece, &mask, path, err);
     }
     gi_image_free(&mask);
     return status;
 }
 
-static enum gi_status fit(const struct labels *labels, const struct gi_image *image,
-                          struct gi_err *err)
+/* Splits a loaded image. */
+static enum gi_status split_piece(struct piece *piece, const struct labels *labels,
+                                  struct gi_err *err)
 {
-    return gi_labels_fit(&labels->image, image, err) ? gi_err_prefix(err, "--labels") : GI_OK;
+    const struct batch *batch = piece->batch;
+    const char *folder = batch->folder ? batch->folder : piece->item->line.output;
+    enum gi_status status =
+        gi_labels_fit(&labels->image, &piece->src, err) ? gi_err_prefix(err, "--labels") : GI_OK;
+    if (!status && !batch->folder)
+        status =
+            gi_output_check_folder("--out", folder, "layers", batch->force ? is_layer : NULL, err);
+    if (!status)
+        status = gi_bundle_new(&piece->bundle, batch->folder != NULL, err);
+    if (!status)
+        status = make_layers(piece, labels, folder, err);
+    if (!status)
+        status = gi_bundle_commit(&piece->bundle, err);
+    gi_bundle_abandon(&piece->bundle);
+    if (!status && !batch->folder)
+        gi_item_note_output(piece->item);
+    return status;
 }
 
-/* ---- one image ---- */
-
-/* One run of the command. */
-struct job {
-    struct gi_io_params io;
-    struct gi_session *session;
-    int threads;
-    const void *params; /* parameters of the mask */
-    struct gi_image src;
-    struct gi_metadata metadata;
-};
-
-static enum gi_status cut(void *self, const struct gi_image *mask, const char *path,
-                          struct gi_err *err)
+static enum gi_status split_item(void *self, const struct gi_batch_files *files,
+                                 struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_err *err)
 {
-    struct job *job = self;
-    struct gi_step step = {
-        .filter = &gi_filter_mask, .params = job->params, .others = mask, .nothers = 1};
-    struct gi_side side = {.others = mask};
-    struct gi_image made;
-    enum gi_status status = gi_session_run(job->session, &made, &job->src, &step, 1, &side, err);
+    const struct batch *batch = self;
+    struct piece piece = {.batch = batch, .imaging = imaging, .item = item};
+    const struct gi_step step = {.filter = &gi_filter_mask, .params = batch->mask};
+    struct labels own = {0};
+    struct gi_file_info info;
+    bool shared = batch->all.image.width > 0;
+    enum gi_status status = gi_imaging_load(imaging, item, &piece.src, &piece.metadata, &info, err);
     if (status)
         return status;
-    double start = gi_now_ms();
-    status = gi_cli_save(&made, &job->metadata, path, &job->io, job->threads, err);
-    gi_timing_add("encode", gi_now_ms() - start);
-    gi_image_free(&made);
-    return status;
+    status = gi_cli_check_levels(&step, 1, &piece.src, &info, batch->io, err);
+    if (!status && !shared)
+        status = load_labels(&own, item->line.beside, batch->io, 1, err);
+    if (!status)
+        status = split_piece(&piece, shared ? &batch->all : &own, err);
+    free_labels(&own);
+    gi_image_free(&piece.src);
+    gi_metadata_free(&piece.metadata);
+    return status && files ? gi_err_prefix(err, "%s", item->line.input) : status;
 }
 
-static enum gi_status split_layers(struct job *job, const struct params *p, bool progress,
-                                   const char *path, struct gi_err *err)
-{
-    struct labels labels = {0};
-    struct gi_file_info info;
-    struct gi_step step = {.filter = &gi_filter_mask, .params = job->params};
-    enum gi_status status = load_labels(&labels, p->labels, &job->io, job->threads, err);
-    if (!status) {
-        gi_session_watch(job->session, progress, labels.n);
-        status = gi_session_load(job->session, &job->src, &job->metadata, &info, path, &job->io,
-                                 &step, 1, err);
-    }
-    if (!status)
-        status = fit(&labels, &job->src, err);
-    if (!status)
-        status = gi_bundle_new(&job->io.bundle, true, err);
-    if (!status)
-        status = make_layers(&labels, p->out_dir, p->force, &job->io, job->io.bundle,
-                             &(struct cutter){cut, job}, err);
-    if (!status)
-        status = gi_bundle_commit(&job->io.bundle, err);
-    gi_bundle_abandon(&job->io.bundle);
-    gi_image_free(&job->src);
-    free_labels(&labels);
-    return status;
-}
+/* ---- one image and many ---- */
 
 static enum gi_status check_format(const struct gi_io_params *io, struct gi_err *err)
 {
@@ -267,105 +282,23 @@ static enum gi_status check_one(const struct params *p, const struct gi_io_param
                                            (const char *const[]){input, p->labels, NULL}, err);
 }
 
-static enum gi_status run_one(void *const *params, const void *mask, const char *input,
-                              struct gi_err *err)
+static enum gi_status run_one(const struct gi_command *self, void *const *params, const void *mask,
+                              char *input, struct gi_err *err)
 {
+    const struct params *p = params[SET_OWN];
     const struct gi_device_params *device = params[SET_DEVICE];
-    const struct gi_batch_params *many = params[SET_BATCH];
-    struct job job = {.io = *(const struct gi_io_params *)params[SET_IO],
-                      .threads = gi_thread_count(device->threads),
-                      .params = mask};
-    enum gi_status status = check_one(params[SET_OWN], &job.io, input, err);
-    if (!status)
-        status = gi_session_new(&job.session, device, err);
-    if (!status)
-        status = split_layers(&job, params[SET_OWN], many->progress, input, err);
-    gi_metadata_free(&job.metadata);
-    gi_session_free(&job.session);
-    return status;
-}
-
-/* ---- many ---- */
-
-/* State shared by all images. */
-struct batch {
-    const struct gi_io_params *io;
-    const void *mask;  /* parameters of the mask */
-    bool force;        /* layers may be replaced: by --force, or because the run is resumed */
-    struct labels all; /* width 0: each image has its own */
-};
-
-/* One image of the batch. */
-struct piece {
-    const struct batch *batch;
-    struct gi_imaging *imaging;
-    struct gi_item *item;
-    struct gi_image src;
-    struct gi_metadata metadata;
-    struct gi_bundle *bundle;
-};
-
-static enum gi_status cut_piece(void *self, const struct gi_image *mask, const char *path,
-                                struct gi_err *err)
-{
-    struct piece *piece = self;
-    struct gi_image made;
-    enum gi_status status = gi_imaging_step(piece->imaging, piece->item, &made, &piece->src,
-                                            &gi_filter_mask, piece->batch->mask, mask, err);
-    if (status)
-        return status;
-    status = gi_imaging_save_part(piece->imaging, piece->item, &made, &piece->metadata, path,
-                                  piece->bundle, err);
-    gi_image_free(&made);
-    return status;
-}
-
-/* Splits a loaded image. */
-static enum gi_status split_piece(struct piece *piece, const struct labels *labels,
-                                  struct gi_err *err)
-{
-    const struct batch *batch = piece->batch;
-    const char *folder = piece->item->line.output;
-    enum gi_status status = fit(labels, &piece->src, err);
+    struct batch batch = {
+        .io = params[SET_IO], .mask = mask, .folder = p->out_dir, .force = p->force};
+    const struct gi_batch_work work = {.self = &batch, .run = split_item};
+    const struct gi_batch_job job = {.command = self, .params = params, .work = &work};
+    enum gi_status status = check_one(p, batch.io, input, err);
     if (!status)
         status =
-            gi_output_check_folder("--out", folder, "layers", batch->force ? is_layer : NULL, err);
+            load_labels(&batch.all, p->labels, batch.io, gi_thread_count(device->threads), err);
     if (!status)
-        status = gi_bundle_new(&piece->bundle, false, err);
-    if (!status)
-        status = make_layers(labels, folder, batch->force, batch->io, piece->bundle,
-                             &(struct cutter){cut_piece, piece}, err);
-    if (!status)
-        status = gi_bundle_commit(&piece->bundle, err);
-    gi_bundle_abandon(&piece->bundle);
-    if (!status)
-        gi_item_note_output(piece->item);
+        status = gi_drive(&job, &input, 1, err);
+    free_labels(&batch.all);
     return status;
-}
-
-static enum gi_status split_item(void *self, const struct gi_batch_files *files,
-                                 struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_err *err)
-{
-    const struct batch *batch = self;
-    struct piece piece = {.batch = batch, .imaging = imaging, .item = item};
-    const struct gi_step step = {.filter = &gi_filter_mask, .params = batch->mask};
-    struct labels own = {0};
-    struct gi_file_info info;
-    bool shared = batch->all.image.width > 0;
-    (void)files;
-    enum gi_status status = gi_imaging_load(imaging, item, &piece.src, &piece.metadata, &info, err);
-    if (status)
-        return status;
-    status = gi_cli_check_levels(&step, 1, &piece.src, &info, batch->io, err);
-    if (!status && !shared)
-        status = load_labels(&own, item->line.beside, batch->io, 1, err);
-    if (!status)
-        status = split_piece(&piece, shared ? &batch->all : &own, err);
-    free_labels(&own);
-    gi_image_free(&piece.src);
-    gi_metadata_free(&piece.metadata);
-    return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
 }
 
 static enum gi_status run_many(const struct gi_command *self, void *const *params, const void *mask,
@@ -390,7 +323,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
         status =
             load_labels(&batch.all, p->labels, batch.io, gi_thread_count(device->threads), err);
     if (!status)
-        status = gi_batch_run(&job, inputs, ninputs, err);
+        status = gi_drive(&job, inputs, ninputs, err);
     free_labels(&batch.all);
     return status;
 }
@@ -408,7 +341,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
         return err->status;
     enum gi_status status = gi_batch_is_wanted(params[SET_BATCH])
                                 ? run_many(self, params, mask, operands, noperands, err)
-                                : run_one(params, mask, operands[0], err);
+                                : run_one(self, params, mask, operands[0], err);
     free(mask);
     return status;
 }

@@ -3,27 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/batch_options.h"
-#include "cli/run/engine.h"
-#include "cli/run/imaging.h"
-#include "cli/report/n_to_one.h"
-#include "cli/inputs/input_list.h"
-#include "cli/run/memory_budget.h"
 #include "cli/commands/stack_strip.h"
-#include "cli/inputs/feed.h"
-#include "cli/run/session.h"
-#include "cli/run/timing.h"
-#include "cli/run/stop.h"
 #include "cli/commands.h"
-#include "cli/inputs/image_files.h"
-#include "cli/run/output.h"
-#include "cli/process.h"
-#include "cli/run/watch.h"
+#include "cli/run/device_options.h"
+#include "cli/run/memory_budget.h"
+#include "cli/run/n_to_one.h"
 #include "filters/statistics/stack.h"
 #include "kernels/parallel.h"
 #include "kernels/statistics.h"
 
-enum { SET_OWN, SET_IO, SET_DEVICE };
+enum { SET_OWN };
 
 enum {
     STRIP_IMAGES = 16,      /* that are reduced at a time */
@@ -61,24 +50,17 @@ static const struct gi_option options[] = {
      .unit = "bytes",
      .help = "Memory for the images in progress; median and sigma-clip store the rest in a "
              "temporary file. Without it half of the free memory"},
-    GI_N_TO_ONE_OPTION(struct params, report),
-    GI_PROGRESS_OPTION(struct params, progress),
+    GI_N_TO_ONE_OPTIONS(struct params, report, progress),
     {0},
 };
 
 struct stack {
     const struct params *params;
-    const struct gi_io_params *io;
-    struct gi_list list;
-    struct gi_report report;
-    struct gi_imaging *imaging;   /* decodes */
-    struct gi_session *session;   /* computes */
-    size_t next, n;               /* given to the engine; stacked */
+    struct gi_n_to_one job;
     struct gi_image shape;        /* of all images: that of the first */
     struct gi_stack_strip *strip; /* images that are not reduced yet */
     struct gi_image sums;         /* of the images before those */
-    struct gi_image result;       /* as long as it is made */
-    struct gi_image made;         /* its shape */
+    struct gi_image result;       /* while it is made in parts */
 };
 
 /* Returns whether all images are needed at a time. */
@@ -86,38 +68,6 @@ static bool holds_all(const struct stack *stack)
 {
     return stack->params->stack.method == GI_STACK_MEDIAN ||
            stack->params->stack.method == GI_STACK_SIGMA_CLIP;
-}
-
-static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
-{
-    struct stack *stack = self;
-    *more = stack->next < stack->list.n;
-    if (!*more)
-        return GI_OK;
-    const struct gi_input *input = &stack->list.inputs[stack->next++];
-    item->line.input = strdup(input->path);
-    if (!item->line.input)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-    gi_item_refuse(item, input);
-    return GI_OK;
-}
-
-static void free_image(void *tag)
-{
-    gi_image_free(tag);
-    free(tag);
-}
-
-static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
-{
-    struct stack *stack = self;
-    struct gi_file_info info;
-    struct gi_image *image = calloc(1, sizeof *image);
-    if (!image)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: an image");
-    item->source.tag = image;
-    item->source.untag = free_image;
-    return gi_imaging_load(stack->imaging, item, image, NULL, &info, err);
 }
 
 /* The shape of the result: that of the first image. */
@@ -135,19 +85,19 @@ static size_t strip_images(const struct stack *stack, const struct gi_image *ima
 {
     uint64_t nbytes = gi_image_nbytes(image), n = STRIP_NBYTES / nbytes;
     if (holds_all(stack))
-        return stack->list.n;
+        return stack->job.list.n;
     n = n < STRIP_IMAGES ? STRIP_IMAGES : n;
     n = n > memory / 4 / nbytes ? memory / 4 / nbytes : n;
     n = n > GI_STACK_STRIP_COLUMNS_MAX / (uint64_t)image->width
             ? GI_STACK_STRIP_COLUMNS_MAX / (uint64_t)image->width
             : n;
-    return n < 1 ? 1 : n < stack->list.n ? (size_t)n : stack->list.n;
+    return n < 1 ? 1 : n < stack->job.list.n ? (size_t)n : stack->job.list.n;
 }
 
 /* The first image says what all are. */
 static enum gi_status begin(struct stack *stack, const struct gi_image *image, struct gi_err *err)
 {
-    const struct gi_limits limits = {.max_bytes = stack->io->limits.max_bytes};
+    const struct gi_limits limits = {.max_bytes = stack->job.io->limits.max_bytes};
     struct gi_image result = result_of(stack, image);
     uint64_t share = stack->params->memory ? stack->params->memory : gi_memory_share();
     size_t n = strip_images(stack, image, share);
@@ -166,19 +116,15 @@ static enum gi_status reduce(struct stack *stack, struct gi_image *made,
 {
     struct gi_stack_params params = stack->params->stack;
     struct gi_step step = {.filter = &gi_filter_stack, .params = &params};
-    struct gi_side side = {.others = &stack->sums};
-    double start = gi_now_ms();
     params.images = gi_stack_strip_images(stack->strip);
     params.continues = continues;
     if (stack->sums.data) {
-        params.nearlier = stack->n - (uint64_t)params.images;
+        params.nearlier = stack->job.taken - (uint64_t)params.images;
         step.others = &stack->sums;
         step.nothers = 1;
     }
-    enum gi_status status =
-        gi_session_run(stack->session, made, &part->image, &step, 1, &side, err);
-    stack->report.whole.ms[GI_STAGE_KERNELS] += gi_now_ms() - start;
-    return status;
+    return gi_imaging_step(stack->job.computing, stack->job.whole, made, &part->image, &step, NULL,
+                           err);
 }
 
 /* Adds the images of a strip to the sums. */
@@ -198,10 +144,13 @@ static enum gi_status flush(struct stack *stack, struct gi_err *err)
     return GI_OK;
 }
 
-static enum gi_status take(struct stack *stack, const struct gi_item *item, struct gi_err *err)
+static enum gi_status take(void *self, struct gi_item *item, struct gi_image *image,
+                           struct gi_metadata *metadata, struct gi_err *err)
 {
-    const struct gi_image *image = item->source.tag, *want = &stack->shape;
-    enum gi_status status = stack->n ? GI_OK : begin(stack, image, err);
+    struct stack *stack = self;
+    const struct gi_image *want = &stack->shape;
+    (void)metadata;
+    enum gi_status status = stack->job.taken ? GI_OK : begin(stack, image, err);
     if (status)
         return status;
     if (image->width != want->width || image->height != want->height ||
@@ -210,24 +159,10 @@ static enum gi_status take(struct stack *stack, const struct gi_item *item, stru
                        "%s: is %d x %d, %d channels of %zu bytes, want %d x %d, %d of %zu as %s",
                        item->line.input, image->width, image->height, image->channels,
                        gi_type_nbytes(image->type), want->width, want->height, want->channels,
-                       gi_type_nbytes(want->type), stack->list.inputs[0].path);
+                       gi_type_nbytes(want->type), stack->job.list.inputs[0].path);
     if (gi_stack_strip_is_full(stack->strip))
         status = flush(stack, err);
-    if (!status)
-        status = gi_stack_strip_add(stack->strip, image, err);
-    stack->n++;
-    return status;
-}
-
-/* In the order of the list: so sums of floats are the same every time. The stack needs all of them.
- */
-static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
-{
-    struct stack *stack = self;
-    if (!item->line.status)
-        item->line.status = take(stack, item, &item->line.err);
-    enum gi_status status = gi_report_add(&stack->report, &item->line, err);
-    return status || !item->line.status ? status : gi_engine_end_by(item, err);
+    return status ? status : gi_stack_strip_add(stack->strip, image, err);
 }
 
 /* Copies what a part became to its place in the result. */
@@ -263,35 +198,16 @@ static enum gi_status finish_parts(struct stack *stack, struct gi_pool *pool, st
     return status;
 }
 
-static enum gi_status finish(struct stack *stack, const char *path, int threads, struct gi_err *err)
+static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
 {
+    struct stack *stack = self;
     struct gi_pool *pool;
-    enum gi_status status = gi_pool_new(&pool, threads, err);
+    enum gi_status status = gi_pool_new(&pool, stack->job.threads, err);
     if (status)
         return status;
     status = finish_parts(stack, pool, err);
-    double start = gi_now_ms(), *ms = &stack->report.whole.ms[GI_STAGE_ENCODE];
-    if (!status)
-        status = gi_cli_save(&stack->result, NULL, path, stack->io, threads, err);
-    *ms = gi_now_ms() - start;
-    gi_timing_add("encode", *ms);
-    stack->made = stack->result;
-    gi_image_free(&stack->result);
+    *made = stack->result;
     gi_pool_free(&pool);
-    return status;
-}
-
-static enum gi_status run_engine(struct stack *stack, struct gi_err *err)
-{
-    static const struct gi_feed_kind kind = {.next = next};
-    const struct gi_feed feed = {.kind = &kind, .self = stack, .n = stack->list.n};
-    struct gi_work_on work = {.self = stack, .run = load, .deliver = deliver, .ordered = true};
-    const struct gi_batch_params how = {
-        .memory = stack->params->memory, .progress = stack->params->progress, .fail_fast = true};
-    enum gi_status status =
-        gi_feed_run(&feed, &work, &how, gi_imaging_threads(stack->imaging), err);
-    if (!status && stack->n < stack->list.n)
-        status = gi_fail(err, GI_E_IO, "ended by a signal: nothing was written");
     return status;
 }
 
@@ -299,40 +215,27 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                           int noperands, struct gi_err *err)
 {
     const struct params *p = params[SET_OWN];
-    const struct gi_io_params *io = params[SET_IO];
-    const char *path = operands[noperands - 1];
-    const struct gi_device_params *device = params[SET_DEVICE];
-    struct gi_device_params decoding = {.device = "cpu", .threads = device->threads};
-    struct gi_imaging_options how = {.io = io, .device = &decoding};
-    struct stack stack = {.params = p, .io = io};
-    enum gi_status status = gi_cli_check_save(path, io, err);
-    if (!status)
-        status = gi_list_operands(&stack.list, operands, noperands - 1, p->recursive, err);
+    struct stack stack = {.params = p,
+                          .job = {.command = command,
+                                  .params = params,
+                                  .output = operands[noperands - 1],
+                                  .report = p->report,
+                                  .progress = p->progress,
+                                  .memory = p->memory,
+                                  .self = &stack,
+                                  .take = take,
+                                  .finish = finish}};
+    struct gi_list *list = &stack.job.list;
+    enum gi_status status = gi_list_operands(list, operands, noperands - 1, p->recursive, err);
     if (!status && p->files_from)
-        status = gi_list_from(&stack.list, p->files_from, p->null, p->recursive, err);
-    if (!status && !stack.list.n)
-        status = gi_fail(err, GI_E_USAGE, "want INPUT... before the output %s", path);
-    for (size_t i = 0; i < stack.list.n && !status; i++) {
-        const char *const out[] = {path, NULL}, *const in[] = {stack.list.inputs[i].path, NULL};
-        status = gi_output_check_inputs(out, in, err);
-    }
+        status = gi_list_from(list, p->files_from, p->null, p->recursive, err);
+    if (!status && !list->n)
+        status = gi_fail(err, GI_E_USAGE, "want INPUT... before the output %s", stack.job.output);
     if (!status)
-        status = gi_session_new(&stack.session, device, err);
-    if (!status)
-        status = gi_imaging_new(&stack.imaging, &how, err);
-    if (!status)
-        status =
-            gi_n_to_one_open(&stack.report, p->report, command, params, &stack.list, path, err);
-    if (!status)
-        status = run_engine(&stack, err);
-    if (!status)
-        status = finish(&stack, path, gi_thread_count(device->threads), err);
-    status = gi_report_end(&stack.report, &stack.made, status, err);
+        status = gi_n_to_one_run(&stack.job, err);
     gi_stack_strip_free(&stack.strip);
     gi_image_free(&stack.sums);
-    gi_imaging_free(&stack.imaging);
-    gi_list_free(&stack.list);
-    gi_session_free(&stack.session);
+    gi_n_to_one_close(&stack.job);
     return status;
 }
 

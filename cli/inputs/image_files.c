@@ -251,6 +251,8 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .light_bits = depth_bits[io->depth],
     };
     struct gi_err warning = {0};
+    if (!loading->bytes && strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+        return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
     if (io->linear && io->work_depth != GI_DEPTH_SAME && io->work_depth != GI_DEPTH_FLOAT)
         return gi_fail(err, GI_E_USAGE, "--work-depth %s: with --linear samples are float",
                        work_choices[io->work_depth].name);
@@ -277,8 +279,6 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            const struct gi_io_params *io, int threads,
                            const struct gi_shape_listener *listener, struct gi_err *err)
 {
-    if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
-        return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
     struct gi_pool *pool;
     enum gi_status status = gi_pool_new(&pool, gi_thread_count(threads), err);
     if (status)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/inputs/stream_internal.h"
+#include "cli/run/level_check.h"
 #include "cli/run/ready.h"
-#include "cli/run/session.h"
 #include "cli/log.h"
 
 /* Data of a plane, in the tag of its item. */

@@ -64,7 +64,8 @@ struct gi_batch_work {
      * has no fields, and the option that gave it, for messages; NULL: none. */
     const char *beside, *beside_option;
     void *self; /* argument of run() */
-    /* As gi_work_on.run. If there are several results, all exist or none. */
+    /* As gi_work_on.run. If there are several results, all exist or none. `files` NULL: one image,
+     * for which gi_drive() calls it. */
     enum gi_status (*run)(void *self, const struct gi_batch_files *files,
                           struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
 };

@@ -3,7 +3,6 @@
 #include "cli/run/driver.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/inputs/stream.h"
 #include "cli/process.h"
@@ -11,8 +10,8 @@
 #include "cli/run/chain_outputs.h"
 #include "cli/run/ready.h"
 #include "cli/run/imaging.h"
+#include "cli/run/level_check.h"
 #include "cli/run/output.h"
-#include "cli/run/session.h"
 #include "cli/run/timing.h"
 #include "cli/tables/tables.h"
 #include "kernels/ways.h"
@@ -50,21 +49,17 @@ static enum gi_status compute(struct one *one, struct gi_item *item, struct gi_e
         ready->sides[0].copy_out = ready->sides[0].shape = NULL;
         ready->inputs[0] = src;
     }
-    gi_watch_stage(&one->watch, "kernels");
     enum gi_status status =
         gi_imaging_compute(one->imaging, item, one->output ? &made : NULL, &src, ready, err);
     if (!looks)
         gi_image_free(&src);
     one->image = made;
-    if (!one->output) /* tables may go to the terminal */
-        gi_watch_end(&one->watch);
     return status;
 }
 
 static enum gi_status save(struct one *one, struct gi_item *item, struct gi_err *err)
 {
     enum gi_status status = gi_cli_check_way(one->input, one->output, &one->io, &one->info, err);
-    gi_watch_stage(&one->watch, "encode");
     return status ? status
                   : gi_imaging_save(one->imaging, item, &one->image, &one->metadata, false, err);
 }
@@ -86,10 +81,9 @@ static enum gi_status report_and_save(struct one *one, struct gi_item *item, str
     return status;
 }
 
-/* The work on the item. */
-static enum gi_status work_on(void *self, struct gi_item *item, struct gi_err *err)
+/* Runs the chain on the item, or converts it. */
+static enum gi_status run_chain(struct one *one, struct gi_item *item, struct gi_err *err)
 {
-    struct one *one = self;
     const struct gi_chain *chain = one->job->chain;
     bool reports = one->job->text || ends_in_analysis(chain);
     enum gi_status status = chain ? gi_ready_make(&one->ready, chain, err) : GI_OK;
@@ -113,6 +107,13 @@ static enum gi_status work_on(void *self, struct gi_item *item, struct gi_err *e
     gi_image_free(&one->image);
     gi_metadata_free(&one->metadata);
     return status;
+}
+
+static enum gi_status work_on(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct one *one = self;
+    const struct gi_batch_work *work = one->job->work;
+    return work ? work->run(work->self, NULL, one->imaging, item, err) : run_chain(one, item, err);
 }
 
 /* The feed of one item. */
@@ -159,12 +160,10 @@ static enum gi_status run_one(struct one *one, struct gi_err *err)
     enum gi_status status = GI_OK;
     if (job->text)
         status = gi_chain_check_reporters(job->chain, one->input, err);
-    if (!status && one->output)
+    if (!status && one->output && !job->work)
         status = gi_cli_check_way(one->input, one->output, &one->io, NULL, err);
     if (!status && job->text)
         status = gi_chain_check_places(job->chain, one->output, err);
-    if (!status && strcmp(one->input, "-") == 0 && isatty(STDIN_FILENO))
-        status = gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
     const struct gi_imaging_options options = {
         .chain = job->chain, .io = &one->io, .device = device, .one = &one->watch};
     if (!status)
@@ -191,12 +190,12 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     struct gi_stream *stream = NULL;
     struct one one = {.job = job, .input = input, .output = output};
     bool had_folder = output && gi_output_has_folder(output);
-    enum gi_status status = gi_chain_check_outputs(job->chain, outputs, err);
-    gi_watch_start(&one.watch, p && p->progress, 0); /* to look for a stream may take long */
-    if (!status && output)
+    enum gi_status status = job->work ? GI_OK : gi_chain_check_outputs(job->chain, outputs, err);
+    gi_watch_start(&one.watch, p && p->progress); /* to look for a stream may take long */
+    if (!status && output && !job->work)
         status = gi_stream_find(&stream, input, output, io, p, err);
     one.io = *io;
-    if (!status && !output && !ends_in_analysis(job->chain))
+    if (!status && !output && !job->work && !ends_in_analysis(job->chain))
         status = gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
                          job->chain->steps[job->chain->n - 1].filter->name);
     if (!status && !stream)

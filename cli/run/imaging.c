@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/device_pool.h"
+#include "cli/run/session.h"
 #include "cli/run/plans.h"
 #include "cli/process.h"
 #include "cli/run/ready.h"
-#include "cli/run/session.h"
+#include "cli/run/level_check.h"
 #include "cli/run/timing.h"
 #include "kernels/parallel.h"
 
 struct gi_imaging {
     struct gi_imaging_options options;
-    struct gi_device_pool *devices;
+    struct gi_session *devices;
     struct gi_plans *plans;
     struct gi_pool *pool; /* for work within an image; its threads only become idle at the end of
                              the batch */
@@ -31,8 +31,8 @@ enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_o
         return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
     imaging->options = *options;
     enum gi_status status =
-        options->one ? gi_device_pool_new_for_one(&imaging->devices, options->device, err)
-                     : gi_device_pool_new(&imaging->devices, options->device, options->images, err);
+        options->one ? gi_session_new_for_one(&imaging->devices, options->device, err)
+                     : gi_session_new(&imaging->devices, options->device, options->images, err);
     if (!status)
         status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);
     if (!status && options->chain && options->chain->n)
@@ -53,23 +53,18 @@ void gi_imaging_free(struct gi_imaging **out)
         return;
     gi_plans_free(&imaging->plans);
     gi_pool_free(&imaging->pool);
-    gi_device_pool_free(&imaging->devices);
+    gi_session_free(&imaging->devices);
     free(imaging);
 }
 
 int gi_imaging_threads(const struct gi_imaging *imaging)
 {
-    return gi_device_pool_threads(imaging->devices);
-}
-
-const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging)
-{
-    return imaging->options.chain;
+    return gi_session_threads(imaging->devices);
 }
 
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
 {
-    return gi_device_pool_allocator(imaging->devices);
+    return gi_session_allocator(imaging->devices);
 }
 
 /* Data for the shape listener. */
@@ -104,11 +99,11 @@ static void expect(const struct gi_imaging *imaging, const struct gi_image *shap
 {
     struct gi_ready ready;
     struct gi_plans_use use;
-    if (!imaging->plans || !gi_device_pool_may_open(imaging->devices))
+    if (!imaging->plans || !gi_session_may_open(imaging->devices))
         return;
     enum gi_status status = gi_ready_make(&ready, imaging->options.chain, NULL);
     if (!status && !gi_plans_take(imaging->plans, &use, shape, &ready, NULL)) {
-        gi_device_pool_expect(imaging->devices, use.pipeline);
+        gi_session_expect(imaging->devices, use.pipeline);
         gi_plans_give_back(imaging->plans, &use);
     }
     gi_ready_free(&ready);
@@ -150,6 +145,13 @@ static void note(struct gi_item *item, int stage, const char *name, double ms)
     gi_timing_add(name, ms);
 }
 
+/* Shows the stage that begins in the progress of a single image. */
+static void show_stage(const struct gi_imaging *imaging, const char *name)
+{
+    if (imaging->options.one)
+        gi_watch_stage(imaging->options.one, name);
+}
+
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err)
@@ -161,7 +163,8 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                  .nbytes = item->source.nbytes,
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
-                                 .allocator = gi_device_pool_allocator(imaging->devices)};
+                                 .allocator = gi_session_allocator(imaging->devices)};
+    show_stage(imaging, "decode");
     gi_item_note_input(item);
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
@@ -177,31 +180,61 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
+enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
+                                       struct gi_image *image, const char *path, const void *bytes,
+                                       size_t nbytes, struct gi_err *err)
+{
+    const struct gi_loading loading = {.bytes = bytes,
+                                       .nbytes = nbytes,
+                                       .parallel = &imaging->parallel,
+                                       .allocator = gi_imaging_allocator(imaging)};
+    double start = gi_now_ms();
+    enum gi_status status =
+        gi_cli_load_by(image, NULL, NULL, path, imaging->options.io, &loading, err);
+    note(item, GI_STAGE_DECODE, "decode", gi_now_ms() - start);
+    return status;
+}
+
 /* Runs the pipeline of `n` steps, those of the chain or `only`, and measures times if they are
  * wanted. */
-static enum gi_status run(struct gi_imaging *imaging, struct gi_item *item,
-                          const struct gi_pipeline *pipeline, struct gi_image *dst,
-                          const struct gi_image *src, const struct gi_side *sides,
-                          const struct gi_filter *only, int n, struct gi_err *err)
+static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
+                              const struct gi_pipeline *pipeline, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_side *sides,
+                              const struct gi_filter *only, int n, struct gi_err *err)
 {
     if (!imaging->options.times && !imaging->options.device->timing)
-        return gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, NULL, err);
+        return gi_session_run(imaging->devices, pipeline, dst, src, sides, NULL, err);
     double *steps = calloc(2 * (size_t)n, sizeof *steps);
     struct gi_times times = {.step_ms = steps, .step_nbytes = steps + n};
     enum gi_status status =
-        steps ? gi_device_pool_run(imaging->devices, pipeline, dst, src, sides, &times, err)
+        steps ? gi_session_run(imaging->devices, pipeline, dst, src, sides, &times, err)
               : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", n);
     gi_timing_add_copies("upload", times.upload_ms, times.uploads);
     for (int i = 0; i < n && !status; i++) {
         const struct gi_filter *filter = only ? only : imaging->options.chain->steps[i].filter;
         gi_timing_add_step(i, filter->name, times.step_ms[i], times.step_nbytes[i]);
-        item->line.ms[GI_STAGE_KERNELS] += times.step_ms[i];
+        line->ms[GI_STAGE_KERNELS] += times.step_ms[i];
     }
     gi_timing_add_copies("download", times.download_ms, times.downloads);
     gi_timing_bands(times.bands);
-    item->line.ms[GI_STAGE_UPLOAD] += times.upload_ms;
-    item->line.ms[GI_STAGE_DOWNLOAD] += times.download_ms;
+    line->ms[GI_STAGE_UPLOAD] += times.upload_ms;
+    line->ms[GI_STAGE_DOWNLOAD] += times.download_ms;
     free(steps);
+    return status;
+}
+
+/* Does the same and shows the progress of a single image, which ends before tables are written:
+ * they may go to the terminal. */
+static enum gi_status run(struct gi_imaging *imaging, struct gi_line *line,
+                          const struct gi_pipeline *pipeline, struct gi_image *dst,
+                          const struct gi_image *src, const struct gi_side *sides,
+                          const struct gi_filter *only, int n, struct gi_err *err)
+{
+    show_stage(imaging, "kernels");
+    enum gi_status status = measure(imaging, line, pipeline, dst, src, sides, only, n, err);
+    if (imaging->options.one && !dst)
+        gi_watch_end(imaging->options.one);
+    show_stage(imaging, "encode");
     return status;
 }
 
@@ -213,25 +246,22 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
     enum gi_status status = gi_plans_take(imaging->plans, &use, src, ready, err);
     if (status)
         return status;
-    status = run(imaging, item, use.pipeline, dst, src, ready ? ready->sides : NULL, NULL,
+    status = run(imaging, &item->line, use.pipeline, dst, src, ready ? ready->sides : NULL, NULL,
                  imaging->options.chain->n, err);
     gi_plans_give_back(imaging->plans, &use);
     return status;
 }
 
-enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_item *item,
+enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
                                struct gi_image *dst, const struct gi_image *src,
-                               const struct gi_filter *filter, const void *params,
-                               const struct gi_image *other, struct gi_err *err)
+                               const struct gi_step *step, void *result, struct gi_err *err)
 {
-    struct gi_step step = {
-        .filter = filter, .params = params, .others = other, .nothers = other != NULL};
-    struct gi_side side = {.others = other};
+    struct gi_side side = {.others = step->others, .result = result};
     struct gi_pipeline *pipeline = NULL;
     enum gi_status status =
-        gi_pipeline_new_within(&pipeline, &imaging->options.io->limits, &step, 1, src, NULL, err);
+        gi_pipeline_new_within(&pipeline, &imaging->options.io->limits, step, 1, src, NULL, err);
     if (!status)
-        status = run(imaging, item, pipeline, dst, src, &side, filter, 1, err);
+        status = run(imaging, line, pipeline, dst, src, &side, step->filter, 1, err);
     gi_pipeline_free(&pipeline);
     return status;
 }
@@ -268,10 +298,9 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-/* Filters the loaded image; *image becomes the result. */
-static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
-                             struct gi_image *image, const struct gi_file_info *info,
-                             struct gi_err *err)
+enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_image *image, const struct gi_file_info *info,
+                                 struct gi_err *err)
 {
     const struct gi_chain *chain = imaging->options.chain;
     const struct gi_io_params *io = imaging->options.io;
@@ -357,7 +386,7 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
     struct gi_file_info info = {0};
     enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
     if (!status && imaging->plans)
-        status = filter(imaging, item, &image, &info, err);
+        status = gi_imaging_filter(imaging, item, &image, &info, err);
     if (!status)
         status = gi_imaging_save(imaging, item, &image, &metadata, into_memory, err);
     gi_image_free(&image);

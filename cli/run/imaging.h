@@ -8,6 +8,7 @@
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
 #include "cli/run/watch.h"
+#include "filters/pipeline.h"
 
 struct gi_imaging;
 
@@ -16,21 +17,19 @@ struct gi_imaging_options {
     const struct gi_io_params *io;
     const struct gi_device_params *device;
     uint64_t images;      /* number of images expected; 0: unknown */
-    struct gi_watch *one; /* images come one at a time, as for gi_device_pool_new_for_one(), and
+    struct gi_watch *one; /* images come one at a time, as for gi_session_new_for_one(), and
                              this shows their progress; NULL: many at once */
     bool times;           /* fills the items' `ms` of upload, kernels and download, each of which
                              costs a synchronisation */
 };
 
-/* Opens the devices. The options must outlive it. Errors: as gi_device_pool_new(). */
+/* Opens the devices. The options must outlive it. Errors: as gi_session_new(). */
 enum gi_status gi_imaging_new(struct gi_imaging **imaging, const struct gi_imaging_options *options,
                               struct gi_err *err);
 void gi_imaging_free(struct gi_imaging **imaging);
 /* Returns the number of threads for the engine. */
 int gi_imaging_threads(const struct gi_imaging *imaging);
-/* Returns the chain of the options. */
-const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging);
-/* Returns gi_device_pool_allocator(): the best memory for images that gi_imaging_compute()
+/* Returns gi_session_allocator(): the best memory for images that gi_imaging_compute()
  * takes. */
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging);
 
@@ -38,6 +37,16 @@ const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err);
+/* Does the same with a further image that belongs to the item, encoded in `bytes` or, if these are
+ * NULL, in the file `path`. */
+enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
+                                       struct gi_image *image, const char *path, const void *bytes,
+                                       size_t nbytes, struct gi_err *err);
+/* Replaces the loaded image by the chain's result, and writes the tables of the chain's analyses.
+ * Frees it after an error. */
+enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_image *image, const struct gi_file_info *info,
+                                 struct gi_err *err);
 /* Computes *dst, the chain's result for `src`; `ready` has the further inputs and outputs
  * (cli/run/ready.h), and may be NULL if no step has any. Plans are kept for images of the same
  * shape. `item` gets the times. */
@@ -45,12 +54,11 @@ struct gi_ready;
 enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *item,
                                   struct gi_image *dst, const struct gi_image *src,
                                   const struct gi_ready *ready, struct gi_err *err);
-/* Runs a single operation that is not a step of the chain, with its own `params` and `other`, a
- * second source or NULL. */
-enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_item *item,
+/* Runs a single operation that is not a step of the chain. `result` of an analysis as in struct
+ * gi_side, otherwise NULL; `line` gets the times. */
+enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
                                struct gi_image *dst, const struct gi_image *src,
-                               const struct gi_filter *filter, const void *params,
-                               const struct gi_image *other, struct gi_err *err);
+                               const struct gi_step *step, void *result, struct gi_err *err);
 /* Encodes to `path` as a file of the bundle, and records it as a part of the item. */
 enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
                                     const struct gi_image *image,

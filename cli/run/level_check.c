@@ -1,7 +1,8 @@
 /* Compares levels that were given as sample values with the samples of the file.
  * SPDX-License-Identifier: MIT */
+#include "cli/run/level_check.h"
+
 #include "cli/command.h"
-#include "cli/run/session.h"
 #include "cli/log.h"
 
 /* Warns of a value that seems to be on another scale than the samples. */

@@ -1,165 +1,460 @@
-/* The session of a command: chooses a device, opens it while the image is decoded, and falls back
- * to the CPU.
+/* The session: the devices of a command and the queues on them.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/session.h"
-#include "cli/run/device_pool.h"
-#include "cli/inputs/image_files.h"
-#include "cli/process.h"
-#include "cli/log.h"
-#include "cli/run/timing.h"
-#include "cli/run/watch.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/process.h"
+#include "cli/run/session_device.h"
+#include "cli/run/rates.h"
+#include "cli/run/timing.h"
+#include "cli/log.h"
+#include "kernels/kernels.h"
+
+/* Images in progress per GPU: while one is computed, another is uploaded and a third downloaded. */
+enum { QUEUES_A_GPU = 4 };
+
+/* Decoded images that wait per GPU. If more wait, `auto` lets the CPU compute some. */
+enum { WAITING_A_GPU = 4 };
+
+/* Assumed number of images if it is unknown. */
+enum { MANY = 1000 };
+
 struct gi_session {
-    const struct gi_device_params *params;
-    struct gi_device_pool *devices;
-    struct gi_watch watch;
-    struct gi_limits limits; /* for results */
+    enum gi_device_choice choice;
+    const char *asked_by; /* "--device" or "GPUIMG_DEVICE" */
+    int threads;
+    uint64_t images;
+    bool one;              /* images come one at a time, and take the GPU or the CPU */
+    bool verbose, decided; /* decided: `auto` has estimated the work */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a queue has become idle, or a member ready or lost */
+    struct gi_session_device cpu, *gpus;
+    int ngpus;
+    int waiting; /* number of threads that wait for a queue */
 };
 
-enum gi_status gi_session_new(struct gi_session **out, const struct gi_device_params *device,
-                              struct gi_err *err)
+/* Starts to open all GPUs, each on a thread of its own. */
+static void start_gpus(struct gi_session *devices)
 {
-    struct gi_session *session = *out = calloc(1, sizeof *session);
-    if (!session)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a device");
-    session->params = device;
-    enum gi_status status = gi_device_pool_new_for_one(&session->devices, device, err);
-    if (status) {
-        free(session);
-        *out = NULL;
+    for (int i = 0; i < devices->ngpus; i++)
+        gi_session_device_start(&devices->gpus[i]);
+}
+
+/* Waits until the GPUs that --device names are open: all of them must exist. */
+static enum gi_status need_gpus(struct gi_session *devices, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < devices->ngpus; i++) {
+        struct gi_session_device *gpu = &devices->gpus[i];
+        if (!gi_session_device_wait(gpu) && !status) {
+            *err = gpu->err;
+            status = gi_err_prefix(err, "--device %s", gpu->name);
+        }
     }
     return status;
 }
 
-void gi_session_watch(struct gi_session *session, bool forced, int images)
+/* Lists the GPUs that --device names. */
+static enum gi_status list_gpus(struct gi_session *devices, const struct gi_device_list *list,
+                                const struct gi_open_options *options, struct gi_err *err)
 {
-    gi_watch_start(&session->watch, forced, images > 1 ? images : 0);
+    int n = devices->one ? 1 : list->n;
+    if (list->all && !devices->one) {
+        struct gi_device_info info;
+        n = gi_kernels_cuda()->probe(&info, 0, err);
+        if (n < 0)
+            return gi_err_prefix(err, "--device cuda:all");
+        if (n == 0)
+            return gi_fail(err, GI_E_DEVICE, "--device cuda:all: there is no CUDA device");
+    }
+    devices->gpus = calloc((size_t)n, sizeof *devices->gpus);
+    if (!devices->gpus)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: devices");
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++) {
+        struct gi_open_options one = *options;
+        one.ordinal = list->all ? i : list->ordinals[i];
+        status =
+            gi_session_device_init(&devices->gpus[i], gi_kernels_cuda(), &one, QUEUES_A_GPU, err);
+        devices->gpus[i].with_queue = devices->one;
+        devices->ngpus++;
+    }
+    return status;
 }
 
-void gi_session_stage(struct gi_session *session, const char *stage)
+static enum gi_status fill(struct gi_session *devices, const struct gi_device_params *device,
+                           const struct gi_device_list *list, struct gi_err *err)
 {
-    gi_watch_stage(&session->watch, stage);
-}
-
-/* Data for the shape listener of gi_session_load(). */
-struct coming {
-    struct gi_session *session;
-    const struct gi_io_params *io;
-    const struct gi_step *steps;
-    int nsteps;
-};
-
-static void on_shape(void *arg, const struct gi_image *stored)
-{
-    const struct coming *coming = arg;
-    struct gi_session *session = coming->session;
-    struct gi_image shape = gi_cli_shape(coming->io, stored);
-    struct gi_pipeline *pipeline;
-    gi_watch_size(&session->watch, stored);
-    if (!gi_device_pool_may_open(session->devices))
-        return;
-    if (gi_pipeline_new_within(&pipeline, &session->limits, coming->steps, coming->nsteps, &shape,
-                               NULL, NULL))
-        return; /* gi_session_run() reports the error */
-    gi_device_pool_expect(session->devices, pipeline);
-    gi_pipeline_free(&pipeline);
-}
-
-static int on_picture(void *arg, const struct gi_image *picture)
-{
-    const struct coming *coming = arg;
-    const struct gi_step *first = coming->nsteps ? &coming->steps[0] : NULL;
-    return first && first->filter->shrink ? first->filter->shrink(first->params, picture) : 1;
-}
-
-enum gi_status gi_session_load(struct gi_session *session, struct gi_image *image,
-                               struct gi_metadata *metadata, struct gi_file_info *info,
-                               const char *path, const struct gi_io_params *io,
-                               const struct gi_step *steps, int nsteps, struct gi_err *err)
-{
-    struct coming coming = {.session = session, .io = io, .steps = steps, .nsteps = nsteps};
-    struct gi_shape_listener listener = {on_shape, &coming, on_picture};
-    double start = gi_now_ms();
-    session->limits = io->limits;
-    gi_session_stage(session, "decode");
+    struct gi_open_options options = {.threads = devices->threads,
+                                      .max_bytes = (size_t)device->max_device_bytes,
+                                      .yields = !devices->one,
+                                      .keeps = !devices->one};
+    /* A queue of the CPU computes in the thread that took it, and every thread may take one. */
+    int most = devices->one ? 1 : gi_session_threads(devices) + QUEUES_A_GPU * GI_DEVICES_MAX;
     enum gi_status status =
-        gi_cli_load(image, metadata, info, path, io, session->params->threads, &listener, err);
-    gi_timing_add("decode", gi_now_ms() - start);
-    if (!status)
-        status = gi_cli_check_levels(steps, nsteps, image, info, io, err);
-    else
-        return status;
-    if (status) {
-        gi_image_free(image);
-        if (metadata)
-            gi_metadata_free(metadata);
+        gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
+    if (!status && !devices->one && !gi_session_device_wait(&devices->cpu)) {
+        *err = devices->cpu.err;
+        status = err->status;
     }
+    if (status || devices->choice == GI_CHOOSE_CPU ||
+        (devices->choice == GI_CHOOSE_AUTO && !gi_cuda_is_likely()))
+        return status;
+    status = list_gpus(devices, list, &options, err);
+    if (!status && devices->choice == GI_CHOOSE_CUDA)
+        start_gpus(devices);
+    if (!status && devices->choice == GI_CHOOSE_CUDA && !devices->one)
+        status = need_gpus(devices, err);
     return status;
+}
+
+static enum gi_status make(struct gi_session **out, const struct gi_device_params *device,
+                           uint64_t images, bool one, struct gi_err *err)
+{
+    struct gi_device_list list;
+    enum gi_device_choice choice;
+    const char *asked_by = device->device ? "--device" : "GPUIMG_DEVICE";
+    enum gi_status status = gi_device_parse_list(&choice, &list, device->device, err);
+    *out = NULL;
+    if (!status && choice == GI_CHOOSE_CUDA && !gi_kernels_cuda())
+        status = gi_fail(err, GI_E_DEVICE, "%s cuda: this build has no CUDA backend", asked_by);
+    if (status)
+        return status;
+    struct gi_session *devices = calloc(1, sizeof *devices);
+    if (!devices)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: devices");
+    devices->choice = choice;
+    devices->asked_by = asked_by;
+    devices->threads = gi_thread_count(device->threads);
+    devices->images = images ? images : MANY;
+    devices->one = one;
+    devices->verbose = device->verbose;
+    pthread_mutex_init(&devices->lock, NULL);
+    pthread_cond_init(&devices->changed, NULL);
+    status = fill(devices, device, &list, err);
+    if (status)
+        gi_session_free(&devices);
+    *out = devices;
+    return status;
+}
+
+enum gi_status gi_session_new(struct gi_session **devices, const struct gi_device_params *device,
+                              uint64_t images, struct gi_err *err)
+{
+    return make(devices, device, images, false, err);
+}
+
+enum gi_status gi_session_new_for_one(struct gi_session **devices,
+                                      const struct gi_device_params *device, struct gi_err *err)
+{
+    return make(devices, device, 1, true, err);
 }
 
 void gi_session_free(struct gi_session **out)
 {
-    struct gi_session *session = *out;
+    struct gi_session *devices = *out;
     *out = NULL;
-    if (session)
-        gi_watch_end(&session->watch);
-    if (!session || !gi_cli_tears_down())
+    if (!devices)
         return;
-    gi_device_pool_free(&session->devices);
-    free(session);
+    for (int i = 0; i < devices->ngpus; i++)
+        gi_session_device_free(&devices->gpus[i]);
+    gi_session_device_free(&devices->cpu);
+    free(devices->gpus);
+    free(devices);
 }
 
-static void note_times(const struct gi_step *steps, int nsteps, const struct gi_times *times)
+int gi_session_threads(const struct gi_session *devices)
 {
-    gi_timing_add_copies("upload", times->upload_ms, times->uploads);
-    for (int i = 0; i < nsteps; i++)
-        gi_timing_add_step(i, steps[i].filter->name, times->step_ms[i], times->step_nbytes[i]);
-    gi_timing_add_copies("download", times->download_ms, times->downloads);
-    gi_timing_bands(times->bands);
+    return devices->threads + devices->ngpus * (QUEUES_A_GPU + WAITING_A_GPU);
 }
 
-/* Times are taken only if they are shown, because each makes the device wait. */
-static enum gi_status run(struct gi_session *session, const struct gi_pipeline *pipeline,
-                          struct gi_image *dst, const struct gi_image *src,
-                          const struct gi_step *steps, int nsteps, const struct gi_side *sides,
-                          struct gi_err *err)
+const struct gi_allocator *gi_session_allocator(struct gi_session *devices)
 {
-    if (!session->params->timing)
-        return gi_device_pool_run(session->devices, pipeline, dst, src, sides, NULL, err);
-    double *each = calloc(2 * (size_t)nsteps, sizeof *each);
-    struct gi_times times = {.step_ms = each, .step_nbytes = each + nsteps};
-    enum gi_status status =
-        each ? gi_device_pool_run(session->devices, pipeline, dst, src, sides, &times, err)
-             : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", nsteps);
-    if (!status)
-        note_times(steps, nsteps, &times);
-    free(each);
-    return status;
+    const struct gi_allocator *allocator = NULL;
+    if (devices->one)
+        return NULL; /* pinning memory takes longer than one image saves by it */
+    pthread_mutex_lock(&devices->lock);
+    for (int i = 0; i < devices->ngpus && !allocator; i++)
+        if (devices->gpus[i].ready)
+            allocator = devices->gpus[i].k->host_allocator(devices->gpus[i].device);
+    pthread_mutex_unlock(&devices->lock);
+    return allocator ? allocator : devices->cpu.k->host_allocator(devices->cpu.device);
 }
 
-enum gi_status gi_session_run(struct gi_session *session, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_step *steps, int nsteps,
-                              const struct gi_side *sides, struct gi_err *err)
+/* For `auto`: decides at the first image whether all images are enough work for a GPU. Called with
+ * the lock held. */
+static void decide(struct gi_session *devices, const struct gi_pipeline *pipeline)
 {
-    struct gi_pipeline *pipeline;
-    int failed = -1;
-    enum gi_status status =
-        gi_pipeline_new_within(&pipeline, &session->limits, steps, nsteps, src, &failed, err);
-    if (status)
-        return nsteps == 1 || failed < 0
-                   ? status
-                   : gi_err_prefix(err, "step %d, %s", failed + 1, steps[failed].filter->name);
-    gi_session_stage(session, "kernels");
-    status = run(session, pipeline, dst, src, steps, nsteps, sides, err);
-    if (dst) {
-        gi_session_stage(session, "encode");
-        gi_watch_done(&session->watch);
-    } else {
-        gi_watch_end(&session->watch);
+    if (devices->decided || devices->choice != GI_CHOOSE_AUTO || !devices->ngpus)
+        return;
+    devices->decided = true;
+    struct gi_rates cpu = gi_rates_cpu(devices->threads), cuda = gi_rates_cuda_unopened();
+    int images = devices->images < INT32_MAX ? (int)devices->images : INT32_MAX;
+    struct gi_estimate estimate =
+        gi_pipeline_estimate(pipeline, images, devices->threads, &cpu, &cuda);
+    bool worth = estimate.cuda_s < estimate.cpu_s;
+    if (devices->verbose)
+        gi_cli_log("device auto: estimated %.3g s of kernels on cpu, at best %.3g s on cuda%s",
+                   estimate.cpu_s, estimate.cuda_s, worth ? ": opens it" : "");
+    if (worth)
+        start_gpus(devices);
+}
+
+/* Notes GPUs that have been opened meanwhile. Called with the lock held. */
+static void note_open(struct gi_session *devices)
+{
+    for (int i = 0; i < devices->ngpus; i++) {
+        struct gi_session_device *gpu = &devices->gpus[i];
+        if (gi_session_device_opened(gpu) && !gpu->ready && devices->verbose)
+            gi_cli_log("device auto: %s: %s", gpu->name, gpu->err.text);
     }
-    gi_pipeline_free(&pipeline);
+}
+
+/* Returns the number of GPUs that take images. Called with the lock held. */
+static int count_live(const struct gi_session *devices)
+{
+    int n = 0;
+    for (int i = 0; i < devices->ngpus; i++)
+        n += devices->gpus[i].ready && !devices->gpus[i].lost;
+    return n;
+}
+
+/* Picks the GPU with the fewest busy queues that has a free one; else the CPU, if it may be used
+ * and enough threads already wait for a GPU to keep it busy. NULL: wait. Called with the lock
+ * held. */
+static struct gi_session_device *pick(struct gi_session *devices, int live)
+{
+    struct gi_session_device *best = NULL;
+    for (int i = 0; i < devices->ngpus; i++) {
+        struct gi_session_device *gpu = &devices->gpus[i];
+        int busy = gpu->nqueues - gpu->nidle;
+        if (gpu->ready && !gpu->lost && busy < gpu->most &&
+            (!best || busy < best->nqueues - best->nidle))
+            best = gpu;
+    }
+    bool enough = devices->waiting >= live * WAITING_A_GPU;
+    return best || devices->choice == GI_CHOOSE_CUDA || !enough ? best : &devices->cpu;
+}
+
+/* Waits for a free queue; `on_cpu`: for one of the CPU. */
+static struct gi_queue *take(struct gi_session *devices, bool on_cpu,
+                             struct gi_session_device **from, struct gi_err *err)
+{
+    struct gi_queue *queue = NULL;
+    pthread_mutex_lock(&devices->lock);
+    for (;;) {
+        note_open(devices);
+        int live = count_live(devices);
+        *from = on_cpu ? &devices->cpu : pick(devices, live);
+        if (*from && ((queue = gi_session_device_take(*from, err)) || *err->text))
+            break;
+        if (!*from && !live) {
+            gi_fail(err, GI_E_DEVICE, "no device is left");
+            break;
+        }
+        devices->waiting++;
+        pthread_cond_wait(&devices->changed, &devices->lock);
+        devices->waiting--;
+    }
+    pthread_mutex_unlock(&devices->lock);
+    return queue;
+}
+
+static void give_back(struct gi_session *devices, struct gi_session_device *member,
+                      struct gi_queue *queue)
+{
+    pthread_mutex_lock(&devices->lock);
+    gi_session_device_give(member, queue);
+    pthread_cond_signal(&devices->changed);
+    pthread_mutex_unlock(&devices->lock);
+}
+
+/* Removes the member from the session: it gets no more images, which is logged once. */
+static void drop(struct gi_session *devices, struct gi_session_device *member,
+                 const struct gi_err *why)
+{
+    pthread_mutex_lock(&devices->lock);
+    if (!member->lost)
+        gi_cli_log("%s: %s; it gets no more images", member->name, why->text);
+    member->lost = true;
+    pthread_cond_broadcast(&devices->changed);
+    pthread_mutex_unlock(&devices->lock);
+}
+
+/* Runs the job on the next free queue, and again on another device if one is lost. */
+static enum gi_status run_one_of_many(struct gi_session *devices, const struct gi_session_job *job,
+                                      struct gi_err *err)
+{
+    pthread_mutex_lock(&devices->lock);
+    decide(devices, job->pipeline);
+    pthread_mutex_unlock(&devices->lock);
+    for (bool on_cpu = false;;) {
+        struct gi_session_device *member;
+        struct gi_err fault = {0};
+        struct gi_queue *queue = take(devices, on_cpu, &member, &fault);
+        enum gi_status status =
+            queue ? gi_session_device_run(member, queue, job, &fault) : fault.status;
+        if (queue)
+            give_back(devices, member, queue);
+        bool of_gpu = member && member->k->kind == GI_DEVICE_CUDA;
+        if (status == GI_E_DEVICE && of_gpu) {
+            drop(devices, member, &fault);
+            continue;
+        }
+        on_cpu = status == GI_E_LAUNCH && of_gpu && devices->choice == GI_CHOOSE_AUTO;
+        if (on_cpu) {
+            if (devices->verbose)
+                gi_cli_log("device auto: %s: %s; the CPU does that image", member->name,
+                           fault.text);
+            continue;
+        }
+        if (status)
+            *err = fault;
+        return status;
+    }
+}
+
+/* ---- one image ---- */
+
+/* Estimates with the rates known so far: those of the CUDA device if it is open, otherwise
+ * optimistic ones. */
+static struct gi_estimate estimate_for(const struct gi_session *devices,
+                                       const struct gi_pipeline *pipeline)
+{
+    struct gi_rates cpu = gi_rates_cpu(devices->threads);
+    struct gi_rates cuda = devices->ngpus && devices->gpus[0].ready
+                               ? gi_rates_cuda(devices->gpus[0].device)
+                               : gi_rates_cuda_unopened();
+    return gi_pipeline_estimate(pipeline, 1, devices->threads, &cpu, &cuda);
+}
+
+bool gi_session_may_open(const struct gi_session *devices)
+{
+    return devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->gpus[0].started;
+}
+
+void gi_session_expect(struct gi_session *devices, const struct gi_pipeline *pipeline)
+{
+    struct gi_estimate estimate = estimate_for(devices, pipeline);
+    if (gi_session_may_open(devices) && estimate.cuda_s < estimate.cpu_s)
+        start_gpus(devices);
+}
+
+/* Waits until the CUDA device is open. Returns false if it can't be opened. */
+static bool need_cuda(struct gi_session *devices)
+{
+    double start = gi_now_ms();
+    bool open = gi_session_device_wait(&devices->gpus[0]);
+    gi_timing_add("context", gi_now_ms() - start);
+    return open;
+}
+
+/* Returns whether CUDA is faster; opens it only if it may be, and then estimates again with its
+ * rates. */
+static bool takes_cuda(struct gi_session *devices, const struct gi_pipeline *pipeline)
+{
+    struct gi_estimate estimate = estimate_for(devices, pipeline);
+    if (estimate.cuda_s >= estimate.cpu_s || !need_cuda(devices))
+        return false;
+    estimate = estimate_for(devices, pipeline);
+    return estimate.cuda_s < estimate.cpu_s;
+}
+
+static enum gi_status run_on(struct gi_session_device *device, const struct gi_session_job *job,
+                             struct gi_err *err)
+{
+    if (!gi_session_device_wait(device)) {
+        *err = device->err;
+        return err->status;
+    }
+    struct gi_queue *queue = gi_session_device_take(device, err);
+    if (!queue)
+        return err->status;
+    enum gi_status status = gi_session_device_run(device, queue, job, err);
+    gi_session_device_give(device, queue);
     return status;
+}
+
+static void log_choice(const struct gi_session *devices, const struct gi_session_job *job,
+                       bool cuda, const char *reason)
+{
+    if (!devices->verbose)
+        return;
+    char where[64];
+    if (cuda)
+        snprintf(where, sizeof where, "%s", devices->gpus[0].name);
+    else
+        snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(), devices->threads,
+                 devices->threads == 1 ? "" : "s");
+    struct gi_estimate estimate = estimate_for(devices, job->pipeline);
+    bool open = devices->ngpus && devices->gpus[0].ready;
+    char priced[64] = "";
+    if (cuda || gi_cuda_is_likely())
+        snprintf(priced, sizeof priced, ", %s%.3g s on cuda", open ? "" : "at best ",
+                 estimate.cuda_s);
+    gi_cli_log("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate.cpu_s, priced);
+}
+
+/* Runs under `auto`, which logs a missing device only with -v. */
+static enum gi_status run_auto(struct gi_session *devices, const struct gi_session_job *job,
+                               struct gi_err *err)
+{
+    const char *reason = "the quicker by estimate";
+    struct gi_err cuda_err = {0};
+    if (!gi_kernels_cuda())
+        reason = "this build has no CUDA backend";
+    else if (!devices->ngpus)
+        reason = "no NVIDIA driver here";
+    else if (takes_cuda(devices, job->pipeline)) {
+        log_choice(devices, job, true, reason);
+        enum gi_status status = run_on(&devices->gpus[0], job, &cuda_err);
+        if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY && status != GI_E_LAUNCH) {
+            *err = cuda_err;
+            return status;
+        }
+        reason = cuda_err.text;
+    } else if (*devices->gpus[0].err.text) {
+        reason = devices->gpus[0].err.text;
+    }
+    log_choice(devices, job, false, reason);
+    return run_on(&devices->cpu, job, err);
+}
+
+static enum gi_status run_forced(struct gi_session *devices, const struct gi_session_job *job,
+                                 struct gi_err *err)
+{
+    char reason[32];
+    snprintf(reason, sizeof reason, "by %s", devices->asked_by);
+    if (devices->choice == GI_CHOOSE_CPU) {
+        log_choice(devices, job, false, reason);
+        return run_on(&devices->cpu, job, err);
+    }
+    struct gi_session_device *gpu = &devices->gpus[0];
+    if (!need_cuda(devices)) {
+        *err = gpu->err;
+        return gi_err_prefix(err, "%s %s", devices->asked_by,
+                             gpu->options.ordinal > 0 ? gpu->name : "cuda");
+    }
+    log_choice(devices, job, true, reason);
+    enum gi_status status = run_on(gpu, job, err);
+    if (status != GI_E_DEVICE_MEMORY)
+        return status;
+    struct gi_err cause = *err;
+    return gi_fail(err, status, "%s cuda: %s; want --device cpu or auto%s", devices->asked_by,
+                   cause.text, gpu->options.max_bytes ? ", or more --max-device-bytes" : "");
+}
+
+enum gi_status gi_session_run(struct gi_session *devices, const struct gi_pipeline *pipeline,
+                              struct gi_image *dst, const struct gi_image *src,
+                              const struct gi_side *sides, struct gi_times *times,
+                              struct gi_err *err)
+{
+    const struct gi_session_job job = {pipeline, dst, src, sides, times};
+    if (!devices->one)
+        return run_one_of_many(devices, &job, err);
+    return devices->choice == GI_CHOOSE_AUTO ? run_auto(devices, &job, err)
+                                             : run_forced(devices, &job, err);
 }

@@ -16,19 +16,15 @@ static bool tell(void *arg, double seconds, char *line, size_t nbytes)
     char size[48] = "";
     if (seconds < LONG_S)
         return false;
-    if (npixels && !watch->total)
+    if (npixels)
         snprintf(size, sizeof size, " of %.3g megapixels", 1e-6 * (double)npixels);
-    if (watch->total)
-        snprintf(line, nbytes, "%d/%d images, %.0f s, now %s",
-                 __atomic_load_n(&watch->done, __ATOMIC_RELAXED), watch->total, seconds, now);
-    else
-        snprintf(line, nbytes, "1 image%s, %.0f s, now %s", size, seconds, now);
+    snprintf(line, nbytes, "1 image%s, %.0f s, now %s", size, seconds, now);
     return true;
 }
 
-void gi_watch_start(struct gi_watch *watch, bool forced, int total)
+void gi_watch_start(struct gi_watch *watch, bool forced)
 {
-    *watch = (struct gi_watch){.now = "decode", .total = total};
+    *watch = (struct gi_watch){.now = "decode"};
     watch->progress = gi_progress_start(forced, tell, watch);
 }
 
@@ -46,9 +42,4 @@ void gi_watch_size(struct gi_watch *watch, const struct gi_image *image)
 {
     __atomic_store_n(&watch->npixels, (uint64_t)image->width * (uint64_t)image->height,
                      __ATOMIC_RELAXED);
-}
-
-void gi_watch_done(struct gi_watch *watch)
-{
-    __atomic_add_fetch(&watch->done, 1, __ATOMIC_RELAXED);
 }

@@ -1,6 +1,6 @@
 /* Internal interface of the CUDA backend: devices and queues, the error macro, scratch memory,
- * texture objects and copies. A launcher sets the device with gi_cuda(), enqueues its kernels on
- * `stream`, and waits or allocates only through the functions declared here.
+ * texture objects and copies. A launcher makes the device current by gi_cuda(), enqueues its
+ * kernels on `stream`, and waits or allocates only through functions of this file.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CUDA_H
 #define GI_KERNELS_CUDA_CUDA_H
@@ -13,18 +13,18 @@
 #include "kernels/ways.h"
 
 enum {
-    /* bytes: alignment of the start and stride of our images; wide loads may read this padding */
+    /* bytes: images start at multiples of this, and so do rows; wide loads may read the padding */
     GI_CUDA_ALIGN = 512,
-    GI_CUDA_TICKETS = 16, /* copies of a queue that can be told apart */
-    GI_CUDA_TEXTURES = 8, /* retired texture objects that kernels of a queue may still use */
+    GI_CUDA_TICKETS = 16, /* number of copies per queue that can be waited for separately */
+    GI_CUDA_TEXTURES = 8, /* retired texture objects per queue that kernels may still use */
 };
 
-/* Device memory for an image or for scratch. The queue that released an idle block may take it
- * again at once, because all work that still uses the block precedes the new work in its stream. */
+/* Device memory for an image or for scratch. The queue that released a block may reuse it at once,
+ * because all work that still uses the block precedes the new work in the queue's stream. */
 struct gi_cuda_block {
     void *data;
     size_t nbytes;
-    const struct gi_cuda_queue *queue; /* NULL: its stream is done, any queue may take the block */
+    const struct gi_cuda_queue *queue; /* queue that may reuse it; NULL: any (work has ended) */
     bool lent;
 };
 
@@ -39,22 +39,22 @@ struct gi_cuda_device {
     struct gi_device base;
     int ordinal;
     int units;                    /* multiprocessors */
-    int shared_nbytes;            /* shared memory that one block may have at most, opted in */
-    size_t max_bytes;             /* 0: no limit except the device's own memory */
+    int shared_nbytes;            /* maximum shared memory of a block, with opting in */
+    size_t max_bytes;             /* limit of device memory; 0: the device's own memory */
     struct gi_pool *workers;      /* threads that copy between pageable and pinned memory */
     pthread_mutex_t lock;         /* guards the members below */
-    struct gi_cuda_block *blocks; /* array of blocks_room entries, nblocks in use */
+    struct gi_cuda_block *blocks; /* array of blocks_room entries, nblocks of which are used */
     int nblocks, blocks_room;
-    const void **kernels; /* set up by gi_cuda_allow_shared(); nkernels in use */
+    const void **kernels; /* kernels that gi_cuda_allow_shared() has set up; nkernels of them */
     int nkernels, kernels_room;
     int nqueues; /* open queues */
     struct gi_allocator host_allocator;
     pthread_mutex_t pinned_lock;   /* guards the members below */
-    struct gi_cuda_pinned *pinned; /* array of pinned_room entries, npinned in use */
+    struct gi_cuda_pinned *pinned; /* array of pinned_room entries, npinned of which are used */
     int npinned, pinned_room;
 };
 
-/* A retired texture object and the event that marks the end of the work that uses it. */
+/* A retired texture object, and the event after the last work that uses it. */
 struct gi_cuda_texture {
     cudaTextureObject_t object; /* 0: none */
     cudaEvent_t done;
@@ -65,13 +65,13 @@ struct gi_cuda_shape {
     enum gi_type type;
 };
 
-/* A CUDA array with a copy of an image, and the texture object through which kernels read it. */
+/* A copy of an image in a CUDA array, and the texture object through which kernels read it. */
 struct gi_cuda_array {
     cudaArray_t array;           /* NULL: none, or none could be made */
     cudaSurfaceObject_t surface; /* the array for stores */
     cudaTextureObject_t texture;
-    struct gi_cuda_shape shape; /* of the array that was last wanted; width 0: none so far */
-    struct gi_cuda_shape asked; /* by the last call of gi_cuda_array_texture() */
+    struct gi_cuda_shape shape; /* shape of the array; width 0: there was none so far */
+    struct gi_cuda_shape asked; /* shape in the last call of gi_cuda_array_texture() */
     enum gi_border mode;        /* of the texture object */
     float value;                /* of the border */
 };
@@ -82,15 +82,15 @@ struct gi_cuda_queue {
     int ordinal, units, shared_nbytes; /* copied from the device */
     struct gi_pool *workers;           /* copied from the device */
     cudaStream_t stream;
-    void *scratch; /* device memory that gi_cuda_scratch() returns */
+    void *scratch; /* device memory for gi_cuda_scratch() */
     size_t scratch_nbytes;
-    void *staging[2]; /* pinned host memory, allocated at the first large copy */
+    void *staging[2]; /* pinned host memory, allocated by the first large copy */
     cudaEvent_t staged[2];
     struct gi_cuda_texture textures[GI_CUDA_TEXTURES]; /* used in rotation */
     unsigned ntextures;
     struct gi_cuda_array gathered;       /* of gi_cuda_array_texture() */
     uint64_t ntickets;                   /* tickets issued so far */
-    cudaEvent_t copied[GI_CUDA_TICKETS]; /* [n % GI_CUDA_TICKETS]: after copy n or a later one */
+    cudaEvent_t copied[GI_CUDA_TICKETS]; /* [n % GI_CUDA_TICKETS] follows copy n, or a later one */
 };
 
 /* Returns the queue as the CUDA backend's type and makes its device the thread's current one. */
@@ -101,12 +101,11 @@ static inline struct gi_cuda_queue *gi_cuda(struct gi_queue *queue)
     return cu;
 }
 
-/* Records a failed call: GI_E_DEVICE_MEMORY if memory ran out, GI_E_DEVICE if the device's later
- * calls fail too (a sticky error), otherwise GI_E_LAUNCH. Waits for the device. */
+/* Fails after a CUDA call with `error`: GI_E_DEVICE_MEMORY if memory ran out, GI_E_DEVICE if later
+ * calls on the device fail too (a sticky error), else GI_E_LAUNCH. Waits for the device. */
 enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call);
 
-/* If the CUDA call fails, returns its error from the calling function, which has an `err` in
- * scope. */
+/* Makes a CUDA call; if it fails, the calling function, which has an `err`, returns its error. */
 #define GI_CUDA_TRY(call)                                                                          \
     do {                                                                                           \
         cudaError_t gi_cuda_error_ = (call);                                                       \
@@ -117,8 +116,8 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
 /* Checks a kernel launch: returns from the calling function if the kernel did not start. */
 #define GI_CUDA_LAUNCHED() GI_CUDA_TRY(cudaGetLastError())
 
-/* Returns the value of the expression, in which T is the C type of samples of `type`, or CHANNELS
- * is a constant equal to `channels` (1 to 4). Templates are instantiated through these macros. */
+/* Returns the value of the expression, in which T is the C type of samples of `type`; CHANNELS in
+ * GI_CUDA_CHANNELS is a constant equal to `channels` (1 to 4). So templates are instantiated. */
 #define GI_CUDA_TYPES(type, ...)                                                                   \
     switch (type) {                                                                                \
     case GI_U8: {                                                                                  \
@@ -156,19 +155,19 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
     }                                                                                              \
     }
 
-/* Returns device memory for the running primitive: aligned to GI_CUDA_ALIGN, contents undefined,
- * valid until the next call on this queue. A primitive makes one call and divides the block itself.
- * The memory grows in stream order, so kernels that are enqueued already keep the old block. */
+/* Returns device memory for the running primitive, aligned to GI_CUDA_ALIGN, with undefined
+ * contents, valid until the next call on this queue. A primitive therefore calls it once and
+ * divides the memory itself. If the memory has to grow, enqueued kernels keep the old block. */
 enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t nbytes,
                                struct gi_err *err);
 
-/* Allows launches of `kernel` all the dynamic shared memory that a block of the device can have:
- * shared_nbytes minus the kernel's static shared memory. It must be called before every launch with
- * more than 48 KiB. Errors: GI_E_MEMORY, as gi_cuda_fail(). */
+/* Allows `kernel` the maximum dynamic shared memory of the device: shared_nbytes minus the static
+ * shared memory of the kernel. It must be called before every launch with more than 48 KiB. Errors:
+ * GI_E_MEMORY, and as gi_cuda_fail(). */
 enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel,
                                     struct gi_err *err);
 
-/* If that fails, returns its error from the calling function, which has an `err` in scope. */
+/* Calls gi_cuda_allow_shared(); if it fails, the calling function returns its error. */
 #define GI_CUDA_ALLOW_SHARED(cu, kernel)                                                           \
     do {                                                                                           \
         enum gi_status gi_allow_status_ = gi_cuda_allow_shared(cu, (const void *)(kernel), err);   \
@@ -176,42 +175,41 @@ enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel
             return gi_allow_status_;                                                               \
     } while (0)
 
-/* Returns whether an address mode of a texture object makes the border of the image: mode CLAMP, or
- * VALUE with values that are representable as texels. */
+/* Returns whether an address mode of texture objects makes this border: CLAMP, or VALUE with values
+ * that texels can represent. */
 bool gi_cuda_texture_makes(const struct gi_image *image, const struct gi_border_spec *border);
 
-/* Fills the first `channels` members of cudaTextureDesc.borderColor: floats, or the bits of
- * unsigned integers. */
+/* Fills the first `channels` entries of cudaTextureDesc.borderColor: floats, or bits of
+ * integers. */
 void gi_cuda_border_color(float *color, const struct gi_image *image,
                           const struct gi_border_spec *border);
 
-/* Takes over a texture object that kernels enqueued so far may use, and destroys it later. It waits
- * only if GI_CUDA_TEXTURES others are still in use. */
+/* Takes ownership of a texture object that enqueued kernels may still use, and destroys it later.
+ * Waits only if GI_CUDA_TEXTURES other ones are still in use. */
 enum gi_status gi_cuda_texture_retire(struct gi_cuda_queue *cu, cudaTextureObject_t texture,
                                       struct gi_err *err);
 void gi_cuda_textures_free(struct gi_cuda_queue *cu);
 
-/* Returns whether gi_cuda_array_texture() accepts the image: one channel of samples, a border that
- * an address mode makes, within the hardware's limits. */
+/* Returns whether gi_cuda_array_texture() accepts the image: one channel, a border that an address
+ * mode makes, and a size within the limits of the hardware. */
 bool gi_cuda_array_fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
                         const struct gi_border_spec *border, int repeated);
 
-/* Copies `image`, and below it its first `repeated` (0 or 1) rows again, into the queue's CUDA
- * array in stream order. *texture: texture object of the array for tex2Dgather() and tex2D(), with
- * point sampling at unnormalised coordinates, unconverted samples, and the address mode of
- * `border`. It may be used by kernels that are enqueued before the next call. *texture is 0 if the
- * array cannot be made, and, unless `always`, if the queue keeps an array of another shape and a
- * new one would not pay: the caller then reads `image` by plain loads. */
+/* Copies `image` into the queue's CUDA array, in stream order, and below it its first `repeated` (0
+ * or 1) rows again. *texture is a texture object over the array for tex2Dgather() and tex2D():
+ * point sampling, unnormalised coordinates, unconverted samples, the address mode of `border`.
+ * Kernels that are enqueued before the next call may use it. *texture is 0 if the array cannot be
+ * made. It is also 0, unless `always`, if the queue has an array of another shape and a new one
+ * would not pay. The caller then reads `image` by plain loads. */
 enum gi_status gi_cuda_array_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
                                      const struct gi_image *image,
                                      const struct gi_border_spec *border, int repeated, bool always,
                                      struct gi_err *err);
-/* Frees the array; no kernel may be using it. */
+/* Frees the array, which no kernel may still use. */
 void gi_cuda_array_free(struct gi_cuda_queue *cu);
 
 /* Copies rows of bytes between the device and pageable host memory through pinned staging buffers.
- * The copy to the host returns when all bytes are there; the copy to the device returns as soon as
- * `host` has been read. */
+ * The copy to the host returns when complete, the copy to the device when `host` has been read. */
 enum gi_status gi_cuda_copy_to_host(struct gi_cuda_queue *cu, void *host, size_t host_stride,
                                     const void *device, size_t device_stride, size_t row_nbytes,
                                     size_t nrows, struct gi_err *err);
@@ -219,8 +217,8 @@ enum gi_status gi_cuda_copy_to_device(struct gi_cuda_queue *cu, void *device, si
                                       const void *host, size_t host_stride, size_t row_nbytes,
                                       size_t nrows, struct gi_err *err);
 
-/* The function of each primitive, which kernels/cuda/table.cu defines, and its table of ways, in
- * which the file of its name ends. */
+/* Declares the function of each primitive, which kernels/cuda/table.cu defines, and its table of
+ * ways, which ends the file of the primitive. */
 #define GI_CUDA_DECLARE(name, samples, shape, result, spec)                                        \
     gi_##name##_fn gi_cuda_##name;                                                                 \
     extern const struct gi_##name##_way gi_cuda_##name##_ways[GI_WAYS_MAX];

@@ -1,5 +1,5 @@
-/* The function table of the CUDA backend: every slot of struct gi_kernels and the table of
- * implementations of every primitive.
+/* The table of the CUDA backend: all members of struct gi_kernels, and for every primitive its
+ * table of implementations.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 

@@ -8,7 +8,7 @@
 
 #include "image_cases.h"
 
-#include "cli/run/device_pool.h"
+#include "cli/run/session.h"
 #include "kernels/cpu/device/host.h"
 #include "kernels/convolution.h"
 

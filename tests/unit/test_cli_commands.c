@@ -1,6 +1,6 @@
 /* Whole commands run in this process while each allocation fails in turn: they succeed with all of
  * their files, or fail and leave each file as it was or complete.
- * Sources: cli/commands cli/run/session*
+ * Sources: cli/commands
  * SPDX-License-Identifier: MIT */
 #include "command_line.h"
 #include "failing_memory.h"

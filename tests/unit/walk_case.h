@@ -7,7 +7,7 @@
 #include "walk_draw.h"
 
 #include "cli/run/chain.h"
-#include "cli/run/session.h"
+#include "cli/run/level_check.h"
 #include "filters/pipeline.h"
 #include "filters/statistics/compare.h"
 #include "imgio/imgio.h"

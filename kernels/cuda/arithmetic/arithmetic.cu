@@ -1,7 +1,7 @@
-/* Binary arithmetic and compositing of two images. Arithmetic with a factor on images of the same
- * shape, type and channels: a thread processes pieces of 16 bytes of a row. Without one: words.cu.
- * Everything else: a thread processes
- * PIXELS pixels of a row, all of which are loaded before the first is computed.
+/* Binary arithmetic and compositing of two images. If both have the same shape, type and channels,
+ * a thread processes pieces of 16 bytes of a row; plain arithmetic of such images is in words.cu.
+ * In all other cases a thread processes PIXELS pixels of a row and loads all of them before it
+ * computes the first.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/arithmetic/words.h"
 #include "kernels/cuda/common/pointwise.cuh"
@@ -13,7 +13,7 @@ enum { THREADS = 256, PIXELS = 2, ALPHA = 3 };
 struct beside {
     struct gi_image image;
     bool constant;      /* no image: each pixel is spec.value */
-    float unit, opaque; /* factor of the samples; alpha of images without alpha */
+    float unit, opaque; /* factor of samples; alpha of an image without alpha */
 };
 
 struct arithmetic_args {
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void read_samples(float v[GI_MAX_CHANNELS], co
         v[c] = c < channels ? (float)p[c] : 0.0f;
 }
 
-/* Expands `channels` samples in memory order to three colours (gray is repeated) and alpha. */
+/* Expands `channels` samples to red, green, blue (gray is repeated) and alpha, in place. */
 static __device__ __forceinline__ void in_order(float v[GI_MAX_CHANNELS], int channels,
                                                 float opaque)
 {
@@ -125,7 +125,7 @@ static __device__ __forceinline__ void arithmetic(float a[GI_MAX_CHANNELS],
     }
 }
 
-/* b is a pixel of `src`, s one of `other` or of the mask. */
+/* Composites pixel s, of `other` or the mask, over pixel b, of `src`; b becomes the result. */
 static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[GI_MAX_CHANNELS],
                                              const struct arithmetic_args *args)
 {
@@ -152,7 +152,7 @@ static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[G
     b[ALPHA] = __fmul_rn(weights.alpha, args->full);
 }
 
-/* One thread computes PIXELS pixels of a row, THREADS apart. */
+/* One thread computes PIXELS pixels of a row, which are THREADS pixels apart. */
 template <typename T, bool LAYERS>
 static __global__ void __launch_bounds__(THREADS)
     combine(const __grid_constant__ struct arithmetic_args args)
@@ -187,7 +187,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* ---- images of the same shape, type and channels ---- */
 
 struct pieces_args {
-    struct gi_image dst, src, other, dark; /* of the same shape; if `dark` has no data it is 0 */
+    struct gi_image dst, src, other, dark; /* all of one shape; `dark` without data counts as 0 */
     enum gi_arithmetic_op op;
     float factor, offset, t;
     int pieces;
@@ -294,8 +294,8 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
 
 /* ---- everything ---- */
 
-/* Limits an offset along a side of n pixels, so that differences of coordinates fit in 32 bits;
- * larger offsets are outside the image as well. */
+/* Limits the offset of `other` along a side of n pixels, so that differences of coordinates fit in
+ * 32 bits. Offsets beyond the limit place `other` outside the image, too. */
 static int64_t nearer(int64_t at, int n, bool tile)
 {
     const int64_t most = 1 << 30;
@@ -360,8 +360,8 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-/* H100, 8192 x 8192, 8-bit gray, us: half the sum of two images: pieces 73, pixels 652. The sum by
- * words takes 73. */
+/* H100, 8192 x 8192, 8-bit gray, us: half the sum of two images: pieces 73, pixels 652; the plain
+ * sum of two images: words 73. */
 const struct gi_arithmetic_way gi_cuda_arithmetic_ways[GI_WAYS_MAX] = {
     {{"words", "plain arithmetic"}, gi_cuda_arithmetic_words_takes, gi_cuda_arithmetic_words},
     {{"pieces", "arithmetic on images of one type and as many channels"}, pieces_takes, by_pieces},

@@ -1,4 +1,4 @@
-/* Plain arithmetic of two images (words.cu).
+/* Declares the plain arithmetic of two images (words.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_WORDS_H
 #define GI_KERNELS_CUDA_WORDS_H

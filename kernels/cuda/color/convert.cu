@@ -1,8 +1,8 @@
-/* Converts samples to another type: a thread loads four neighbouring samples at once and stores
- * four.
+/* Converts samples to another type. A thread loads four neighbouring samples and stores four.
  *
- * Rows begin at multiples of 16 bytes and have padding, so that a group of four samples that ends
- * behind the row reads and writes padding. SPDX-License-Identifier: MIT */
+ * Rows begin at multiples of 16 bytes and are padded. If a row ends inside a group of four samples,
+ * the rest of the group is read from padding and written to padding.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
 
 enum { GROUP = 4 /* samples of a thread */ };
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void convert_sample(float *to, uint16_t v)
     *to = __fdiv_rn((float)v, 65535.0f);
 }
 
-/* Rounds to nearest, half to even; the product is exact in double. NaN becomes 0. */
+/* Returns v * full, rounded half to even; the product is exact in double. NaN gives 0. */
 static __device__ __forceinline__ unsigned scaled(float v, double full)
 {
     double product = __dmul_rn((double)v, full);
@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
 
 typedef void convert_kernel(struct gi_image dst, struct gi_image src, int groups);
 
-/* Indexed by the type of the source and that of the result. */
+/* Kernels by the type of the source and the type of the result. */
 static convert_kernel *const kernels[GI_F32 + 1][GI_F32 + 1] = {
     {NULL, convert<uint16_t, uint8_t>, convert<float, uint8_t>},
     {convert<uint8_t, uint16_t>, NULL, convert<float, uint16_t>},

@@ -1,6 +1,6 @@
-/* Counts of distinct colours. Colours of up to 24 bits: a direct-address table of counts, from
- * which stream compaction (select) extracts the non-zero ones in order. Others: a list of all
- * colours, which the host sorts.
+/* Counts distinct colours. Up to 24 bits per colour: a table of counts is indexed by the colour,
+ * and stream compaction (compact) extracts the entries that are not 0, in order. More bits: the
+ * host sorts a list of all colours.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/sample.cuh"
@@ -32,7 +32,8 @@ static dim3 grid_of(const struct gi_image *src)
 
 /* ---- by table ---- */
 
-/* Runs of lanes with the same colour use one atomic, because uniform areas would serialise them. */
+/* Lanes with the same colour in succession share one atomic: one atomic per pixel would serialise
+ * uniform areas. */
 static __global__ void __launch_bounds__(THREADS) count(unsigned *counts, const struct gi_image src)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x);
@@ -53,8 +54,8 @@ static bool fits_table(const struct gi_queue *, const struct gi_image *src, cons
     return bits_of(src) <= TABLE_BITS;
 }
 
-/* The counts as an image of floats with the same bits: positive wherever the count is not 0, for
- * counts up to the bits of infinity, 2^31 - 2^23. */
+/* The table of counts is passed to compact as an image of floats with the same bits. They are > 0
+ * where the count is not 0, up to the bits of infinity, 2^31 - 2^23. */
 static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
                                const struct gi_image *src, const void *none, struct gi_err *err)
 {

@@ -1,5 +1,5 @@
-/* Luma (Rec. ITU-R BT.709): a thread computes 16 bytes of gray from the same pixels of all
- * channels.
+/* Luma (Rec. ITU-R BT.709). A thread computes 16 bytes of gray from the pixels at the same
+ * position.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
 
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) luma(struct luma_arg
 
 typedef void luma_kernel(struct luma_args args);
 
-/* Indexed by type, and by channels minus 2. */
+/* Kernels by type and by channels - 2. */
 static luma_kernel *const kernels[GI_F32 + 1][3] = {
     {luma<uint8_t, 2>, luma<uint8_t, 3>, luma<uint8_t, 4>},
     {luma<uint16_t, 2>, luma<uint16_t, 3>, luma<uint16_t, 4>},

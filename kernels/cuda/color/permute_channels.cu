@@ -1,6 +1,6 @@
-/* Channel permutation. One source image: a thread assembles each output word from bytes of the
- * words of the same pixels. Several source images: a thread computes 16 bytes of a row from single
- * samples; the loads of neighbouring threads share cache lines.
+/* Channel permutation. One source image: a thread assembles each word of the result from bytes of
+ * source words. Several source images: a thread computes 16 bytes of a row from single samples;
+ * neighbouring threads load from the same cache lines.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
 #include "kernels/color.h"
@@ -14,8 +14,8 @@ struct permute_channels_args {
     int pieces;
 };
 
-/* k is the channel of a piece's samples relative to its first sample; it repeats after CHANNELS
- * samples. */
+/* `k` is the channel of a sample relative to the channel of the first sample of the piece; it
+ * repeats after CHANNELS samples. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
     permute(struct permute_channels_args args)
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
         return;
     const char *from[CHANNELS];
     size_t stride[CHANNELS];
-    int step[CHANNELS], left[CHANNELS]; /* bytes per pixel; remaining pixels of the row */
+    int step[CHANNELS], left[CHANNELS]; /* bytes per pixel; pixels that remain in the row */
     T value[CHANNELS];
 #pragma unroll
     for (int k = 0; k < CHANNELS; k++) {
@@ -106,9 +106,9 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
 
 /* ---- one source image ---- */
 
-/* The smallest group of pixels that fills whole words: `from` words in the source, `to` words in
- * the result. Byte by byte, word j of the result starts as value[j] and, for each source word k in
- * order, either takes the byte that pick[j][k] selects or stays. */
+/* The smallest group of pixels that fills whole words: `from` source words become `to` result
+ * words. Word j of the result starts as value[j]. Then, for each source word k in order, the
+ * selector pick[j][k] of __byte_perm() replaces some of its bytes by bytes of word k. */
 struct regroup_args {
     struct gi_image dst, src;
     unsigned value[GI_MAX_CHANNELS], pick[GI_MAX_CHANNELS][GI_MAX_CHANNELS];
@@ -117,18 +117,18 @@ struct regroup_args {
 };
 
 enum {
-    KEEP = 4, /* selector of __byte_perm() for the first byte of the present word */
+    KEEP = 4, /* selector of __byte_perm() that keeps byte 0 of the result word */
     ROOM = 32 * GI_MAX_CHANNELS + 16,
 };
 
-/* Index of piece i of a warp in shared memory, free of bank conflicts. */
+/* Returns the index of piece i of a warp in shared memory; accesses are free of bank conflicts. */
 template <int EACH> static __device__ __forceinline__ int room_of(int i)
 {
     return EACH % 2 ? i : i + i / 8;
 }
 
-/* A warp owns 32 * FROM neighbouring pieces, which are exchanged through shared memory, so that a
- * thread owns FROM neighbours while loads and stores are coalesced. */
+/* A warp owns 32 * FROM neighbouring pieces. It exchanges them through shared memory, so that each
+ * thread owns FROM neighbouring pieces although loads and stores are coalesced. */
 template <int FROM, int TO>
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
     regroup(const __grid_constant__ struct regroup_args args)

@@ -1,5 +1,5 @@
-/* Replaces colours by a palette: looks up the palette index in a table of all 24-bit colours. A
- * thread processes four pixels, 12 bytes of RGB or 16 bytes of RGBA.
+/* Replaces colours by those of a palette. A table of all 24-bit colours gives the palette index. A
+ * thread processes four pixels: 12 bytes of RGB or 16 bytes of RGBA.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"

@@ -1,6 +1,6 @@
-/* Compute capability at compile time. Code that differs between GPUs tests GI_CUDA_ARCH, which is
- * 100 * major + 10 * minor of the GPU that it is compiled for. Most files have no such code and are
- * compiled once for all GPUs; files that include this header are listed in CU_80 of the Makefile.
+/* GI_CUDA_ARCH: the compute capability that code is compiled for, as 100 * major + 10 * minor, for
+ * code that differs between GPUs. Most files do not use it and are compiled once for all GPUs.
+ * Files that include this header are listed in CU_80 of the Makefile.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_ARCH_CUH
 #define GI_KERNELS_CUDA_ARCH_CUH

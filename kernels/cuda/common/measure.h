@@ -1,6 +1,6 @@
-/* Shared code of the measuring kernels (histograms, statistics, stream compaction, labelling):
+/* Shared code of kernels that measure (histograms, statistics, stream compaction, labelling):
  * foreground bits, a grid-stride loop over an image in 16-byte pieces, prefix sums within a warp
- * and a block, and launchers that do not wait, so that a benchmark can time the kernels.
+ * and a block, and launchers that do not wait, so that a benchmark can time their kernels.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MEASURE_H
 #define GI_KERNELS_CUDA_MEASURE_H
@@ -15,29 +15,29 @@ static const unsigned ALL_LANES = 0xffffffffu;
 
 typedef unsigned long long device_u64; /* the type of 64-bit atomics */
 
-/* ---- launchers: they enqueue and return; every pointer is device memory ---- */
+/* ---- launchers: enqueue only; all pointers are device memory ---- */
 
-/* counts[c * nbins + bin] += number of samples of channel c in that bin. */
+/* Adds to counts[c * nbins + bin] the number of samples of channel c in that bin. */
 gi_histogram_fn gi_cuda_histogram_launch;
 
-/* Stream compaction of the foreground of all rows of `predicate->on`: index[i] = y * width + x of
- * foreground pixel i, value[i] = its sample of `values` (in the type of `values`), *n = their
- * number. At most 2^32 - 1 pixels. `scratch` has gi_cuda_compact_scratch() bytes. */
+/* Stream compaction of the foreground of predicate->on, all rows, at most 2^32 - 1 pixels. For
+ * foreground pixel i, index[i] = y * width + x, and value[i] is its sample of `values`, in the type
+ * of `values`. *n is the number of foreground pixels. `scratch`: gi_cuda_compact_scratch()
+ * bytes. */
 size_t gi_cuda_compact_scratch(const struct gi_image *on);
 enum gi_status gi_cuda_compact_launch(struct gi_cuda_queue *cu, uint32_t *index, void *value,
                                       device_u64 *n, void *scratch, const struct gi_image *values,
                                       const struct gi_predicate *predicate, struct gi_err *err);
 
-/* Like gi_kernels.label, but into an existing image. `scratch` has gi_cuda_label_scratch()
- * bytes. */
+/* As gi_kernels.label, into an existing image. `scratch` has gi_cuda_label_scratch() bytes. */
 size_t gi_cuda_label_scratch(const struct gi_image *labels);
 enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_image *labels,
                                     device_u64 *n, void *scratch,
                                     const struct gi_predicate *predicate, int connectivity,
                                     struct gi_err *err);
 
-/* Sums, and unless `spec` has sums_only minimum and maximum, of a whole image into `found`, which
- * has gi_cuda_reduce_nbytes() bytes, all zero. */
+/* Reduces a whole image to `found`, which has gi_cuda_reduce_nbytes() bytes, all 0 before the call:
+ * sums, and minimum and maximum unless spec->sums_only. */
 size_t gi_cuda_reduce_nbytes(const struct gi_image *src);
 enum gi_status gi_cuda_reduce_launch(struct gi_cuda_queue *cu, void *found,
                                      const struct gi_image *src, const struct gi_reduce *spec,
@@ -57,11 +57,11 @@ static __device__ inline T sample_at(const struct gi_image &image, int x, int y)
     return ((const T *)((const char *)image.data + (size_t)y * image.stride))[x];
 }
 
-/* A predicate with its image by value, as kernel argument. */
+/* A predicate as kernel argument, with its image by value. */
 struct foreground {
     struct gi_image on;
     float above;
-    int least; /* integer samples: the smallest value above `above` */
+    int least; /* integer samples: the smallest value that is > above */
     bool invert;
 };
 
@@ -82,7 +82,7 @@ static __device__ inline bool is_above(const struct foreground &f, float v)
     return v > f.above;
 }
 
-/* Bit i is set if sample i of these 16 bytes is above the threshold. */
+/* Returns foreground bits: bit i is set if sample i of the 16 bytes is above the threshold. */
 template <typename T>
 static __device__ inline unsigned above_bits(const struct foreground &f, const uint4 &wide)
 {
@@ -94,9 +94,9 @@ static __device__ inline unsigned above_bits(const struct foreground &f, const u
     return bits;
 }
 
-/* Four bytes at a time (SIMD within a register). The top bit of each byte of `low` says whether the
- * lower 7 bits of v are >= those of `least`. The top bit of v >= least is the majority of that bit,
- * of the top bit of v and of the inverted top bit of `least`. */
+/* Compares four bytes at a time (SIMD within a register). The top bit of each byte of `low` says
+ * whether the lower 7 bits of v are >= those of `least`. The top bit of the majority of three words
+ * says whether v >= least: `low`, v, and the complement of `least`. */
 template <>
 __device__ inline unsigned above_bits<uint8_t>(const struct foreground &f, const uint4 &wide)
 {
@@ -113,9 +113,9 @@ __device__ inline unsigned above_bits<uint8_t>(const struct foreground &f, const
                                : half[0] >> 7 | half[1] << 1; /* each half is 128 times its bits */
 }
 
-/* Foreground bits of SPAN pixels from (x, y) on in each of 1024 / SPAN rows: 32 words, word i in
- * lane i, 0 outside the image. All lanes of the warp call it. `words`: 32 words of shared memory
- * that belong to this warp. */
+/* Returns the foreground bits of SPAN pixels from (x, y) on in each of 1024 / SPAN rows: 32 words,
+ * word i in lane i, 0 outside the image. All lanes of the warp call it. `words` is 32 words of
+ * shared memory of this warp. */
 template <typename T, unsigned SPAN>
 static __device__ inline uint32_t foreground_words(uint32_t *words, const struct foreground &f,
                                                    unsigned x, unsigned y)
@@ -148,12 +148,11 @@ static __device__ inline uint32_t foreground_words(uint32_t *words, const struct
     return words[lane];
 }
 
-/* ---- grid-stride loop over all pieces of all rows; `threads` threads take neighbouring pieces
- * ---- */
+/* ---- grid-stride loop over all pieces of all rows; neighbouring threads take neighbours ---- */
 
 struct walk {
-    unsigned pieces;             /* of one row; the last piece may be partial */
-    unsigned step_piece, step_y; /* advance by `threads` pieces: columns of pieces, rows */
+    unsigned pieces;             /* per row; the last piece of a row may be partial */
+    unsigned step_piece, step_y; /* what a thread advances by: columns of pieces, and rows */
 };
 
 static inline struct walk walk_of(const struct gi_image *image, size_t piece_nbytes, size_t threads)
@@ -179,16 +178,15 @@ static __device__ inline void walk_next(const struct walk &walk, unsigned *y, un
     }
 }
 
-/* 16 bytes of samples, or 48 bytes of three-channel pixels, so that a piece always begins with a
- * whole pixel. The first `n` samples belong to the row. */
+/* A piece: 16 bytes of samples, or 48 bytes of three-channel pixels, so that pieces begin with a
+ * whole pixel. Only its first `n` samples belong to the row. */
 template <typename T, int CHANNELS> struct piece {
     enum { SAMPLES = (CHANNELS == 3 ? 48 : 16) / (int)sizeof(T), WIDE = CHANNELS == 3 ? 3 : 1 };
     __align__(16) T samples[SAMPLES];
     int n;
 };
 
-/* Loads with 16-byte accesses; if the row ends inside, they read its padding. n = 0 below the last
- * row. */
+/* Loads a piece with 16-byte accesses, which may read row padding. n is 0 below the last row. */
 template <typename T, int CHANNELS>
 static __device__ inline void piece_load(struct piece<T, CHANNELS> *piece,
                                          const struct gi_image &image, unsigned y, unsigned index)
@@ -212,8 +210,8 @@ static __device__ inline device_u64 warp_sum(device_u64 v)
     return v;
 }
 
-/* Exclusive prefix sum within the warp: the sum of `v` over the lanes below; *total is that of all
- * lanes. */
+/* Returns the sum of `v` over all lower lanes of the warp (exclusive prefix sum); *total is the sum
+ * of all lanes. */
 static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
 {
     unsigned lane = threadIdx.x % WARP, sum = v;
@@ -225,8 +223,8 @@ static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
     return sum - v;
 }
 
-/* Exclusive prefix sum within the block: the sum over the threads below; *total is that of all
- * threads. */
+/* Returns the sum of `v` over all lower threads of the block (exclusive prefix sum); *total is the
+ * sum of all threads. */
 template <unsigned WARPS>
 static __device__ inline unsigned block_before(unsigned v, unsigned *total)
 {
@@ -241,7 +239,7 @@ static __device__ inline unsigned block_before(unsigned v, unsigned *total)
 
 /* ---- floats as integers ---- */
 
-/* How gi_sums quantises floats; computed on the host. */
+/* Constants that quantise floats as gi_sums defines it; computed on the host. */
 struct quantiser {
     float least, most;
     double lo, scale; /* lo: `least` in double precision */
@@ -255,14 +253,14 @@ static inline struct quantiser quantiser_of(float lo, float hi)
     return {lo, hi, (double)lo, 2147483647.0 / span};
 }
 
-/* NaN gives 0. Adding 2^52 rounds to nearest even and leaves the integer in the low bits. */
+/* Returns q of gi_sums; 0 for NaN. Adding 2^52 rounds half to even and leaves q in the low bits. */
 static __device__ inline uint32_t quantise(float v, const struct quantiser &z)
 {
     double d = (double)fminf(fmaxf(v, z.least), z.most);
     return (uint32_t)__double2loint((d - z.lo) * z.scale + 0x1p52);
 }
 
-/* gi_sums for up to 64 samples, with members as narrow as that allows. */
+/* As gi_sums, for up to 64 samples, with the narrowest members that can hold these. */
 template <typename T> struct some_sums {
     uint64_t q, q2_low, q2_high;
     uint32_t n;

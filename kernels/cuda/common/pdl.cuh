@@ -1,5 +1,5 @@
-/* Programmatic dependent launch: a kernel starts while box_ends() (box.cu) still writes the row
- * ends that it reads. Blocks that read only chunks inside the image do not wait.
+/* Programmatic dependent launch: a kernel starts while the kernel that writes the row ends (box.cu)
+ * still runs. Blocks whose chunks are all inside the image do not wait for it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_PDL_CUH
 #define GI_KERNELS_CUDA_PDL_CUH
@@ -7,9 +7,9 @@
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/cuda/common/arch.cuh"
 
-/* Launches a kernel after gi_cuda_box_rows(), with programmatic dependent launch if its code for
- * this GPU supports that (sm_90 and later). The kernel must call chunk_wait() before it reads from
- * a chunk. Every grid has chunks outside the image, so the kernel cannot end before the row ends
+/* Launches a kernel after gi_cuda_box_rows(), with programmatic dependent launch if the kernel's
+ * code for this GPU supports that (sm_90 and later). The kernel must call chunk_wait() before it
+ * reads a chunk. Because every grid has chunks outside the image, it cannot end before the row ends
  * are written. */
 template <typename A>
 static inline enum gi_status pdl_launch(struct gi_cuda_queue *cu, void (*kernel)(const A),
@@ -32,7 +32,7 @@ static inline enum gi_status pdl_launch(struct gi_cuda_queue *cu, void (*kernel)
     return GI_OK;
 }
 
-/* In the kernel that writes the row ends: dependent kernels may start. */
+/* Called by the kernel that writes the row ends: the dependent kernel may start. */
 static __device__ __forceinline__ void pdl_allow(void)
 {
 #if GI_CUDA_ARCH >= 900
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void pdl_allow(void)
 #endif
 }
 
-/* Waits for the row ends if the chunk is read from them. */
+/* Waits until the row ends are written, if the chunk is one of them. */
 static __device__ __forceinline__ void chunk_wait(const struct box_rows *rows,
                                                   const struct box_chunk *chunk)
 {

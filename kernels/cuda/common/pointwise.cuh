@@ -1,5 +1,5 @@
-/* Shared by point operations. A thread processes pieces of 16 bytes of a row; if a row ends inside
- * a piece, the padding of the images is read and written as well.
+/* Shared by point operations. A thread processes pieces of 16 bytes of a row. If a row ends inside
+ * a piece, the thread reads and writes the padding of the row, too.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_POINTWISE_CUH
 #define GI_KERNELS_CUDA_POINTWISE_CUH
@@ -13,7 +13,7 @@ static inline int pieces_of(const struct gi_image *image)
     return ceil_div((long long)gi_row_nbytes(image), PIECE);
 }
 
-/* One thread per piece of a row; every block processes every gridDim.y-th row. */
+/* A grid with one thread per piece of a row; a block processes every gridDim.y-th row. */
 static inline dim3 pointwise_grid(int pieces, int height)
 {
     return dim3((unsigned)ceil_div(pieces, POINTWISE_THREADS),
@@ -25,7 +25,8 @@ static __device__ __forceinline__ uint4 *piece_at(const struct gi_image &image, 
     return (uint4 *)((char *)image.data + (size_t)y * image.stride) + x;
 }
 
-/* Packs the results v of a word whose samples were `a`; bits of `keep` are taken from `a`. */
+/* Packs the results v of the samples of a word. Bits that are set in `keep` are taken from `a`, the
+ * source word. */
 template <typename T>
 static __device__ __forceinline__ unsigned pack_keeping(float *v, unsigned a, unsigned keep)
 {
@@ -35,7 +36,7 @@ static __device__ __forceinline__ unsigned pack_keeping(float *v, unsigned a, un
     return sizeof(T) == 4 ? word : (word & ~keep) | (a & keep);
 }
 
-/* Mask of the bits of a piece that are alpha to be kept; empty unless `keeps`. */
+/* Sets `keep` to the bits of a piece that are alpha to be copied; to 0 unless `keeps`. */
 static inline void keep_bits(unsigned keep[WORDS], const struct gi_image *image, bool keeps)
 {
     size_t nbytes = gi_type_nbytes(image->type);

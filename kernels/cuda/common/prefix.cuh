@@ -1,15 +1,15 @@
-/* Exclusive prefix sum (scan) of an array in shared memory by one block: every thread sums a
- * contiguous part, the totals of the threads are scanned by warp shuffles.
+/* Exclusive prefix sum (scan) of an array in shared memory by one block. Every thread sums a
+ * contiguous part; warp shuffles scan the sums of the threads.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_PREFIX_CUH
 #define GI_KERNELS_CUDA_PREFIX_CUH
 
 #include "kernels/cuda/cuda.h"
 
-/* v[i] becomes the sum of the entries before it, for 0 <= i < n, and v[n] the sum of all; v is
- * shared memory with n + 1 entries. All THREADS threads of the block call it. The number of entries
- * per thread is odd, so that the accesses are free of bank conflicts. Synchronises the block before
- * and after. */
+/* Replaces v[i] by the sum of the entries before it, for 0 <= i < n; v[n] becomes the sum of all. v
+ * is shared memory with n + 1 entries. All THREADS threads of the block call it. The number of
+ * entries per thread is odd, so that accesses are free of bank conflicts. Synchronises the block
+ * before and after. */
 template <int THREADS, typename A> static __device__ void prefix_of_block(A *v, int n)
 {
     __shared__ A warps[THREADS / 32];

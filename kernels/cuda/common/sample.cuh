@@ -1,6 +1,6 @@
-/* Samples on the device: fetch a sample as float, inside or outside the image; apply the epilogue;
- * round and pack. Intrinsics are explicit wherever the output bytes depend on the operation;
- * kernels.h defines what is computed.
+/* Samples on the device: functions that fetch a sample as float, inside or outside the image, apply
+ * the epilogue, round, and pack. They use explicit intrinsics wherever the output bytes depend on
+ * the operation. kernels/rules.h defines what is computed.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SAMPLE_CUH
 #define GI_KERNELS_CUDA_SAMPLE_CUH
@@ -19,7 +19,7 @@ struct source {
     int width, height, channels;
     enum gi_type type;
     enum gi_border border;
-    bool premultiply; /* colour is multiplied by the alpha of its pixel */
+    bool premultiply; /* whether fetched colours are multiplied by the pixel's alpha */
     float value[GI_MAX_CHANNELS];
 };
 
@@ -28,12 +28,12 @@ struct target {
     size_t stride; /* bytes */
 };
 
-/* Epilogue: from a filtered value to the value that is rounded and stored. */
+/* The alpha rule and the epilogue, which turn a filtered value into the value to be rounded. */
 struct rule {
     enum gi_alpha_rule alpha;
     struct gi_epilogue epilogue;
     float inverse_sum, full;
-    bool plain; /* alpha PLAIN, STORE, no bias: values are only rounded */
+    bool plain; /* values are only rounded: alpha rule PLAIN, epilogue STORE, bias 0 */
 };
 
 static inline struct source source_of(const struct gi_image *image,
@@ -57,7 +57,7 @@ static inline struct target target_of(const struct gi_image *image)
     return t;
 }
 
-/* Returns whether the epilogue stores values unchanged after the alpha rule. */
+/* Returns whether the epilogue is STORE without bias: only the alpha rule changes values. */
 static inline bool epilogue_stores(const struct gi_epilogue *epilogue)
 {
     return epilogue->kind == GI_EPILOGUE_STORE && epilogue->bias == 0;
@@ -73,7 +73,7 @@ static inline struct rule rule_of(const struct gi_image *image, enum gi_alpha_ru
     return r;
 }
 
-/* The sample of channel c at pixel (x, y), which may be outside the image. */
+/* Returns the sample of channel c at pixel (x, y), which may be outside the image. */
 template <typename T>
 static __device__ float source_at(const struct source *src, long long x, long long y, int c)
 {
@@ -88,7 +88,7 @@ static __device__ float source_at(const struct source *src, long long x, long lo
     return weigh ? __fmul_rn(v, (float)pixel[last]) : v;
 }
 
-/* f: filtered value; s: source sample at the same place. */
+/* Returns the result of UNSHARP or ABOVE for the filtered value f and the source sample s. */
 static __device__ __forceinline__ float epilogue_compared(const struct gi_epilogue *epilogue,
                                                           float f, float s)
 {
@@ -98,7 +98,8 @@ static __device__ __forceinline__ float epilogue_compared(const struct gi_epilog
     return fabsf(d) > epilogue->threshold ? __fmaf_rn(epilogue->amount, d, s) : s;
 }
 
-/* f: filtered value; a: filtered alpha of its pixel; s: source sample at the same place. */
+/* Applies the alpha rule and the epilogue to a filtered colour f; a is the filtered alpha of the
+ * pixel, s the source sample. */
 static __device__ __forceinline__ float epilogue_colour(const struct rule *rule, float f, float a,
                                                         float s)
 {
@@ -123,8 +124,8 @@ static __device__ __forceinline__ float epilogue_alpha(const struct rule *rule, 
     return a > 0 ? a : 0.0f;
 }
 
-/* Rounds and stores one sample. __float2int_rn() saturates and turns NaN into 0. All NaNs are
- * stored alike. */
+/* Rounds and stores one sample. __float2int_rn() saturates and turns NaN into 0. Floats store every
+ * NaN as the canonical one. */
 static __device__ __forceinline__ void sample_store(uint8_t *p, float v)
 {
     *p = (uint8_t)min(max(__float2int_rn(v), 0), 255);
@@ -145,8 +146,8 @@ static __device__ __forceinline__ void sample_store(float *p, float v)
     *p = canonical(v);
 }
 
-/* Sample k of samples packed in 32-bit words; k is a constant after unrolling. An integer below
- * 2^23 in the mantissa of the float 2^23 is 2^23 plus that integer. */
+/* Returns sample k of samples packed in 32-bit words; k must be constant after unrolling. The
+ * integer is placed in the mantissa of the float 2^23, which gives 2^23 plus the integer. */
 template <typename T>
 static __device__ __forceinline__ float sample_unpack(const unsigned *words, int k);
 
@@ -169,8 +170,8 @@ template <> __device__ __forceinline__ float sample_unpack<float>(const unsigned
     return __uint_as_float(words[k]);
 }
 
-/* Two 8-bit samples, rounded and saturated, in the lower half of a word; `high` in the upper
- * half. */
+/* Packs two 8-bit samples, rounded and saturated, in the lower half of a word; `high` becomes the
+ * upper half. */
 static __device__ __forceinline__ unsigned sample_pack_two(const float *v, unsigned high = 0)
 {
     unsigned word;
@@ -180,7 +181,7 @@ static __device__ __forceinline__ unsigned sample_pack_two(const float *v, unsig
     return word;
 }
 
-/* One 32-bit word of samples v[0] and on, rounded and saturated. */
+/* Packs the samples v[0] and following, rounded and saturated, into one 32-bit word. */
 template <typename T> static __device__ __forceinline__ unsigned sample_pack(const float *v);
 
 template <> __device__ __forceinline__ unsigned sample_pack<uint8_t>(const float *v)
@@ -202,9 +203,8 @@ template <> __device__ __forceinline__ unsigned sample_pack<float>(const float *
     return __float_as_uint(canonical(v[0]));
 }
 
-/* Applies the epilogue to the sum f at sample `at` of row y and stores it; a: the filtered alpha of
- * its pixel. Not inlined, because it would dominate the code of kernels with many sums per
- * thread. */
+/* Applies the epilogue to the sum f at sample `at` of row y and stores the result; a is the
+ * filtered alpha of the pixel. Not inlined, to keep kernels with many sums per thread small. */
 static __device__ __noinline__ void store_any(const struct source *src, const struct target *dst,
                                               const struct rule *rule, size_t at, int y, float f,
                                               float a)
@@ -226,7 +226,7 @@ static __device__ __noinline__ void store_any(const struct source *src, const st
         sample_store((float *)out + at, f);
 }
 
-/* Stores WORDS 32-bit words (1, 2 or 4) to memory that is aligned for them. */
+/* Stores WORDS (1, 2 or 4) 32-bit words at an address that is aligned for them. */
 template <int WORDS>
 static __device__ __forceinline__ void words_store(void *p, const unsigned *words)
 {

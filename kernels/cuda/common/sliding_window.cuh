@@ -1,5 +1,5 @@
 /* Sliding window in registers: N x N neighbourhoods with small N (separable and dense convolution,
- * gradients). One kernel, sliding_window(), for all of them.
+ * gradients). All use the kernel sliding_window().
  *
  * Block: one warp. It owns a strip of columns (512 bytes of a row with WORDS = 4) and a band of
  * rows, and moves down the band. Thread l owns WORDS 32-bit words of each row, S samples.
@@ -11,10 +11,10 @@
  *            +---------------------+       one step: SLIDING_ROWS rows of PITCH bytes
  *
  * Shared memory: a ring buffer of SLIDING_RING steps (two: double buffering). cp.async fills one
- * step while the warp computes from the other. The exchange between threads is only that each reads
- * its halo of N / 2 pixels to either side from what its neighbours' lanes copied. Registers: row j
- * of `acc` is the partial sum of the output row that has seen j + 1 of its N source rows. A new row
- * adds its product to all of them, and the same fmaf moves each to the next place.
+ * step while the warp computes from the other. Exchange: a thread reads its halo of N / 2 pixels on
+ * either side from what its neighbours copied. Registers: acc[j] is the partial sum of the output
+ * row to which j + 1 of its N source rows are added. A new source row is added to all N sums, and
+ * the same fmaf moves acc[j] to acc[j + 1].
  *
  * Phases of a step: load (start copies of the next step), exchange (wait, write border samples into
  * the halo), compute (N x N products per sample), store (epilogue, round, pack).
@@ -36,7 +36,7 @@ template <enum sliding_kind KIND, int N> struct sliding_args {
     struct rule rule;
     int row_nbytes, band_rows;
     bool whole; /* GRADIENT: all sums are integers below 2^24 */
-    float unit; /* factor from raw sums to sums of samples; SEPARABLE has it in its weights */
+    float unit; /* factor from raw sums to sums of samples; SEPARABLE: part of the weights */
     struct sliding_weights<KIND, N> weights;
 };
 
@@ -58,7 +58,8 @@ static __device__ __forceinline__ void sliding_store(void *out, const float *f)
     words_store<WORDS>(out, words);
 }
 
-/* Unpacks the window of raw samples from `words`; multiplies colour by alpha if `premultiply`. */
+/* Unpacks the raw samples of a thread's window from `words`; multiplies colour by alpha if
+ * `premultiply`. */
 template <typename T, int CHANNELS, int SKIP, int WINDOW>
 static __device__ __forceinline__ void sliding_unpack(float *w, const unsigned *words,
                                                       bool premultiply)
@@ -74,8 +75,8 @@ static __device__ __forceinline__ void sliding_unpack(float *w, const unsigned *
     }
 }
 
-/* Epilogue: turns the sums f of one row into the values to be rounded. centre: the source samples
- * at the same place, readable if `inside`. */
+/* Applies the epilogue to the sums f of one row. `centre`: the source samples at the same position,
+ * readable if `inside`. */
 template <enum sliding_kind KIND, typename T, int CHANNELS, int S, enum sliding_end END>
 static __device__ __forceinline__ void sliding_round_off(float *f, const char *centre, bool inside,
                                                          const struct rule *rule, float unit)
@@ -110,8 +111,8 @@ static __device__ __forceinline__ void sliding_round_off(float *f, const char *c
     }
 }
 
-/* Minimum number of resident warps per multiprocessor that the compiler must allow for (launch
- * bounds), where that is worth the additional register moves; 1 elsewhere. */
+/* Returns the minimum number of resident warps per multiprocessor for launch bounds; 1 where more
+ * would not be worth the additional register moves. */
 static constexpr int sliding_warps(enum sliding_kind kind, int n, enum sliding_end end)
 {
     if (kind == SLIDING_DENSE)
@@ -132,7 +133,7 @@ static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
     __shared__ __align__(16) char ring[SLIDING_RING * TURN];
     const struct source *src = &args.src;
     int lane = (int)threadIdx.x, y0 = (int)blockIdx.y * args.band_rows;
-    int start = kept(y0 - N / 2); /* source row under the first tap, may be outside */
+    int start = kept(y0 - N / 2); /* source row under the first tap; may be outside the image */
     int last = kept(min(args.band_rows, src->height - y0) + N - 2);
     int strip = (int)blockIdx.x * shape::STRIP, mine = strip + lane * (WORDS * 4); /* bytes */
     int store = kept(mine < args.row_nbytes ? N - 1 : INT_MAX); /* first iteration that stores */
@@ -145,7 +146,7 @@ static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
     struct sliding_patch patch = {-1, -1, -1, 0};
     if (at_edge)
         patch = sliding_patch_of<T, CHANNELS, HALO, SLOT>(src, strip - SIDE);
-    /* Steps that begin before this source row need no border rows and are copied unchanged. */
+    /* Steps that begin before source row `whole` contain no row outside the image. */
     int whole = max(min(start + last + 1, src->height - (SLIDING_ROWS - 1)), 0);
     unsigned simple = (unsigned)kept(at_edge && src->border == GI_BORDER_WRAP ? 0 : whole);
 
@@ -173,7 +174,7 @@ static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
         unsigned slot = window + fill;
 #pragma unroll 1
         for (int r = i; r <= min(i + SLIDING_ROWS - 1, last); r++, slot += PITCH) {
-            /* Compute: unpack the window and add it to the N rows of partial sums. */
+            /* Compute: unpack the window and add it to the partial sums of N rows. */
             unsigned words[2 * shape::HALO_WORDS + WORDS];
             window_load<-shape::HALO_WORDS, WORDS + shape::HALO_WORDS, WORDS>(words, slot);
             float w[shape::WINDOW], f[S];
@@ -191,15 +192,15 @@ static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
     }
 }
 
-/* Smallest odd size that holds n taps with their anchor in the middle. */
+/* Returns the smallest odd size that holds n taps with their anchor in the middle. */
 static inline int sliding_centred(int n, int anchor)
 {
     int after = n - 1 - anchor;
     return 2 * (anchor > after ? anchor : after) + 1;
 }
 
-/* Upper bound for the sum of the absolute weights, the largest gain of a kernel. Below it no sum
- * over 16-bit samples times alpha overflows, so padding taps of weight zero add exactly nothing. */
+/* Limit of the sum of the absolute weights. Below this limit no sum over 16-bit samples times alpha
+ * overflows, so padding taps of weight 0 add exactly 0. */
 #define SLIDING_MOST 1e20
 
 static inline double sliding_most(const float *weights, int n)
@@ -210,8 +211,8 @@ static inline double sliding_most(const float *weights, int n)
     return most;
 }
 
-/* Smallest magnitude that a non-zero sum over integer samples can have: the smallest absolute
- * weight, or, if weights of both signs can cancel, its last bit. */
+/* Returns a lower bound for a non-zero sum over integer samples: the smallest absolute weight, or,
+ * if weights have both signs and can cancel, the last bit of that weight. */
 static inline double sliding_least(const float *weights, int n)
 {
     double least = INFINITY;
@@ -225,8 +226,8 @@ static inline double sliding_least(const float *weights, int n)
 }
 
 /* Returns whether sliding_quotient() is exact for this alpha rule, or is not needed. `least` is the
- * smallest magnitude of a non-zero sum, `most` the largest gain. Then dividends and divisors are
- * between 2^-100 and 2^100 and quotients are below 2^126. */
+ * minimum of a non-zero sum, `most` the sum of absolute weights. If so, dividends and divisors are
+ * between 2^-100 and 2^100, and quotients are below 2^126. */
 static inline bool sliding_divides(const struct gi_image *src, enum gi_alpha_rule alpha,
                                    double least, double most, float sum)
 {
@@ -237,8 +238,7 @@ static inline bool sliding_divides(const struct gi_image *src, enum gi_alpha_rul
            most * inverse <= 0x1p84;
 }
 
-/* Returns whether the border values are samples of the image's type, as the ring buffer
- * requires. */
+/* Returns whether the border values are representable as samples, for the ring buffer. */
 static inline bool sliding_holds(const struct gi_image *src, const struct gi_border_spec *border)
 {
     float full = gi_type_full_scale(src->type);
@@ -250,7 +250,7 @@ static inline bool sliding_holds(const struct gi_image *src, const struct gi_bor
     return true;
 }
 
-/* Divides the work into strips and bands and launches the kernel. */
+/* Divides the work into strips and bands, and launches the kernel. */
 template <enum sliding_kind KIND, typename T, int CHANNELS, int N, int WORDS>
 static enum gi_status sliding_launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                                      const struct gi_image *src, struct sliding_args<KIND, N> *args,
@@ -259,11 +259,10 @@ static enum gi_status sliding_launch(struct gi_cuda_queue *cu, struct gi_image *
     typedef struct sliding_shape<T, CHANNELS, N, WORDS> shape;
     args->dst = target_of(dst);
     args->row_nbytes = (int)gi_row_nbytes(src);
-    /* Specialised kernels for the common epilogues. */
+    /* The common epilogues have specialised kernels. */
     constexpr enum sliding_end plain =
         sizeof(T) == 1 || (KIND != SLIDING_GRADIENT && CHANNELS < 4) ? SLIDING_PLAIN : SLIDING_ANY;
-    /* Dense kernels larger than 5 x 5 are compiled for the plain epilogue only, see
-     * convolve_2d.cu. */
+    /* Dense kernels larger than 5 x 5 are only compiled for the plain epilogue (convolve_2d.cu). */
     constexpr enum sliding_end any = KIND == SLIDING_DENSE && N > 5 ? plain : SLIDING_ANY;
     constexpr enum sliding_end weigh =
         KIND == SLIDING_SEPARABLE && CHANNELS == 4 && sizeof(T) == 1 ? SLIDING_WEIGH : any;
@@ -276,10 +275,10 @@ static enum gi_status sliding_launch(struct gi_cuda_queue *cu, struct gi_image *
     int warps_per_unit = 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps_per_unit, kernel, 32, 0));
     int strips = ceil_div(args->row_nbytes, shape::STRIP);
-    /* One wave of blocks, so that no block waits for another to end. Three waves if memory
-     * bandwidth is the limit, because multiprocessors get unequal shares of it. If arithmetic is
-     * the limit, 12 warps keep a multiprocessor busy, and the longer bands read fewer halo rows
-     * twice. */
+    /* One wave of blocks, so that no block waits for another to end; three waves if memory
+     * bandwidth is the limit (`light`), because multiprocessors get unequal shares of it. If
+     * arithmetic is the limit (`steady`), 12 warps keep a multiprocessor busy, and longer bands
+     * read fewer halo rows twice. */
     bool light = KIND == SLIDING_SEPARABLE && N * shape::S <= 48;
     bool steady = KIND == SLIDING_SEPARABLE && sizeof(T) == 1 && N >= 5 && args->rule.plain;
     int warps = (steady && warps_per_unit > 12 ? 12 : warps_per_unit) * cu->units;

@@ -1,10 +1,11 @@
-/* Raw samples: conversion from integers to floats without an instruction.
+/* Raw samples: integers that are used as floats without a conversion instruction.
  *
  * A float whose bit pattern is an integer v below 2^24 has the value v * 2^-149. A chain of fmaf
- * over such raw samples, with weights multiplied by 2^p, is therefore the chain over the samples
- * times 2^(p - 149), including every rounding, and a factor of 2^(149 - p) later restores the sums.
- * This holds as long as nothing overflows and no bit is below 2^-149: see raw_scale_of() and
- * raw_fits(). Samples of GI_F32 are their own raw samples. SPDX-License-Identifier: MIT */
+ * over such raw samples, with weights multiplied by 2^p, gives the chain over the samples times
+ * 2^(p - 149), and rounds in the same way. A factor of 2^(149 - p) restores the sums. This holds as
+ * long as nothing overflows and no bit is below 2^-149, which raw_scale_of() and raw_fits() check.
+ * Raw samples of GI_F32 are the samples themselves.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SLIDING_WINDOW_RAW_CUH
 #define GI_KERNELS_CUDA_SLIDING_WINDOW_RAW_CUH
 
@@ -13,14 +14,14 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
-/* Exponents of two: the factor of the weights, and the factor that remains to be applied. */
+/* Two exponents of 2: of the factor of the weights, and of the factor that restores the sums. */
 struct raw_scale {
     int weights, rest;
 };
 
-/* Scale for a chain with these weights: the largest factor that keeps them finite, at most 2^149,
- * so that the remaining factor is never below 1. Sums over up to 2^10 samples below 2^32 are then
- * below 2^21. */
+/* Returns the scale for a chain with these weights: the largest factor that keeps them finite, at
+ * most 2^149, so that the restoring factor is at least 1. Sums over up to 2^10 samples below 2^32
+ * are then below 2^21. */
 static inline struct raw_scale raw_scale_of(enum gi_type type, const float *weights, int n)
 {
     struct raw_scale scale = {0, 0};
@@ -42,8 +43,8 @@ static inline void weights_scale(float *to, const float *weights, int n, int sca
         to[i] = ldexpf(weights[i], scale);
 }
 
-/* Returns whether the scaled weights are multiples of `least`, a power of two. Products with raw
- * samples, and all sums of them, are then multiples of least * 2^-149. */
+/* Returns whether the scaled weights are multiples of `least`, a power of 2. Products with raw
+ * samples, and their sums, are then multiples of least * 2^-149. */
 static inline bool raw_fits(enum gi_type type, const float *weights, int n, double least)
 {
     int scale = raw_scale_of(type, weights, n).weights;
@@ -54,7 +55,7 @@ static inline bool raw_fits(enum gi_type type, const float *weights, int n, doub
     return true;
 }
 
-/* Raw sample k of samples packed in 32-bit words; k is a constant after unrolling. */
+/* Returns raw sample k of samples packed in 32-bit words; k must be constant after unrolling. */
 template <typename T>
 static __device__ __forceinline__ float raw_unpack(const unsigned *words, int k)
 {
@@ -66,8 +67,8 @@ static __device__ __forceinline__ float raw_unpack(const unsigned *words, int k)
         return __uint_as_float(words[k]);
 }
 
-/* The CHANNELS raw samples of pixel p, colour multiplied by alpha. 8-bit products are integers
- * below 2^16; 16-bit products are rounded if they have more than 24 bits. */
+/* Loads the CHANNELS raw samples of pixel p, with colour multiplied by alpha. 8-bit products are
+ * integers below 2^16; 16-bit products of more than 24 bits are rounded. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void raw_premultiply(float *w, const unsigned *words, int p)
 {

@@ -1,6 +1,7 @@
-/* Rows of the sliding window in registers (sliding_window.cuh): asynchronous copies (cp.async) from
- * the image into the ring buffer in shared memory, the samples outside the image, and loads from
- * the ring buffer into registers. SPDX-License-Identifier: MIT */
+/* Rows of the sliding window in registers (sliding_window.cuh): how they are copied asynchronously
+ * (cp.async) from the image to the ring buffer in shared memory, how samples outside the image are
+ * made, and how rows are loaded into registers.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SLIDING_WINDOW_RING_CUH
 #define GI_KERNELS_CUDA_SLIDING_WINDOW_RING_CUH
 
@@ -10,11 +11,11 @@
 #include "kernels/cuda/common/sliding_window_sums.cuh"
 
 enum {
-    SLIDING_ROWS = 4, /* rows per step: they share the cost of waiting and of addressing */
-    SLIDING_RING = 2, /* steps in the ring buffer: one in use, the others in flight */
+    SLIDING_ROWS = 4, /* rows per step, which share the cost of waiting and addressing */
+    SLIDING_RING = 2, /* steps in the ring buffer: one is in use, the others are in flight */
 };
 
-/* Shape of the work of a thread and of its warp. */
+/* Constants of the work of a thread and of its warp. */
 template <typename T, int CHANNELS, int N, int WORDS> struct sliding_shape {
     enum {
         S = WORDS * 4 / (int)sizeof(T),                /* samples per thread */
@@ -30,8 +31,8 @@ template <typename T, int CHANNELS, int N, int WORDS> struct sliding_shape {
     };
 };
 
-/* Loads n words. It takes a shared-memory address because the compiler would recompute a pointer
- * for every row. */
+/* Loads n words from a shared-memory address. With a pointer instead, the compiler would recompute
+ * the address for every row. */
 static __device__ __forceinline__ void shared_load(unsigned *words, unsigned at, int n)
 {
     if (n == 4)
@@ -44,8 +45,8 @@ static __device__ __forceinline__ void shared_load(unsigned *words, unsigned at,
         asm volatile("ld.shared.u32 %0, [%1];" : "=r"(words[0]) : "r"(at));
 }
 
-/* Loads the words AT to END - 1 at `from`, which is aligned to ALIGN words, with the widest
- * loads. */
+/* Loads words AT to END - 1 from `from`, an address aligned to ALIGN words, with the widest
+ * possible loads. */
 template <int AT, int END, int ALIGN>
 static __device__ __forceinline__ void window_load(unsigned *words, unsigned from)
 {
@@ -81,8 +82,8 @@ static __device__ __forceinline__ void copy_start(unsigned to, const char *from,
 #endif
 }
 
-/* Returns v through a shuffle, so that the compiler cannot rematerialise the value and must keep it
- * in a register. */
+/* Returns v, unchanged, through a shuffle, so that the compiler keeps it in a register instead of
+ * computing it again. */
 static __device__ __forceinline__ int kept(int v)
 {
     return __shfl_sync(~0u, v, (int)threadIdx.x);
@@ -93,12 +94,12 @@ static __device__ __forceinline__ const char *kept(const char *p)
     return (const char *)__shfl_sync(~0u, (unsigned long long)p, (int)threadIdx.x);
 }
 
-/* The sample of the halo, left or right of the image, that this lane writes: a copy of another
- * sample of the same row, or the border value. WRAP needs a sample from the other end of the row;
- * the word that holds it is copied behind the row in the ring buffer. */
+/* The halo sample that this lane writes, left or right of the image. It is the border value or a
+ * copy of another sample of the row. WRAP copies from the other end of the row: the word with that
+ * sample is first copied to the end of the row in the ring buffer. */
 struct sliding_patch {
-    int to, from; /* byte offsets in the row; to = -1: none; from = -1: border value */
-    int word;     /* byte offset in the image row of the word copied for it; -1: none */
+    int to, from; /* byte offsets in the row; to -1: no sample; from -1: border value */
+    int word;     /* WRAP: byte offset in the image row of the word to copy; -1: none */
     float value;
 };
 
@@ -122,7 +123,7 @@ static __device__ __noinline__ struct sliding_patch sliding_patch_of(const struc
     return p;
 }
 
-/* Writes these samples into all rows of a step. */
+/* Writes the lane's halo sample into all rows of a step. */
 template <typename T, int PITCH>
 static __device__ __forceinline__ void sliding_patch_turn(char *turn,
                                                           const struct sliding_patch *patch)
@@ -135,11 +136,11 @@ static __device__ __forceinline__ void sliding_patch_turn(char *turn,
     __syncwarp();
 }
 
-/* What a lane copies in every step: 16 bytes of the strip in each row, and, if there is one for it,
- * 16 bytes of the sides (halo) in one of the rows. */
+/* What a lane copies in every step: 16 bytes of the strip in each row, and, if `side`, 16 bytes of
+ * the halo in one of the rows. */
 struct sliding_copy {
-    const char *from, *from_side; /* in row 0 of the image, and in the lane's row */
-    unsigned to, to_side;         /* at the same places of step 0 of the ring buffer */
+    const char *from, *from_side; /* source: of the strip in row 0, of the halo in its row */
+    unsigned to, to_side;         /* the same bytes in step 0 of the ring buffer */
     int strip, side;              /* whether this lane has such a piece */
 };
 
@@ -162,8 +163,8 @@ sliding_copy_of(const struct source *src, unsigned slots, int strip, int row_nby
     return copy;
 }
 
-/* Starts copying SLIDING_ROWS rows of the image, from `row` on, to the step that begins `turn`
- * bytes into the ring buffer. */
+/* Starts to copy SLIDING_ROWS rows of the image, from `row` on, to the step at byte `turn` of the
+ * ring buffer. */
 template <int PITCH>
 static __device__ __forceinline__ void sliding_copy_turn(const struct sliding_copy *copy,
                                                          unsigned turn, int row, size_t stride)
@@ -181,8 +182,8 @@ static __device__ __forceinline__ void sliding_copy_turn(const struct sliding_co
     copy_start<16>(copy->to_side + turn, from, copy->side);
 }
 
-/* Copies one row, which may be outside the image, to `slot`; the slot begins with byte `first` of
- * the row. Also copies the words that WRAP needs. */
+/* Copies one row, which may be outside the image, to `slot`, a row of the ring buffer that begins
+ * with byte `first` of the image row. Also copies the words that WRAP needs. */
 template <typename T, int CHANNELS, int SLOT>
 static __device__ __noinline__ void sliding_copy_any(char *slot, const struct source *src, int row,
                                                      int first, int row_nbytes, int word)

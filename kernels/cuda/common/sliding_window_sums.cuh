@@ -1,6 +1,7 @@
-/* Arithmetic of the sliding window in registers (sliding_window.cuh): how one source row is added
- * to the partial sums, and what happens to finished sums. All operations are explicit intrinsics,
- * because their order is defined in kernels.h. SPDX-License-Identifier: MIT */
+/* Arithmetic of the sliding window in registers (sliding_window.cuh): adds source rows to the
+ * partial sums, and applies alpha rule and epilogue to finished sums. All operations are explicit
+ * intrinsics, because kernels/convolution.h defines their order.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SLIDING_WINDOW_SUMS_CUH
 #define GI_KERNELS_CUDA_SLIDING_WINDOW_SUMS_CUH
 
@@ -8,24 +9,23 @@
 
 enum sliding_kind { SLIDING_SEPARABLE, SLIDING_DENSE, SLIDING_GRADIENT };
 
-/* How the epilogue handles finished sums: PLAIN only rounds them, WEIGH also divides colour by
- * alpha, ANY does what the rule says at run time. */
+/* Epilogues that kernels are compiled for: PLAIN only rounds, WEIGH also divides colour by alpha,
+ * ANY tests the rule at run time. */
 enum sliding_end { SLIDING_PLAIN, SLIDING_WEIGH, SLIDING_ANY };
 
-/* Weights: SEPARABLE row taps, then column taps; DENSE row by row; GRADIENT the smoothing taps.
- * They are kernel arguments, so they are in constant memory at offsets known at compile time. */
+/* Number of weights: SEPARABLE row taps, then column taps; DENSE row by row; GRADIENT the smoothing
+ * taps. Weights are kernel arguments, so they are in constant memory at compile-time offsets. */
 template <enum sliding_kind KIND, int N> struct sliding_weights {
     float w[KIND == SLIDING_DENSE ? N * N : 2 * N];
 };
 
-/* Partial sums: row j of `acc` belongs to the output row that has seen j + 1 of its N source
- * rows. */
+/* Partial sums: acc[j] belongs to the output row to which j + 1 of its N source rows are added. */
 template <enum sliding_kind KIND, int N, int S> struct sliding_state {
     float acc[KIND == SLIDING_GRADIENT ? 4 : N - 1][S];
 };
 
-/* r[s] = the sum over i of weights[i] * w[s + i * CHANNELS]. The loop passes over w once, so that
- * only the part of w needed by S sums stays in registers. */
+/* Computes r[s] = sum over i of weights[i] * w[s + i * CHANNELS]. The loop passes over w once, so
+ * that only the samples that are needed by S sums occupy registers. */
 template <int N, int S, int CHANNELS>
 static __device__ __forceinline__ void sliding_row(float *r, const float *w, const float *weights)
 {
@@ -40,10 +40,10 @@ static __device__ __forceinline__ void sliding_row(float *r, const float *w, con
                 r[s] = __fmaf_rn(weights[(k - s) / CHANNELS], w[k], r[s]);
 }
 
-/* Sum of the squares of both gradients, each of them a row sum that is then summed down the column:
- * acc[0..1] holds gx, acc[2..3] gy. If samples are FINITE, a product with 0 adds nothing and a
- * product with 1 changes nothing, so plain differences remain, and acc[2..3] holds the two previous
- * row sums. */
+/* Computes the sum of the squares of both gradients. Each gradient is a row sum that is then summed
+ * down the column; acc[0..1] belongs to gx, acc[2..3] to gy. If samples are FINITE, a product with
+ * 0 adds nothing and a product with 1 changes nothing, so differences suffice, and acc[2..3] holds
+ * the last two row sums. */
 template <enum sliding_kind KIND, int N, int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_gradient(float *f,
                                                         struct sliding_state<KIND, N, S> *state,
@@ -74,9 +74,9 @@ static __device__ __forceinline__ void sliding_gradient(float *f,
     }
 }
 
-/* Square roots of these sums. NEAR (approximate roots) is allowed for 8-bit results if all sums are
- * integers below 2^24: a root below 255.5 is then at least 1 / 2044 away from k + 1/2, because (k +
- * 1/2)^2 = k^2 + k + 1/4, so the approximate root rounds to the same integer. */
+/* Replaces f by its square roots. NEAR uses approximate roots. They give the same 8-bit result if
+ * sums are integers below 2^24: a root below 255.5 is at least 1 / 2044 away from every k + 1/2,
+ * because (k + 1/2)^2 = k^2 + k + 1/4. */
 template <int S, bool NEAR> static __device__ __forceinline__ void sliding_roots(float *f)
 {
 #pragma unroll
@@ -87,8 +87,7 @@ template <int S, bool NEAR> static __device__ __forceinline__ void sliding_roots
             f[s] = __fsqrt_rn(f[s]);
 }
 
-/* Adds one source row, whose samples w are CHANNELS apart per pixel, and returns S finished sums
- * f. */
+/* Adds one source row, with samples w, to the partial sums; returns the S finished sums f. */
 template <enum sliding_kind KIND, int N, int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_step(float *f,
                                                     struct sliding_state<KIND, N, S> *state,
@@ -120,8 +119,8 @@ static __device__ __forceinline__ void sliding_step(float *f,
     }
 }
 
-/* 1 / a, correctly rounded: one Newton step after the hardware's approximation. Tested with every
- * normal a whose reciprocal is normal. */
+/* Returns 1 / a, correctly rounded: the hardware's approximation and one Newton step. Tested for
+ * every normal a whose reciprocal is normal. */
 static __device__ __forceinline__ float sliding_inverse(float a)
 {
     float r;
@@ -129,19 +128,19 @@ static __device__ __forceinline__ float sliding_inverse(float a)
     return __fmaf_rn(__fmaf_rn(-a, r, 1.0f), r, r);
 }
 
-/* f / a, correctly rounded, given r = 1 / a. Before its rounding the corrected quotient differs
- * from the exact one by less than 3 * 2^-24 of its last place, so it can be wrong only if f * 2^24
- * or f * 2^25 is within 6 of an odd multiple of a, both taken as 24-bit integers. All these cases
- * were tested. sliding_divides() excludes overflow and underflow. After P. Markstein, "Computation
- * of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34(1), 1990. */
+/* Returns f / a, correctly rounded, given r = 1 / a. Before its last rounding the quotient is wrong
+ * by less than 3 * 2^-24 of its last place. It can be rounded wrongly only if f * 2^24 or f * 2^25
+ * is within 6 of an odd multiple of a (f and a as 24-bit integers). All these cases were tested.
+ * sliding_divides() excludes overflow and underflow. After P. Markstein, "Computation of elementary
+ * functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34(1), 1990. */
 static __device__ __forceinline__ float sliding_quotient(float f, float a, float r)
 {
     float q = __fmul_rn(f, r);
     return __fmaf_rn(__fmaf_rn(-q, a, f), r, q);
 }
 
-/* GI_ALPHA_WEIGH: divides the sums of colour times alpha by the sum of alpha. Integer types may
- * leave negative results as they are, because rounding saturates them to 0. */
+/* GI_ALPHA_WEIGH: divides sums of colour times alpha by the sum of alpha. For integer types
+ * quotients may remain negative, because rounding saturates them to 0. */
 template <int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_weigh(float *f, float inverse_sum)
 {
@@ -155,9 +154,8 @@ static __device__ __forceinline__ void sliding_weigh(float *f, float inverse_sum
     }
 }
 
-/* Applies the alpha rule and the epilogue to S sums f, as far as they do not need the source
- * samples. If there is alpha, f[0] is channel 0 of a pixel. Tests of the rule are outside the
- * loops. */
+/* Applies the alpha rule to S sums f, and the part of the epilogue that needs no source samples.
+ * With alpha f[0] is channel 0 of a pixel. The rule is tested outside the loops. */
 template <int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_epilogue(float *f, const struct rule *rule)
 {
@@ -184,8 +182,7 @@ static __device__ __forceinline__ bool sliding_wants_source(const struct rule *r
     return GI_EPILOGUE_COMPARES(rule->epilogue.kind) || rule->alpha == GI_ALPHA_KEEP;
 }
 
-/* The rest of the epilogue, which needs the source samples: comparisons, and alpha of the
- * source. */
+/* Applies the part of the epilogue that needs the source: comparisons, and a copy of alpha. */
 template <int S, int CHANNELS>
 static __device__ __forceinline__ void sliding_blend(float *f, const float *source,
                                                      const struct rule *rule)

@@ -44,7 +44,7 @@ static __device__ __forceinline__ unsigned dot4(unsigned a, unsigned b, unsigned
     return sum;
 }
 
-/* columns[s] += fresh sample - old sample; WEIGH: of colour times alpha. */
+/* Updates the column sums: columns[s] += fresh - old sample; with WEIGH colours times alpha. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
                                                     const unsigned *old)
@@ -76,14 +76,14 @@ static __device__ __forceinline__ void columns_move(unsigned *columns, const uns
     }
 }
 
-/* Index of prefix sum i in shared memory: one word of padding after every 8, so that accesses of
- * threads that are 8 sums apart are free of bank conflicts. */
+/* Returns the index of prefix sum i in shared memory. Every 8 sums are followed by one word of
+ * padding, so that threads access sums that are 8 apart without bank conflicts. */
 static __host__ __device__ __forceinline__ int padded(int i)
 {
     return i + (i >> 3);
 }
 
-/* Loads or stores N words of shared memory, with wide accesses if N allows. */
+/* Loads or stores N words of shared memory, with wide accesses if N is even. */
 template <int N> static __device__ __forceinline__ void words_get(unsigned *v, const unsigned *p)
 {
     if constexpr (N == 4) {
@@ -107,7 +107,7 @@ template <int N> static __device__ __forceinline__ void words_put(unsigned *p, c
         words_store<N>(p, v);
 }
 
-/* Adds the sum of the lane d below, if it exists. */
+/* Adds the value of the lane that is d lower, if there is one. */
 static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
 {
     asm volatile("{\n\t.reg .u32 other;\n\t.reg .pred there;\n\t"
@@ -117,8 +117,8 @@ static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
                  : "r"(d));
 }
 
-/* Exclusive prefix sum within the warp: base[v] = the sum of sums[v] over the lower lanes. The
- * total of the warp is added to `before` of all warps after it. */
+/* Exclusive prefix sum within the warp: base[v] = the sum of sums[v] over the lower lanes. The sum
+ * over the warp is added to before[] of all later warps. */
 template <int N>
 static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *before,
                                                     const unsigned *sums)
@@ -143,12 +143,12 @@ static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *be
 
 /* Division of rows into strips. */
 struct strips_cut {
-    int strips, across; /* strips per row; pixels that each strip computes, in whole threads */
+    int strips, across; /* strips per row; pixels per strip that are results */
     int threads;        /* per block; 0: the halo is too wide */
 };
 
-/* Chooses the number of threads per block so that few threads work on the halo, which is `halo`
- * pixels on each side of a strip. */
+/* Chooses the number of threads per block so that few of them work on the halo of `halo` pixels on
+ * each side of a strip. */
 static inline struct strips_cut strips_cut_of(int width, int halo, int most)
 {
     struct strips_cut cut = {0, 0, 0};
@@ -167,25 +167,25 @@ static inline struct strips_cut strips_cut_of(int width, int halo, int most)
     return cut;
 }
 
-/* What the kernel needs for every epilogue. */
+/* The kernel arguments that do not depend on the epilogue. */
 struct strips_args {
     struct box_rows rows;
     struct target dst;
-    int r, halo; /* pixels of halo on each side of a strip: more than r, whole threads */
+    int r, halo; /* window radius; halo on each side, > r, a multiple of PIXELS */
     struct strips_cut cut;
     int band;                      /* rows per block */
     int shared_nbytes;             /* per block */
     int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to the ends of window j */
 };
 
-/* The argument of the kernel. An END, the epilogue, has its parameters as members, and:
- *   T, CHANNELS, WEIGH   samples; whether colours are multiplied by alpha
+/* The kernel argument. END, the epilogue, has its parameters as members and defines:
+ *   T, CHANNELS, WEIGH   sample type; channels; whether colours are multiplied by alpha
  *   ROWS, VALUES         rows per step; sums per pixel and step, those of the first row first
- *   SQUARES              the second sum is that of squares, of one row of gray bytes
- *   CENTRE               whether it needs the samples of the rows themselves
+ *   SQUARES              whether the second sum is that of squares (one row of 8-bit gray)
+ *   CENTRE               whether the epilogue reads the source samples at the centres
  *   THREADS, BLOCKS      launch bounds
- *   begin()              a word that stays in a register
- *   make()               the results of a thread, in words, from its prefix sums */
+ *   begin()              returns a word that remains in a register
+ *   make()               computes the words of a thread's results from prefix sums */
 template <typename END> struct strips_work {
     struct strips_args strips;
     END end;
@@ -204,7 +204,7 @@ static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsig
     }
 }
 
-/* squares[j] += fresh * fresh - old * old, of samples minus 128. */
+/* Updates the column sums of squares: squares[j] += fresh^2 - old^2, of samples minus 128. */
 static __device__ __forceinline__ void squares_move(unsigned *squares, const unsigned *fresh,
                                                     const unsigned *old)
 {
@@ -217,7 +217,8 @@ static __device__ __forceinline__ void squares_move(unsigned *squares, const uns
     }
 }
 
-/* Compensates for the zeros in `old` that are subtracted while the first 2 * r + 1 rows enter. */
+/* Starts the sums of squares: each of the first 2 * r + 1 rows subtracts an `old` of zeros, whose
+ * square is 128^2. */
 static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
 {
 #pragma unroll
@@ -225,7 +226,7 @@ static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
         squares[j] = (2 * r + 1) * 128 * 128;
 }
 
-/* Makes prefix sums within the thread those of the block, and stores them at `prefix`. */
+/* Turns prefix sums within threads into those within the block, and stores them at `prefix`. */
 template <int VALUES>
 static __device__ __forceinline__ void block_scan(unsigned *prefix, unsigned (*sums)[VALUES],
                                                   unsigned (*before)[WARPS * VALUES], int turn)
@@ -287,7 +288,7 @@ static __global__ void __launch_bounds__(END::THREADS, END::BLOCKS)
     }
     turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
     for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
-        /* Compute columns: update the column sums, prefix sums within the thread. */
+        /* Compute columns: update the column sums, then add them up within the thread. */
         unsigned sums[PIXELS][VALUES], words[ROWS][WORDS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
@@ -304,7 +305,7 @@ static __global__ void __launch_bounds__(END::THREADS, END::BLOCKS)
                     sums[j][VALUES - 1] = squares[j] + (j ? sums[j - 1][VALUES - 1] : 0);
             }
         }
-        /* Load the rows of the next step. Exchange: prefix sums over the block. */
+        /* Load the rows of the next step. Exchange: prefix sums within the block. */
         turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
         block_scan<VALUES>(prefix, sums, before, turn);
         if (!makes)
@@ -318,8 +319,8 @@ static __global__ void __launch_bounds__(END::THREADS, END::BLOCKS)
     }
 }
 
-/* Divides the work of windows of k x k pixels among blocks of at most `most` threads: fills all
- * members except the images. Returns false if the windows are too wide or too high. */
+/* Divides the work of windows of k x k pixels among blocks of at most `most` threads, and fills all
+ * members except the images. Returns false if windows are too large. */
 static inline bool strips_divide(struct strips_args *args, const struct gi_cuda_queue *cu,
                                  const struct gi_image *src, int k, int values, int most)
 {

@@ -1,22 +1,23 @@
-/* Tiles of a histogram: the unit of work of a warp. It loads the next tile while it counts the
- * current one (double buffering in registers).
+/* Tiles of a histogram: the samples that a warp counts at a time. It loads the next tile while it
+ * counts the current one (double buffering in registers).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_TILES_CUH
 #define GI_KERNELS_CUDA_TILES_CUH
 
 #include "kernels/cuda/common/measure.h"
 
-/* One block per multiprocessor: every block has a table that must be merged at the end. */
+/* One block per multiprocessor, because the table of every block must be merged at the end. */
 enum { THREADS = 1024, WARPS = THREADS / WARP };
 
-/* A lane owns WIDE pieces of 16 bytes, N samples each; neighbouring lanes own neighbouring pieces,
- * so that loads are coalesced. With three channels a tile is a whole number of pixels as well. */
+/* In a tile a lane owns WIDE pieces of 16 bytes, N samples each. Neighbouring lanes own
+ * neighbouring pieces, so that loads are coalesced. Tiles of three channels are whole numbers of
+ * pixels, too. */
 template <typename T, int CHANNELS> struct tile {
     enum { N = 16 / (int)sizeof(T), STEP = WARP * N, WIDE = CHANNELS == 3 ? 3 : 4 };
-    const T *samples; /* the lane's first piece; piece i begins i * STEP samples further on */
+    const T *samples; /* the lane's first piece; piece i begins i * STEP samples after it */
     unsigned y, index;
-    unsigned first; /* index in the row of the lane's first sample */
-    int left;       /* samples from there to the end of the row; 0 below the last row */
+    unsigned first; /* index of the lane's first sample within the row */
+    int left;       /* samples from that one to the end of the row; 0 below the last row */
 };
 
 template <typename T, int CHANNELS>
@@ -44,8 +45,8 @@ static __device__ inline void pieces_load(uint4 *pieces, const struct tile<T, CH
             pieces[i] = ((const uint4 *)tile.samples)[i * WARP];
 }
 
-/* At most one of the lane's pieces is partial: its samples are *from to the returned index - 1 of
- * the tile. */
+/* If one of the lane's pieces is partial, returns the end of its samples, as an index within the
+ * tile, and sets *from to their start. A lane has at most one partial piece. */
 template <typename T, int CHANNELS>
 static __device__ inline int tile_rest(const struct tile<T, CHANNELS> &tile, int *from)
 {
@@ -53,9 +54,9 @@ static __device__ inline int tile_rest(const struct tile<T, CHANNELS> &tile, int
     return *from < tile.WIDE * tile.STEP && tile.left < *from + tile.N ? tile.left : *from;
 }
 
-/* Counts all tiles of this warp, given the loaded pieces of the first tile. The pieces of the next
- * tile are loaded before those of the current one are counted. The counter supplies piece_count()
- * for whole pieces and sample_count() for single samples. */
+/* Counts all tiles of this warp; the pieces of the first one are loaded. The next tile is loaded
+ * before the current one is counted. The counter has piece_count() for whole pieces and
+ * sample_count() for single samples. */
 template <typename T, int CHANNELS, class C>
 static __device__ inline void tiles_count(const C &counter, struct tile<T, CHANNELS> here,
                                           uint4 *pieces, const struct gi_image &src,
@@ -83,7 +84,7 @@ static __device__ inline void tiles_count(const C &counter, struct tile<T, CHANN
     __syncthreads();
 }
 
-/* `size`: number of entries, a multiple of 4. */
+/* Sets a table of `size` entries, a multiple of 4, to 0. */
 static __device__ inline void table_clear(unsigned *table, unsigned size)
 {
 #pragma unroll 1

@@ -1,6 +1,6 @@
-/* Box filter (mean of k x k): fallback in two passes for what the single-pass kernels do not
- * accept. Integer running sums down the columns go into scratch memory, then prefix sums along its
- * rows give every window as a difference. Also writes the row ends that other kernels read
+/* Box filter (mean of k x k): two-pass fallback for what the single-pass kernels do not accept. The
+ * column pass writes integer running sums to scratch memory; the row pass forms prefix sums along
+ * each row and gets every window as a difference. Also writes the row ends that other kernels read
  * (box.cuh).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
@@ -11,7 +11,7 @@ enum {
     THREADS = 256,
     TILE = 1024,               /* pixels per block of the row pass */
     EACH = TILE / THREADS,     /* pixels per thread */
-    SCRATCH_NBYTES = 32 << 20, /* for the column sums, so that they stay in the L2 cache */
+    SCRATCH_NBYTES = 32 << 20, /* maximum of column sums, so that they stay in L2 */
     BAND_MIN = 256,
 };
 
@@ -22,11 +22,11 @@ struct box_args {
     bool weigh;
     int y0, y1;    /* rows to compute */
     int run;       /* rows per thread of the column pass */
-    char *scratch; /* sums of k samples of a column around each row y0 to y1 - 1 */
+    char *scratch; /* sums of k samples of a column around each of the rows y0 to y1 - 1 */
     size_t pitch;  /* sums per row of the scratch */
 };
 
-/* A sample, or the product of colour and alpha, as an integer. */
+/* Returns a sample as an integer, colour multiplied by alpha if weighted. */
 template <typename T>
 static __device__ __forceinline__ unsigned box_sample(const struct box_args *args, int sample,
                                                       int c, int y)
@@ -42,8 +42,8 @@ static __device__ __forceinline__ unsigned box_sample(const struct box_args *arg
     return weigh ? (unsigned)row[sample] * row[sample + last - c] : row[sample];
 }
 
-/* Column pass: a thread moves down one column of samples. A is wide enough for the sum of any k x k
- * samples. */
+/* Column pass: a thread moves down one column of samples. A is an integer type that holds the sum
+ * of any k x k samples. */
 template <typename T, typename A>
 static __global__ void __launch_bounds__(THREADS) box_down(const struct box_args args)
 {
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(THREADS) box_down(const struct box_args
     }
 }
 
-/* The column sum of channel c at pixel x, which may be outside the image. */
+/* Returns the column sum of channel c at pixel x, which may be outside the image. */
 template <typename A>
 static __device__ __forceinline__ A box_column(const struct box_args *args, const A *row,
                                                long long x, int c)
@@ -78,8 +78,8 @@ static __device__ __forceinline__ A box_column(const struct box_args *args, cons
     return v * (A)args->k;
 }
 
-/* sums[e] = the sum over k pixels around pixel x0 + threadIdx.x + e * THREADS. `prefix` has TILE +
- * k entries. */
+/* Row pass: sums[e] = the sum over the k pixels around pixel x0 + threadIdx.x + e * THREADS.
+ * `prefix` has TILE + k entries. */
 template <typename A>
 static __device__ void box_window(A *sums, A *prefix, const struct box_args *args, const A *row,
                                   long long x0, int c)
@@ -142,7 +142,7 @@ static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
     long long least = BAND_MIN, most = 32768; /* rows of a grid */
     band = band < least ? least : band > most ? most : band;
     band = band > src->height ? src->height : band;
-    args.run = spec->k < 64 ? 64 : spec->k; /* the first sum of a thread costs k samples */
+    args.run = spec->k < 64 ? 64 : spec->k; /* rows: the first sum of a thread costs k samples */
     void *scratch;
     enum gi_status status =
         gi_cuda_scratch(cu, &scratch, args.pitch * sizeof(A) * (size_t)band, err);
@@ -171,7 +171,7 @@ static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
     return !weigh || 255LL * 255 * spec->k * spec->k <= UINT32_MAX;
 }
 
-/* One warp per row, and one for the additional row of border values. */
+/* One warp per row of ends, and one warp for the additional row of border values. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     box_ends(const __grid_constant__ struct box_rows rows)
@@ -192,7 +192,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* gi_border_index() for rows that are no further away than the image is high. */
+/* Sets above, below, step and least, which replace gi_border_index() for rows whose distance from
+ * the image is at most its height. */
 static void fold(struct box_rows *rows)
 {
     int n = rows->src.height;

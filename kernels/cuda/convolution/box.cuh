@@ -1,5 +1,5 @@
-/* Rows with prepared ends: kernels read rows in whole 16-byte or 8-byte words, also where a window
- * extends beyond the image. Shared by the box filter, min/max filters and local thresholds.
+/* Rows with prepared ends, shared by the box filter, min/max filters and local thresholds: kernels
+ * read whole words of 8 or 16 bytes even if a window extends beyond the image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_BOX_CUH
 #define GI_KERNELS_CUDA_BOX_CUH
@@ -9,19 +9,19 @@
 #include "kernels/convolution.h"
 #include "kernels/cuda/common/sample.cuh"
 
-/* A row is divided into chunks of `unit` samples, one per thread. Chunks that are not completely
- * inside the image are copied to `ends` with the border applied: the `halo` samples before the row,
- * and unit + halo samples from the end of the last whole chunk on. One additional row of `ends`
- * contains border values. */
+/* A row consists of chunks of `unit` samples, one per thread. Chunks that are not completely inside
+ * the image are read from `ends`, where the border is applied: a row of `ends` has the `halo`
+ * samples before the image row, and the unit + halo samples after its last whole chunk. An
+ * additional row of `ends` contains border values. */
 struct box_rows {
     struct source src; /* border values are samples */
     const char *ends;
     unsigned ends_stride; /* bytes */
     int unit, halo;       /* halo: a multiple of unit */
     int whole;            /* samples of a row in whole chunks */
-    /* A row y above the image is a copy of row `above + step * y`, one below it of row
-     * `below + step * y`, as long as its distance from the image is at most the height. least: 0,
-     * or -1 if rows outside consist of border values. */
+    /* Row y above the image is row `above + step * y`, and row y below it is row `below +
+     * step * y`, if its distance from the image is at most the height. The result is limited to
+     * `least` from below: 0, or -1 if rows outside consist of border values. */
     int above, below, step, least;
 };
 
@@ -30,7 +30,7 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
                                 const struct gi_image *src, const struct gi_border_spec *border,
                                 int unit, int halo, struct gi_err *err);
 
-/* The border mode with values rounded to samples. */
+/* Returns the border mode, with its values rounded to samples. */
 static inline struct gi_border_spec box_border(const struct gi_image *src,
                                                const struct gi_border_spec *border)
 {
@@ -45,7 +45,7 @@ static inline struct gi_border_spec box_border(const struct gi_image *src,
 gi_box_takes_fn gi_cuda_box_near_takes, gi_cuda_box_strips_takes;
 gi_box_fn gi_cuda_box_near, gi_cuda_box_strips;
 
-/* A thread's chunk: at `first` in row 0, `stride` bytes per row. */
+/* A thread's chunk: it begins at `first` in row 0, and rows are `stride` bytes apart. */
 struct box_chunk {
     const char *first;
     unsigned stride;
@@ -58,7 +58,7 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
 {
     int end = sample < 0 ? sample : min(sample - rows->whole, rows->halo);
     bool inside = sample >= 0 && sample < rows->whole;
-    /* Three chunks of border values contain every phase of RGB. */
+    /* A chunk of RGB begins with any of the three channels: each has its chunk of border values. */
     int number = (sample + rows->halo) / rows->unit + 3 - rows->halo / rows->unit % 3;
     struct box_chunk chunk = {rows->src.data + (long long)sample * sample_nbytes,
                               (unsigned)rows->src.stride, sample,
@@ -71,8 +71,8 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
     return chunk;
 }
 
-/* Returns the chunk in row y, which may be outside the image; if it is further away than the image
- * is high, any row is returned. Without a branch, so that several loads can be in flight. */
+/* Returns the address of the chunk in row y, which may be outside the image, by up to its height
+ * (beyond that any row is returned). It does not branch, so that several loads can be in flight. */
 static __device__ __forceinline__ const char *chunk_row(const struct box_rows *rows,
                                                         struct box_chunk chunk, int y)
 {
@@ -103,7 +103,7 @@ static __device__ __forceinline__ void chunk_load(unsigned *words, const struct 
     }
 }
 
-/* Stores the samples at `out`, at most n of them (the rest of the image row). */
+/* Stores at most n samples at `out`; n is the rest of the image row. */
 template <typename T, int WORDS>
 static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words, int n)
 {
@@ -120,16 +120,16 @@ static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words
         words_store<WIDE>((unsigned *)out + i, words + i);
 }
 
-/* Returns sum + a.lo * b0 + a.hi * b1: a holds two unsigned values of 16 bits, b0 and b1 are the
- * lower two bytes of b as signed values. */
+/* Returns sum + a.lo * b0 + a.hi * b1. a holds two unsigned 16-bit values; b0 and b1 are the two
+ * lower bytes of b, signed. */
 static __device__ __forceinline__ unsigned dot2(unsigned a, unsigned b, unsigned sum)
 {
     asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
     return sum;
 }
 
-/* (2 * sum + n) / (2 * n) rounded down, 0 if n is 0. A float quotient of at most 16 bits is off by
- * at most one, which the exact remainder corrects. */
+/* Returns (2 * sum + n) / (2 * n) rounded down, or 0 if n is 0. The float quotient, of at most 16
+ * bits, is wrong by at most 1, which the exact remainder corrects. */
 static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n)
 {
     unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
@@ -137,8 +137,8 @@ static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n
     return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
 }
 
-/* Selects bytes of a and b. A selector of 8 or more replicates the sign bit of the byte 8 below
- * it. */
+/* Selects bytes of a and b as __byte_perm() does. A selector s of 8 or more repeats the sign bit of
+ * byte s - 8. */
 static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, unsigned selectors)
 {
     unsigned d;
@@ -146,8 +146,8 @@ static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, un
     return d;
 }
 
-/* Words of a row of samples: full scale (all bits) where `signs` is negative, otherwise 0; then
- * flipped by `flip`. */
+/* Makes words of a mask: a sample is full scale (all bits) if its `signs` is negative, else 0;
+ * `flip` is then applied by exclusive or. */
 template <typename T, int WORDS>
 static __device__ __forceinline__ void signs_mask(unsigned *words, const unsigned *signs,
                                                   unsigned flip)

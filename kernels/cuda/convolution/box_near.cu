@@ -19,7 +19,7 @@
 #include "kernels/cuda/common/sliding_window_ring.cuh"
 #include "kernels/cuda/tone/local_threshold.cuh"
 
-enum { WARPS = 8 }; /* per multiprocessor: enough to saturate memory; more would shorten bands */
+enum { WARPS = 8 }; /* warps per multiprocessor that saturate memory; more would shorten bands */
 
 /* Shape of the work of a warp and its threads. */
 template <typename T, int CHANNELS, bool WEIGH, int K> struct near_shape {
@@ -28,19 +28,20 @@ template <typename T, int CHANNELS, bool WEIGH, int K> struct near_shape {
         R = K / 2,
         CHANNEL_COUNT = CHANNELS,
         WEIGHED = WEIGH,
-        N = 16 / (int)sizeof(T),              /* samples per thread and part */
-        PARTS = K <= 15 && !WEIGH ? 2 : 1,    /* parts side by side: two parts read fewer sides */
-        ROWS = K <= 15 ? 1 : 2,               /* per step: large windows leave room for few warps */
-        AHEAD = K <= 15 ? 3 : 6,              /* rows in flight, a multiple of ROWS */
-        PART = 32 * 16,                       /* bytes */
-        SIDE = NEAR_NBYTES,                   /* bytes on each side of a strip */
-        STRIP = PARTS * PART,                 /* bytes of a row that a warp computes */
-        SLOT = STRIP + 2 * SIDE,              /* bytes of a row in the ring buffer */
-        RING = K + AHEAD + ROWS,              /* rows in the ring buffer */
-        SUM = WEIGH ? 4 : 2 * (int)sizeof(T), /* bytes per column sum */
-        WORDS = N * SUM / 4,                  /* words of a thread's sums per part */
-        BESIDE = (R * CHANNELS * SUM + 3) / 4,      /* words needed of each neighbour */
-        WIDE = BESIDE > 2 ? 4 : BESIDE,             /* words read at once; width of a plane */
+        N = 16 / (int)sizeof(T),               /* samples per thread and part */
+        PARTS = K <= 15 && !WEIGH ? 2 : 1,     /* parts side by side; with 2, fewer sides are
+                                                  read */
+        ROWS = K <= 15 ? 1 : 2,                /* rows per step; with large windows few warps fit */
+        AHEAD = K <= 15 ? 3 : 6,               /* rows in flight, a multiple of ROWS */
+        PART = 32 * 16,                        /* bytes */
+        SIDE = NEAR_NBYTES,                    /* bytes on each side of a strip */
+        STRIP = PARTS * PART,                  /* bytes of a row that a warp computes */
+        SLOT = STRIP + 2 * SIDE,               /* bytes of a row in the ring buffer */
+        RING = K + AHEAD + ROWS,               /* rows in the ring buffer */
+        SUM = WEIGH ? 4 : 2 * (int)sizeof(T),  /* bytes per column sum */
+        WORDS = N * SUM / 4,                   /* words of a thread's sums per part */
+        BESIDE = (R * CHANNELS * SUM + 3) / 4, /* words needed of each neighbour */
+        WIDE = BESIDE > 2 ? 4 : BESIDE,        /* words read at once; width of a plane */
         PLANES = BESIDE <= WIDE ? 2 : WORDS / WIDE, /* planes of first and of last words */
         PLANE = (PARTS * 32 + 2) * WIDE * 4,        /* bytes, with the sides */
         PART_PLANE = 32 * WIDE * 4,
@@ -78,16 +79,17 @@ static __device__ __forceinline__ void store_if(char *out, const unsigned *v, bo
                  : "memory");
 }
 
-/* The sample left or right of the image that this lane writes into each row of the ring buffer: a
- * copy of a sample of the same row, of a word that WRAP copies, or the border value. */
+/* The sample left or right of the image that this lane writes into each row of the ring buffer: the
+ * border value, or a copy of another sample of the row. For WRAP that sample comes from a word that
+ * is copied from the other end of the row. */
 struct near_patch {
-    int to, from; /* byte offsets; to = -1: none; from = -1: value */
-    int word;     /* byte offset in the image row of the word that WRAP copies; -1: none */
+    int to, from; /* byte offsets; to -1: no sample; from -1: border value */
+    int word;     /* WRAP: byte offset in the image row of the word to copy; -1: none */
     unsigned value;
 };
 
-/* The sequence of rows that a warp loads. A lane copies 16 bytes of each part; the first lane also
- * copies the left side, the last lane the right side. */
+/* The rows that a warp loads, in order. A lane copies 16 bytes of each part; the first and the last
+ * lane also copy the left and the right side. */
 struct near_feed {
     const char *from; /* in row `low` of the image */
     unsigned to;      /* in slot 0 of the ring buffer */
@@ -98,7 +100,7 @@ struct near_feed {
     int row, step;    /* next row, relative to `low`; 1 or -1 */
     unsigned slot;    /* its offset in the ring buffer */
     int n;            /* total number of rows */
-    int at_edge;      /* whether the strip with its sides leaves the image */
+    int at_edge;      /* whether the strip and its sides extend outside the image */
     struct near_patch patch;
 };
 
@@ -122,7 +124,7 @@ static __device__ __forceinline__ void near_copy(const struct near_feed *feed, u
     copy_start<16>(to + LAST + S::SIDE, from + LAST + S::SIDE, feed->right);
 }
 
-/* Copies one row that may be outside the image, and the words that WRAP needs. */
+/* Copies one row, which may be outside the image, and the words that WRAP needs. */
 template <typename S>
 static __device__ __noinline__ void
 near_copy_any(const struct near_args *args, struct near_feed feed, char *ring, unsigned *beyond)
@@ -144,7 +146,7 @@ near_copy_any(const struct near_args *args, struct near_feed feed, char *ring, u
                       src->data + (size_t)y * src->stride + feed.patch.word, 1);
 }
 
-/* Starts copying the rows of a step, row t first. */
+/* Starts to copy the rows of a step, of which row t is the first. */
 template <typename S>
 static __device__ __forceinline__ void near_fetch(struct near_feed *feed,
                                                   const struct near_args *args, char *ring,
@@ -162,7 +164,7 @@ static __device__ __forceinline__ void near_fetch(struct near_feed *feed,
     __pipeline_commit();
 }
 
-/* Writes this lane's border sample into the rows of a step; row t is at `slot`. */
+/* Writes the lane's border sample into the rows of a step; row t is at `slot`. */
 template <typename S>
 static __device__ __forceinline__ void near_mend(const struct near_patch *patch, char *ring,
                                                  const unsigned *beyond, unsigned slot, int t)
@@ -177,7 +179,8 @@ static __device__ __forceinline__ void near_mend(const struct near_patch *patch,
     }
 }
 
-/* Collects the column sums under a thread's windows: its own, and its neighbours' at `from`. */
+/* Collects the column sums that a thread's windows need: its own ones, and those of its neighbours,
+ * from address `from` of the exchange. */
 template <typename S>
 static __device__ __forceinline__ void near_gather(unsigned *near, const unsigned *own,
                                                    unsigned from)
@@ -199,11 +202,12 @@ static __device__ __forceinline__ void near_gather(unsigned *near, const unsigne
     }
 }
 
-/* Positions in the exchange: planes of WIDE words per thread, with the sides at both ends. */
+/* Where a lane finds its sums in the exchange, which has planes of WIDE words per thread, with the
+ * sides at both ends. */
 struct near_places {
     unsigned mine;    /* in the first plane */
-    unsigned halo_at; /* a lane keeps one column of the sides: its sample in slot 0 */
-    int halo_to;      /* and its sum in the exchange; -1: in no window */
+    unsigned halo_at; /* the lane's column of the sides: address of its sample in slot 0 */
+    int halo_to;      /* and address of its sum in the exchange; -1: no window needs it */
 };
 
 template <typename S>
@@ -224,7 +228,7 @@ static __device__ __forceinline__ struct near_places near_places_of(const char *
     return places;
 }
 
-/* The patch of a row that starts at byte `first` of the image row. */
+/* Returns the patch of rows that start at byte `first` of the image row. */
 template <typename S>
 static __device__ __forceinline__ struct near_patch near_patch_of(const struct near_args *args,
                                                                   int first)
@@ -248,8 +252,8 @@ static __device__ __forceinline__ struct near_patch near_patch_of(const struct n
     return patch;
 }
 
-/* The rows y0 to y1 - 1 of a strip and the halo rows that their windows cover. Odd bands move up,
- * even ones down, so that neighbouring bands read their common rows at about the same time. */
+/* Makes the feed of rows y0 to y1 - 1 and of the halo rows of their windows. Odd bands move up and
+ * even ones down, so that neighbouring bands read common rows at about the same time. */
 template <typename S>
 static __device__ __forceinline__ struct near_feed
 near_feed_of(const struct near_args *args, const char *ring, int y0, int y1, bool up)
@@ -278,8 +282,8 @@ near_feed_of(const struct near_args *args, const char *ring, int y0, int y1, boo
     return feed;
 }
 
-/* Updates the column sums, and that of the sides, with the row in slot `at`, which enters, and the
- * row in slot `gone`, which leaves, and publishes them in the exchange, `to` bytes on. */
+/* Adds the row in slot `at` to the column sums, also that of the sides, subtracts the row in slot
+ * `gone`, and writes the sums to the exchange, at offset `to`. */
 template <typename S>
 static __device__ __forceinline__ void near_move(unsigned (*columns)[S::WORDS], unsigned *halo,
                                                  const struct near_places *places, unsigned row,
@@ -329,7 +333,7 @@ static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ st
     unsigned columns[PARTS][S::WORDS] = {}, own[ROWS][PARTS][S::WORDS];
     unsigned halo = 0, at = 0, turn = 0, centre = R * S::SLOT; /* slot of the output row */
     for (int t = kept(-ROWS); t < feed.n; t += ROWS) {
-        /* Load: start copying later rows, wait for those of this step. */
+        /* Load: start to copy later rows, wait for the rows of this step. */
         near_fetch<S>(&feed, &args, ring, beyond, t + AHEAD);
         __pipeline_wait_prior(AHEAD / ROWS - 1);
         __syncwarp();
@@ -402,7 +406,7 @@ static void borders_fill(struct near_args *args)
         args->rows[0][i] = gi_border_index(-1 - i, src->height, src->border);
         args->rows[1][i] = gi_border_index((long long)src->height + i, src->height, src->border);
     }
-    for (int i = 0; i < n; i++) { /* the pixels of samples i - n and width * c + i */
+    for (int i = 0; i < n; i++) { /* samples i - n (before the row) and width * c + i (after it) */
         int before = (i + n * (c - 1)) / c - n, after = i / c;
         int x = gi_border_index(before, src->width, src->border);
         args->samples[0][i] = x < 0 ? x : x * c + (i - n) - before * c;
@@ -414,11 +418,11 @@ static void borders_fill(struct near_args *args)
 typedef enum gi_status launch_fn(struct gi_cuda_queue *cu, struct near_args *args,
                                  struct gi_err *err);
 
-/* Returns the launcher for the work, or NULL if none is compiled. */
+/* Returns the launcher for this work; NULL if none is compiled. */
 static launch_fn *launcher(const struct gi_image *src, int k, bool weigh)
 {
-    /* Indexed by channels, then by k / 2 - 1, as far as 16 bytes suffice and, at 16 bits, the
-     * reciprocal `magic` is exact. */
+    /* By channels, then by k / 2 - 1. Each list ends where a window exceeds 16 bytes on a side or,
+     * at 16 bits, where `magic` is no longer an exact reciprocal. */
     enum { LONGEST = 15 };
     static launch_fn *const u8[GI_MAX_CHANNELS][LONGEST] = {
         {launch<uint8_t, 1, false, 3>, launch<uint8_t, 1, false, 5>, launch<uint8_t, 1, false, 7>,

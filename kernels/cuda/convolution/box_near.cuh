@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/convolution/box.cuh"
 
-enum { NEAR_NBYTES = 16 }; /* largest extent of a window to each side, hence also of rows */
+enum { NEAR_NBYTES = 16 }; /* maximum bytes of a window to each side; also its maximum rows */
 
 struct near_args {
     struct source src; /* border values are samples */
@@ -16,14 +16,14 @@ struct near_args {
     float inverse, offset;
     int n; /* not 0: compute a mask, see near_mask() */
     unsigned flip;
-    /* Index of the image row or sample that represents a place outside the image, negative for
-     * border values: rows above (nearest first) and below the image; samples of a row in the
-     * NEAR_NBYTES before it (nearest last) and after it. */
+    /* Which row or sample of the image replaces one outside; negative: the border value. rows[0]:
+     * above the image (nearest first), rows[1]: below it; samples[0]: NEAR_NBYTES before a row
+     * (nearest last), samples[1]: after it. */
     int rows[2][NEAR_NBYTES], samples[2][NEAR_NBYTES];
 };
 
-/* Adds the samples of one row (WEIGH: colour times alpha) to the column sums and subtracts another.
- * Two sums per word are exact because the result of each half fits in 16 bits. */
+/* Adds the samples `fresh` of one row to the column sums (WEIGH: colour times alpha) and subtracts
+ * `old`. Words hold two sums each: they are exact, because each result fits in 16 bits. */
 template <typename T, bool WEIGH>
 static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
                                                     const unsigned *old)
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void columns_move(unsigned *columns, const uns
     }
 }
 
-/* Loads this lane's sample of the sides (WEIGH: times alpha) from a shared-memory address. */
+/* Loads the lane's sample of the sides (WEIGH: times alpha) from a shared-memory address. */
 template <typename T, bool WEIGH> static __device__ __forceinline__ unsigned side_load(unsigned at)
 {
     unsigned v, alpha = 1;
@@ -59,7 +59,7 @@ template <typename T, bool WEIGH> static __device__ __forceinline__ unsigned sid
     return v * alpha;
 }
 
-/* Stores this lane's column sum of the sides, NBYTES wide. */
+/* Stores the lane's column sum of the sides, NBYTES wide. */
 template <int NBYTES> static __device__ __forceinline__ void side_store(unsigned at, unsigned sum)
 {
     if (NBYTES == 2)
@@ -68,8 +68,8 @@ template <int NBYTES> static __device__ __forceinline__ void side_store(unsigned
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(sum) : "memory");
 }
 
-/* sum + or - column i, relative to the thread's first column; `near` begins BESIDE words before it.
- * PACKED: two columns per word. */
+/* Returns sum + or - column i, counted from the thread's first column; `near` begins BESIDE words
+ * earlier. PACKED: two columns per word. */
 template <bool PACKED, int BESIDE, int SIGN>
 static __device__ __forceinline__ unsigned column_add(unsigned sum, const unsigned *near, int i)
 {
@@ -79,8 +79,8 @@ static __device__ __forceinline__ unsigned column_add(unsigned sum, const unsign
     return SIGN > 0 ? sum + near[i + BESIDE] : sum - near[i + BESIDE];
 }
 
-/* sum + the columns of the window around sample s. With one channel, packed words are added first
- * as far as 16 bits suffice. */
+/* Returns sum + the columns of the window around sample s. With one channel, packed words are added
+ * first, as long as 16 bits suffice. */
 template <bool PACKED, int CHANNELS, int K, int BESIDE>
 static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsigned *near, int s)
 {
@@ -93,7 +93,7 @@ static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsign
         return sum;
     }
     unsigned some = 0, rest = 0;
-    int first = (s - R + 1) >> 1; /* of R words that are completely in the window */
+    int first = (s - R + 1) >> 1; /* first of the R words that are completely in the window */
 #pragma unroll
     for (int i = 0; i < R; i++)
         (i < R / 2 ? some : rest) += near[first + i + BESIDE];
@@ -101,8 +101,8 @@ static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsign
     return dot2(rest, 0x0101, dot2(some, 0x0101, sum));
 }
 
-/* Sums of a thread's N windows, on top of `start`: sliding sums to both sides from the middle
- * window. */
+/* Computes the sums of a thread's N windows, plus `start`: first the window in the middle, then
+ * sliding sums to both sides. */
 template <bool PACKED, int N, int CHANNELS, int K, int BESIDE>
 static __device__ __forceinline__ void windows_slide(unsigned *sums, const unsigned *near,
                                                      const unsigned *start)
@@ -123,10 +123,9 @@ static __device__ __forceinline__ void windows_slide(unsigned *sums, const unsig
     }
 }
 
-/* Means of a pixel's colours, (2 * S + A) / (2 * A), from 2^23 + S; the result is 2^23 plus the
- * mean. One Newton step towards 1 + 2^-23 instead of 1 makes the reciprocal 2^-24 to 3 * 2^-24
- * larger than 1 / A. So ties round up, and up to k = 5 no value below a tie does, because it is at
- * least 1 / (2 * A) away from it. */
+/* Replaces 2^23 + S by 2^23 + (2 * S + A) / (2 * A), for the colours of a pixel. A Newton step
+ * towards 1 + 2^-23 instead of 1 makes the reciprocal 2^-24 to 3 * 2^-24 larger than 1 / A. So ties
+ * round up. Up to k = 5 nothing below a tie rounds up, because it is at least 1 / (2 * A) away. */
 static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigned *sums,
                                                       float alpha)
 {
@@ -138,8 +137,8 @@ static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigne
             __fmaf_rn(__uint_as_float(sums[c]) - SAMPLE_2_23, inverse, SAMPLE_2_23));
 }
 
-/* Sums of a thread's windows, each starting at `start`; WEIGH: those of colours at the float
- * 2^23. */
+/* Computes the sums of a thread's windows, plus `start`; with WEIGH sums of colours start at the
+ * float 2^23. */
 template <typename T, int CHANNELS, bool WEIGH, int K, int BESIDE>
 static __device__ __forceinline__ void near_sums(unsigned *sums, const unsigned *near,
                                                  unsigned start)
@@ -150,15 +149,14 @@ static __device__ __forceinline__ void near_sums(unsigned *sums, const unsigned 
     windows_slide<PACKED, N, CHANNELS, K, BESIDE>(sums, near, starts);
 }
 
-/* (2 * sum + n) / (2 * n), n = k * k, of each of a thread's windows; colours weighted by alpha as
- * above.
+/* Computes (2 * sum + n) / (2 * n), n = k * k, for each window of a thread; with WEIGH colours are
+ * divided by colours_divide().
  *
- * - 8 bits: sums start at the float 2^23 + d, a multiple of n. sum * inverse + offset, with offset
- *   = 2^23 - (2^23 + d) / n, rounds to 2^23 plus the mean: the float 1 / n is close enough that no
- *   quotient rounds to another integer, for all k up to 31, since n is odd and each quotient is at
- *   least 1 / (2 * n) away from a tie.
- * - 16 bits: magic is 2^32 / n rounded up, less than 1 too large; that error times 65536 * n is
- *   below 2^32 up to k = 15. Sums start at n / 2. */
+ * - 8 bits: sums start at the float 2^23 + d, a multiple of n. Then sum * inverse + offset, with
+ * offset = 2^23 - (2^23 + d) / n, rounds to 2^23 plus the mean. For all k up to 31 the float 1 / n
+ * is precise enough: n is odd, so that a quotient is at least 1 / (2 * n) away from a tie. - 16
+ * bits: magic is 2^32 / n rounded up, less than 1 too large. This error times 65536 * n is below
+ * 2^32 up to k = 15. Sums start at n / 2. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ void near_means(unsigned *words, const unsigned *sums,
                                                   const struct near_args *args)
@@ -185,8 +183,8 @@ static __device__ __forceinline__ void near_means(unsigned *words, const unsigne
                                      __byte_perm(q[4 * i + 2], q[4 * i + 3], 0x40), 0x5410);
 }
 
-/* Full scale if n times the sample exceeds the sum of its window, otherwise 0; then flipped. The
- * sums start at the largest excess that does not count. */
+/* Makes the mask: full scale where n times the sample exceeds the sum of its window, else 0, then
+ * flipped. Sums start at the largest excess that is not above the threshold. */
 template <typename T>
 static __device__ __forceinline__ void near_mask(unsigned *words, const unsigned *sums,
                                                  const unsigned *samples,

@@ -1,20 +1,20 @@
-/* Box filter (mean of k x k) in one pass: the means of the windows that strips.cuh sums up.
+/* Box filter (mean of k x k) in one pass: the epilogue that divides the window sums of strips.cuh.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/strips.cuh"
 #include "kernels/convolution.h"
 
 enum {
-    FEW_ROWS = 2, /* gray: rows per step, so that each barrier serves two rows */
+    FEW_ROWS = 2, /* rows per step for gray, so that each barrier serves two rows */
 };
 
 /* How sums become means. */
 struct division {
     unsigned n, half;            /* k * k; half of it rounded down */
-    unsigned magic, shift, byte; /* v / n = v * magic >> 32 >> shift >> 8 * byte, at 8 bits */
+    unsigned magic, shift, byte; /* 8 bits: v / n = v * magic >> 32 >> shift >> 8 * byte */
 };
 
-/* The mean of a window from its sum and, if weighted by alpha, the sum of alpha. At 8 bits it may
- * be in a higher byte of the word, see means_pack(). */
+/* Returns the mean of a window from its sum and, if weighted, the sum of alpha. At 8 bits the mean
+ * may be in a higher byte of the word; means_pack() selects the byte. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ unsigned window_mean(const struct division *args,
                                                        const unsigned *sums, int c)
@@ -95,9 +95,9 @@ template <typename SAMPLE, int COUNT, bool BY_ALPHA> struct box_mean {
     }
 };
 
-/* Finds magic, shift and byte for 8-bit means. v * magic / 2^b, with b = 32 + shift + 8 * byte,
- * exceeds v / n by v * rest / (n * 2^b). That is too little to reach the next integer, at least 1 /
- * n away, as long as v * rest < 2^b; v is below 256 * n. A few large n have no solution. */
+/* Finds magic, shift and byte for 8-bit means. With b = 32 + shift + 8 * byte, v * magic / 2^b
+ * exceeds v / n by v * rest / (n * 2^b). As long as v * rest < 2^b this is less than 1 / n, so the
+ * next integer is not reached; v is below 256 * n. A few large n have no solution. */
 static bool division_of(struct division *args)
 {
     uint64_t n = args->n;
@@ -113,7 +113,7 @@ static bool division_of(struct division *args)
     return false;
 }
 
-/* Fills `args` except the images, and `division`. Returns false if strips are not applicable. */
+/* Fills `args`, except the images, and `division`. Returns false if this kernel cannot. */
 static bool divide(struct strips_args *args, struct division *division,
                    const struct gi_cuda_queue *cu, const struct gi_image *src,
                    const struct gi_box *spec)

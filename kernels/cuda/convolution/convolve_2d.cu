@@ -1,6 +1,7 @@
-/* Dense convolution: choice of the implementation. Small square kernels, and kernels that can be
- * padded to that, use the sliding window in registers (sliding_window.cuh); larger ones are
- * computed in tiles (dense_tiles.cu); textbook.cu is the reference. SPDX-License-Identifier: MIT */
+/* Dense convolution: choice of the implementation. Small square kernels, and kernels that zeros can
+ * pad to such, use the sliding window in registers (sliding_window.cuh). Larger ones are computed
+ * in tiles (dense_tiles.cu). textbook.cu is the reference.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_2d.h"
 #include "kernels/cuda/common/sliding_window.cuh"
 #include "kernels/convolution.h"
@@ -44,8 +45,8 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
     }
 }
 
-/* Like sliding_size() of separable convolution; padding must not cost more than it saves. Kernels
- * larger than 5 x 5 are compiled only for gray whose sums are stored unchanged. */
+/* Returns the N of the sliding window, or 0, like sliding_size() of convolve_separable.cu; padding
+ * must not cost more than it saves. N > 5 is only compiled for gray with plain epilogue. */
 static int sliding_size(const struct gi_image *src, const struct gi_dense *spec)
 {
     int nx = sliding_centred(spec->width, spec->anchor_x);

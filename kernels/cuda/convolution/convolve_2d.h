@@ -1,4 +1,4 @@
-/* Implementations of dense convolution that have a file of their own.
+/* Declares the implementations of dense convolution that have files of their own.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CONVOLVE_2D_H
 #define GI_KERNELS_CUDA_CONVOLVE_2D_H

@@ -1,8 +1,9 @@
 /* Separable convolution: choice of the implementation. Up to 15 taps use the sliding window in
- * registers (sliding_window.cuh: source rows in a ring buffer, all partial sums in registers), up
- * to 61 the sliding window in shared memory (sliding_window_shared.cu: rows are filtered ahead into
- * shared memory). More taps and rare cases use two passes through a scratch image
- * (separable_rows.cu). SPDX-License-Identifier: MIT */
+ * registers (sliding_window.cuh), with source rows in a ring buffer and all partial sums in
+ * registers. Up to 61 taps use the sliding window in shared memory (sliding_window_shared.cu),
+ * which filters rows into shared memory first. More taps, and rare cases, use two passes with a
+ * scratch image (separable_rows.cu).
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_separable.h"
 
 #include "kernels/cuda/common/sliding_window.cuh"
@@ -23,8 +24,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     return sliding_launch<SLIDING_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
 }
 
-/* The largest N that is compiled for a type and number of channels. Beyond it the sliding window in
- * shared memory is faster, the halo is wider than a warp can copy, or the case is rare. */
+/* Returns the largest N that is compiled for a type and number of channels. For larger ones the
+ * sliding window in shared memory is faster, a warp cannot copy the halo, or the case is rare. */
 static int sliding_limit(int channels, enum gi_type type)
 {
     static const int limits[GI_MAX_CHANNELS][3] = {
@@ -32,7 +33,7 @@ static int sliding_limit(int channels, enum gi_type type)
     return limits[channels - 1][type == GI_U8 ? 0 : type == GI_U16 ? 1 : 2];
 }
 
-/* Launches the smallest compiled N that holds n taps. */
+/* Launches the kernel with the smallest compiled N that is at least n. */
 template <typename T, int CHANNELS, int N, int... MORE>
 static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,
@@ -49,7 +50,7 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   int n, struct gi_err *err);
 
-/* clang-format reads a specialisation that begins with `enum` as an enumeration. */
+/* clang-format takes a specialisation that begins with `enum` for an enumeration. */
 /* clang-format off */
 template <>
 enum gi_status launch_type<uint8_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
@@ -83,7 +84,7 @@ enum gi_status launch_type<uint16_t>(struct gi_cuda_queue *cu, struct gi_image *
     }
 }
 
-/* Every odd N without gaps, because float taps are never padded. */
+/* Every odd N is compiled, because taps of floats are never padded. */
 template <>
 enum gi_status launch_type<float>(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,
@@ -100,9 +101,9 @@ enum gi_status launch_type<float>(struct gi_cuda_queue *cu, struct gi_image *dst
 }
 /* clang-format on */
 
-/* Returns the N of the sliding window in registers that computes `spec`, or 0. Taps may be padded
- * with zeros to a centred N only if that cannot change the result: GI_F32 samples may be infinite,
- * and the sign of a zero is visible in them. */
+/* Returns the N of the sliding window in registers for this work, or 0. Taps may be padded with
+ * zeros to a centred N only if the result cannot change. It could for GI_F32: samples may be
+ * infinite, and the sign of a zero is visible. */
 static int sliding_size(const struct gi_image *src, const struct gi_separable *spec)
 {
     int nrow = sliding_centred(spec->nrow, spec->row_anchor);

@@ -1,7 +1,7 @@
-/* Dense convolution with kernels of any size. A block stages the samples under a tile of the result
- * in shared memory as floats, one plane per channel; each thread computes RUN neighbouring sums in
- * registers. One kernel serves all types, channel counts and borders, since these matter only when
- * samples are staged and results stored.
+/* Dense convolution with kernels of any size. A block copies the samples under a tile of the result
+ * to shared memory as floats, one plane per channel. Each thread computes RUN neighbouring sums in
+ * registers. One kernel serves all types, channel counts and borders, because these concern only
+ * the copy to shared memory and the storing of results.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_2d.h"
 
@@ -12,15 +12,15 @@
 
 enum {
     WARPS = 8,
-    BLOCKS = 2,              /* per multiprocessor: a thread has 128 registers */
+    BLOCKS = 2,              /* blocks per multiprocessor: a thread has 128 registers */
     RUN = 64,                /* neighbouring sums per thread */
-    DOWN = 8,                /* threads of a warp below each other; 32 / DOWN are side by side */
+    DOWN = 8,                /* rows of threads in a warp, of 32 / DOWN threads each */
     WIDTH = 32 / DOWN * RUN, /* columns of a tile */
-    CHUNK = 8, /* taps at a time: with twice that the instructions exceed the instruction cache */
-    MOST = 11, /* taps at a time if no more remain */
-    SUMS_PITCH = WIDTH + 4, /* floats per row of finished sums */
-    STAGE_DEEP = 6,         /* bytes in flight per thread while staging: 6 rows of 8-bit gray */
-    TAPS_LEAST = 64,        /* minimum of taps staged at once, even if that leaves few rows */
+    CHUNK = 8,               /* taps at a time; twice that exceeds the instruction cache */
+    MOST = 11,               /* taps at a time if no more remain */
+    SUMS_PITCH = WIDTH + 4,  /* floats per row of finished sums */
+    STAGE_DEEP = 6,          /* bytes in flight per thread while it stages: 6 rows of 8-bit gray */
+    TAPS_LEAST = 64,         /* minimum number of taps staged at once, even if few rows remain */
 };
 
 struct dense_args {
@@ -29,9 +29,9 @@ struct dense_args {
     struct rule rule;
     int width, height, anchor_x, anchor_y; /* of the kernel */
     int warps;                             /* warps per channel, one below the other */
-    int taps, steps;                       /* of the kernel's row and column, staged at once */
-    int pitch, plane;                      /* of the staged samples, see struct planes */
-    float weights[GI_WEIGHTS_MAX];         /* in constant memory, with the kernel arguments */
+    int taps, steps;                       /* kernel columns and rows that are staged at once */
+    int pitch, plane;                      /* layout of the staged samples, see struct planes */
+    float weights[GI_WEIGHTS_MAX];         /* kernel argument, so in constant memory */
 };
 
 static __device__ __forceinline__ void four_load(float *v, unsigned at)
@@ -41,10 +41,10 @@ static __device__ __forceinline__ void four_load(float *v, unsigned at)
                  : "r"(at));
 }
 
-/* Multiplies one staged row by TAPS taps from `at` on; `staged` is the shared-memory address of the
- * sample under the first tap of the thread's first sum. Every sample is loaded once and used by all
- * taps. Indices of weights depend on loop counters only, so that ptxas keeps the weights in uniform
- * registers (`FFMA R, R, UR, R`) and an FFMA reads at most two other registers. */
+/* Multiplies one staged row by the TAPS taps from `at` on. `staged` is the shared-memory address of
+ * the sample under the first tap of the thread's first sum. Every sample is loaded once and used by
+ * all taps. Weights have indices that depend only on loop counters, so that ptxas keeps them in
+ * uniform registers (`FFMA R, R, UR, R`) and an FFMA reads at most two other registers. */
 template <int TAPS>
 static __device__ __forceinline__ void dense_taps(float *sum, unsigned staged,
                                                   const struct dense_args *args, int at)
@@ -91,7 +91,8 @@ static __device__ __forceinline__ void dense_line(float *sum, unsigned staged,
 
 /* ---- results ---- */
 
-/* Epilogue and store of all rows from y0 on; `sums` is indexed by channel, row and column. */
+/* Applies the epilogue to all rows from y0 on and stores them; `sums` is indexed by channel, row
+ * and column. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void epilogue_rows(const struct dense_args *args,
                                                      const float *sums, int x0, int y0, int rows)
@@ -128,7 +129,7 @@ static __device__ __forceinline__ void epilogue_rows(const struct dense_args *ar
     }
 }
 
-/* The same for the plain epilogue: 4 pixels per thread, stored by words. */
+/* As epilogue_rows(), for the plain epilogue: a thread stores 4 pixels, by words. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void epilogue_plain(const struct dense_args *args,
                                                       const float *sums, int x0, int y0, int rows)
@@ -187,7 +188,7 @@ static __device__ __forceinline__ void epilogue_type(const struct dense_args *ar
         epilogue_tile<T, 4>(args, sums, x0, y0, rows);
 }
 
-/* Stores the thread's sums unchanged, from column x of row y on. */
+/* Stores a thread's sums, only rounded, from column x of row y on. */
 template <typename T>
 static __device__ __forceinline__ void store_straight(const struct target *dst, const float *sum,
                                                       int x, int y)
@@ -210,13 +211,13 @@ static __device__ __forceinline__ void store_straight(const struct target *dst, 
     }
 }
 
-/* Position of a thread's first sum: column and row in the tile, channel; rows per tile. */
+/* Where a thread's first sum is: column and row in the tile, channel; and rows per tile. */
 struct place {
     int x, y, c, rows;
 };
 
-/* Stores a tile. Gray with the plain epilogue is stored straight from registers; everything else is
- * exchanged through shared memory, so that the channels of a pixel meet. */
+/* Stores a tile. Gray with the plain epilogue is stored directly from registers. Otherwise sums are
+ * exchanged through shared memory, so that a thread has all channels of a pixel. */
 static __device__ __forceinline__ void dense_store(const float *sum, float *shared,
                                                    const struct dense_args *args,
                                                    const struct place *at, int x0, int y0)
@@ -298,9 +299,9 @@ static size_t shared_nbytes(struct dense_args *args)
     return (size_t)args->src.channels * (args->plane > sums ? args->plane : sums) * sizeof(float);
 }
 
-/* Chooses lower tiles if there are too few of them. The part of the kernel that is staged at once
- * leaves room for BLOCKS blocks per multiprocessor: the whole kernel, or some of its rows, or part
- * of one row. Returns the bytes of shared memory. */
+/* Chooses lower tiles if there would be too few, and how much of the kernel is staged at once, so
+ * that BLOCKS blocks fit in a multiprocessor: all, or some rows, or part of one row. Returns the
+ * bytes of shared memory per block. */
 static size_t divide(struct dense_args *args, const struct gi_cuda_queue *cu)
 {
     int channels = args->src.channels, across = ceil_div(args->src.width, WIDTH);

@@ -1,17 +1,16 @@
-/* Separable convolution with any number of taps: a row pass into a float scratch image and a column
- * pass out of it, band by band. The scratch image includes rows outside the source, so only the row
- * pass handles borders.
+/* Separable convolution with any number of taps: band by band a row pass into a float scratch
+ * image, then a column pass out of it. The scratch image includes rows outside the source, so only
+ * the row pass handles borders.
  *
  * - filter_rows: a block owns TALL rows of a strip of PIECES * RUN pixels of one channel, or fewer
- *   pixels of several; a thread owns RUN neighbouring pixels of one channel. Shared memory: the
- *   samples under CHUNK taps as floats, one plane per channel; afterwards the sums.
+ *   pixels of several; a thread owns RUN neighbouring pixels of one channel. Shared memory holds
+ *   the samples under CHUNK taps as floats, one plane per channel, and afterwards the sums.
  * - filter_columns: a block owns WARPS * RUN rows of 32 sample columns, a thread RUN rows of one
- *   column. Loads are coalesced (a warp reads 128-byte lines) and neighbouring warps share them in
- *   the L1 cache. Shared memory: unused, or finished sums, where colour needs the alpha of its
- *   pixel.
+ *   column. Loads are coalesced (a warp reads 128-byte lines), and neighbouring warps share them in
+ *   the L1 cache. Shared memory is only used if colour needs the alpha of its pixel: for sums.
  *
- * In both kernels the samples under a thread's sums are in a circular window of BLOCK registers:
- * each sample is loaded once, ahead of its use, and overwritten BLOCK taps later, never moved.
+ * In both kernels a thread's samples are in a circular window of BLOCK registers: each sample is
+ * loaded once, ahead of its use, and overwritten BLOCK taps later, never moved.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_separable.h"
 
@@ -23,27 +22,28 @@
 
 enum {
     BLOCK = GI_TAPS_BLOCK,
-    RUN = 24,    /* sums per thread: the 8 other registers of the window load ahead */
-    TALL = 8,    /* rows per warp of the row pass: free of bank conflicts (8 x 16 bytes) */
+    RUN = 24,    /* sums per thread; the window has 8 more registers, which load ahead */
+    TALL = 8,    /* rows per warp of the row pass; 8 x 16 bytes: no bank conflicts */
     PIECES = 16, /* runs per row of a block */
     CHUNK = 256, /* taps whose samples are staged at once */
-    WARPS = 8,   /* per block of the column pass, one below the other; 4 for few taps */
+    WARPS = 8,   /* warps per block of the column pass, below each other */
     FEW_WARPS = 4,
     WIDE = 32,                                 /* columns per warp of the column pass */
-    BEYOND = (WARPS * RUN + 3 * BLOCK) * WIDE, /* floats read past the scratch image at most */
+    BEYOND = (WARPS * RUN + 3 * BLOCK) * WIDE, /* maximum number of floats that are read past the
+                                                  scratch image */
     SCRATCH_NBYTES = 128 << 20,
-    SLACK = 2 * BLOCK, /* floats that a window may read past the staged samples */
+    SLACK = 2 * BLOCK, /* maximum number of floats that are read past the staged samples */
 };
 
-/* The taps of one side, in constant memory with the kernel arguments. */
+/* The taps along one axis; a kernel argument, so in constant memory. */
 struct taps {
     int n;
     bool finite; /* no sum can overflow */
     float tap[(GI_TAPS_MAX + BLOCK - 1) / BLOCK * BLOCK];
 };
 
-/* Kahan sum over blocks of taps: the total and the carry (see kernels.h). The total starts at -0,
- * the neutral element of addition, so that the first block needs no special case. */
+/* A Kahan sum over blocks of taps: total and carry (kernels/convolution.h). The total starts at -0,
+ * the neutral element of addition, so that the first block is no special case. */
 struct joined {
     float total[RUN], carry[RUN];
 };
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void tap_add(float *sum, float tap, const floa
         sum[k] = __fmaf_rn(tap, window[(u + k) % BLOCK], sum[k]);
 }
 
-/* Adds taps u and on of a block: 4 of them, or n if fewer remain. */
+/* Adds the taps from u on of a block: 4 of them, or n if fewer remain. */
 static __device__ __forceinline__ void taps_add(float *sum, const float *tap, const float *window,
                                                 int u, int n)
 {
@@ -96,8 +96,8 @@ static __device__ __forceinline__ void four_load(float *v, const float *from)
     v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
 }
 
-/* The scratch image stores WIDE columns with all their `rows` rows, then the next WIDE columns, so
- * that distances between the rows of a column are compile-time constants. */
+/* Returns an index in the scratch image, which stores WIDE columns of all `rows` rows, then the
+ * next WIDE columns. The distance between rows of a column is therefore a compile-time constant. */
 static __device__ __forceinline__ size_t scratch_at(int x, int y, int rows)
 {
     return ((size_t)(x / WIDE) * (size_t)rows + (size_t)y) * WIDE + (size_t)(x % WIDE);
@@ -106,7 +106,7 @@ static __device__ __forceinline__ size_t scratch_at(int x, int y, int rows)
 struct row_args {
     struct source src;
     int anchor;
-    int row0, rows;       /* image row of scratch row 0, may be outside; number of rows */
+    int row0, rows;       /* image row of scratch row 0 (may be outside); number of rows */
     int pieces;           /* threads per channel across the strip */
     struct planes planes; /* `at` is not set */
     float *scratch;
@@ -146,7 +146,7 @@ static __device__ __forceinline__ void row_sums(struct joined *joined, const flo
     }
 }
 
-/* Stages TALL rows from y on; a row outside the image is staged from the row that represents it. */
+/* Stages TALL rows from y on. Outside the image, the row that the border mode names is staged. */
 template <typename T>
 static __device__ __forceinline__ void
 stage_strip(const struct planes *to, const struct source *src, long long x, int y, int columns)
@@ -192,7 +192,7 @@ static __global__ void __launch_bounds__(TALL *PIECES, 4)
         row_sums(&joined, mine, &args.taps, t0, n);
     }
 
-    /* Exchange and store: through shared memory to the scratch image, so that stores are
+    /* Exchange and store: through shared memory, so that stores to the scratch image are
      * coalesced. */
     int across = strip * channels, out_pitch = across + 4;
     float *out = shared + thread % TALL * out_pitch + first * channels + c;
@@ -217,13 +217,13 @@ struct column_args {
     struct source src; /* for the epilogue */
     struct target dst;
     struct rule rule;
-    bool weighs; /* integers whose epilogue divides colour by alpha and does nothing else */
+    bool weighs; /* integers; the epilogue only divides colour by alpha */
     int y0, y1;  /* rows to compute */
     struct taps taps;
 };
 
-/* All taps of a thread's column, whose samples begin at `from`. The window may read beyond the last
- * sample: samples of other columns, or the slack behind the scratch image. */
+/* Adds all taps to the sums of a thread's column, whose samples begin at `from`. The window may
+ * read past the last sample: into other columns or the slack behind the scratch image. */
 static __device__ __forceinline__ void column_sums(struct joined *joined, const float *from,
                                                    const struct taps *taps)
 {
@@ -233,7 +233,7 @@ static __device__ __forceinline__ void column_sums(struct joined *joined, const 
         w[u] = from[u * WIDE];
 #pragma unroll 1
     for (int t = 0; t < taps->n; t += BLOCK) {
-        float sum[RUN] = {}, tap[BLOCK]; /* ahead, so that ptxas keeps it in uniform registers */
+        float sum[RUN] = {}, tap[BLOCK]; /* loaded ahead: ptxas keeps it in uniform registers */
 #pragma unroll
         for (int u = 0; u < BLOCK; u++)
             tap[u] = taps->tap[t + u];
@@ -261,8 +261,8 @@ static __device__ __forceinline__ void column_sums(struct joined *joined, const 
     }
 }
 
-/* Stores `rows` sums, `stride` bytes apart, if the epilogue is plain. Adding zero = +0 turns -0
- * into +0. */
+/* Stores `rows` sums, `stride` bytes apart, under the plain epilogue. Adding `zero`, which is +0,
+ * turns -0 into +0. */
 template <typename T>
 static __device__ __forceinline__ void store_plain(char *out, size_t stride, const float *f,
                                                    int rows, float zero)
@@ -273,8 +273,8 @@ static __device__ __forceinline__ void store_plain(char *out, size_t stride, con
             sample_store((T *)(out + r * stride), f[r] + zero);
 }
 
-/* GI_ALPHA_WEIGH for sums of colour times alpha, or of alpha; the sums of the pixel's alpha are at
- * `a`, `wide` floats apart. */
+/* GI_ALPHA_WEIGH for the sums f of colour times alpha, or of alpha. The sums of the pixel's alpha
+ * begin at `a` and are `wide` floats apart. */
 static __device__ __forceinline__ void column_weigh(float *f, const float *a, int wide, bool alpha,
                                                     float inverse_sum)
 {
@@ -286,8 +286,8 @@ static __device__ __forceinline__ void column_weigh(float *f, const float *a, in
     }
 }
 
-/* Applies the epilogue to the sum f at sample x of row y and stores it; a: the sum of its pixel's
- * alpha. */
+/* Applies the epilogue to the sum f at sample x of row y and stores the result; a is the sum of the
+ * pixel's alpha. */
 static __device__ __forceinline__ void store_one(const struct source *src, const struct target *dst,
                                                  const struct rule *rule, int x, int y, float f,
                                                  float a, bool alpha)
@@ -399,7 +399,7 @@ static enum gi_status launch_columns(struct gi_cuda_queue *cu, const float *scra
     args.y0 = y0;
     args.y1 = y1;
     taps_fill(&args.taps, spec->col, spec->ncol, finite);
-    /* Warps of one block share their loads in the L1 cache; smaller blocks end sooner. */
+    /* Warps of a block share their loads in the L1 cache; small blocks end sooner. */
     int warps = spec->ncol > 2 * BLOCK ? WARPS : FEW_WARPS;
     size_t nbytes = args.rule.plain ? 0 : (size_t)RUN * WIDE * warps * sizeof(float);
     dim3 grid(ceil_div((long long)gi_row_samples(src), WIDE), ceil_div(y1 - y0, RUN * warps));

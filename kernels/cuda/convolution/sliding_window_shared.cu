@@ -3,8 +3,9 @@
  *
  * Block: one warp. It owns a strip of WIDTH = 64 sample columns and a band of rows, and moves down
  * the band TALL = 32 rows per step. Along columns, thread l owns ACROSS = 2 columns; its N - 1
- * partial sums per column are in registers, and each moves one place on in the fmaf that adds a
- * row. Along rows, a thread computes RUN = 16 neighbouring sums of a row, DOWN = 8 rows at a time.
+ * partial sums per column are in registers, and the fmaf that adds a row also moves each sum to the
+ * next register. Along rows, a thread computes RUN = 16 neighbouring sums of a row, DOWN = 8 rows
+ * at a time.
  *
  *      raw[32]: COUNT samples          filtered[32]: 64 floats + 4       out: 64 samples
  *     +---+----------------+---+       +----------------+--+             +----------------+
@@ -34,14 +35,14 @@
 
 enum {
     BLOCK = GI_TAPS_BLOCK,
-    TALL = BLOCK, /* rows per step; also rows of the ring buffer `waiting` */
-    RUN = 16,     /* sums per thread along a row: with 32 the loop exceeds the instruction cache */
+    TALL = BLOCK, /* rows per step, and rows of the ring buffer `waiting` */
+    RUN = 16,     /* sums of a thread along a row; 32 exceed the instruction cache */
     ACROSS = 2,   /* columns per thread */
     WIDTH = 32 * ACROSS,
-    PITCH = WIDTH + 4,       /* floats per filtered row: 8 rows are free of bank conflicts */
+    PITCH = WIDTH + 4,       /* floats per filtered row: 8 rows do not share banks */
     DOWN = 32 * RUN / WIDTH, /* rows filtered at once */
-    LONGEST = 61,            /* taps: with more, the partial sums no longer fit in registers */
-    /* With fewer taps sliding_window.cuh is faster, or the padding taps outweigh the gain. */
+    LONGEST = 61,            /* maximum taps: partial sums of more taps do not fit in registers */
+    /* With fewer taps sliding_window.cuh is faster, or padding costs more than is gained. */
     SLIDING_SHARED_LEAST = 16,
     SLIDING_SHARED_LEAST_COLOUR = 10,
 };
@@ -55,11 +56,11 @@ template <typename T, int CHANNELS, int N> struct sliding_shared_shape {
         COPIERS = NBYTES + 15 <= 8 * 16    ? 8
                   : NBYTES + 15 <= 16 * 16 ? 16
                                            : 32,
-        RAW = ((NBYTES + 30) / 16 | 1) * 16, /* bytes of a row in raw; odd multiple of 16 */
+        RAW = ((NBYTES + 30) / 16 | 1) * 16, /* bytes per row in `raw`, an odd multiple of 16 */
         TWO = N > BLOCK,
-        LATE = N - BLOCK,     /* rows from the end of the first block of taps to the last tap */
-        GROUP = TWO ? 4 : 8,  /* rows per group: one test decides whether to store them */
-        WARPS = TWO ? 8 : 16, /* per multiprocessor: more would read more halo rows */
+        LATE = N - BLOCK,     /* rows between the end of the first block of taps and the last tap */
+        GROUP = TWO ? 4 : 8,  /* rows that are stored together, after a single test */
+        WARPS = TWO ? 8 : 16, /* warps per multiprocessor; more would read more halo rows */
     };
     static_assert(NBYTES + 15 <= 16 * COPIERS, "a lane copies at most 16 bytes of a row");
 };
@@ -68,11 +69,11 @@ template <int N> struct sliding_shared_args {
     struct source src;
     struct target dst;
     struct rule rule;
-    int left, above; /* pixels and rows from the first tap to the anchor */
+    int left, above; /* pixels and rows between the first tap and the anchor */
     int band;        /* rows */
     float row[N], col[N];
-    bool weighs;       /* the epilogue divides colour by alpha and does nothing else */
-    struct rule as_is; /* epilogue of values that are finished already */
+    bool weighs;       /* the epilogue only divides colour by alpha */
+    struct rule as_is; /* epilogue for sums that two_weigh() has divided by alpha */
 };
 
 /* gi_border_index(), not inlined. */
@@ -81,9 +82,9 @@ static __device__ __noinline__ int border_outside(long long i, int n, enum gi_bo
     return gi_border_index(i, n, border);
 }
 
-/* Starts asynchronous copies of TALL rows from y on to shared memory: COPIERS lanes copy a row, 16
- * bytes each, from offset `byte` of the image row. Rows outside the image are those that the border
- * mode names; with GI_BORDER_VALUE they are not copied. */
+/* Starts to copy TALL rows, from y on, to shared memory. COPIERS lanes copy a row, 16 bytes each,
+ * from byte `byte` of the image row on. For a row outside the image, the row that the border mode
+ * names is copied, or none for GI_BORDER_VALUE. */
 template <int COPIERS, int RAW>
 static __device__ __forceinline__ void sliding_shared_fetch(char *to, const struct source *src,
                                                             long long byte, int y)
@@ -106,10 +107,10 @@ static __device__ __forceinline__ void sliding_shared_fetch(char *to, const stru
     }
 }
 
-/* Fills samples k to k + n - 1 of a strip in TALL rows from y on; they are left or right of the
- * image. The border mode names a sample of the same row for each: it is copied within the strip, or
- * loaded from the image if the strip does not hold it. With GI_BORDER_VALUE it is the border value.
- * `first`: index of the strip's sample 0 in the image row. */
+/* Fills samples k to k + n - 1 of TALL rows of a strip, from row y on. These samples are left or
+ * right of the image. Each is a copy of the sample of the same row that the border mode names, from
+ * the strip if it contains that sample, else from the image; or it is the border value. `first` is
+ * the index of the strip's sample 0 in the image row. */
 template <typename T, int CHANNELS, int COUNT, int RAW>
 static __device__ __forceinline__ void sliding_shared_side(T *raw, const struct source *src,
                                                            long long first, int y, int k, int n)
@@ -137,7 +138,7 @@ static __device__ __forceinline__ void sliding_shared_side(T *raw, const struct 
     }
 }
 
-/* Writes the samples outside the image if the strip or the rows from y on are partly outside. */
+/* Writes all samples outside the image, if the strip or the rows from y on extend outside. */
 template <typename T, int CHANNELS, int COUNT, int RAW>
 static __device__ __noinline__ void sliding_shared_patch(T *raw, const struct source *src,
                                                          long long first, int y)
@@ -155,7 +156,7 @@ static __device__ __noinline__ void sliding_shared_patch(T *raw, const struct so
                         (T)src->value[((first + k) % CHANNELS + CHANNELS) % CHANNELS];
 }
 
-/* RUN sums of N taps along a row; their samples begin at byte `at` of `raw`. */
+/* Computes RUN sums of N taps along a row; their samples begin at byte `at` of `raw`. */
 template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int at,
                                                 const float *tap)
@@ -191,14 +192,14 @@ static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int
         sum[k] = N > BLOCK ? __fadd_rn(first[k], sum[k]) : sum[k];
 }
 
-/* Partial sums along a thread's columns: place j has seen the rows of the taps of its block up to
- * tap j. */
+/* Partial sums along a thread's columns: to acc[j] the rows under the taps of its block, up to tap
+ * j, are added. */
 template <int N> struct flight {
     float acc[N - 1][ACROSS];
 };
 
-/* Adds one filtered row. Returns the finished sums `f` of the last block of taps and `first` of the
- * block before it. */
+/* Adds one filtered row to all partial sums. Returns the sums that are finished: `f` of the last
+ * block of taps, and `first` of the block before it. */
 template <int N>
 static __device__ __forceinline__ void flight_add(float *f, float *first, struct flight<N> *flight,
                                                   const float *r, const float *tap)
@@ -237,9 +238,9 @@ template <typename T> static __device__ __forceinline__ void two_store(char *out
     }
 }
 
-/* Applies the epilogue to rows lo to hi - 1 of a group, one sample at a time, and stores them at
- * sample x from row y on. The sums pass through shared memory at `at`, in the place of the filtered
- * rows they were made from, so that colour finds the alpha of its pixel. */
+/* Applies the epilogue to rows lo to hi - 1 of a group, one sample at a time, and stores them from
+ * row y on at sample x. The sums pass through shared memory at `at`, where their filtered rows
+ * were, so that a thread can read the alpha of its pixel. */
 template <int GROUP, int CHANNELS>
 static __device__ __forceinline__ void
 group_store(const struct source *src, const struct target *dst, const struct rule *rule,
@@ -264,7 +265,8 @@ group_store(const struct source *src, const struct target *dst, const struct rul
                       CHANNELS == 4 ? at[u * PITCH + to_alpha] : 0.0f);
 }
 
-/* GI_ALPHA_WEIGH for two sums: two colours times alpha, or one colour times alpha and alpha. */
+/* Divides a lane's two sums by alpha (GI_ALPHA_WEIGH): two colours, or a colour and alpha
+ * itself. */
 static __device__ __forceinline__ void two_weigh(float *f, float inverse_sum)
 {
     int last = (int)threadIdx.x % 2;
@@ -274,9 +276,9 @@ static __device__ __forceinline__ void two_weigh(float *f, float inverse_sum)
     f[1] = last ? a : sliding_quotient(f[1], a, r);
 }
 
-/* Stores a group of RGBA rows: row y of the band and on. The band begins at row y0 and has `height`
- * rows, `last` for this lane. The whole warp takes one branch, because lanes exchange values in the
- * slow one. */
+/* Stores a group of RGBA rows from row y of the band on. The band begins at row y0 and has `height`
+ * rows; this lane stores `last` of them. All lanes of a warp take the same branch, because lanes
+ * exchange values in group_store(). */
 template <typename T, int GROUP, int N>
 static __device__ __forceinline__ void rgba_store(const struct sliding_shared_args<N> *args,
                                                   float f[][ACROSS], float *at, char *out,
@@ -297,7 +299,7 @@ static __device__ __forceinline__ void rgba_store(const struct sliding_shared_ar
                           x, y0 + y, -y, last - y);
 }
 
-/* Row taps: filters TALL rows; a thread computes RUN sums of every DOWN-th row. */
+/* Filters TALL rows with the row taps; a thread computes RUN sums of every DOWN-th row. */
 template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void rows_filter(float *to, const char *raw, int at,
                                                    const float *tap)
@@ -397,8 +399,8 @@ static __global__ void __launch_bounds__(32, sliding_shared_shape<T, CHANNELS, N
     }
 }
 
-/* Rows per band: the bands fill the device in whole waves, and each band reads n - 1 halo rows in
- * addition to its own. */
+/* Returns the rows per band: bands fill the device in whole waves, and read n - 1 halo rows
+ * each. */
 static int band_of(int height, int strips, int resident, int n)
 {
     long long best = INT64_MAX;
@@ -434,7 +436,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     void (*kernel)(struct sliding_shared_args<N>) = sliding_shared<T, CHANNELS, N>;
     int warps = 0;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, kernel, 32, 0));
-    warps = warps > 4 ? warps / 4 * 4 : warps; /* a multiple of 4: equal load for all schedulers */
+    warps = warps > 4 ? warps / 4 * 4 : warps; /* a multiple of 4 loads all schedulers equally */
     int strips = ceil_div((long long)gi_row_samples(src), WIDTH);
     args.band = band_of(src->height, strips, warps * cu->units, N);
     dim3 grid(strips, ceil_div(src->height, args.band));
@@ -443,7 +445,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     return GI_OK;
 }
 
-/* Launches the smallest compiled N that holds the longer side. */
+/* Launches the kernel with the smallest compiled N that holds the longer side. */
 template <typename T, int CHANNELS, int N, int... MORE>
 static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,

@@ -1,5 +1,5 @@
-/* Staging: loads the samples under a tile of the result into shared memory as floats, one plane per
- * channel, including the border.
+/* Staging: copies the samples under a tile of the result, border included, to shared memory as
+ * floats, one plane per channel.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_STAGE_CUH
 #define GI_KERNELS_CUDA_STAGE_CUH
@@ -11,17 +11,16 @@
 /* Layout of staged samples: row r of channel c begins at c * plane + r * pitch. */
 struct planes {
     float *at;
-    int pitch; /* odd multiple of 4: threads below each other are free of bank conflicts */
+    int pitch; /* floats, an odd multiple of 4: rows of threads do not share banks */
     int plane;
 };
 
-/* The part of the staged samples that is inside the image: its rows and columns. */
+/* The rows and columns of the staged samples that are inside the image. */
 struct inside {
     int top, bottom, left, right;
 };
 
-/* Floats, one warp per row: asynchronous copies that bypass the registers, or colour times
- * alpha. */
+/* Stages floats, one warp per row: by asynchronous copies, or by registers to multiply by alpha. */
 template <int CHANNELS, int DEEP_ROWS>
 static __device__ __forceinline__ void stage_rows(const struct planes *to, const struct source *src,
                                                   const float *from, int columns,
@@ -62,7 +61,7 @@ static __device__ __forceinline__ void stage_rows(const struct planes *to, const
     __pipeline_wait_prior(0);
 }
 
-/* Unpacks four pixels that begin `shift` bits into the first of `words` and stores them in the
+/* Unpacks four pixels that begin `shift` bits into the first of `words`; stores them in the
  * planes. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void stage_four(float *out, int plane, const unsigned *words,
@@ -87,8 +86,8 @@ static __device__ __forceinline__ void stage_four(float *out, int plane, const u
             make_float4(v[c], v[CHANNELS + c], v[2 * CHANNELS + c], v[3 * CHANNELS + c]);
 }
 
-/* Integers: each thread loads the same 4 columns, and 4 more half a row further on, of several rows
- * (DEEP bytes in flight), so that neighbouring threads write to neighbouring banks. */
+/* Stages integers. In several rows (DEEP bytes in flight) a thread loads the same 4 columns, and 4
+ * more half a row to the right, so that neighbouring threads write to neighbouring banks. */
 template <int CHANNELS, int DEEP, typename T>
 static __device__ __forceinline__ void stage_rows(const struct planes *to, const struct source *src,
                                                   const T *from, int columns,
@@ -104,7 +103,7 @@ static __device__ __forceinline__ void stage_rows(const struct planes *to, const
     int near = 4 * u, far = 4 * (u + fours);
     bool one = near >= in->left && near < in->right, other = far >= in->left && far < in->right;
     if ((int)threadIdx.x >= step * fours || !(one || other))
-        r = in->bottom; /* no return: then ptxas could not assume convergence, see dense_taps() */
+        r = in->bottom; /* a return would keep ptxas from assuming convergence (dense_taps()) */
     int at[2] = {one ? near : far, other ? far : near}; /* the same twice costs less than a test */
     unsigned shift = (unsigned)(size_t)from * 8 % 32;
     const char *first = (const char *)from - (size_t)from % 4;
@@ -130,12 +129,12 @@ static __device__ __forceinline__ void stage_rows(const struct planes *to, const
 }
 
 /* Stages `rows` rows from y0 on, `columns` columns from x0 on: the part inside the image by rows,
- * the rest sample by sample. */
+ * and the rest sample by sample. */
 template <typename T, int DEEP>
 static __device__ __forceinline__ void stage_tile(const struct planes *to, const struct source *src,
                                                   long long x0, int y0, int rows, int columns)
 {
-    /* Integers: whole groups of four columns, with the word behind them. */
+    /* Integers are staged in whole groups of four columns, from two words each. */
     enum { ALIGN = sizeof(T) == 4 ? 1 : 4, AFTER = sizeof(T) == 4 ? 1 : 8 };
     long long last = src->width - AFTER - x0;
     struct inside in = {

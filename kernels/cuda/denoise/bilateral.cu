@@ -7,7 +7,7 @@ template <int COLOURS> struct pixel {
     float v[COLOURS], a;
 };
 
-/* Pixel x of a row; `row` is NULL for border values. */
+/* Returns pixel x of a row; `row` is NULL for border values. */
 template <typename T, int COLOURS>
 static __device__ __forceinline__ struct pixel<COLOURS> pixel_at(const struct source *src,
                                                                  const T *row, int x) {
@@ -31,7 +31,7 @@ static __device__ __forceinline__ const T *row_at(const struct source *src, int 
     return yi < 0 ? NULL : (const T *)(src->data + (size_t)yi * src->stride);
 }
 
-/* The weight of the neighbour q of p; returns false if it is left out. */
+/* Sets the weight of neighbour q of p; returns false if the neighbour is skipped. */
 template <int COLOURS>
 static __device__ __forceinline__ bool
 weight_of(float *w, const struct plain_args *args, const float2 *table,

@@ -1,4 +1,4 @@
-/* Bilateral filter: arguments and tables of the kernels that compute one pixel per thread.
+/* Bilateral filter: arguments and tables of the kernels with one thread per pixel.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_BILATERAL_CUH
 #define GI_KERNELS_CUDA_BILATERAL_CUH
@@ -12,12 +12,12 @@
 enum { PLAIN_X = 32, PLAIN_Y = 8 };
 
 struct plain_args {
-    struct source src, guide; /* border values are samples; only the guide's colours are used */
+    struct source src, guide; /* border values are samples; of the guide only colours are used */
     struct target dst;
-    const float *space; /* device memory, as in struct gi_bilateral */
+    const float *space; /* in device memory, as in struct gi_bilateral */
     const float2 *table;
     int half, n;
-    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: the weights of larger |i| are 0 */
+    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: beyond this |i| weights are 0 */
     float scale;
     bool whole; /* distances are table indices */
 };
@@ -28,7 +28,7 @@ static inline struct gi_border_spec border_of(const struct gi_image *src,
     return src->type == GI_F32 ? *border : box_border(src, border);
 }
 
-/* Copies the tables to scratch memory: `table` has value and slope per entry. */
+/* Copies the tables to scratch memory; `table` has pairs of value and slope. */
 static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_args *args,
                                          const struct gi_bilateral *spec, struct gi_err *err)
 {
@@ -44,7 +44,7 @@ static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_
     }
     memcpy(host + 2 * n, spec->space, nspace * sizeof(float));
     enum gi_status status = gi_cuda_scratch(cu, &scratch, nbytes, err);
-    /* Pageable memory has been read when the call returns. */
+    /* Before the call returns, it has read the pageable memory. */
     cudaError_t error =
         status ? cudaSuccess
                : cudaMemcpyAsync(scratch, host, nbytes, cudaMemcpyHostToDevice, cu->stream);
@@ -57,7 +57,7 @@ static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_
     return GI_OK;
 }
 
-/* `guide` is the spec's guide, or the source if there is none. */
+/* Makes the arguments; `guide` is the guide, or the source if there is none. */
 static inline enum gi_status plain_args_make(struct gi_cuda_queue *cu, struct plain_args *args,
                                              const struct gi_image *dst, const struct gi_image *src,
                                              const struct gi_bilateral *spec, struct gi_err *err)
@@ -90,8 +90,7 @@ static inline dim3 plain_grid(const struct plain_args *args)
                 rows < 65535 ? (unsigned)rows : 65535u);
 }
 
-/* Returns whether the spatial weights are those of a disk of radius k / 2, at most `most`: 0
- * outside it, 1 at its centre, as is the range weight of equal colours. */
+/* Accepts a guide (bilateral_joint.cu). */
 static inline bool bilateral_disk(const struct gi_bilateral *spec, int most)
 {
     int half = spec->k / 2;

@@ -1,11 +1,11 @@
-/* Joint (cross) bilateral filter: the range weights are those of a guide image. One thread per
- * pixel, any type and number of channels.
+/* Joint (cross) bilateral filter: the range weights come from a guide image. One thread per pixel,
+ * any type and number of channels.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/denoise/bilateral.cuh"
 
 enum { COLOURS_MAX = 3 };
 
-/* The colours of a pixel, 0 for missing ones, and its alpha. */
+/* The colours of a pixel (0 for missing ones) and its alpha. */
 struct joint_pixel {
     float v[COLOURS_MAX], a;
 };
@@ -42,8 +42,8 @@ static __device__ __forceinline__ struct joint_pixel joint_at(const struct sourc
     return p;
 }
 
-/* The weight of a neighbour from the guide's pixels g there and p here; returns false if the
- * neighbour is left out. */
+/* Sets the weight of a neighbour: g is its pixel in the guide, p the guide's pixel in the middle.
+ * Returns false if the neighbour is skipped. */
 static __device__ __forceinline__ bool joint_weight(float *w, const struct plain_args *args,
                                                     const float2 *table,
                                                     const struct joint_pixel &p,
@@ -73,7 +73,7 @@ struct joint_sums {
     float s[COLOURS_MAX], a;
 };
 
-/* Sums over row j of the neighbourhood of pixel (x, y), whose guide pixel is p. */
+/* Returns the sums over row j of the neighbourhood of pixel (x, y), whose guide pixel is p. */
 static __device__ __forceinline__ struct joint_sums joint_add(const struct plain_args *args,
                                                               const float2 *table,
                                                               const struct joint_pixel &p, int x,

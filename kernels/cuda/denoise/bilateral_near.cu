@@ -13,7 +13,7 @@ enum {
     TILE_X = 128,
     TILE_Y = 32,
     DIFFERENCES = 511,                  /* of two bytes */
-    ENTRY = LANES * (int)sizeof(float), /* bytes per difference: one float per lane */
+    ENTRY = LANES * (int)sizeof(float), /* bytes of a table entry: one float per lane */
     NEAR_BLOCKS = 2,                    /* per multiprocessor */
 };
 
@@ -73,8 +73,8 @@ static __device__ __forceinline__ void tile_load(float *tile, const struct near_
 }
 
 /* The samples of a row around a thread's four pixels, and the offsets of their weights in the
- * table, in bytes from the weight of a difference of 0. The float v * 2^-142 has the bits of the
- * integer 128 v, which is the size of v entries. */
+ * table, in bytes from the weight of difference 0. An offset is the bits of the float v * 2^-142:
+ * the integer 128 v, the size of v entries. */
 template <int R> struct window {
     float v[4 + 2 * near_size<R>::HALO];
     unsigned at[4 + 2 * near_size<R>::HALO];
@@ -94,8 +94,8 @@ static __device__ __forceinline__ void window_load(struct window<R> *window, con
         window->at[i] = __float_as_uint(__fmul_rn(window->v[i], 0x1p-142f));
 }
 
-/* Adds row |j| = J of the disk to four pixels; `zero` is the address of the weight of a difference
- * of 0 minus the offset of the pixel itself. */
+/* Adds row |j| = J of the disk to four pixels. `zero` is the address of the weight of difference 0,
+ * minus the offset of the pixel. */
 template <int R, int J>
 static __device__ __forceinline__ void row_add(float *sums, float *weights,
                                                const struct near_args *args,
@@ -119,7 +119,7 @@ static __device__ __forceinline__ void row_add(float *sums, float *weights,
     }
 }
 
-/* The same for a row that is known at run time: J ascends from 0 until it is |j|. */
+/* As row_add(), for a |j| that is known at run time: J ascends from 0 until it is |j|. */
 template <int R, int J>
 static __device__ __forceinline__ void
 row_add_any(float *sums, float *weights, const struct near_args *args,
@@ -139,7 +139,7 @@ static __device__ __forceinline__ void four_store(const struct near_args *args, 
     float v[4];
     uint8_t *to = (uint8_t *)args->dst.data + (size_t)y * args->dst.stride + x;
 #pragma unroll
-    for (int i = 0; i < 4; i++) /* a pixel is its own neighbour, with the weight 1 */
+    for (int i = 0; i < 4; i++) /* weights[i] > 0: the pixel itself has weight 1 */
         v[i] = __fdiv_rn(sums[i], weights[i]);
     if (x + 4 <= args->src.width)
         *(unsigned *)to = sample_pack<uint8_t>(v);

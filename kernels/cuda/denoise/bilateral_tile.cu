@@ -179,7 +179,7 @@ static __device__ __forceinline__ void row_add(struct four<COLOURS> *four,
     }
 }
 
-/* The same for a row that is known at run time: J ascends from 0 until it is |j|. */
+/* As row_add(), for a |j| that is known at run time: J ascends from 0 until it is |j|. */
 template <int COLOURS, bool SLOPE, int R, int J>
 static __device__ __forceinline__ void
 row_add_any(struct four<COLOURS> *four, const struct row_window<COLOURS, R> *window,
@@ -300,7 +300,8 @@ static __global__ void __launch_bounds__(tile_size<COLOURS, R>::THREADS, 1)
     bilateral_tile(const __grid_constant__ struct tile_args args)
 {
     typedef struct tile_size<COLOURS, R> size;
-    constexpr int ROWS = COLOURS == 1 ? 2 : 1; /* of a thread at a time, for want of registers */
+    constexpr int ROWS = COLOURS == 1 ? 2 : 1; /* rows of a thread at a time, limited by
+                                                  registers */
     extern __shared__ __align__(16) char shared[];
     int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     float *tile = (float *)(shared + entries_of<SLOPE>(args.n, COLOURS) * ENTRY);

@@ -1,8 +1,8 @@
-/* Non-local means denoising. 8-bit gray with patches of 7 x 7: a block owns a tile of 128 x 32
- * pixels; for each offset of the search window a thread moves down 16 pixels of a column. The
- * squared differences of a patch row of seven pixels take two dp4a, and the distance of a patch is
- * the difference of two running sums. Everything else: a block owns 16 x 16 pixels and computes
- * sums of squares down the columns in shared memory for each offset.
+/* Non-local means denoising. 8-bit gray with 7 x 7 patches: a block owns a tile of 128 x 32 pixels;
+ * for each offset of the search window, a thread moves down 16 pixels of a column. Two dp4a give
+ * the squared differences of a patch row of seven pixels, and the patch distance is the difference
+ * of two running sums. Everything else: a block owns 16 x 16 pixels and, for each offset, computes
+ * sums of squares down the columns in shared memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/denoise.h"
@@ -15,7 +15,7 @@ enum {
     WARPS_Y = 2,
     LANES = 32,
     ROWS = 16,   /* per thread */
-    AT_ONCE = 4, /* rows whose weights are looked up together, if any is not 0 */
+    AT_ONCE = 4, /* rows whose weights are looked up together, unless all are 0 */
     BYTES_THREADS = WARPS_X * WARPS_Y * LANES,
     TILE_X = WARPS_X * LANES,
     TILE_Y = WARPS_Y * ROWS,
@@ -33,15 +33,15 @@ struct nlmeans_args {
     struct source src; /* border values are samples */
     struct target dst;
     int patch, search, shift;
-    unsigned n, cut; /* entries; distances from `cut` on have weight 0 */
+    unsigned n, cut; /* table entries; distances of `cut` or more have weight 0 */
     float scale;
     uint16_t weights[GI_NLMEANS_ENTRIES];
 };
 
 /* ---- 8-bit gray, 7 x 7 ---- */
 
-/* Loads the bytes of the tile and its halo; then packs, for each pixel, those from 3 before it to 3
- * after it, and a 0; finally stores the table of weights in place of the bytes. */
+/* Loads the bytes of the tile and its halo. Then packs for each pixel the bytes from 3 before it to
+ * 3 after it, and a 0. Finally overwrites the bytes with the table of weights. */
 static __device__ __forceinline__ void tile_make(uint2 *words, uint8_t *bytes,
                                                  const struct nlmeans_args *args, int x0, int y0)
 {
@@ -69,8 +69,8 @@ static __device__ __forceinline__ unsigned squares(uint2 a, uint2 b, unsigned su
     return __dp4a(high, high, __dp4a(low, low, sum));
 }
 
-/* Adds one offset of the search window for a column. `own` are the packed rows of its patches,
- * `other` is the first packed row that they are compared with. */
+/* Adds one offset of the search window for a column. `own` are the packed rows of its patches;
+ * `other` is the first packed row they are compared with. */
 static __device__ __forceinline__ void offset_add(unsigned *sums, unsigned *weights,
                                                   const uint2 *own, const uint2 *other,
                                                   const uint16_t *table, unsigned cut, int shift)
@@ -146,7 +146,7 @@ static __device__ __forceinline__ const void *place_of(const struct source *src,
     return src->data + (size_t)yi * src->stride + (size_t)xi * src->channels * nbytes;
 }
 
-/* The sums of a pixel, in integers or in floats. */
+/* The sums of a pixel, as integers or as floats. */
 template <typename T, int COLOURS> struct means {
     unsigned long long s[COLOURS], a;
     __device__ __forceinline__ void add(unsigned w, const T *v, const float *outside, bool alpha)
@@ -195,7 +195,7 @@ template <int COLOURS> struct means<float, COLOURS> {
     }
 };
 
-/* Quantised samples of the tile with the extent of patches and offsets, one plane per colour. */
+/* Stages quantised samples of the tile, extended by patches and offsets, one plane per colour. */
 template <typename T, int COLOURS>
 static __device__ __forceinline__ void steps_make(int *steps, const struct nlmeans_args *args,
                                                   int x0, int y0, int side, int reach)
@@ -212,8 +212,8 @@ static __device__ __forceinline__ void steps_make(int *steps, const struct nlmea
     }
 }
 
-/* Sums of squares down `patch` pixels of a column; each thread computes two rows of a column of the
- * tile. */
+/* Computes sums of squares over `patch` pixels down a column; each thread computes two rows of a
+ * column of the tile. */
 template <int COLOURS>
 static __device__ __forceinline__ void columns_make(unsigned *columns, const int *steps, int by,
                                                     int side, int first, int patch)

@@ -1,6 +1,6 @@
 /* Copies between host memory and the device. Small images are copied directly, through buffers that
- * the driver has pinned; larger ones through two pinned staging buffers of ours (double buffering):
- * while the device copies one, worker threads fill or empty the other. Pinning the image itself
+ * the driver has pinned. Larger ones pass through two pinned staging buffers (double buffering):
+ * worker threads fill or empty one while the device copies the other. Pinning the image itself
  * would take longer.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum {
-    /* Pinning the staging buffers takes 3.4 ms; compared with the driver's 11 GB/s (H200) they save
+    /* Pinning the staging buffers takes 3.4 ms. Compared with the driver's 11 GB/s (H200) they save
      * 57 us per megabyte of an upload and nothing of a download. */
     SMALL_NBYTES = 32 << 20,
-    STAGING_NBYTES = 4 << 20, /* 73 us at 55 GB/s: long compared with a launch, quick to pin */
-    SLICE_NBYTES = 256 << 10, /* amount of host memory that is worth waking a worker thread for */
+    STAGING_NBYTES = 4 << 20, /* 73 us at 55 GB/s: long compared with a launch, but quick to pin */
+    SLICE_NBYTES = 256 << 10, /* bytes of a copy that are worth waking a worker thread for */
 };
 
-/* Rows in host memory that worker threads copy in slices. */
+/* Rows in host memory, which worker threads copy in slices. */
 struct host_copy {
     char *dst;
     const char *src;
@@ -47,8 +47,8 @@ static enum gi_status staging_make(struct gi_cuda_queue *cu, struct gi_err *err)
     return GI_OK;
 }
 
-/* Rows without gaps on both sides are treated as one row, and a row longer than a staging buffer is
- * divided. Both result in rows of this length, and a remainder. */
+/* Rows without gaps on both sides are copied as one row. Rows longer than a staging buffer are
+ * divided. Both become rows of FLAT_NBYTES and a remainder. */
 enum { FLAT_NBYTES = 64 << 10 };
 
 typedef enum gi_status copy_fn(struct gi_cuda_queue *cu, char *dst, size_t dst_stride,
@@ -116,7 +116,7 @@ static enum gi_status rows_to_host(struct gi_cuda_queue *cu, char *dst, size_t d
 {
     size_t chunk = STAGING_NBYTES / row_nbytes, nchunks = (nrows + chunk - 1) / chunk;
     for (size_t i = 0; i <= nchunks; i++) {
-        if (i < nchunks) { /* the stream's order keeps this behind an upload still in flight */
+        if (i < nchunks) { /* stream order: this copy follows an upload that is in flight */
             size_t y = i * chunk, n = nrows - y < chunk ? nrows - y : chunk;
             GI_CUDA_TRY(cudaMemcpy2DAsync(cu->staging[i & 1], row_nbytes, src + y * src_stride,
                                           src_stride, row_nbytes, n, cudaMemcpyDeviceToHost,
@@ -141,8 +141,8 @@ static enum gi_status rows_to_host(struct gi_cuda_queue *cu, char *dst, size_t d
     return GI_OK;
 }
 
-/* Whether the device can access these rows directly, or they are so few that the driver's own copy
- * is fastest. */
+/* Returns whether the rows are copied directly: the device can access them, or they are so few that
+ * the driver's own copy is fastest. */
 static bool goes_as_it_is(const struct gi_cuda_queue *cu, const void *host, size_t nbytes)
 {
     struct cudaPointerAttributes attributes;
@@ -154,7 +154,7 @@ static bool goes_as_it_is(const struct gi_cuda_queue *cu, const void *host, size
     return false;
 }
 
-/* Ends a direct copy: returns a ticket for it, or waits for it. */
+/* Ends a direct copy: sets its ticket, or waits for it. */
 static enum gi_status ticket_or_wait(struct gi_cuda_queue *cu, struct gi_ticket *ticket,
                                      struct gi_err *err)
 {
@@ -169,7 +169,7 @@ static enum gi_status copy_to_host(struct gi_cuda_queue *cu, void *host, size_t 
                                    size_t nrows, struct gi_ticket *ticket, struct gi_err *err)
 {
     if (ticket)
-        ticket->number = 0; /* copies through staging are complete when we return */
+        ticket->number = 0; /* staged copies are complete when the call returns */
     if (!goes_as_it_is(cu, host, row_nbytes * nrows))
         return copy_any(rows_to_host, cu, (char *)host, host_stride, (const char *)device,
                         device_stride, row_nbytes, nrows, err);

@@ -10,7 +10,7 @@
 
 enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call)
 {
-    cudaGetLastError(); /* so that the next check does not see this error again */
+    cudaGetLastError();                       /* so that the next check does not see this error */
     if (error == cudaErrorInsufficientDriver) /* also reported if there is no driver */
         return gi_fail(err, GI_E_DEVICE, "no NVIDIA driver, or one too old for CUDA %d.%d",
                        CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
@@ -24,14 +24,14 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
                    (int)strcspn(call, "("), call);
 }
 
-/* Results of 32-bit multiply-add per clock and multiprocessor: CUDA C++ Programming Guide, table
+/* Returns the 32-bit multiply-adds per clock and multiprocessor: CUDA C++ Programming Guide, table
  * "Throughput of Native Arithmetic Instructions". */
 static int lanes_of(int capability)
 {
     return capability == 60 || (capability >= 70 && capability <= 80) ? 64 : 128;
 }
 
-/* An attribute, or 0 if the driver does not know it. */
+/* Returns an attribute of the device, or 0 if the driver does not know it. */
 static int attribute(cudaDeviceAttr name, int ordinal)
 {
     int value = 0;
@@ -40,7 +40,7 @@ static int attribute(cudaDeviceAttr name, int ordinal)
     return value;
 }
 
-/* The number at the start of a sysfs file of a PCI device, or 0 if there is none. */
+/* Returns the number at the start of a sysfs file of a PCI device, or 0 without such a file. */
 static double pci_number(const char *bus, const char *file)
 {
     char path[96];
@@ -55,8 +55,8 @@ static double pci_number(const char *bus, const char *file)
     return value;
 }
 
-/* Returns the bytes per second of the GPU's PCI Express link at its highest speed, 0 if unknown.
- * The file max_link_speed has 1e9 transfers per second and lane; a transfer is one bit. */
+/* Returns the bytes per second of the GPU's PCI Express link at its highest speed; 0: unknown.
+ * max_link_speed is in 1e9 transfers per second and lane, of one bit each. */
 static double link_rate(int ordinal)
 {
     char bus[32] = "";
@@ -150,7 +150,7 @@ enum gi_status gi_cuda_device_open(struct gi_device **device, const struct gi_op
     return status;
 }
 
-/* Frees the memory of this program; the driver's context ends with the process. */
+/* Frees memory only: the driver's context ends with the process. */
 void gi_cuda_device_close(struct gi_device **device)
 {
     struct gi_cuda_device *cu = (struct gi_cuda_device *)*device;

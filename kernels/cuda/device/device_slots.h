@@ -1,5 +1,5 @@
-/* Those slots of struct gi_kernels that are not primitives: devices, queues, memory, copies,
- * stopwatches, the roofline.
+/* Declares the functions of struct gi_kernels that are no primitives: devices, queues, memory,
+ * copies, stopwatches, the roofline.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_DEVICE_SLOTS_H
 #define GI_KERNELS_CUDA_DEVICE_SLOTS_H
@@ -45,14 +45,14 @@ enum gi_status gi_cuda_roofline(struct gi_queue *queue, struct gi_roofline *roof
 
 /* Shared within this folder. */
 
-/* Initialises and frees the device's pinned memory. */
+/* Initialise and free the device's pinned memory. */
 void gi_cuda_pinned_begin(struct gi_cuda_device *cu);
 void gi_cuda_pinned_end(struct gi_cuda_device *cu);
 
-/* Makes the blocks of a queue, whose stream is done, available to all queues. */
+/* Makes the blocks of a queue available to all queues; the queue's stream must be idle. */
 void gi_cuda_blocks_leave(struct gi_cuda_queue *cu);
 
-/* Sets `ticket` to complete when all work in the stream now is done. */
+/* Sets `ticket` so that it is complete when all work now in the stream is done. */
 enum gi_status gi_cuda_ticket(struct gi_cuda_queue *cu, struct gi_ticket *ticket,
                               struct gi_err *err);
 

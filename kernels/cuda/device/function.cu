@@ -1,6 +1,7 @@
 /* Attributes of kernels. CUDA keeps them with the function, not with the launch, and several queues
- * launch one kernel at a time with different sizes: an attribute is set once per device, to the
- * maximum that any launch may need. SPDX-License-Identifier: MIT */
+ * launch a kernel at once with different sizes. Therefore an attribute is set once per device, to
+ * the maximum that any launch may need.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
 #include <stdlib.h>

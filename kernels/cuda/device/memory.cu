@@ -1,19 +1,19 @@
-/* Device memory: a pool of blocks from cudaMalloc that are reused in stream order. The driver's own
- * pools do the same, but the first allocation from one takes 6 ms.
+/* Device memory: a pool of blocks from cudaMalloc(), reused in stream order. The driver has such
+ * pools, too, but the first allocation from one takes 6 ms.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of the kernels' index arithmetic: bytes of a row and rows of a grid are ints, with room
- * for halos and tiles beyond the end. */
+/* Limits of the kernels' index arithmetic: rows of a grid and bytes of a row are ints, with room
+ * for halos and for tiles that extend past the end. */
 enum { ROWS_MAX = 65000, ROW_NBYTES_MAX = 1 << 20 };
 
 /* The functions up to take() and give_back() are called with the device's lock held. */
 
-/* The smallest idle block of at least `nbytes`; NULL if it would waste more than an eighth, because
- * gi_cuda_limits() promises idle bytes to every request. */
+/* Returns the smallest idle block of at least `nbytes`, or NULL if more than an eighth of it would
+ * be wasted: gi_cuda_limits() promises all idle bytes. */
 static struct gi_cuda_block *idle_block(const struct gi_cuda_queue *cu, size_t nbytes)
 {
     struct gi_cuda_block *best = NULL;
@@ -26,7 +26,7 @@ static struct gi_cuda_block *idle_block(const struct gi_cuda_queue *cu, size_t n
     return best;
 }
 
-/* Returns all idle blocks, including those of other queues, to the driver. */
+/* Returns all idle blocks, of all queues, to the driver. */
 static void trim(struct gi_cuda_device *device)
 {
     int kept = 0;
@@ -89,7 +89,7 @@ static enum gi_status take_block(struct gi_cuda_queue *cu, void **data, size_t n
     return status;
 }
 
-/* If memory runs out, gives up the queue's CUDA array, which is only kept for later images. */
+/* If memory runs out, the queue's CUDA array is freed, which is only kept for later images. */
 static enum gi_status take(struct gi_cuda_queue *cu, void **data, size_t nbytes, struct gi_err *err)
 {
     enum gi_status status = take_block(cu, data, nbytes, err);
@@ -140,7 +140,7 @@ enum gi_status gi_cuda_alloc(struct gi_queue *queue, struct gi_image *image, int
     if (status)
         return status;
     image->owner = GI_OWNER_CUDA;
-    /* Wide loads read the padding next to the last sample: initialise it. */
+    /* Wide loads read the padding after the last sample, so it is initialised. */
     size_t texels = (row + 15) / 16 * 16;
     cudaError_t error = cudaSuccess;
     if (texels > row)
@@ -182,7 +182,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* A queue may take all idle blocks, but not more than its share of all memory. */
+/* A queue may use all idle blocks, but no more than its share of all memory. */
 void gi_cuda_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
@@ -199,7 +199,7 @@ void gi_cuda_limits(struct gi_queue *queue, struct gi_device_limits *limits)
     pthread_mutex_unlock(&device->lock);
     if (parts > 1)
         free_nbytes = smaller(free_nbytes, all / parts - smaller(lent, all / parts));
-    free_nbytes -= free_nbytes / 16; /* reserve for the driver and for fragmentation */
+    free_nbytes -= free_nbytes / 16; /* a reserve for the driver and for fragmentation */
     if (device->max_bytes)
         free_nbytes = smaller(free_nbytes, device->max_bytes / parts);
     *limits = (struct gi_device_limits){free_nbytes, ROWS_MAX, ROW_NBYTES_MAX, GI_CUDA_ALIGN};

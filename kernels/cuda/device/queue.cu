@@ -1,11 +1,10 @@
-/* CUDA queues: one stream each, the tickets of its copies, stopwatches, and named ranges for
- * profilers.
+/* CUDA queues: a stream each, tickets of copies, stopwatches, and named ranges for profilers.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
 #include <stdlib.h>
 
-/* NVTX is a header-only library that looks for a profiler once; some toolkits lack it. */
+/* NVTX is a header-only library, which some toolkits lack. It looks for a profiler once. */
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #define RANGE_PUSH(name) nvtxRangePushA(name)
@@ -99,8 +98,8 @@ enum gi_status gi_cuda_ticket(struct gi_cuda_queue *cu, struct gi_ticket *ticket
     return GI_OK;
 }
 
-/* If the event now belongs to a later ticket, that copy follows ours in the stream: waiting for it
- * takes longer than necessary, but never too short. */
+/* The event may by now belong to a later ticket, whose copy follows this one in the stream. Waiting
+ * for it takes longer than necessary, but never too short. */
 enum gi_status gi_cuda_wait(struct gi_queue *queue, struct gi_ticket *ticket, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);

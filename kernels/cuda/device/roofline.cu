@@ -1,4 +1,4 @@
-/* Peak rates of the device, measured: memory copy and fused multiply-add.
+/* Measures peak rates of the device: memory copy and fused multiply-add.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
@@ -13,8 +13,7 @@ enum {
 
 enum { FROM, TO, MARKS }; /* marks of the stopwatch */
 
-/* The sums are stored only under a condition that no launch fulfils, so that they are not optimised
- * away. */
+/* Sums are stored under a condition that no launch fulfils, so that the compiler keeps them. */
 static __global__ void fma_chains(float *out, float factor)
 {
     float sums[CHAINS];
@@ -31,7 +30,7 @@ static __global__ void fma_chains(float *out, float factor)
         out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* *rate = the maximum of itself and `work` divided by the time between the marks. */
+/* Sets *rate to the maximum of itself and `work` divided by the time between the marks. */
 static enum gi_status note_rate(struct gi_cuda_queue *cu, double *rate, double work,
                                 const struct gi_stopwatch *watch, struct gi_err *err)
 {

@@ -1,8 +1,8 @@
-/* Texture objects: their borders, the end of their lives, and images in CUDA arrays behind one, for
- * kernels that read at computed places.
+/* Texture objects: their borders and lifetimes, and the CUDA array of a queue, for kernels that
+ * read at computed positions.
  *
- * A CUDA array has an opaque layout in which neighbours in both directions are close together;
- * tex2Dgather() works on arrays only. Kernels store to the array through a surface object.
+ * A CUDA array has an opaque layout that keeps neighbours in both directions close together;
+ * tex2Dgather() requires one. Kernels store to the array through a surface object.
  * convolution/textbook.cu makes a texture object over an image in linear memory itself.
  * SPDX-License-Identifier: MIT */
 #include <string.h>
@@ -63,13 +63,13 @@ void gi_cuda_textures_free(struct gi_cuda_queue *cu)
 enum {
     PIECE = 16, /* bytes per store */
     PIECES = 4, /* pieces per thread */
-    ACROSS = 4, /* threads in a row of a block: a warp stores 64 bytes x 8 rows at once, the unit of
+    ACROSS = 4, /* threads in a row of a block; a warp stores 64 bytes x 8 rows at once, the unit of
                    the array's layout */
     DOWN = 64,  /* rows per block */
 };
 
-/* Copies `nrows` rows of `row_nbytes` from linear memory into the array; rows from `height` on are
- * the first ones again. Surface coordinates are in bytes along x. */
+/* Copies `nrows` rows of `row_nbytes` bytes from linear memory to the array. Rows from `height` on
+ * repeat the first ones. Surface coordinates along x are bytes. */
 template <typename T>
 static __global__ void __launch_bounds__(ACROSS *DOWN)
     fill(cudaSurfaceObject_t surface, const char *src, size_t stride, int row_nbytes, int height,
@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(ACROSS *DOWN)
     uint4 v[PIECES];
 #pragma unroll
     for (int i = 0; i < PIECES; i++)
-        if (x + i * ACROSS * PIECE < row_nbytes) /* the last piece may end in the row's padding */
+        if (x + i * ACROSS * PIECE < row_nbytes) /* the last piece may end in row padding */
             v[i] = *(const uint4 *)(row + x + i * ACROSS * PIECE);
 #pragma unroll
     for (int i = 0; i < PIECES; i++, x += ACROSS * PIECE)
@@ -151,7 +151,7 @@ static cudaError_t make_array(struct gi_cuda_array *to)
     return error;
 }
 
-/* Texels of GI_F32 are the bits of the samples, as unsigned integers. */
+/* Texels of GI_F32 are unsigned integers with the bits of the samples. */
 static cudaError_t make_texture(struct gi_cuda_array *to, const struct gi_image *image,
                                 const struct gi_border_spec *border)
 {
@@ -177,8 +177,8 @@ static bool same_shape(const struct gi_cuda_shape *a, const struct gi_cuda_shape
     return a->width == b->width && a->height == b->height && a->type == b->type;
 }
 
-/* Makes the array and the texture object that are missing; returns whether both are there. An error
- * that is sticky is reported by the caller's next launch. */
+/* Makes the array and the texture object if they are missing; returns whether both exist. The
+ * caller's next launch reports an error that is sticky. */
 static bool complete(struct gi_cuda_queue *cu, const struct gi_image *image,
                      const struct gi_border_spec *border)
 {
@@ -194,8 +194,8 @@ static bool complete(struct gi_cuda_queue *cu, const struct gi_image *image,
 }
 
 /* An allocation, and the wait for kernels that may use the old array, cost more than an array saves
- * on one image. So a kept array is replaced only when a shape comes twice in a row, and one that
- * could not be made, or was given up for its memory, is not made again for the same shape. */
+ * on one image. Therefore an array is replaced only when a shape comes twice in a row. For a shape
+ * whose array could not be made, or was freed when memory ran out, no second attempt is made. */
 enum gi_status gi_cuda_array_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
                                      const struct gi_image *image,
                                      const struct gi_border_spec *border, int repeated, bool always,

@@ -1,5 +1,5 @@
-/* Bounding box of all pixels that differ from a given pixel: a thread visits ROWS rows of a column,
- * a block reduces the results with atomics in shared memory and updates four global values.
+/* Bounding box of all pixels that differ from a given pixel. A thread visits ROWS rows of a column;
+ * a block combines its results by atomics in shared memory, then updates four global values.
  * SPDX-License-Identifier: MIT */
 #include <limits.h>
 

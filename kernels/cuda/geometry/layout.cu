@@ -1,6 +1,6 @@
-/* Transposition, quarter turns included: squares of pixels are exchanged through shared memory, so
- * that loads and stores are coalesced. A unit is K pixels that fill whole words; K units of K rows
- * are transposed in registers and are then units of columns. Flips: layout_flips.cu.
+/* Transposition, also for quarter turns. Squares of pixels are exchanged through shared memory, so
+ * that loads and stores are coalesced. A unit is K pixels that fill whole words. K units from K
+ * rows are transposed in registers and become units of columns. Flips: layout_flips.cu.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
 #include "kernels/cuda/geometry/layout.cuh"
@@ -28,7 +28,7 @@ template <int PIXEL> struct unit {
     alignas(E == 3 ? 4 : 4 * E) unsigned word[E];
 };
 
-/* Transposes K units: out[j] contains pixel j of in[0], in[1] and so on. */
+/* Transposes K units: out[j] consists of pixel j of in[0], in[1] and so on. */
 template <int PIXEL>
 static __device__ __forceinline__ void transpose_units(struct unit<PIXEL> *out,
                                                        const struct unit<PIXEL> *in)
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void transpose_units(struct unit<PIXEL> *out,
         }
 }
 
-/* Loads the K rows of a unit of columns of dst from x on: unit `column` of the source's rows. */
+/* Loads unit `column` of K source rows, which become the columns of `dst` from x on. */
 template <int PIXEL>
 static __device__ __forceinline__ void load_units(struct unit<PIXEL> *in,
                                                   const struct layout_args &args, int x, int column)
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(LAYOUT_THREADS) squares(struct layout_a
         int group = first + g * LAYOUT_ROWS;
         transpose_units(out, in[g]);
 #pragma unroll
-        for (int k = 0; k < K; k++) /* XOR swizzle of the units: free of bank conflicts */
+        for (int k = 0; k < K; k++) /* XOR swizzle of units: no bank conflicts */
 #pragma unroll
             for (int e = 0; e < E; e++)
                 square[lane * K + k][(group ^ lane) * E + e] = out[k].word[e];

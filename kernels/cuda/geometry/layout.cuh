@@ -1,11 +1,12 @@
-/* Implementations of flips and transpositions, and the dispatch to their templates.
+/* Declares the implementations of flips and transpositions; chooses the template by pixel size.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_LAYOUT_CUH
 #define GI_KERNELS_CUDA_LAYOUT_CUH
 
 #include "kernels/cuda/cuda.h"
 
-/* Flips, without GI_LAYOUT_TRANSPOSE: with GI_LAYOUT_MIRROR_X, and without it. */
+/* Flips, without GI_LAYOUT_TRANSPOSE: gi_cuda_layout_mirror with GI_LAYOUT_MIRROR_X,
+ * gi_cuda_layout_rows without it. */
 gi_layout_fn gi_cuda_layout_mirror, gi_cuda_layout_rows;
 
 #define LAYOUT_PIXEL(nbytes, ...)                                                                  \

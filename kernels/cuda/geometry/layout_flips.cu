@@ -1,5 +1,5 @@
-/* Flips: horizontal, vertical, or both (half turn). A thread computes 16 or 48 bytes of a row,
- * whole pixels, from those at the opposite end of the source row.
+/* Flips: horizontal, vertical, or both (half turn). A thread computes a group of whole pixels, 16
+ * or 48 bytes of a row, from the group at the opposite end of the source row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
 #include "kernels/cuda/geometry/layout.cuh"
@@ -11,7 +11,7 @@ struct flip_args {
     int groups; /* per row */
 };
 
-/* The last, incomplete group of a row, byte by byte. */
+/* Copies the last, incomplete group of a row, byte by byte. */
 template <int PIXEL>
 static __device__ __noinline__ void mirror_rest(const struct flip_args &args, int y, int from,
                                                 int at)
@@ -22,7 +22,7 @@ static __device__ __noinline__ void mirror_rest(const struct flip_args &args, in
         to[at] = row[args.row - (at / PIXEL + 1) * PIXEL + at % PIXEL];
 }
 
-/* Reverses the order of the pixels of a whole group. */
+/* Reverses the order of the pixels in a whole group. */
 template <int PIXEL, int PIECES>
 static __device__ __forceinline__ void mirror_group(uint4 *out, const uint4 *in)
 {
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void mirror_group(uint4 *out, const uint4 *in)
     }
 }
 
-/* Aligns a group: pieces p[0] to p[PIECES] contain it, `shift` bytes from their start. */
+/* Aligns a group that begins `shift` bytes into the pieces p[0] to p[PIECES]. */
 template <int PIECES>
 static __device__ __forceinline__ void shift_group(uint4 *in, const uint4 *p, unsigned shift)
 {

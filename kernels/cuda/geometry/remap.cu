@@ -6,8 +6,7 @@
 
 #include "kernels/cuda/geometry/remap.cuh"
 
-/* Uploads the tables of a RAYS map: radii per column, then cosines and sines of the rows of
- * `dst`. */
+/* Uploads the tables of a RAYS map: radii of columns, then cosines and sines of rows of `dst`. */
 static enum gi_status upload_rays(struct gi_cuda_queue *cu, struct remap_args *args,
                                   struct gi_err *err)
 {
@@ -73,9 +72,9 @@ static enum gi_status by_plain(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : gi_cuda_remap_plain(cu, &args, spec->interpolation, err);
 }
 
-/* Returns whether a pixel whose taps are all border values comes out as the border value without a
- * special case. Among floats, these are not: infinities, zeros with a sign, and values that the
- * weights of a cubic, whose sum is not exactly 1, would change. */
+/* Returns whether a pixel whose taps are all border values becomes the border value without a
+ * special case. That fails for floats: for infinities, for zeros with a sign, and for values that
+ * the weights of a cubic change, because their sum is not exactly 1. */
 static bool border_keeps(const struct gi_image *src, const struct gi_remap *spec)
 {
     const float *value = spec->border.value, full = gi_type_full_scale(src->type);
@@ -116,18 +115,18 @@ static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
                                  : gi_cuda_remap_tiles_f32(cu, &args, spec->interpolation, err);
 }
 
-/* Fewer pixels than this do not earn back the copy into the array: 512 x 512 take 10.8 us against
- * 8.1 by plain loads, 2048 x 2048 take 32 against 38. Floats (549 against 400 us at 8192 x 8192)
- * and nearest samples (290 against 271 to 290) never do. Measured on an H100. */
+/* For fewer pixels than this, the copy into the array costs more than it saves: 512 x 512 take 10.8
+ * us, and 8.1 us by plain loads; 2048 x 2048 take 32 us against 38. It never pays for floats (549
+ * against 400 us at 8192 x 8192) and nearest samples (290 against 271 to 290). GPU: H100. */
 enum { TEXTURE_PIXELS_MIN = 1 << 20 };
 
-/* Whether GPUIMG_WAY names a way of remap: then no row is asked after the first one. */
+/* Returns whether a way of remap is forced (GPUIMG_WAY): gi_way_next() then returns one row. */
 static bool is_forced(const struct gi_queue *queue)
 {
     return gi_way_next(queue, gi_ways_find(queue->k, "remap"), 0) < 0;
 }
 
-/* Whole images only: rows of a band have other neighbours above and below than the address mode
+/* Accepts whole images only: in a band the rows above and below are not those that the address mode
  * makes. Affine and projective maps are left to the ways that read rows in order. */
 static bool takes_texture(const struct gi_queue *queue, const struct gi_image *src,
                           const struct gi_remap *spec)

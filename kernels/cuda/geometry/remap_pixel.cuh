@@ -1,4 +1,4 @@
-/* Geometric transforms: runs of interpolated pixels by plain loads from global memory, with any
+/* Geometric transforms: interpolates runs of pixels by plain loads from global memory, with any
  * border. Shared by remap_plain.cu and remap_tile.cuh.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REMAP_PIXEL_CUH
@@ -7,7 +7,7 @@
 #include "kernels/cuda/geometry/remap_places.cuh"
 
 /* Fetches the samples of the pixel at (x, y), which may be outside, with colour multiplied by alpha
- * if weighted. Returns whether the pixel is inside the source. */
+ * if weighted. Returns whether the pixel is inside. */
 template <typename T, int CHANNELS>
 static __device__ bool remap_fetch(float *v, const struct remap_args *args, int x, int y)
 {
@@ -30,7 +30,7 @@ static __device__ bool remap_fetch(float *v, const struct remap_args *args, int 
     return inside;
 }
 
-/* Divides the colours of f, all channels of a pixel, by alpha. */
+/* Divides the colours of f, the channels of a pixel, by its alpha. */
 template <int CHANNELS>
 static __device__ __forceinline__ void remap_unweigh(float *f, const struct remap_args *args)
 {
@@ -42,7 +42,8 @@ static __device__ __forceinline__ void remap_unweigh(float *f, const struct rema
     f[CHANNELS - 1] = alpha > 0 ? alpha : 0.0f;
 }
 
-/* A pixel with taps anywhere; f: the value before the last step (rounding). */
+/* Interpolates a pixel whose taps may be outside. f is the value before the last step
+ * (rounding). */
 template <typename T, int CHANNELS, int HOW>
 static __device__ __noinline__ void remap_anywhere(float *f, const struct remap_args *args, int x,
                                                    int y, float t, float u)
@@ -90,14 +91,15 @@ static __device__ __noinline__ void remap_anywhere(float *f, const struct remap_
         f[c] = args->background[c];
 }
 
-/* The samples of N neighbouring pixels of a row. */
+/* Loads the samples of N neighbouring pixels of a row. */
 template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void remap_load(float (*v)[CHANNELS], const uint8_t *at)
 {
     constexpr int NBYTES = CHANNELS * (int)sizeof(T), WORDS = (NBYTES + 3) / 4;
     constexpr int ALL = (N * NBYTES + 3) / 4;
     if constexpr (NBYTES % 4 && CHANNELS == 3) {
-        /* Aligned words, shifted; the last one ends the pixels, and may be read twice. */
+        /* Loads aligned words and shifts them. The last word is the one with the end of the pixels;
+         * it may be loaded twice. */
         unsigned offset = (unsigned)(size_t)at % 4, words[ALL + 1];
         const unsigned *from = (const unsigned *)(at - offset);
 #pragma unroll
@@ -127,7 +129,7 @@ static __device__ __forceinline__ void remap_load(float (*v)[CHANNELS], const ui
     }
 }
 
-/* A pixel with all taps inside the source. */
+/* Interpolates a pixel whose taps are all inside the source. */
 template <typename T, int CHANNELS, int HOW>
 static __device__ __forceinline__ void remap_inside(float *f, const struct remap_args *args, int x,
                                                     int row, float t, float u)
@@ -174,9 +176,9 @@ static __device__ __forceinline__ void remap_inside(float *f, const struct remap
         remap_unweigh<CHANNELS>(f, args);
 }
 
-/* Pixels x to x + REMAP_ACROSS - 1 of a row of the result, of which n exist, from their positions;
- * f: the values before the last step (rounding). If all taps are inside the source, which is
- * common, the loads of all pixels are independent of each other and in flight at once. */
+/* Interpolates pixels x to x + REMAP_ACROSS - 1 of a row of the result, n of which exist, at the
+ * given positions; f are the values before the last step (rounding). Usually all taps are inside
+ * the source: the loads of all pixels are then independent and in flight at once. */
 template <typename T, int CHANNELS, int HOW>
 static __device__ __forceinline__ void remap_run(float *f, const struct remap_args *args,
                                                  const struct remap_spot *at, int n)
@@ -198,8 +200,8 @@ static __device__ __forceinline__ void remap_run(float *f, const struct remap_ar
     }
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
-        float g[CHANNELS] = {}; /* in local memory, because a function call fills it */
-        if (i < n)              /* the taps of other pixels need not be in the band */
+        float g[CHANNELS] = {}; /* an array of its own in local memory: a function call fills it */
+        if (i < n)              /* taps of pixels that do not exist need not be in the band */
             remap_anywhere<T, CHANNELS, HOW>(g, args, at[i].x, at[i].y, remap_part(at[i].part_x),
                                              remap_part(at[i].part_y));
 #pragma unroll

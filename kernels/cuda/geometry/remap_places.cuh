@@ -1,5 +1,5 @@
-/* Geometric transforms: the source coordinates of REMAP_ACROSS neighbouring pixels of the result,
- * for every kind of map.
+/* Geometric transforms: computes the source coordinates of REMAP_ACROSS neighbouring pixels of the
+ * result, for every kind of map.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REMAP_PLACES_CUH
 #define GI_KERNELS_CUDA_REMAP_PLACES_CUH
@@ -8,8 +8,8 @@
 
 /* The position of a result pixel in the source. */
 struct remap_spot {
-    int x, y; /* NEAREST: the nearest pixel; otherwise the pixel to the left and above */
-    unsigned part_x, part_y; /* fraction beyond it, in units of 2^-GI_PLACE_BITS */
+    int x, y;                /* NEAREST: the nearest pixel; else the pixel to the upper left */
+    unsigned part_x, part_y; /* distance from that pixel, in units of 2^-GI_PLACE_BITS */
 };
 
 enum { REMAP_FRACTION = (1 << GI_PLACE_BITS) - 1, REMAP_HALF = 1 << (GI_PLACE_BITS - 1) };
@@ -21,13 +21,13 @@ template <int HOW> static __device__ __forceinline__ struct remap_spot remap_spo
             (unsigned)place.x & REMAP_FRACTION, (unsigned)place.y & REMAP_FRACTION};
 }
 
-/* The fraction, placed in the mantissa of a float between 1 and 2. */
+/* Returns the fraction as a float: in the mantissa of a float from 1 to 2, minus 1. */
 static __device__ __forceinline__ float remap_part(unsigned part)
 {
     return __uint_as_float(0x3f800000u | part) - 1.0f;
 }
 
-/* AFFINE maps: the coordinates of neighbours differ by a constant. */
+/* AFFINE maps: coordinates of neighbouring pixels differ by a constant. */
 template <int HOW>
 static __device__ __forceinline__ void remap_spots_affine(struct remap_spot *at,
                                                           const struct gi_map *map, int x, int y)
@@ -58,11 +58,11 @@ remap_spots_lines(struct remap_spot *at, const struct remap_args *args, int x, i
             at[i] = remap_spot<HOW>(gi_map_projective(map->m, x + i, y));
 }
 
-/* FIELD maps: whole part and fraction of the coordinate a + base in float arithmetic, which is
- * exact for |a| < 2^21 and, with a relative map, if a is 0 or |a| >= 2^-12: the double sum of
- * gi_map_samples(), whose base is below REMAP_FOURS_MAX, is then exact, too. Adding 1.5 * 2^23
- * rounds to an integer, adding 1.5 rounds the rest, -1/2 to 1/2, to GI_PLACE_BITS; the bits of both
- * sums are read as integers. */
+/* FIELD maps: computes the whole part and the fraction of the coordinate a + base in float. This is
+ * exact for |a| < 2^21, except that with a relative map a must be 0 or |a| >= 2^-12: base is below
+ * REMAP_FOURS_MAX, so the double sum of gi_map_samples() is exact then, too. Adding 1.5 * 2^23
+ * rounds a to an integer; adding 1.5 rounds the rest, -1/2 to 1/2, to GI_PLACE_BITS. The bits of
+ * both sums are read as integers. */
 template <int HOW>
 static __device__ __forceinline__ void remap_axis(int *whole, unsigned *part, float a, int base)
 {
@@ -74,15 +74,15 @@ static __device__ __forceinline__ void remap_axis(int *whole, unsigned *part, fl
     *part = (unsigned)fraction & REMAP_FRACTION;
 }
 
-/* Returns whether remap_axis() is not exact. */
+/* Returns whether remap_axis() is not exact for this a. */
 static __device__ __forceinline__ bool remap_is_rare(float a, bool relative)
 {
     float size = fabsf(a);
     return !(size < 2097152.0f) || (relative && size < 0x1p-12f && size > 0);
 }
 
-/* FIELD maps of two one-channel images or one two-channel image, if args->fours: the samples of
- * four pixels with two loads. */
+/* FIELD maps with args->fours: two one-channel images or one two-channel image, so that two loads
+ * give the samples of four pixels. */
 template <int HOW>
 static __device__ __forceinline__ void
 remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, int y)
@@ -108,8 +108,9 @@ remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, i
         at[i] = remap_spot<HOW>(gi_map_samples(to_x[i], to_y[i], relative, x + i, y));
 }
 
-/* The coordinates of pixels x to x + REMAP_ACROSS - 1 of row y of the whole result. Right of the
- * result, where tables and fields end, those of its last pixel. FOURS: args->fours. */
+/* Computes the coordinates of pixels x to x + REMAP_ACROSS - 1 of row y of the whole result. Pixels
+ * to the right of the result, where tables and fields end, get those of its last pixel. FOURS is
+ * args->fours. */
 template <int HOW, bool FOURS>
 static __device__ __forceinline__ void remap_spots(struct remap_spot *at,
                                                    const struct remap_args *args, int x, int y)

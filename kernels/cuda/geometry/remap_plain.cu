@@ -1,6 +1,6 @@
 /* Geometric transforms by plain loads from global memory: any image, map and border. A block owns a
- * tile of 32 x 32 result pixels, because its taps are in a compact area of the source that the L1
- * cache holds; a thread owns REMAP_ACROSS neighbouring pixels. If all their taps are inside the
+ * tile of 32 x 32 result pixels, whose taps are close together in the source, so that the L1 cache
+ * holds them. A thread owns REMAP_ACROSS neighbouring pixels. If all their taps are inside the
  * source, it loads them directly; otherwise it applies the border mode to every tap.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/geometry/remap.h"

@@ -1,7 +1,7 @@
 /* Geometric transforms of one-channel images through a texture object, bilinear and nearest.
  *
  * The source is copied into a CUDA array (device/texture.cu), whose memory layout keeps neighbours
- * in both directions close together: maps that read along columns or at scattered places hit the
+ * in both directions close together: maps that read along columns or at scattered positions hit the
  * texture cache as often as maps that read along rows. The address mode of the texture object makes
  * the border. The texture unit only fetches: tex2Dgather() returns the 2 x 2 neighbours of a
  * bilinear sample with one instruction, and the weights are applied here, exactly.
@@ -21,8 +21,8 @@
 #include "kernels/cuda/geometry/remap.h"
 #include "kernels/cuda/geometry/remap_places.cuh"
 
-/* Texel types of samples. The bits of floats are fetched as integers, so that the hardware cannot
- * change NaNs and denormal numbers. */
+/* The texel type of a sample type. Floats are fetched as integers with the same bits, so that the
+ * hardware does not change NaNs and denormal numbers. */
 template <typename T> struct texel;
 template <> struct texel<uint8_t> {
     typedef uint8_t one;
@@ -52,9 +52,9 @@ static __device__ __forceinline__ float texel_float(unsigned v)
     return __uint_as_float(v);
 }
 
-/* The position with both parts limited to what the texture needs: texels at -2 and at width are
- * outside like all beyond them. Rows that wrap are counted within the image; the array repeats its
- * first row below the last one. */
+/* Limits a position to what the texture needs: texels at -2 and at `width` are outside, as are all
+ * beyond them. If rows wrap, the row is taken modulo the height; the array repeats its first row
+ * below the last one. */
 static __device__ __forceinline__ void limit(struct remap_spot *at, const struct remap_args *args)
 {
     at->x = max(-2, min(at->x, args->src.width));
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void limit(struct remap_spot *at, const struct
         at->y = gi_border_index(at->y, args->height, GI_BORDER_WRAP);
 }
 
-/* FOURS: args.fours. Threads outside the result are gone before the first fetch. */
+/* FOURS is args.fours. Threads outside the result return before the first fetch. */
 template <typename T, int HOW, bool FOURS>
 static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     gather(const __grid_constant__ struct remap_args args, cudaTextureObject_t texture)

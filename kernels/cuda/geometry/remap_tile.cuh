@@ -14,10 +14,9 @@
  *     |     next step       |             +----------------+
  *     +---------------------+
  *
- * A thread computes REMAP_ACROSS = 4 pixels of a row at a time, its run; neighbouring pixels of a
- * run are APART = 8 columns apart. So the 8 lanes of a row load neighbouring texels, mostly free of
- * bank conflicts. Exchange: results are transposed among four lanes, so that every lane stores
- * whole words.
+ * A thread computes a run at a time: REMAP_ACROSS = 4 pixels of a row that are APART = 8 columns
+ * apart. So the 8 lanes of a row load neighbouring texels, mostly free of bank conflicts. Exchange:
+ * results are transposed among four lanes, so that every lane stores whole words.
  *
  * Phases: load (find and copy the patch), compute (interpolate a run), exchange (transpose), store.
  *
@@ -50,7 +49,7 @@ static __device__ __noinline__ void tile_plain(const struct remap_args *args)
     }
 }
 
-/* A tile of background only: stores a thread's runs from `out` on. */
+/* Fills a tile that only shows the border value: stores a thread's runs from `out` on. */
 template <typename T, int C, int HOW>
 static __device__ __forceinline__ void tile_empty(const struct remap_args *args, uint8_t *out,
                                                   int n, int rows, bool ragged)
@@ -65,20 +64,20 @@ static __device__ __forceinline__ void tile_empty(const struct remap_args *args,
         store_run(out, run, n, ragged);
 }
 
-/* Resident blocks per multiprocessor that registers must allow for: 8-bit gray with AFFINE. */
+/* Resident blocks per multiprocessor for launch bounds: 8-bit gray with AFFINE. */
 #if GI_CUDA_ARCH < 800
 #define BLOCKS 8
 #else
 #define BLOCKS 10
 #endif
 
-/* Resident blocks per multiprocessor that registers must allow for. */
+/* Returns the resident blocks per multiprocessor for launch bounds. */
 static constexpr int blocks_of(int nbytes, int kind)
 {
     return nbytes == 1 && kind == GI_MAP_AFFINE ? BLOCKS : nbytes <= 2 ? 8 : nbytes == 8 ? 6 : 5;
 }
 
-enum { ANY_LINES = -1 }; /* KIND is not a compile-time constant: AFFINE or PROJECTIVE */
+enum { ANY_LINES = -1 }; /* KIND at run time: AFFINE or PROJECTIVE */
 
 template <typename T, int C, int HOW, int KIND>
 static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, C>::TEXEL, KIND))
@@ -140,7 +139,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     constexpr int TURNS = C > 1 ? 1 : KIND != GI_MAP_AFFINE ? 2 : HOW == GI_LINEAR ? 4 : 1;
 #pragma unroll(TURNS)
     for (int k = 0; k < F::TALL; k += F::BELOW, out += F::BELOW * args.dst.stride) {
-        /* Compute: coordinates of a run, interpolation. */
+        /* Compute: coordinates of a run, then interpolation. */
         uint2 at[REMAP_ACROSS];
         float f[REMAP_ACROSS][C];
         if (affine)
@@ -163,7 +162,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     }
 }
 
-/* Extends the interval by `last` steps: from 0 to step * last. */
+/* Extends the interval *low to *high by `last` steps, 0 to step * last. */
 static inline void span(int64_t *low, int64_t *high, int64_t step, int last)
 {
     int64_t end = step * last;

@@ -1,4 +1,4 @@
-/* Geometric transforms through shared memory (remap_tile.cuh), float samples.
+/* Geometric transforms through shared memory (remap_tile.cuh): instances for float samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/geometry/remap_tile.cuh"
 

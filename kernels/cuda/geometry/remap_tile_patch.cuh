@@ -1,5 +1,5 @@
-/* The patch of the source under a tile of the result: its bounding box, and the copy into shared
- * memory, one texel per pixel.
+/* The patch: the part of the source under a tile of the result. Finds its bounding box and copies
+ * it to shared memory, one texel per pixel.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REMAP_TILE_PATCH_CUH
 #define GI_KERNELS_CUDA_REMAP_TILE_PATCH_CUH
@@ -11,13 +11,13 @@
 #include "kernels/cuda/geometry/remap.cuh"
 
 enum {
-    APART = 8, /* columns between the pixels of a run = lanes per row, so that the lanes load
+    APART = 8, /* columns between the pixels of a run, and lanes per row: the lanes of a row load
                   neighbouring texels at once, which are mostly in different banks */
     STRIP = REMAP_ACROSS * APART, /* columns per warp */
     CHUNK = 16,                   /* bytes of a patch that are written at once */
 };
 
-/* Layout of pixels of C samples of type T in shared memory; three samples are padded to four. */
+/* Layout of pixels of C samples of type T in shared memory; a texel has 4 samples if C is 3. */
 template <typename T, int C> struct form {
     enum {
         SAMPLES = C == 3 ? 4 : C,
@@ -25,18 +25,18 @@ template <typename T, int C> struct form {
         WORDS = (TEXEL + 3) / 4,
         PER = CHUNK / TEXEL,
         OUT = C * (int)sizeof(T), /* bytes of a result pixel */
-        CHANGES = OUT % 4 != 0,   /* lanes exchange pixels, so that all store whole words */
+        CHANGES = OUT % 4 != 0,   /* pixels are no words: lanes exchange them to store words */
         THREADS = 128,
         WIDE = TEXEL <= 4 ? 64 : 32, /* of a tile, pixels */
         TALL = TEXEL == 1 ? 96 : WIDE,
-        /* Rows of a patch: the diagonal of a tile, the taps, and a margin. */
+        /* Rows of a patch: the diagonal of a tile, plus taps and a margin. */
         ROWS = TEXEL == 1   ? 121
                : WIDE == 64 ? 96
                             : 50,
         CHUNKS = (ROWS + 2 * PER - 2) / PER, /* per patch row; the first one is aligned */
         PAD = TEXEL == 4   ? 1
               : TEXEL == 8 ? 2
-                           : 0,         /* chunks, so that four rows begin in different banks */
+                           : 0,         /* chunks of padding: four rows begin in different banks */
         PITCH = CHUNK * (CHUNKS + PAD), /* bytes per row */
         BELOW = WARP / APART * (THREADS / WARP * STRIP / WIDE), /* rows between runs */
     };
@@ -44,15 +44,15 @@ template <typename T, int C> struct form {
 
 enum patch_kind { PATCH_NONE, PATCH_INSIDE, PATCH_BORDER, PATCH_OUTSIDE };
 
-/* Bounding box of the taps of a tile: rows and chunks from (x, y) of the source. */
+/* The bounding box of a tile's taps, from pixel (x, y) of the source on; `chunks` per row. */
 struct patch {
     enum patch_kind kind;
     int x, y, chunks, rows;
 };
 
-/* AFFINE: offsets from the coordinates of a tile's corner to the minimum and maximum of the tile,
- * to the other pixels of a run and from run to run; all except the first four members are shifted
- * like `steps`. */
+/* AFFINE: offsets of coordinates from those of a tile's corner: to the minimum and maximum in the
+ * tile, to the other pixels of a run, and from run to run. All except the first four members are
+ * shifted as those of struct steps. */
 struct tile_map {
     int64_t low_x, high_x, low_y, high_y;
     uint64_t across_x[REMAP_ACROSS - 1], across_y[REMAP_ACROSS - 1], down_x, down_y;
@@ -81,7 +81,7 @@ patch_of(const struct remap_args *args, int before, int low_x, int high_x, int l
     return patch;
 }
 
-/* The result is the same for all threads of a block. */
+/* Finds the patch of a tile, which is the same for all threads of a block. */
 template <class F, int HOW>
 static __device__ __forceinline__ struct patch
 find_affine(const struct remap_args *args, const struct tile_map *map, int left, int top)
@@ -94,8 +94,8 @@ find_affine(const struct remap_args *args, const struct tile_map *map, int left,
                        (int)((y + map->high_y) >> GI_AFFINE_BITS));
 }
 
-/* Computes the source coordinates of a corner and returns whether the map is well-behaved there:
- * coordinates inside the tile are then between those of its corners, with a margin far above
+/* Computes the source coordinates of a corner of the tile. Returns whether the map is so smooth
+ * there that coordinates inside the tile are between those of the corners, with a margin far above
  * rounding errors. */
 static __device__ bool corner_at(struct gi_place *at, const double *m, int x, int y, int *side)
 {
@@ -126,8 +126,7 @@ static __device__ struct patch find_projective(const struct remap_args *args, in
     return patch;
 }
 
-/* Expands three words of three-sample pixels to a chunk of four texels; the padding is
- * undefined. */
+/* Expands three words, four 3-sample pixels, to a chunk of four texels with undefined padding. */
 template <typename T> static __device__ __forceinline__ uint4 spread(const unsigned *w)
 {
     if (sizeof(T) == 1)
@@ -138,8 +137,8 @@ template <typename T> static __device__ __forceinline__ uint4 spread(const unsig
     return make_uint4(w[0], w[1], w[2], 0);
 }
 
-/* The chunks of a patch that a thread copies: one column of chunks, every `down` rows. Threads
- * without work get a `row` below every patch. */
+/* The chunks of a patch that a thread copies: one column of chunks, every `down` rows. If a thread
+ * has no work, `row` is below every patch. */
 struct share {
     int chunk, row, down;
 };
@@ -152,7 +151,7 @@ template <class F> static __device__ __forceinline__ struct share share_of(int c
     return {thread - row * chunks, row < down ? row : 1 << 20, down};
 }
 
-/* Asynchronous copy, complete after __pipeline_wait_prior(). */
+/* Starts an asynchronous copy of chunks; it is complete after __pipeline_wait_prior(). */
 template <typename T, int C>
 static __device__ __forceinline__ void
 load_inside(uint8_t *patch_bytes, const struct remap_args *args, const struct patch *patch)

@@ -1,5 +1,5 @@
-/* Coordinates of the pixels of a tile, relative to the corner of its patch, as fixed-point numbers
- * with GI_PLACE_BITS fraction bits.
+/* Coordinates of a tile's pixels relative to the corner of its patch, as fixed-point numbers with
+ * GI_PLACE_BITS fraction bits.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REMAP_TILE_PLACES_CUH
 #define GI_KERNELS_CUDA_REMAP_TILE_PLACES_CUH
@@ -11,7 +11,7 @@ enum {
     UP = 32 - CUT,
 };
 
-/* 1 / c with an error of 2^-52; c is normal. */
+/* Returns 1 / c with an error of 2^-52, for normal c. */
 static __device__ __forceinline__ double inverse(double c)
 {
     double y;
@@ -21,10 +21,10 @@ static __device__ __forceinline__ double inverse(double c)
     return fma(y, e, y);
 }
 
-/* Start of a thread's next run of pixels. AFFINE: coordinates relative to the patch, shifted so
- * that their low 32 bits are the upper 32 bits of x and y. PROJECTIVE: u is the first column; add_x
- * and add_y are added to quotients; `doubt` masks the bits that are all 0 if the sum may be rounded
- * wrongly. */
+/* The coordinates of a thread's next run of pixels. AFFINE: x and y relative to the patch, shifted
+ * left so that their upper 32 bits are the fixed-point coordinates. PROJECTIVE: u is the first
+ * column; add_x and add_y are added to quotients; `doubt` masks the bits that are all 0 if a sum
+ * may be rounded wrongly. */
 struct steps {
     uint64_t x, y;
     double u, add_x, add_y;
@@ -39,9 +39,10 @@ static __device__ __forceinline__ uint64_t first_place(const int64_t *m, int cor
     return ((uint64_t)place << UP) - ((uint64_t)corner << (32 + GI_PLACE_BITS));
 }
 
-/* The sum has GI_AFFINE_BITS fraction bits. If the quotient is below 2^14, the sum is wrong by less
- * than 2^-37: 2^-52 of the quotient for the reciprocal, 2^-53 for the exact division, and 2^-41.
- * With 2^-24 and 2^-37 added, truncation is rounding unless less than 2^-36 is cut off. */
+/* Sums of PROJECTIVE maps have GI_AFFINE_BITS fraction bits. If the quotient is below 2^14, the
+ * error of a sum is less than 2^-37: 2^-52 of the quotient for the reciprocal, 2^-53 for the exact
+ * division, and 2^-41. Because 2^-24 and 2^-37 are added, truncation rounds correctly unless less
+ * than 2^-36 is cut off. */
 static __device__ __forceinline__ void first_projective(struct steps *s, const struct patch *patch,
                                                         int x)
 {
@@ -59,7 +60,7 @@ static __device__ __noinline__ uint2 projective_exactly(const struct remap_args 
     return make_uint2((unsigned)at.x, (unsigned)at.y);
 }
 
-/* The coordinates of a run of pixels, relative to the patch; advances to the thread's next run. */
+/* Computes the coordinates of a run of pixels relative to the patch; advances to the next run. */
 static __device__ __forceinline__ void run_affine(uint2 *at, const struct tile_map *map,
                                                   struct steps *steps)
 {

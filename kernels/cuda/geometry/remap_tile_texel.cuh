@@ -1,9 +1,10 @@
-/* Interpolation of a result pixel from the texels of a patch in shared memory, and stores of runs
- * of pixels.
+/* Interpolates a result pixel from the texels of a patch in shared memory, and stores runs of
+ * pixels.
  *
- * An 8-bit or 16-bit sample in a register is, read as a float, the sample times 2^-149. Products
- * and fused multiply-adds accept it like any other float, so no instruction is spent on conversion;
- * the scale is part of a factor that is needed anyway (see sliding_window_raw.cuh).
+ * Integer samples are used as raw samples (sliding_window_raw.cuh): read as a float, an 8-bit or
+ * 16-bit sample in a register is the sample times 2^-149. Products and fused multiply-adds accept
+ * it like any float, so no conversion instruction is needed; the scale is part of a factor that is
+ * needed anyway.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REMAP_TILE_TEXEL_CUH
 #define GI_KERNELS_CUDA_REMAP_TILE_TEXEL_CUH
@@ -21,7 +22,7 @@ static __device__ __forceinline__ unsigned texel_bits(const unsigned *words, int
     return c % 2 ? words[c / 2] >> 16 : words[c / 2] & 0xffff;
 }
 
-/* The samples of the texel at `at`, integers times 2^-149; WEIGH multiplies colour by alpha. */
+/* Loads the samples of a texel; integers are times 2^-149. WEIGH multiplies colour by alpha. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void texel_at(float *v, const uint8_t *at)
 {
@@ -46,7 +47,7 @@ static __device__ __forceinline__ float part_of(unsigned place)
     return __fmul_rn(__uint_as_float(place & ((1u << GI_PLACE_BITS) - 1)), 0x1p126f);
 }
 
-/* Linear interpolation between two samples; the result for integers is times 2^-23. */
+/* Interpolates linearly between two samples; the result of integers is times 2^-23. */
 template <typename T> static __device__ __forceinline__ float lerp(float a, float b, float t)
 {
     if (sizeof(T) == 4)
@@ -55,8 +56,8 @@ template <typename T> static __device__ __forceinline__ float lerp(float a, floa
     return __fmaf_rn(t, __fmaf_rn(b, 0x1p126f, -from), from);
 }
 
-/* Bilinear: the pixel at (x, y), with GI_PLACE_BITS fraction bits; its upper left tap is at `at`.
- * Integers are times 2^-23. */
+/* Bilinear interpolation at (x, y), fractions of GI_PLACE_BITS bits; the upper left tap is at `at`.
+ * Results of integers are times 2^-23. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void linear_at(float *f, const uint8_t *at, unsigned x,
                                                  unsigned y)
@@ -74,7 +75,8 @@ static __device__ __forceinline__ void linear_at(float *f, const uint8_t *at, un
     }
 }
 
-/* Bicubic: the same. Products of weights are 0 or at least 2^-100, so that none underflows. */
+/* Bicubic interpolation, as linear_at(). Products of weights are 0 or at least 2^-100, so none
+ * underflows. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, float cubic,
                                                 unsigned x, unsigned y)
@@ -108,9 +110,9 @@ static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, flo
     }
 }
 
-/* N quotients f / alpha, or 0 if alpha is not above 0, with one reciprocal, as the compiler
- * implements __fdiv_rn() for numbers far from the ends of the range. Integer results near the lower
- * end round to 0 in any case. */
+/* Replaces f by N quotients f / alpha, or by 0 if alpha is not > 0. With alpha (and floats f) far
+ * from the ends of the range, one reciprocal serves all, as in the compiler's __fdiv_rn(). Integer
+ * results near the lower end round to 0 in any case. */
 template <typename T, int N> static __device__ __forceinline__ void divide(float *f, float alpha)
 {
     bool easy = alpha > 0x1p-60f && alpha < 0x1p60f;
@@ -144,11 +146,10 @@ static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, flo
         cubic_at<T, C, WEIGH>(f, at, cubic, x, y);
     if (!WEIGH)
         return;
-    float alpha = f[C - 1]; /* same scale as the colours, so that quotients have none */
+    float alpha = f[C - 1]; /* has the scale of the colours, so that quotients have none */
     divide<T, C - 1>(f, alpha);
-    /* A quotient of two rounded sums may exceed the range of the type, by a large factor if the
-     * alphas nearly cancel. It is never negative, because a rounded difference b - a is at least
-     * -a. */
+    /* The quotient of two rounded sums may exceed the range of the type, largely if alphas nearly
+     * cancel. It is never negative, because a rounded difference b - a is at least -a. */
     constexpr float FULL = sizeof(T) == 1 ? 255.0f : 65535.0f;
 #pragma unroll
     for (int c = 0; c < C - 1 && HOW == GI_LINEAR && sizeof(T) < 4; c++)
@@ -156,8 +157,8 @@ static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, flo
     f[C - 1] = alpha > 0 ? sizeof(T) == 4 ? alpha : __fmul_rn(alpha, 0x1p23f) : 0.0f;
 }
 
-/* Rounds v times `scale` and packs one word of samples. Bilinear samples must be within the range
- * of their type, because they are not saturated here. */
+/* Multiplies v by `scale`, rounds, and packs one word of samples. Bilinear results are not
+ * saturated here, so they must be in the range of the type. */
 template <typename T, int HOW>
 static __device__ __forceinline__ unsigned pack(float v0, float v1, float v2, float v3, float scale)
 {
@@ -175,7 +176,7 @@ static __device__ __forceinline__ unsigned pack(float v0, float v1, float v2, fl
     return __byte_perm(__byte_perm(u[0], u[1], 0x40), __byte_perm(u[2], u[3], 0x40), 0x5410);
 }
 
-/* 4 x 4 transpose across four lanes: byte i of lane j becomes byte j of lane i. */
+/* Transposes 4 x 4 bytes across four lanes: byte i of lane j becomes byte j of lane i. */
 static __device__ __forceinline__ unsigned transpose(unsigned v)
 {
     unsigned odd = threadIdx.x & 1, high = threadIdx.x & 2;
@@ -183,7 +184,7 @@ static __device__ __forceinline__ unsigned transpose(unsigned v)
     return __byte_perm(v, __shfl_xor_sync(ALL_LANES, v, 2), high ? 0x3276 : 0x5410);
 }
 
-/* The same for the 16-bit halves of two words. */
+/* Transposes the 16-bit halves of two words in the same way. */
 static __device__ __forceinline__ uint2 transpose(uint2 v)
 {
     unsigned odd = threadIdx.x & 1, high = threadIdx.x & 2;
@@ -194,7 +195,7 @@ static __device__ __forceinline__ uint2 transpose(uint2 v)
                       __byte_perm(v.y, other, odd ? 0x3276 : 0x7610));
 }
 
-/* What a lane stores of a run: if CHANGES, four neighbouring pixels, otherwise its own four. */
+/* What a lane stores of a run: four neighbours if CHANGES, else the pixels that it computed. */
 template <class F> struct run {
     unsigned words[F::OUT]; /* REMAP_ACROSS * OUT bytes */
 };
@@ -259,8 +260,7 @@ static __device__ __noinline__ void store_some(uint8_t *out, struct run<F> run, 
             out[4 * i + k] = (uint8_t)(run.words[i] >> 8 * k);
 }
 
-/* Stores those pixels of the run that are among the first n from `out` on. `ragged`: n may end
- * inside a run. */
+/* Stores the pixels of a run that are among the first n at `out`. `ragged`: n may end in a run. */
 template <class F>
 static __device__ __forceinline__ void store_run(uint8_t *out, const struct run<F> &run, int n,
                                                  bool ragged)

@@ -1,4 +1,4 @@
-/* Geometric transforms through shared memory (remap_tile.cuh), 8-bit samples.
+/* Geometric transforms through shared memory (remap_tile.cuh): instances for 8-bit samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/geometry/remap_tile.cuh"
 

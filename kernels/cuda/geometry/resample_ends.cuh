@@ -1,5 +1,6 @@
-/* One side of a resampling: inner results, whose weights repeat every PHASES results while the
- * window moves `step` pixels, and results near the ends, which have weights of their own.
+/* One axis of a resampling with a simple ratio. The weights of inner results repeat every PHASES
+ * results, while the window moves by `step` pixels. Results near the ends have weights of their
+ * own.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RESAMPLE_ENDS_CUH
 #define GI_KERNELS_CUDA_RESAMPLE_ENDS_CUH
@@ -9,21 +10,21 @@
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/geometry.h"
 
-/* The results of a side that are computed one by one. */
+/* The results along an axis that are computed one by one: the first `low`, and the last ones. */
 struct border {
-    int n, low, count; /* all results; end results at the beginning; all end results */
+    int n, low, count; /* number of all results; of end results at the start; of all end results */
 };
 
-/* Kernel argument for one side. Results are counted from `shift`: result i has phase (i + shift) %
- * PHASES. The end results are `low` at the beginning and the others at the end. */
+/* Kernel argument for one axis. Result i has phase (i + shift) % PHASES. End results are the first
+ * `low` ones and the last count - low ones. */
 template <int TAPS, int PHASES> struct ends {
     enum { MAX = PHASES == 1 ? 12 : 6 * PHASES };
     int n, low, count; /* as in struct border */
     int step, shift;
     int first[MAX];
     float weights[MAX][TAPS];
-    float sums[MAX], sum;    /* divisors: of end results, of inner results; 1 if none */
-    int inner_first[PHASES]; /* of the first result of a phase if it were inner */
+    float sums[MAX], sum;    /* divisors: of each end result; of inner results; 1: none */
+    int inner_first[PHASES]; /* `first` that result i < PHASES would have as an inner one */
     float inner[PHASES][TAPS];
 };
 
@@ -43,7 +44,7 @@ static __device__ struct one_side<TAPS> side_at(const struct ends<TAPS, PHASES> 
     return {ends.first[end], ends.weights[end], ends.sums[end]};
 }
 
-/* Index of the first result behind the inner ones. */
+/* Returns the index of the first end result after the inner ones. */
 template <int TAPS, int PHASES>
 static __host__ __device__ __forceinline__ int inner_end(const struct ends<TAPS, PHASES> &ends)
 {
@@ -57,20 +58,20 @@ border_of(const struct ends<TAPS, PHASES> &ends)
     return {ends.n, ends.low, ends.count};
 }
 
-/* Number of results of an image that are computed one by one. */
+/* Returns the number of results of an image that are computed one by one. */
 static __host__ __device__ __forceinline__ long long edge_results(const struct border &row,
                                                                   const struct border &col)
 {
     return (long long)col.count * row.n + (long long)(col.n - col.count) * row.count;
 }
 
-/* a / b, with a 32-bit division if a is small. */
+/* Returns a / b; uses a 32-bit division if a is small. */
 static __device__ __forceinline__ int quotient(long long a, int b)
 {
     return a >> 32 ? (int)(a / b) : (int)((unsigned)a / (unsigned)b);
 }
 
-/* Position of edge result `index`: whole rows first, then the ends of the other rows. */
+/* Finds the position of edge result `index`: first whole rows, then the ends of other rows. */
 static __device__ __forceinline__ void
 edge_place(const struct border &row, const struct border &col, long long index, int *x, int *y)
 {
@@ -87,7 +88,7 @@ edge_place(const struct border &row, const struct border &col, long long index, 
     *y = col.low + turn;
 }
 
-/* A byte result that is computed on its own is shared by LANES neighbouring lanes. */
+/* Constants of byte results that are computed one by one, each by LANES neighbouring lanes. */
 template <int TAPS> struct alone {
     enum {
         LANES = TAPS < 4     ? TAPS
@@ -98,7 +99,7 @@ template <int TAPS> struct alone {
     };
 };
 
-/* Number of blocks that compute the results of these borders. */
+/* Returns the number of blocks that compute the results of these borders. */
 template <int TAPS>
 static int alone_blocks(const struct border &row, const struct border &col, int channels,
                         int threads)
@@ -106,7 +107,7 @@ static int alone_blocks(const struct border &row, const struct border &col, int 
     return ceil_div(edge_results(row, col) * channels * alone<TAPS>::LANES, threads);
 }
 
-/* Lane i of a result sums columns i, i + LANES and so on; then all of them compute the row sum. */
+/* Lane i of a result sums columns i, i + LANES ...; then all LANES lanes compute the row sum. */
 template <int TAPS, int C>
 static __device__ void make_alone(const struct gi_image &dst, const struct gi_image &src,
                                   const struct ends<TAPS, 1> &row, const struct ends<TAPS, 1> &col,
@@ -153,8 +154,8 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
                      __fdiv_rn(f, __fmul_rn(down.sum, across.sum)));
 }
 
-/* The rows of one of `parts` parts, which differ in size by at most one row; empty behind the last
- * row. */
+/* The rows of one part if rows are divided into `parts` parts whose sizes differ by at most one
+ * row; empty past the last row. */
 struct rows {
     int from, end;
 };
@@ -182,7 +183,7 @@ static inline bool inner_of(const struct gi_resample_side *side, int phases, int
         return false;
     *low = most < middle ? most : middle;
     *high = side->n - most > middle + phases ? side->n - most : middle + phases;
-    for (int i = *low; i < *high - phases; i++) /* without branches, so that it is vectorised */
+    for (int i = *low; i < *high - phases; i++) /* no branches, so that the loop is vectorised */
         differ |= (side->phase[i] ^ side->phase[i + phases]) |
                   (side->first[i + phases] - side->first[i] - step);
     while (*low > 0 && inner_goes_on(side, phases, step, *low - 1))

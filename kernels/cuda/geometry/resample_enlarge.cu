@@ -15,14 +15,14 @@
  *             +----+------+----+
  *
  * Exchange: column sums come from neighbouring lanes by warp shuffles; there is no shared memory.
- * The outermost IDLE lanes of a strip only supply theirs (halo).
+ * The outermost IDLE lanes on each side of a strip only supply column sums (halo).
  *
  * Results at the ends have weights of their own and are computed one by one in further blocks,
  * which come last, when multiprocessors become free.
  *
- * Example: R = 2, TAPS = 4, 8-bit gray. PIX = 8 pixels per lane, LEAD = 2, IDLE = 1: a strip has
- * 30 x 8 = 240 source pixels; a lane keeps 4 x 8 samples, computes 16 results per row and stores
- * them as 16 bytes.
+ * Example: R = 2, TAPS = 4, 8-bit gray. PIX = 8 pixels per lane, LEAD = 2, IDLE = 1: a strip has 30
+ * x 8 = 240 source pixels; a lane keeps 4 x 8 samples, computes 16 results per row and stores them
+ * as 16 bytes.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/geometry/resample_ends.cuh"
 #include "kernels/cuda/geometry/resample_enlarge.h"
@@ -35,23 +35,23 @@ enum {
 template <int R, int TAPS> struct enlarge_args {
     struct gi_image dst, src;
     struct ends<TAPS, R> row, col;
-    struct border across; /* computed one by one; includes inner results of shared words */
+    struct border across; /* computed one by one, with inner results in the same words */
     int sliding_blocks, strips;
-    int before;            /* pixels from the start of the first strip to the image */
-    int first, end, bands; /* windows of source rows; number of bands that share them */
+    int before;            /* pixels of the first strip that are left of the image */
+    int first, end, bands; /* range of windows, as source rows; bands that share it */
 };
 
-/* Constants. The windows of the phases from HALF on begin one pixel later than the others. */
+/* Constants. From phase HALF on, windows begin one pixel later than those of lower phases. */
 template <typename T, int R, int TAPS, int C> struct form {
     enum {
         PIX = (C == 1 ? 8 : 4) / (sizeof(T) == 1 ? 1 : 2), /* pixels per lane */
         N = PIX * C,
         WORDS = N * (int)sizeof(T) / 4,
-        LEAD = TAPS / 2, /* pixels that a window extends to the left */
+        LEAD = TAPS / 2, /* pixels of a window to the left of its pixel */
         IDLE = (LEAD + PIX - 1) / PIX,
         OWNERS = 32 - 2 * IDLE,
         HALF = R / 2,
-        WAVES = TAPS == 2 ? 3 : 1, /* waves of blocks: more if memory is the limit */
+        WAVES = TAPS == 2 ? 3 : 1, /* waves of blocks; several if memory is the limit */
         TURNS = R > 2       ? 1
                 : TAPS == 6 ? 3
                             : 2, /* source rows per unrolled step */
@@ -62,7 +62,7 @@ template <typename T, int R, int TAPS, int C> struct form {
     };
 };
 
-/* Loads a lane's samples of a row; the first `there` words are in memory. */
+/* Loads a lane's samples of a row, of which the first `there` words exist. */
 template <int WORDS>
 static __device__ __forceinline__ void fetch(unsigned *words, const char *p, int there)
 {
@@ -77,14 +77,14 @@ static __device__ __forceinline__ void fetch(unsigned *words, const char *p, int
         }
 }
 
-/* R results for each of a lane's pixels, from a window of LEAD + PIX + LEAD pixels. */
+/* Computes R results for each pixel of a lane, from LEAD + PIX + LEAD pixels. */
 template <typename T, int R, int TAPS, int C>
 static __device__ __forceinline__ void make_results(float *f, const float *window,
                                                     const float (&weights)[R][TAPS])
 {
     typedef form<T, R, TAPS, C> m;
 #pragma unroll
-    for (int t = 0; t < TAPS; t++) /* the chains of fmaf are independent of each other */
+    for (int t = 0; t < TAPS; t++) /* chains of fmaf that do not wait for each other */
 #pragma unroll
         for (int i = 0; i < R * m::N; i++) {
             const int c = i % C, phase = i / C % R, pixel = i / C / R;
@@ -93,8 +93,8 @@ static __device__ __forceinline__ void make_results(float *f, const float *windo
         }
 }
 
-/* The words of a row that a lane stores: `begin` to `end` - 1. `parts`: some lane of the warp
- * stores only some of its words. */
+/* The words of a row that a lane stores, `begin` to `end` - 1. `parts`: a lane of the warp does not
+ * store all of its words. */
 struct share {
     int begin, end;
     bool parts;
@@ -135,7 +135,7 @@ static __device__ __forceinline__ void store(unsigned *out, const unsigned *word
             out[i] = words[i];
 }
 
-/* One row of the result from the window of rows v. */
+/* Computes and stores one row of the result, from the window of rows v. */
 template <typename T, int R, int TAPS, int C>
 static __device__ __forceinline__ void
 make_row(const struct enlarge_args<R, TAPS> &args, const float (&weights)[TAPS],
@@ -198,7 +198,7 @@ static __device__ __forceinline__ void slide(const struct enlarge_args<R, TAPS> 
         fetch<WORDS>(ahead[i], next, from + TAPS - 1 + i < args.src.height ? there : 0);
 #pragma unroll(m::TURNS)
     for (int window = from; window < end; window++, next += stride) {
-        /* Shift the window of rows by one; load the row after the next one. */
+        /* Shift the window of rows by one; load the row after the next. */
 #pragma unroll
         for (int i = 0; i < N; i++) {
 #pragma unroll
@@ -273,8 +273,8 @@ static int floor_div(int a, int b)
     return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
-/* Returns whether the windows of inner results are positioned like those of a side that is enlarged
- * by `ratio`, counted from `shift`. *first is then the start of the window of result 0. */
+/* Returns whether the windows of inner results are positioned as in an enlargement by `ratio` with
+ * this `shift`. *first is then the start of the window of result 0. */
 static bool lies(const struct gi_resample_side *side, int ratio, int shift, int *first)
 {
     int low, high, middle = side->n / 2;
@@ -315,7 +315,7 @@ bool gi_cuda_enlarge_takes(const struct gi_image *src, const struct gi_resample 
            src->stride % ALIGN == 0 && (size_t)src->data % ALIGN == 0 && ratio_of(spec) > 0;
 }
 
-/* The border extended to whole words of `each` results. */
+/* Extends the results that are computed one by one to whole words of `each` results. */
 static struct border words_of(const struct border &border, int each)
 {
     int low = ceil_div(border.low, each) * each;
@@ -337,13 +337,13 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     args.src = *src;
     ends_fill(&args.row, &spec->row, 1, 0);
     ends_fill(&args.col, &spec->col, 1, shift_of(&spec->col, R));
-    int later = R - m::HALF + args.col.shift; /* results whose window begins before their pixel's */
+    int later = R - m::HALF + args.col.shift; /* results whose window begins a pixel early */
     args.first = floor_div(args.col.low + later, R) + args.col.inner_first[0];
     args.end = floor_div(inner_end(args.col) - 1 + later, R) + args.col.inner_first[0] + 1;
     bool whole = dst->stride % ALIGN == 0 && (size_t)dst->data % ALIGN == 0;
     args.across = words_of(border_of(args.row), whole ? 4 / (int)sizeof(T) : dst->width + 1);
-    /* The outermost lanes of a row need no halo lane. With the first halo lane, strips begin at
-     * whole memory sectors, which may need one more strip. */
+    /* At the ends of a row a strip needs no halo lane. If the first strip has one nevertheless,
+     * strips begin at whole memory sectors, but one more strip may be necessary. */
     int lanes = ceil_div(src->width, m::PIX);
     int apart = ceil_div(max(lanes - 2 * m::IDLE, 1), m::OWNERS);
     args.strips = ceil_div(max(lanes - m::IDLE, 1), m::OWNERS);

@@ -1,4 +1,4 @@
-/* Resampling to two, three and four times the size (resample_enlarge.cu).
+/* Declares resampling to two, three and four times the size (resample_enlarge.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RESAMPLE_ENLARGE_H
 #define GI_KERNELS_CUDA_RESAMPLE_ENLARGE_H

@@ -1,5 +1,4 @@
-/* Resampling by any ratio in one pass: both passes of a separable filter, connected through shared
- * memory.
+/* Resampling by any ratio in one pass: column sums go to the row sums through shared memory.
  *
  * A block owns a strip of `wide` result pixels and a band of result rows, and moves down the band,
  * GROUP = 4 rows per step. Columns: a thread sums PIECE = 8 neighbouring source samples for all
@@ -31,7 +30,7 @@ enum {
     GROUP = 4,
     PIECE = 8,
     THREADS = 128,
-    SAMPLES_MAX = THREADS * PIECE, /* maximum of source samples of a row under a strip */
+    SAMPLES_MAX = THREADS * PIECE, /* maximum source samples of a row under a strip */
     WIDE_MAX = 1024,               /* maximum of pixels of a strip */
     SHARED_MAX = 64 << 10,         /* bytes: the minimum that GPUs have */
     ALIGN = 16,                    /* bytes: start and stride of images */
@@ -47,8 +46,7 @@ struct fused_args {
     bool weigh;
 };
 
-/* Index with padding: threads at strides of 2, 4, 8, 16 and 32 floats are free of bank
- * conflicts. */
+/* Returns a padded index: threads that are 2, 4, 8, 16 or 32 floats apart do not share banks. */
 static __host__ __device__ __forceinline__ int padded(int i)
 {
     return i + (i >> 5);
@@ -56,7 +54,8 @@ static __host__ __device__ __forceinline__ int padded(int i)
 
 /* ---- columns ---- */
 
-/* Weights of the source rows for each row of the group at y, 0 outside the window of that row. */
+/* Computes `down`: the weights of each source row for each row of the group at y, 0 outside the
+ * window of that row. */
 static __device__ void weights_down(float4 *down, const struct fused_args &args, int y)
 {
     const struct device_side *col = &args.col;
@@ -93,7 +92,8 @@ static __device__ __forceinline__ void piece_load(float *v, const char *p, bool 
                 v[i] = __fmul_rn(v[i], v[i / C * C + C - 1]);
 }
 
-/* Adds a finished block of taps to `sums`; the carries are behind the sums of all rows. */
+/* Adds the sum of a finished block of taps to `sums`; `carries` is the offset of the carries, which
+ * follow the sums of all rows. */
 static __device__ __forceinline__ void fold(float *sums, int carries, const float *block, int at,
                                             bool first)
 {
@@ -107,8 +107,8 @@ static __device__ __forceinline__ void fold(float *sums, int carries, const floa
     }
 }
 
-/* Column sums of the piece at sample `at` of the strip; its samples begin at p in row 0 of `rows`.
- * begin: first row of the window of each row of the group. */
+/* Computes the column sums of the piece at sample `at` of the strip, whose samples begin at p in
+ * the first of `rows` rows. begin[j] is the first row of the window of row j of the group. */
 template <typename T, int C>
 static __device__ __forceinline__ void column_sums(float *sums, const struct fused_args &args,
                                                    const float4 *down, const char *p, int at,
@@ -117,7 +117,7 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
     int taps = args.col.taps, r = 0;
     float block[GROUP][PIECE] = {};
     while (r < rows) {
-        int end = rows; /* the first end of a block of taps, except last ones */
+        int end = rows; /* where a block of taps of some row ends; last blocks are not folded */
 #pragma unroll
         for (int j = 0; j < GROUP && taps > GI_TAPS_BLOCK; j++) {
             int next = (max(r - begin[j], 0) / GI_TAPS_BLOCK + 1) * GI_TAPS_BLOCK;
@@ -159,8 +159,8 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
 
 /* ---- rows ---- */
 
-/* f[row][channel]: sums along a row from sample `from` of the strip; `along`: the pixel's weights,
- * `step` apart. */
+/* Computes f[row][channel]: sums along a row from sample `from` of the strip. `along` are the
+ * weights of the pixel, `step` apart. */
 template <int C>
 static __device__ __forceinline__ void row_sums(float (&f)[GROUP][C], const struct fused_args &args,
                                                 const float *sums, const float *along, int step,
@@ -272,7 +272,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- launcher ---- */
 
-/* Maximum of source samples under a strip of `wide` pixels. */
+/* Returns the maximum number of source samples under a strip of `wide` pixels. */
 static int samples_of(const struct gi_resample_side *row, int wide, int channels)
 {
     int most = 0;
@@ -297,8 +297,8 @@ static int reach_of(const struct gi_resample_side *col)
     return most;
 }
 
-/* Chooses the shape of the strips, which are all alike, and their shared memory. Returns false if
- * not even one pixel fits. */
+/* Chooses the shape of the strips, which is the same for all, and the bytes of shared memory.
+ * Returns false if not even a strip of one pixel fits. */
 static bool shape_of(struct fused_args *args, size_t *nbytes, const struct gi_resample *spec,
                      int channels)
 {

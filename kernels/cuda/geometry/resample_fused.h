@@ -1,4 +1,4 @@
-/* Resampling by any ratio in one pass (resample_fused.cu).
+/* Declares resampling by any ratio in one pass (resample_fused.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RESAMPLE_FUSED_H
 #define GI_KERNELS_CUDA_RESAMPLE_FUSED_H

@@ -2,9 +2,9 @@
  * filter evaluated at every R-th pixel.
  *
  * A block owns a strip of source samples and a band of rows, and moves down the band, R source rows
- * per step. A thread owns OWN neighbouring samples. Columns: each source row is added to K = TAPS /
- * R partial sums, which stay in registers. Rows: a finished row of column sums goes to shared
- * memory, where each thread computes PIX neighbouring pixels.
+ * per step. A thread owns OWN neighbouring samples. Columns: each source row is added to K =
+ * TAPS / R partial sums, which stay in registers. Rows: a finished row of column sums goes to
+ * shared memory, where each thread computes PIX neighbouring pixels.
  *
  *     source: OWN samples per thread           shared memory: two rows of column sums
  *     +-----+-----+-----+- ... -+-----+       +----------------------------+
@@ -17,8 +17,9 @@
  *
  * Phases of a step: compute columns, load (AHEAD steps ahead), exchange, compute rows, store.
  *
- * Results near the ends have weights of their own. Further blocks compute them and come last, when
- * multiprocessors become free: rows at the top and bottom by strips, all others one by one.
+ * Results near the ends have weights of their own. Further blocks, which come last, when
+ * multiprocessors become free, compute them: rows at the top and bottom by strips, all others one
+ * by one.
  *
  * Example: R = 2, TAPS = 8, gray. K = 4 sums of OWN = 8 samples; PIX = 4 pixels read a window of 14
  * sums in CHUNKS = 4 chunks; 96 threads, of which HALO = 2 own no pixels, compute 376 pixels of a
@@ -34,31 +35,31 @@ template <int TAPS> struct ratio_args {
     struct gi_image dst, src;
     float column[TAPS], along[TAPS]; /* inner weights, scaled for raw samples */
     int strips, strip_pixels, bands;
-    int end_rows;        /* rows at the ends that are computed by strips */
-    struct border alone; /* rows that are computed one by one instead */
-    int x0;              /* start of the first strip: the first inner pixel or some pixels before */
+    int end_rows;        /* rows at the top and bottom that are computed by strips */
+    struct border alone; /* results that are computed one by one */
+    int x0;              /* start of the first strip: at or before the first inner pixel */
     bool whole;          /* words may be stored */
-    float raw;           /* a power of two: the factor from sums of columns to raw sums */
+    float raw;           /* factor from column sums to raw sums, a power of 2 */
     struct ends<TAPS, 1> row, col;
 };
 
 template <int R, int TAPS, int C> struct shape {
     enum {
         K = TAPS / R,
-        /* Samples of a row per thread: 4 pixels of RGB if there are few partial sums. */
+        /* Samples of a row per thread; with few partial sums 4 pixels of RGB. */
         OWN = C == 3 && K <= 2 ? 12 : 8,
         WORDS = OWN / 4,
         PIX = C == 1 ? (R == 2   ? 4
                         : R == 4 ? 2
                                  : 1)
                      : (C == 3 && R == 2 ? 2 : 1),
-        LEAD = (TAPS - R) / 2 * C,           /* samples in front of a window's own pixels */
+        LEAD = (TAPS - R) / 2 * C,           /* samples of a window before its own pixels */
         SHIFT = (OWN - LEAD % OWN) % OWN,    /* samples from a strip's start to its first window */
         WINDOW = (TAPS + (PIX - 1) * R) * C, /* samples under PIX pixels */
         STEP = PIX * R * C,
         SKIP = SHIFT % 4,
         CHUNKS = (SKIP + WINDOW + 3) / 4,  /* of 4 floats, from chunk SHIFT / 4 on */
-        SPLIT = C == 1,                    /* even chunks first: free of bank conflicts */
+        SPLIT = C == 1,                    /* even chunks are stored first: no bank conflicts */
         AHEAD = R == 2 ? 2 : 1,            /* steps of R rows that are loaded ahead */
         GROUP = 8 / R > PIX ? 8 / R : PIX, /* pixels: strips begin at multiples of it */
         HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads without pixels */
@@ -68,7 +69,7 @@ template <int R, int TAPS, int C> struct shape {
 
 /* ---- the inner results ---- */
 
-/* Adds row r of R to the partial sums from number `oldest` on; tap 0 begins a new sum. */
+/* Adds row r of R to the partial sums from sum `oldest` on; tap 0 begins a new sum. */
 template <int R, int TAPS, int K, int OWN>
 static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&done)[K][OWN],
                                                const float *weights, const unsigned *words, int r,
@@ -100,7 +101,7 @@ static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&don
     }
 }
 
-/* Loads a thread's samples of a row; the first `there` words are in memory. */
+/* Loads a thread's samples of a row, of which the first `there` words exist. */
 template <int WORDS>
 static __device__ __forceinline__ void fetch(unsigned (&words)[WORDS], const char *p, int there)
 {
@@ -133,7 +134,7 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
         v[4 * j + 3] = four.w;
     }
 #pragma unroll
-    for (int t = 0; t < TAPS; t++) /* the chains of fmaf are independent of each other */
+    for (int t = 0; t < TAPS; t++) /* chains of fmaf that do not wait for each other */
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK)
@@ -146,7 +147,7 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
         f[i] = __fadd_rn(first[i], f[i]);
 }
 
-/* Stores samples f[begin] to f[end - 1]; `whole`: as words if possible. */
+/* Stores samples f[begin] to f[end - 1], by words if `whole` and possible. */
 template <int N>
 static __device__ __forceinline__ void store(uint8_t *out, const float *f, int begin, int end,
                                              bool whole)
@@ -168,11 +169,11 @@ static __device__ __forceinline__ void store(uint8_t *out, const float *f, int b
 
 /* A thread's part of a strip. */
 struct part {
-    int x, begin, end; /* first pixel; range of its samples that are inner */
+    int x, begin, end; /* first pixel; its samples begin to end - 1 are inner results */
     bool mine;         /* whether it has any pixels */
     long long at;      /* byte offset of its samples in a row */
     int there;         /* words of them that are in memory */
-    int put, get;      /* its chunks in a row of sums; those of its first pixel's window */
+    int put, get;      /* its first chunk of column sums; first chunk of its first window */
 };
 
 template <int R, int TAPS, int C>
@@ -206,7 +207,7 @@ static __device__ __forceinline__ void put_sums(float4 *put,
             make_float4(f[4 * j], f[4 * j + 1], f[4 * j + 2], f[4 * j + 3]);
 }
 
-/* State of a thread: partial sums, of which number 0 is the oldest, and the rows loaded ahead. */
+/* State of a thread: partial sums, the oldest one first, and rows that are loaded ahead. */
 template <int R, int TAPS, int C> struct sliding_sums {
     typedef shape<R, TAPS, C> s;
     float sum[s::K][s::OWN], done[s::K][s::OWN];
@@ -214,7 +215,7 @@ template <int R, int TAPS, int C> struct sliding_sums {
     const char *next; /* next row to load */
 };
 
-/* Adds R rows to the sums; `more`: loads as many. */
+/* Adds R rows to the sums; with `more` loads R further rows. */
 template <int R, int TAPS, int C>
 static __device__ __forceinline__ void take_rows(struct sliding_sums<R, TAPS, C> &m,
                                                  const struct ratio_args<TAPS> &args, int there,
@@ -278,7 +279,7 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     }
 }
 
-/* One row near the top or the bottom, with weights of its own: the results that are inner in x. */
+/* Computes a row near the top or bottom, with its own weights, where results are inner in x. */
 template <int R, int TAPS, int C>
 static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, float4 *shared)
 {
@@ -332,7 +333,7 @@ static __global__ void __launch_bounds__(shape<R, TAPS, C>::THREADS)
 
 /* ---- launcher ---- */
 
-/* Returns whether results are divided by a power of two, or not at all. */
+/* Returns whether results are not divided, or divided by a power of 2. */
 static bool halves(const struct gi_resample *spec)
 {
     const struct gi_resample_side *row = &spec->row, *col = &spec->col;

@@ -1,5 +1,6 @@
-/* Ignores transparent pixels in min/max and rank filters: replaces them by a value that is never
- * picked, and restores them afterwards. One thread per pixel column visits every gridDim.y-th row.
+/* Makes min/max and rank filters ignore transparent pixels: before the filter, replaces them by a
+ * value that is never picked; after it, restores them. One thread per pixel column visits every
+ * gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/morphology.h"
@@ -18,7 +19,7 @@ static __device__ __forceinline__ pixel<T, CHANNELS> *pixel_at(const struct gi_i
     return (pixel<T, CHANNELS> *)((char *)image.data + (size_t)y * image.stride) + x;
 }
 
-/* `picked` has no data in the first step, which hides pixels. */
+/* If `picked` has no data, this is the step before the filter. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(TRANSPARENT_THREADS)
     transparent_pixels(struct gi_image dst, struct gi_image src, struct gi_image picked, T hidden,

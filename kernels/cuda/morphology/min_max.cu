@@ -1,6 +1,6 @@
-/* Min/max filter: fallback for rectangles that the single-pass kernels do not accept, and the table
- * of implementations. Van Herk/Gil-Werman, vertical pass first (backward minima are kept in dst),
- * then horizontally by doubling in scratch memory.
+/* Min/max filter: two-pass fallback for rectangles that the single-pass kernels do not accept, and
+ * the table of implementations. The vertical pass is van Herk/Gil-Werman, with backward minima in
+ * dst. The horizontal pass doubles runs in scratch memory.
  *
  * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
  * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median,
@@ -11,7 +11,7 @@
 
 enum {
     THREADS = 256,
-    SCRATCH_NBYTES = 8 << 20, /* per scratch image: two of them stay in the L2 cache */
+    SCRATCH_NBYTES = 8 << 20, /* bytes per scratch image: two of them stay in the L2 cache */
     ROWS_MAX = 32768,         /* of a grid */
 };
 
@@ -23,7 +23,7 @@ struct passes_args {
     bool keep_alpha;
 };
 
-/* Key of a word of row p; `value` outside the image. */
+/* Returns the key of a word of row p; `value` if the row is outside the image. */
 template <typename T>
 static __device__ __forceinline__ unsigned word_at(const struct passes_args *args, size_t word,
                                                    long long p, unsigned value)
@@ -48,9 +48,9 @@ static __device__ unsigned border_word(const struct passes_args *args, size_t wo
     return v ^ args->turn;
 }
 
-/* Vertical pass. A thread computes one word of as many rows as the structuring element is high (a
- * group): row i is the minimum of the group's source rows from i on and of those of the next group
- * before i. */
+/* Vertical pass. The rows are divided into groups of as many rows as the structuring element is
+ * high. A thread computes one word of all rows of a group: row i is the minimum of the group's
+ * source rows from i on and of the next group's rows before i. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     min_max_down(const __grid_constant__ struct passes_args args, int words)
@@ -81,8 +81,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Copies rows y0 and on of min_max_down()'s result to scratch, with the halo columns at both
- * sides. */
+/* Copies rows y0 and following of min_max_down()'s result to scratch memory, with halo columns on
+ * both sides. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     min_max_spread(const __grid_constant__ struct passes_args args, T *to, size_t pitch, int y0,

@@ -1,13 +1,13 @@
-/* Min/max filters (erosion and dilation): samples as unsigned keys whose minimum is wanted, shared
- * by all implementations.
+/* Min/max filters (erosion and dilation): all implementations compute minima of unsigned keys.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MIN_MAX_CUH
 #define GI_KERNELS_CUDA_MIN_MAX_CUH
 
 #include "kernels/cuda/convolution/box.cuh"
 
-/* A maximum is the complement of the minimum of the complements. Floats become integers of the same
- * order, NaN becomes the smallest key. `turn`: all ones for a maximum, 0 for a minimum. */
+/* Returns the key of a sample. Floats become integers of the same order, with NaN as the smallest
+ * key. `turn` is all ones for a maximum, because it is the complement of the minimum of
+ * complements; it is 0 for a minimum. */
 static __device__ __forceinline__ unsigned min_max_key(unsigned bits, unsigned turn)
 {
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0 : gi_float_key(bits) ^ turn;
@@ -18,8 +18,8 @@ static __device__ __forceinline__ unsigned min_max_bits(unsigned key, unsigned t
     return key == 0 ? 0x7fc00000u : gi_float_key_bits(key ^ turn);
 }
 
-/* Minimum of each of the samples of T in two words. Bytes are compared as the upper bytes of 16-bit
- * halves; the byte below does not change which upper byte results. */
+/* Returns the minimum of each sample in two words. Bytes are compared as the upper bytes of 16-bit
+ * halves; the lower byte of a half does not change which upper byte is the result. */
 template <typename T> static __device__ __forceinline__ unsigned least(unsigned a, unsigned b)
 {
     if (sizeof(T) == 1)
@@ -27,14 +27,14 @@ template <typename T> static __device__ __forceinline__ unsigned least(unsigned 
     return sizeof(T) == 2 ? __vminu2(a, b) : min(a, b);
 }
 
-/* The border mode with values rounded to samples. */
+/* Returns the border mode, with its values rounded to samples. */
 static inline struct gi_border_spec min_max_border(const struct gi_image *src,
                                                    const struct gi_border_spec *border)
 {
     return src->type == GI_F32 ? *border : box_border(src, border);
 }
 
-/* The bits of word j that are alpha, in a run of words that begins with a pixel of PIXEL bytes. */
+/* Returns the bits of word j that are alpha, in words that begin with a pixel of PIXEL bytes. */
 template <typename T, int PIXEL> static __device__ __forceinline__ unsigned alpha_bits(int j)
 {
     unsigned bits = 0;
@@ -44,7 +44,7 @@ template <typename T, int PIXEL> static __device__ __forceinline__ unsigned alph
     return bits;
 }
 
-/* Stores a 16-byte chunk to row y, at most n samples of it (the rest of the image row). */
+/* Stores at most n samples (the rest of the image row) of a 16-byte chunk to row y. */
 template <typename T>
 static __device__ __forceinline__ void min_max_put(const struct target *dst, const unsigned *words,
                                                    int sample, int y, int n)

@@ -36,7 +36,7 @@ struct near_args {
 
 template <typename T, int PIXEL> struct near_of {
     enum {
-        PARTS = sizeof(T) == 1 ? 2 : 1, /* bytes: two parts, in the upper bytes of halves */
+        PARTS = sizeof(T) == 1 ? 2 : 1, /* bytes are in two parts: the upper bytes of halves */
         SIDE = (PIXEL + 3) / 4,         /* words of a neighbour */
         ALL = WORDS + SIDE,
         UNIT = 16 / (int)sizeof(T),
@@ -66,8 +66,8 @@ static __device__ __forceinline__ unsigned join(const unsigned (*parts)[N], int 
                           : parts[0][j];
 }
 
-/* A thread's chunks, and for the first and last lane the chunk beside the strip, whose words are
- * `side` bytes from its start. */
+/* A thread's two chunks. The first and the last lane also have the chunk beside the strip; the
+ * words of the halo begin `side` bytes into it. */
 struct near_chunks {
     struct box_chunk own[2], beside;
     int side;
@@ -85,8 +85,8 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
         words[WORDS + j] = p[j];
 }
 
-/* The words before and after part p of the strip: the last SIDE words of the neighbour's `lasts`
- * and the first SIDE words of the neighbour's `firsts`. */
+/* Gets the words before and after part p of the strip: the last SIDE words of `lasts` of the lane
+ * on the left, and the first SIDE words of `firsts` of the lane on the right. */
 template <int SIDE>
 static __device__ __forceinline__ void
 neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsigned *firsts, int p)
@@ -103,8 +103,8 @@ neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsig
     }
 }
 
-/* Minimum of three neighbouring pixels, PIXEL bytes apart, in part p of a strip, from the WORDS +
- * SIDE words of each thread. */
+/* Computes the minimum of three neighbouring pixels, PIXEL bytes apart, in part p of a strip, from
+ * the WORDS + SIDE words of each thread. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void
 pick_along(unsigned *out, const unsigned (&down)[near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
@@ -135,8 +135,8 @@ pick_along(unsigned *out, const unsigned (&down)[near_of<T, PIXEL>::PARTS][near_
     }
 }
 
-/* The same for 8-bit gray. An even byte is between the odd bytes of the previous half and of its
- * own; an odd byte is between the even bytes of its own half and of the next. */
+/* The same for 8-bit gray. The neighbours of an even byte are odd bytes: of the previous half and
+ * of its own half. Those of an odd byte are even bytes: of its own half and of the next. */
 template <>
 __device__ __forceinline__ void pick_along<uint8_t, 1>(unsigned *out,
                                                        const unsigned (&down)[2][WORDS + 1], int p)
@@ -184,7 +184,7 @@ static __device__ __forceinline__ void near_store(unsigned *words, const struct 
     }
 }
 
-/* The words of a row as parts, keys whose minimum is wanted. */
+/* Splits the words of a row into parts, as keys whose minimum is computed. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void
 near_parts(unsigned (&parts)[near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
@@ -200,8 +200,8 @@ near_parts(unsigned (&parts)[near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
     }
 }
 
-/* One row further down: `fresh` is the row below the two in `last`; `words` becomes the result of
- * the middle row. */
+/* Moves one row down. `fresh` is the row below the two rows in `last`; `words` becomes the result
+ * of the row in the middle. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void
 near_step(unsigned *words, const unsigned *fresh,

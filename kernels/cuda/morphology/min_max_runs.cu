@@ -11,12 +11,12 @@ struct runs_args {
     struct target dst;
     unsigned turn; /* all ones for a maximum */
     bool keep_alpha;
-    int left, right; /* pixels that the structuring element extends to the sides */
+    int left, right; /* pixels of the structuring element left and right of (x, y) */
     int n;
     struct gi_footprint_run runs[GI_RUNS_MAX];
 };
 
-/* Key whose minimum is wanted, and the sample of a key. */
+/* number_of() returns the key of a sample, for minima; sample_of() the sample of a key. */
 template <typename T> static __device__ __forceinline__ unsigned number_of(T v, unsigned turn)
 {
     if (sizeof(T) == 4)
@@ -31,7 +31,7 @@ template <typename T> static __device__ __forceinline__ T picked(unsigned number
     return (T)(number ^ turn);
 }
 
-/* Minimum of a run of n pixels from x on in a row of samples; some may be outside the image. */
+/* Returns the minimum of n pixels of a row from x on; some may be outside the image. */
 template <typename T>
 static __device__ __forceinline__ unsigned least_of(const struct runs_args &args, const T *row,
                                                     int x, int n, int c, bool inside)

@@ -1,6 +1,6 @@
 /* Min/max filter with any rectangular structuring element whose rows fit in shared memory.
  * Vertical: van Herk/Gil-Werman, in groups of as many rows as the element is high. Horizontal:
- * doubling, where the minimum of 2m pixels is that of two minima of m pixels. Sources: see
+ * doubling (the minimum of 2m pixels is the minimum of two minima of m pixels). Sources: see
  * min_max.cu.
  *
  * A block owns a strip of columns, including the halo, and a band of rows, and moves down the band;
@@ -15,14 +15,15 @@
  *       |          line x 2             |   column minimum = min(ring[slot], below)
  *       +------+------------------+-----+
  *
- * Exchange along the row: doubling within the thread's 32 bytes (its own and its neighbour's) in
- * registers, further through `line`, two rows of the block (double buffering).
+ * Exchange along the row: the first doublings, within 32 bytes (a thread's own and its
+ * neighbour's), are in registers, the others through `line`, two rows of the block (double
+ * buffering).
  *
  * Phases of a step: load (AHEAD rows in flight), compute columns, exchange, store.
  *
- * Example: 31 x 31, 8-bit gray: doubling in registers up to 16 pixels, then the result is the
- * minimum of two overlapping ranges of 16 pixels. 128 threads need 128 * 16 * (31 + 2) = 67584
- * bytes. SPDX-License-Identifier: MIT */
+ * Example: 31 x 31, 8-bit gray: doubling in registers up to 16 pixels; the result is the minimum of
+ * two overlapping ranges of 16 pixels. 128 threads need 128 * 16 * (31 + 2) = 67584
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/morphology/min_max.cuh"
 #include "kernels/morphology.h"
@@ -33,21 +34,20 @@ struct strips_args {
     struct box_rows rows;
     struct target dst;
     int width, height, anchor_y;
-    int reach;          /* bytes from the element's first pixel to its anchor */
-    int before, across; /* halo chunks on the left; output chunks per block */
+    int reach;          /* bytes between the first pixel of the element and its anchor */
+    int before, across; /* chunks: halo on the left of a block; results of a block */
     int band;           /* rows per block */
     unsigned turn;
     bool keep_alpha;
 };
 
-/* The number of columns that are computed in registers: the N - 1 pixels after a thread's bytes
- * must be in its neighbour's bytes. */
+/* Maximum run of pixels whose minimum is computed in registers: the N - 1 pixels after a thread's
+ * bytes must be in its neighbour's bytes. */
 template <int PIXEL> struct near_columns {
     enum { N = 15 * PIXEL <= NBYTES ? 16 : 7 * PIXEL <= NBYTES ? 8 : 3 * PIXEL <= NBYTES ? 4 : 2 };
 };
 
-/* Returns word at / 4 of the bytes from byte `at` on; beyond the eighth word the result is
- * undefined. */
+/* Returns the word at byte `at` of eight words; undefined beyond the eighth word. */
 static __device__ __forceinline__ unsigned bytes_at(const unsigned *words, int at)
 {
     int word = at / 4 < 7 ? at / 4 : 7, next = word < 7 ? word + 1 : 7;
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void line_sync(void)
         __syncwarp();
 }
 
-/* The 16 bytes at a distance of `offset` bytes from a thread's own. */
+/* Reads the 16 bytes that are `offset` bytes from a thread's own. */
 static __device__ __forceinline__ void line_read(unsigned *words, const uint4 *line, int offset)
 {
     int first = (int)threadIdx.x + (offset >> 4), last = (int)blockDim.x - 1;
@@ -100,8 +100,8 @@ template <typename T> static __device__ __forceinline__ uint4 least_of(uint4 a, 
                       least<T>(a.w, b.w));
 }
 
-/* words: the minimum of `width` pixels each; the element begins `reach` bytes before it.
- * `line`: two rows of the block in shared memory, *which is the index of the next one. */
+/* Replaces `words` by minima of `width` pixels; the element begins `reach` bytes before each pixel.
+ * `line` is two rows of the block in shared memory, of which *which is used next. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void least_along(unsigned *words, const struct strips_args *args,
                                                    uint4 *line, int *which)
@@ -139,7 +139,7 @@ static __device__ __forceinline__ void least_along(unsigned *words, const struct
         words[j] = least<T>(first[j], last[j]);
 }
 
-/* Stores a thread's words of row y, at most n samples of them (the rest of the image row). */
+/* Stores at most n samples (the rest of the image row) of a thread's words to row y. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void strips_store(unsigned *words, const struct strips_args *args,
                                                     struct box_chunk chunk, int y, int n)
@@ -175,8 +175,8 @@ template <typename T> static __device__ __forceinline__ uint4 strips_keys(uint4 
     return make_uint4(v.x ^ turn, v.y ^ turn, v.z ^ turn, v.w ^ turn);
 }
 
-/* Backward minima: each row of the ring buffer becomes the minimum of itself and all rows after
- * it. */
+/* Computes backward minima: a row of the ring buffer becomes the minimum of itself and later
+ * rows. */
 template <typename T>
 static __device__ __forceinline__ void ring_close(uint4 *ring, int height, int n)
 {
@@ -212,7 +212,7 @@ static __global__ void __launch_bounds__(MOST_THREADS)
         for (int i = 0; i < AHEAD; i++) {
             if (step + i == steps)
                 return;
-            /* Load: keys of this row; start loading the row AHEAD rows further down. */
+            /* Load: keys of this row; start to load the row that is AHEAD rows further down. */
             uint4 fresh = strips_keys<T>(next[i], args.turn);
             next[i] = strips_load<T>(&args, chunk, top + step + i + AHEAD);
             if (step + i >= height) {
@@ -235,8 +235,8 @@ static __global__ void __launch_bounds__(MOST_THREADS)
         }
 }
 
-/* Divides the work: all of `args` except the images. Returns the threads per block, 0 if shared
- * memory holds too few of them. */
+/* Divides the work: fills all of `args` except the images. Returns the threads per block; 0: a
+ * block with this much shared memory would be too small. */
 static int divide(struct strips_args *args, const struct gi_cuda_queue *cu,
                   const struct gi_image *src, const struct gi_min_max *spec)
 {

@@ -1,6 +1,6 @@
-/* Rolling ball (background subtraction): one thread per sample visits all samples under the ball
- * and takes the minimum of sample plus height of the ball; erosion with a non-flat structuring
- * element.
+/* Rolling ball (background subtraction), an erosion with a non-flat structuring element: one thread
+ * per sample visits all samples under the ball and takes the minimum of sample + height of the
+ * ball.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/morphology.h"
@@ -16,8 +16,8 @@ struct rolling_ball_args {
     int16_t reach[GI_ROLLING_BALL_MAX + 1]; /* half width of row |j| of the ball */
 };
 
-/* Minimum of `best` and of row y under the ball, for channel c of pixel x; `away` is the row's
- * distance. */
+/* Returns the minimum of `best` and of row y under the ball, for channel c at pixel x; `away` is
+ * the distance of the row. */
 template <typename T>
 static __device__ __forceinline__ float roll(const struct rolling_ball_args &args, float best,
                                              int x, int c, int y, int away)

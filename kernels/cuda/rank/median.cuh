@@ -1,4 +1,4 @@
-/* Median and rank filters: arguments, and samples as unsigned keys of the same order.
+/* Median and rank filters: arguments, and unsigned keys that are ordered like the samples.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MEDIAN_CUH
 #define GI_KERNELS_CUDA_MEDIAN_CUH
@@ -11,9 +11,9 @@ struct median_args {
     struct source src; /* border values are samples */
     struct target dst;
     int width, height; /* of the window */
-    unsigned rank;     /* index in the window's samples in ascending order */
+    unsigned rank;     /* index of the result among the samples in ascending order */
     bool keep_alpha;
-    bool hides; /* samples whose alpha is not > 0 are ignored */
+    bool hides; /* ignore samples of pixels whose alpha is not > 0 */
     double percent;
 };
 
@@ -32,7 +32,7 @@ static inline struct median_args median_args_of(struct gi_image *dst, const stru
             spec->percent};
 }
 
-/* A key that orders as the sample does, with NaN above all, and the sample of a key. */
+/* key_of() returns a key ordered as the sample, with NaN above all; sample_of() inverts it. */
 template <typename T> static __device__ __forceinline__ unsigned key_of(T v)
 {
     if (sizeof(T) < 4)
@@ -41,7 +41,7 @@ template <typename T> static __device__ __forceinline__ unsigned key_of(T v)
     return (bits & 0x7fffffffu) > 0x7f800000u ? ~0u : gi_float_key(bits);
 }
 
-/* The key of an ignored sample, which no sample has. */
+/* Returns the key of an ignored sample, which no other sample has. */
 template <typename T> static __device__ __forceinline__ unsigned no_key()
 {
     return sizeof(T) < 4 ? ~0u : 0;
@@ -54,7 +54,7 @@ template <typename T> static __device__ __forceinline__ T sample_of(unsigned key
     return (T)__uint_as_float(key == ~0u ? 0x7fc00000u : gi_float_key_bits(key));
 }
 
-/* The sample of channel c of the pixel (x, y), which may be outside the image. */
+/* Returns the sample of channel c of pixel (x, y), which may be outside the image. */
 template <typename T>
 static __device__ __noinline__ T value_at(const struct median_args *args, int x, int y, int c)
 {

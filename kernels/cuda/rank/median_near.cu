@@ -1,6 +1,6 @@
-/* Median of 3 x 3 bytes in registers: sort the columns, then the median of the maximum of the
- * minima, the median of the medians and the minimum of the maxima: J. Smith, "Implementing median
- * filters in XC4000E FPGAs", Xcell 23, 1996.
+/* Median of 3 x 3 bytes in registers. The three columns are sorted; the result is the median of
+ * three numbers: the maximum of the minima, the median of the medians, and the minimum of the
+ * maxima. J. Smith, "Implementing median filters in XC4000E FPGAs", Xcell 23, 1996.
  *
  * A warp owns a strip of 512 bytes and moves down a band of rows, two rows of the result per step.
  * A thread owns 16 bytes, with AHEAD rows in flight in registers; neighbouring columns come by warp
@@ -19,8 +19,8 @@ struct near_args {
     bool keep_alpha;
 };
 
-/* A thread's chunk, and for the first and last lane the chunk beside the strip, whose word is
- * `side` bytes from its start (0 for other lanes). */
+/* A thread's chunk. The first and the last lane also have the chunk beside the strip; the word of
+ * the halo is `side` bytes into it (0 for other lanes). */
 struct near_chunks {
     struct box_chunk own, beside;
     int side;
@@ -33,19 +33,19 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
     words[WORDS] = *(const unsigned *)(chunk_row(rows, chunks->beside, y) + chunks->side);
 }
 
-/* The first and third byte of a word, or the second and fourth, as upper bytes of its halves; the
- * byte below does not change which upper byte results. */
+/* Returns two bytes of a word (0 and 2, or 1 and 3) as the upper bytes of its halves; the lower
+ * byte of a half does not change which upper byte is the result. */
 static __device__ __forceinline__ unsigned part_of(unsigned word, int i)
 {
     return i ? word : word << 8;
 }
 
-/* Sorted columns of three rows: minima, medians and maxima, by parts. */
+/* Columns of three samples, sorted: minima, medians and maxima, in two parts. */
 struct near_sorted {
     unsigned v[3][2][ALL];
 };
 
-/* Sorts the columns of the rows `a` and `b` with `first`, and of the same with `second`. */
+/* Sorts the columns of rows `a`, `b`, `first`, and the columns of rows `a`, `b`, `second`. */
 static __device__ __forceinline__ void near_sort(struct near_sorted *out, const unsigned *a,
                                                  const unsigned *b, const unsigned *first,
                                                  const unsigned *second)
@@ -66,7 +66,7 @@ static __device__ __forceinline__ void near_sort(struct near_sorted *out, const 
         }
 }
 
-/* Two columns combined: the larger minimum, both medians in order, the smaller maximum. */
+/* Two sorted columns combined: the larger minimum, both medians in order, the smaller maximum. */
 struct near_two {
     unsigned least, low, high, most;
 };
@@ -76,7 +76,7 @@ static __device__ __forceinline__ struct near_two two_of(const unsigned *x, cons
     return {__vmaxu2(x[0], y[0]), __vminu2(x[1], y[1]), __vmaxu2(x[1], y[1]), __vminu2(x[2], y[2])};
 }
 
-/* The median of two columns and a third one. */
+/* Returns the median of the nine samples of two columns and a third column z. */
 static __device__ __forceinline__ unsigned median_of(struct near_two two, const unsigned *z)
 {
     unsigned least = __vmaxu2(two.least, z[0]), most = __vminu2(two.most, z[2]);
@@ -84,8 +84,8 @@ static __device__ __forceinline__ unsigned median_of(struct near_two two, const 
     return __vmaxu2(__vminu2(least, most), __vminu2(__vmaxu2(least, most), middle));
 }
 
-/* Part i of the samples at distance `by` from those of word j of `all`, which has one word in
- * front. */
+/* Returns part i of the samples that are `by` samples from those of word j. `all` begins one word
+ * before word 0. */
 static __device__ __forceinline__ unsigned shifted(const unsigned (*all)[WORDS + 2], int j, int i,
                                                    int by)
 {

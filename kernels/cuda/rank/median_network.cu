@@ -1,9 +1,9 @@
 /* Median of 3 x 3, 5 x 5 and 7 x 7 samples with separable sorting networks: A. Adams, "Fast median
  * filters using separable sorting networks", ACM TOG 40(4), 2021.
  *
- * A block owns about THREADS * ACROSS pixels of ROWS rows. Shared memory holds the tile, one word
- * per sample, or (PAIRS) two samples of 8 or 16 bits per word, from rows that are STEPS apart,
- * which packed comparisons process together. A thread moves down ACROSS neighbouring columns, two
+ * A block owns about THREADS * ACROSS pixels of ROWS rows. Shared memory holds the tile with one
+ * sample per word. With PAIRS a word holds two samples of 8 or 16 bits, from rows that are STEPS
+ * apart, and packed comparisons process both. A thread moves down ACROSS neighbouring columns, two
  * result rows per step.
  *
  *     K = 5     sorted rows in registers
@@ -14,14 +14,14 @@
  *     y + 2   } with next[0]            }
  *     y + 3     next[1]         --------------------------------  select(): median of row y + 1
  *
- * In each step next[] are the two rows that are new, each sorted; carry is next[1] of the step
- * before; pairs[] are the merged rows that the windows of both result rows contain; single[] are
- * the sorted rows y - HALF, y - HALF + 2 and so on, of which single[0] is only in the window of row
- * y, as next[1] is only in that of row y + 1.
+ * In each step next[] are the two new rows, sorted, and carry is next[1] of the step before.
+ * pairs[] are the merged rows that are in the windows of both result rows. single[] are the sorted
+ * rows y - HALF, y - HALF + 2 and so on; single[0] is only in the window of row y, and next[1] only
+ * in that of row y + 1.
  *
- * Each row of a window is sorted once for all windows that contain it; rows are merged in pairs
- * (Batcher), and the K - 1 common rows of two windows once for both. SKEW staggers words for
- * conflict-free reads by threads that are ACROSS columns apart.
+ * Each row of a window is sorted once for all windows that contain it. Rows are merged in pairs
+ * (Batcher); the K - 1 common rows of two windows are merged once for both. SKEW staggers words, so
+ * that threads that are ACROSS columns apart read without bank conflicts.
  *
  * Phases: load (stage the tile), compute (sort, merge, select), store.
  *
@@ -46,7 +46,7 @@ template <bool PAIRS, int K> struct network {
     };
 };
 
-/* Position of sample i of a row: threads that are ACROSS apart are free of bank conflicts. */
+/* Returns the word of sample i of a row; SKEW: threads ACROSS samples apart do not share banks. */
 template <bool SKEW> static __device__ __host__ __forceinline__ int place(int i)
 {
     return SKEW ? i + (i >> 5) : i;
@@ -62,7 +62,7 @@ template <bool PAIRS> static __device__ __forceinline__ unsigned greater(unsigne
     return PAIRS ? __vmaxu2(a, b) : max(a, b);
 }
 
-/* out[0 .. M + N - 1]: the merged sorted lists a and b, whose elements are BY apart. K. Batcher's
+/* Merges the sorted lists a and b, of M and N elements that are BY apart, into `out`. K. Batcher's
  * odd-even merge for any two lengths: D. Knuth, "The Art of Computer Programming" 3, 5.3.4. */
 template <bool PAIRS, int M, int N, int BY = 1>
 static __device__ __forceinline__ void merge(unsigned *out, const unsigned *a, const unsigned *b)
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void insert(unsigned *out, const unsigned *sor
     out[N] = greater<PAIRS>(sorted[N - 1], v);
 }
 
-/* One row of the windows of a thread's pixels, each sorted, from ACROSS + K - 1 words. */
+/* Sorts one row of each window of a thread's pixels, from ACROSS + K - 1 words. */
 template <bool PAIRS, int K, int ACROSS>
 static __device__ __forceinline__ void sort_row(unsigned (*out)[K], const unsigned *words)
 {
@@ -135,8 +135,7 @@ static __device__ __forceinline__ void sort_row(unsigned (*out)[K], const unsign
     }
 }
 
-/* The K + 1 samples of K - 1 rows, given as sorted pairs of rows, that can be the median of K
- * rows. */
+/* Finds the K + 1 samples of K - 1 rows (sorted pairs of rows) that can be the median of K rows. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ void middle(unsigned *out, const unsigned (*pairs)[2 * K])
 {
@@ -150,7 +149,7 @@ static __device__ __forceinline__ void middle(unsigned *out, const unsigned (*pa
 #pragma unroll
         for (int i = 0; i <= K; i++)
             out[i] = all[i + 7];
-    } else { /* the median is the 25th of 49: not among the first or last three of 28 */
+    } else { /* median = 25th of 49: not one of the first or last 3 of 28 */
         unsigned four[28];
         merge<PAIRS, 14, 14>(four, pairs[0], pairs[1]);
         merge<PAIRS, 22, 14>(all, four + 3, pairs[2]);
@@ -160,7 +159,7 @@ static __device__ __forceinline__ void middle(unsigned *out, const unsigned (*pa
     }
 }
 
-/* The median of K + 1 and K samples, both sorted. */
+/* Returns the median of K + 1 and K samples, both sorted. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ unsigned select(const unsigned *a, const unsigned *b)
 {
@@ -181,7 +180,7 @@ template <typename T> static __device__ __forceinline__ uint4 load_four(const ch
     return *(const uint4 *)from;
 }
 
-/* Loads the samples from `sample` on in row y, any of which may be outside the image. */
+/* Loads four samples of row y, from `sample` on; some may be outside the image. */
 template <typename T>
 static __device__ __noinline__ uint4 load_outside(const struct median_args *args, int sample, int y)
 {
@@ -198,8 +197,8 @@ static __device__ __noinline__ uint4 load_outside(const struct median_args *args
     return words;
 }
 
-/* The words to compare for four samples of row a and, if PAIRS, of row b. A byte is duplicated in
- * its half word, which keeps the order and takes one instruction. */
+/* Returns the words for four samples of row a and, with PAIRS, of row b. A byte is repeated in its
+ * half word, which keeps the order and takes one instruction. */
 template <typename T, bool PAIRS> static __device__ __forceinline__ uint4 words_of(uint4 a, uint4 b)
 {
     if constexpr (sizeof(T) == 4)
@@ -219,8 +218,8 @@ template <typename T, bool PAIRS> static __device__ __forceinline__ uint4 words_
 /* The tile of a block in shared memory. */
 struct tile {
     unsigned *words;
-    int quads, pitch; /* groups of four samples per row; words per row */
-    int rows, steps;  /* rows of words; distance of the rows that share a word */
+    int quads, pitch; /* groups of four samples in a row; words of a row */
+    int rows, steps;  /* rows of words; rows between the two samples of a word */
     bool skew;
 };
 
@@ -233,7 +232,7 @@ static __device__ __forceinline__ void put_four(const struct tile *tile, int r, 
         *(uint4 *)at = v;
 }
 
-/* Stages the tile from sample `first` of row y on, completely inside the image. */
+/* Stages a tile that is completely inside the image, from sample `first` of row y on. */
 template <typename T, bool PAIRS>
 static __device__ __noinline__ void stage_inside(const struct tile *tile,
                                                  const struct median_args *args, int first, int y)
@@ -282,7 +281,7 @@ static __device__ __noinline__ void stage(const struct tile *tile, const struct 
     }
 }
 
-/* Stores `across` pixels of row y of the image and, if PAIRS, those of the row `steps` below. */
+/* Stores `across` pixels of row y of the image and, with PAIRS, of row y + steps. */
 template <bool PAIRS>
 static __device__ __noinline__ void put_each(const struct median_args *args, uint4 words,
                                              int across, int sample, int y, int steps)
@@ -334,7 +333,7 @@ static __device__ __forceinline__ void put(const struct median_args *args, const
     }
 }
 
-/* A thread's words in row r of the tile, sorted per window. */
+/* Loads a thread's words of row r of the tile, and sorts them for each window. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ void read_row(unsigned (*out)[K], const unsigned *const *columns,
                                                 int r, int pitch)
@@ -347,8 +346,8 @@ static __device__ __forceinline__ void read_row(unsigned (*out)[K], const unsign
     sort_row<PAIRS, K, network<PAIRS, K>::ACROSS>(out, words);
 }
 
-/* Moves down the tile, two rows per step. `single` are the rows y - HALF, y - HALF + 2 and so on,
- * `carry` is the row before those of the step, `pairs` are the merged rows from y - HALF + 1 on. */
+/* Moves down the tile, two rows per step. `single` are the sorted rows y - HALF, y - HALF + 2 and
+ * so on; `carry` is the row before the step's; `pairs` are merged rows from y - HALF + 1 on. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ void go_down(const unsigned *const *columns,
                                                const struct median_args *args, int sample, int y0,
@@ -416,7 +415,7 @@ static __global__ void __launch_bounds__(THREADS)
 #if GI_CUDA_ARCH >= 900
     constexpr bool THERE = true;
 #else
-    constexpr bool THERE = !PAIRS; /* not launched on GPUs without packed comparisons */
+    constexpr bool THERE = !PAIRS; /* without packed comparisons this kernel is not launched */
 #endif
     typedef network<PAIRS, K> N;
     extern __shared__ uint4 shared[];

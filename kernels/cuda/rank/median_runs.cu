@@ -1,5 +1,5 @@
-/* Rank filter with a structuring element of any shape: radix select, 8 bits per pass, from the
- * upper digit down; histograms are counted anew for every sample.
+/* Rank filter with a structuring element of any shape: radix select, 8 bits per pass, highest digit
+ * first. Histograms are counted again for every sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/rank/footprint_histogram.cuh"
 

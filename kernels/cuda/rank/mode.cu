@@ -1,6 +1,7 @@
 /* Mode filter (most frequent sample of a window). Rectangles use sliding histograms that move down
- * the columns; other structuring elements are counted anew for every sample. 8 bits: the fullest
- * bin. 16 bits: the histogram of the upper digits gives candidates, whose lower digits are counted.
+ * the columns; for other structuring elements every window is counted again. 8 bits: the result is
+ * the fullest bin. 16 bits: the histogram of the upper digits gives candidates, whose lower digits
+ * are counted.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/rank/footprint_histogram.cuh"
 
@@ -10,8 +11,8 @@ static __device__ __forceinline__ unsigned count_of(const unsigned *at, unsigned
     return NARROW ? at[bin / 2 * WARP] >> 16 * (bin & 1) & 0xffff : at[bin * WARP];
 }
 
-/* The first bin that contains more than *most samples; *most becomes their number. Returns `key` if
- * there is none. `digits` precede the bin's number in the key. */
+/* Returns the key of the first bin that contains more than *most samples, and sets *most to the
+ * count of the fullest bin; returns `key` if there is none. `digits`: upper digits of keys. */
 template <bool NARROW>
 static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned digits,
                                                    unsigned *most, unsigned key)
@@ -25,8 +26,8 @@ static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned 
     return key;
 }
 
-/* 16-bit samples: in the window whose first row is y, or with `runs` in the structuring element
- * around row y. */
+/* Returns the mode of 16-bit samples: in the window whose first row is y, or with `runs` in the
+ * structuring element around row y. */
 template <bool NARROW>
 static __device__ __forceinline__ unsigned fullest_pair(const struct strip *strip,
                                                         const unsigned *upper, unsigned *lower,

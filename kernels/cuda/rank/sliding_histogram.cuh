@@ -1,6 +1,7 @@
-/* Sliding histograms (Huang et al., see median.cu): every lane of a warp has a histogram of one
- * digit, 8 bits of its window's samples, in a shared-memory bank of its own, hence free of bank
- * conflicts. The rows that enter and leave are staged in shared memory for the whole warp.
+/* Sliding histograms (Huang et al., see median.cu). Every lane of a warp has a histogram of one
+ * digit (8 bits) of its window's samples, in a shared-memory bank of its own, hence free of bank
+ * conflicts. The rows that enter and leave the windows are staged in shared memory for the whole
+ * warp.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SLIDING_HISTOGRAM_CUH
 #define GI_KERNELS_CUDA_SLIDING_HISTOGRAM_CUH
@@ -10,13 +11,12 @@
 enum {
     BINS = 256,
     BLOCK = 8,       /* bins that are examined together */
-    CHUNK = 32,      /* columns of the window in shared memory at a time */
+    CHUNK = 32,      /* columns of windows that are staged in shared memory at a time */
     AHEAD = 8,       /* and in registers */
     ROWS_MAX = 32768 /* of a grid */
 };
 
-/* Histogram of one lane. NARROW: two 16-bit counts per word, for windows of fewer than 2^16
- * samples. */
+/* Histogram of one lane. NARROW: two 16-bit counts per word, for windows below 2^16 samples. */
 template <bool NARROW> struct bins {
     enum { WORDS = NARROW ? BINS / 2 : BINS, NBYTES = WORDS * WARP * 4 };
 
@@ -41,13 +41,14 @@ template <bool NARROW> struct bins {
     }
 };
 
-/* State of a search: the block of bins, and the number of samples in the bins before it. */
+/* State of a search: a block of bins, and the number of samples in the bins before that block. */
 struct place {
     int block;
     unsigned below;
 };
 
-/* Returns the bin that contains the sample of that rank; `rank` becomes the rank within the bin. */
+/* Returns the bin that contains the sample at index *rank in ascending order; *rank becomes its
+ * index within the bin. */
 template <bool NARROW>
 static __device__ __forceinline__ unsigned find(struct place *place, const unsigned *at,
                                                 unsigned *rank)
@@ -74,15 +75,14 @@ static __device__ __forceinline__ unsigned find(struct place *place, const unsig
 
 enum { SPAN = WARP + (CHUNK - 1) * GI_MAX_CHANNELS };
 
-/* The samples of a warp, neighbours in some columns and channels. */
+/* The samples of a warp: neighbouring samples of a row. */
 struct strip {
     const struct median_args *args;
     int first;         /* index in a row */
     unsigned *keys[2]; /* SPAN keys each, in shared memory */
 };
 
-/* Stages the keys of `n` columns of the windows, from their i-th on, in row y, which may be
- * outside. */
+/* Stages keys of row y, which may be outside: `n` columns of the windows, from column i on. */
 template <typename T>
 static __device__ __forceinline__ void stage(unsigned *keys, const struct strip *strip, int y,
                                              int i, int n)
@@ -117,8 +117,7 @@ static __device__ __forceinline__ void stage(unsigned *keys, const struct strip 
     }
 }
 
-/* Adds row `in` to the histograms of the upper digits, and with `both` subtracts row `out` from
- * them. */
+/* Adds row `in` to the histograms of the upper digits; with `both` subtracts row `out`. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ void slide(const struct strip *strip, unsigned *at,
                                              struct place *place, int in, int out, bool both)
@@ -155,8 +154,7 @@ static __device__ __forceinline__ void slide(const struct strip *strip, unsigned
     }
 }
 
-/* Counts the next digit of the keys that begin with `digits`, in the window whose first row is
- * y. */
+/* Counts the next digit of keys that begin with `digits`, in the window whose first row is y. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ void count_digits(const struct strip *strip, unsigned *at, int y,
                                                     unsigned digits, int shift)

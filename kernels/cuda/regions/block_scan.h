@@ -1,13 +1,13 @@
-/* Exclusive prefix sum of the counts of blocks, between the kernel that counts and the kernel that
- * writes.
+/* Exclusive prefix sum of the counts of blocks; it runs between the kernel that counts and the
+ * kernel that writes.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_BLOCK_SCAN_H
 #define GI_KERNELS_CUDA_BLOCK_SCAN_H
 
 #include "kernels/cuda/common/measure.h"
 
-/* Replaces counts[i] by the sum of the counts before it, for 0 <= i < n; *total is the sum of all.
- * One block. */
+/* Replaces counts[i] by the sum of the counts before it, for 0 <= i < n, and sets *total to the sum
+ * of all. Launched with one block. */
 enum { SCAN_THREADS = 1024, SCAN_EACH = 8 };
 
 static __global__ void __launch_bounds__(SCAN_THREADS)

@@ -1,5 +1,5 @@
 /* Stream compaction: coordinates and values of the foreground in raster order, in one pass with
- * decoupled look-back: a block counts the foreground of its tile, obtains the counts of all tiles
+ * decoupled look-back. A block counts the foreground of its tile, adds up the counts of all tiles
  * before it, and writes. D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled
  * Look-back", NVIDIA, 2016.
  * SPDX-License-Identifier: MIT */
@@ -8,23 +8,23 @@
 #include <stdlib.h>
 
 enum {
-    WARPS = 4, /* warps per block that process pixels; one more looks back */
+    WARPS = 4, /* warps of a block that process pixels; one more warp looks back */
     THREADS = (WARPS + 1) * WARP,
-    BLOCKS_LEAST = 6,           /* resident per multiprocessor (launch bounds) */
+    BLOCKS_LEAST = 6,           /* minimum resident blocks per multiprocessor (launch bounds) */
     SEGMENT = 1024,             /* pixels of a row that a warp compacts at a time */
     SHARE_NBYTES = 4 * SEGMENT, /* of samples, that a warp owns of a tile */
     AHEAD = 4,                  /* loads that a lane has in flight */
-    LOOKS = 2,                  /* words that a lane reads at a time while looking back */
-    BAND_PIXELS = 1 << 26,      /* per launch: bounds memory for results, 8 bytes per pixel */
-    SLICE_PIXELS = 1 << 16,     /* points that a worker thread widens at a time */
+    LOOKS = 2,                  /* words that a lane reads at once while it looks back */
+    BAND_PIXELS = 1 << 26,      /* pixels per launch: bounds results of 8 bytes per pixel */
+    SLICE_PIXELS = 1 << 16,     /* points that a worker thread converts at a time */
 };
 
-/* A segment: its position, the number of its pixels, and the index of the first one. */
+/* A segment of a row: its position, its number of pixels, and the index of its first pixel. */
 struct segment {
     unsigned y, x, room, first;
 };
 
-/* A warp's share of a tile, for values of type V. */
+/* A warp's part of a tile, for values of type V. */
 template <typename V> struct share {
     enum { SEGMENTS = SHARE_NBYTES > SEGMENT * sizeof(V) ? SHARE_NBYTES / SEGMENT / sizeof(V) : 1 };
     __align__(16) V samples[SEGMENTS][SEGMENT];
@@ -36,7 +36,8 @@ template <typename V> struct share {
 
 /* ---- decoupled look-back ---- */
 
-/* Status of a tile in the upper half of a 64-bit word; the lower half is a sum. */
+/* State of a tile, in the upper half of a 64-bit word: no sum yet, its own sum, or the sum up to
+ * and including the tile. The sum is in the lower half. */
 enum { SAID_NOTHING, SAID_OWN, SAID_ALL };
 
 static __device__ inline void tile_publish(volatile device_u64 *tile, device_u64 what, unsigned sum)
@@ -44,9 +45,9 @@ static __device__ inline void tile_publish(volatile device_u64 *tile, device_u64
     *tile = what << 32 | sum;
 }
 
-/* Returns the sum of all tiles before `tile`, whose own sum is `count`; all lanes of the warp call
- * it. Tiles are assigned in order, so all earlier tiles are running or done, and each publishes its
- * own sum without waiting for others. */
+/* Returns the sum of all tiles before `tile`; `count` is the sum of this tile. All lanes of the
+ * warp call it. Tiles are assigned in order, so all earlier tiles run or have ended, and each
+ * publishes its own sum without waiting for others. */
 static __device__ inline unsigned look_back(volatile device_u64 *tiles, unsigned tile,
                                             unsigned count)
 {
@@ -81,7 +82,7 @@ static __device__ inline unsigned look_back(volatile device_u64 *tiles, unsigned
 
 /* ---- a warp's share of a tile ---- */
 
-/* Sets the positions of the segments from `first` on, one per lane. */
+/* Sets the positions of the segments from `first` on, one segment per lane. */
 template <typename V>
 static __device__ inline void share_place(struct share<V> *share, const struct gi_image &image,
                                           unsigned first)
@@ -94,7 +95,7 @@ static __device__ inline void share_place(struct share<V> *share, const struct g
     __syncwarp();
 }
 
-/* Loads 16 bytes of samples of a segment from pixel `at` on, or zeros behind the row. */
+/* Loads 16 bytes of samples of a segment, from pixel `at` on; zeros past the end of the row. */
 template <typename T>
 static __device__ inline uint4 samples_load(const struct gi_image &image, const struct segment &s,
                                             unsigned at)
@@ -117,8 +118,8 @@ static __device__ inline void share_samples(struct share<V> *share, const struct
     }
 }
 
-/* Stores the foreground bits, and the samples if they are of the same image. Returns this lane's
- * part of the number of foreground pixels. */
+/* Stores the foreground bits; also the samples, if they are from the same image. Returns how many
+ * foreground pixels this lane has found. */
 template <typename T, typename V>
 static __device__ inline unsigned share_words(struct share<V> *share, const struct foreground &f,
                                               bool same)
@@ -159,7 +160,7 @@ static __device__ inline unsigned share_words(struct share<V> *share, const stru
     return count;
 }
 
-/* Loads positions, samples and bits; returns the number of foreground pixels. */
+/* Loads positions, samples and bits. Returns the number of foreground pixels. */
 template <typename V>
 static __device__ inline unsigned share_load(struct share<V> *share, const struct foreground &f,
                                              const struct gi_image &values, unsigned first)
@@ -179,7 +180,7 @@ static __device__ inline unsigned share_load(struct share<V> *share, const struc
     return count;
 }
 
-/* Compacts the indices of the set bits of a segment into `line`; returns their number. */
+/* Writes the indices of the set bits of a segment to `line`; returns their number. */
 static __device__ inline unsigned line_up(uint16_t *line, const uint32_t *words, uint32_t *places)
 {
     const unsigned lane = threadIdx.x % WARP, bit = 1u << lane;
@@ -204,9 +205,9 @@ static __device__ inline unsigned line_up(uint16_t *line, const uint32_t *words,
     return count;
 }
 
-/* Output of a warp. Points are written 32 at a time, because part of a memory sector costs more
- * than all of it. Lane i keeps point i of the group from out / 32 * 32 on until the group is
- * complete; lanes below `own` belong to the points of the warp before. */
+/* Output of a warp. Points are written in aligned groups of 32, because part of a memory sector
+ * costs more than all of it. Lane i keeps point i of the current group, from out / 32 * 32 on,
+ * until the group is complete. Lanes below `own` have points of the warp before. */
 template <typename V> struct outlet {
     uint32_t *index;
     V *value;
@@ -265,7 +266,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
     constexpr unsigned N = share<V>::SEGMENTS;
     __shared__ struct share<V> shares[WARPS];
     __shared__ unsigned counts[WARPS], tile, before_tile;
-    /* Load: take the next tile, count its foreground. */
+    /* Load: take the next tile and count its foreground. */
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     if (threadIdx.x == 0)
         tile = (unsigned)atomicAdd(&tiles[gridDim.x], 1);
@@ -278,7 +279,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
             counts[warp] = count;
     }
     __syncthreads();
-    /* Exchange: decoupled look-back by one warp, while the others compact. */
+    /* Exchange: one warp does the decoupled look-back while the others compact. */
     const unsigned start = warp_before(lane < WARPS ? counts[lane] : 0, &count);
     if (warp == WARPS) {
         unsigned before = look_back(tiles, tile, count);
@@ -305,7 +306,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
     list_end(outlet);
 }
 
-/* Number of tiles of `segments` segments each. */
+/* Returns the number of tiles of `segments` segments each. */
 static unsigned tiles_of(const struct gi_image *on, unsigned segments)
 {
     size_t across = ((size_t)on->width - 1) / SEGMENT + 1;
@@ -340,7 +341,7 @@ enum gi_status gi_cuda_compact_launch(struct gi_cuda_queue *cu, uint32_t *index,
 
 /* ---- results to the host ---- */
 
-/* The points of one band: indices in place of x, raw samples. */
+/* The points of one band: indices instead of coordinates, and values as samples. */
 struct widening {
     uint32_t *x, *y;
     float *value;
@@ -382,7 +383,7 @@ static bool grow(void *array, uint64_t n)
     return larger != NULL;
 }
 
-/* Appends the `n` points of a band, which are on the device in index and value. */
+/* Appends the `n` points of a band, which are in device memory (index and value). */
 static enum gi_status list_append(struct gi_cuda_queue *cu, struct gi_pixel_list *list,
                                   const uint32_t *index, const void *value, uint64_t n,
                                   const struct gi_image *values, int first_y, struct gi_err *err)
@@ -410,7 +411,7 @@ static enum gi_status list_append(struct gi_cuda_queue *cu, struct gi_pixel_list
     return status;
 }
 
-/* One band of rows: launches the kernels and appends their results. */
+/* Processes one band of rows: launches the kernels and appends their results. */
 static enum gi_status select_band(struct gi_cuda_queue *cu, struct gi_pixel_list *list,
                                   const struct gi_image *values,
                                   const struct gi_predicate *predicate, int first_y,

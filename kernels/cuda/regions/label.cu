@@ -1,8 +1,8 @@
 /* Connected-component labelling of a binary image with 4 or 8 neighbours: run-based union-find,
- * first in tiles (label_tiles.cu), then across the seams between tiles in the label image itself,
- * then numbering in raster order of first pixels. Roots are joined with atomic minima: Y. Komura,
- * "GPU-based cluster-labeling algorithm without the use of conventional iteration", Computer
- * Physics Communications 194, 2015.
+ * first in tiles (label_tiles.cu), then across the seams between tiles, in the label image itself.
+ * Components are then numbered in raster order of first pixels. Roots are joined by atomic minima:
+ * Y. Komura, "GPU-based cluster-labeling algorithm without the use of conventional iteration",
+ * Computer Physics Communications 194, 2015.
  *
  *    tile: 128 pixels x 32 bands         1. label_tiles: components of each tile, in shared memory
  *    +----+----+----+----+               2. label_seams: join runs across the edges of tiles
@@ -30,7 +30,7 @@ enum {
 
 /* ---- seams ---- */
 
-/* The band whose first row is y; empty outside the image. */
+/* Returns the band whose first row is y; it is empty outside the image. */
 static __device__ inline struct band band_at(const struct field &f, unsigned column, unsigned y)
 {
     if (column >= f.columns || y >= f.height)
@@ -39,7 +39,7 @@ static __device__ inline struct band band_at(const struct field &f, unsigned col
     return band_of(word[0], f.rows == 1 ? word[0] : y + 1 < f.height ? word[f.columns] : 0);
 }
 
-/* The node of the run that contains bit `bit`. */
+/* Returns the node of the run that contains bit `bit`. */
 static __device__ inline uint32_t node_at(const struct field &f, const struct band &band,
                                           unsigned column, unsigned y, unsigned bit)
 {
@@ -48,7 +48,7 @@ static __device__ inline uint32_t node_at(const struct field &f, const struct ba
     return ((y + row) * f.columns + column) * WARP + bit;
 }
 
-/* Joins the columns `mask` of a word in the first band of a tile to the band above. */
+/* Joins the columns `mask` of a word in the first band of a tile to the band above the tile. */
 static __device__ inline void join_row(const struct field &f, unsigned column, unsigned y,
                                        uint32_t mask)
 {
@@ -67,8 +67,8 @@ static __device__ inline void join_row(const struct field &f, unsigned column, u
     }
 }
 
-/* Joins a word in the first column of a tile to the word on its left. Contacts of a first band with
- * the band above belong to join_row(). */
+/* Joins a word in the first column of a tile to the word on its left. Where a first band touches
+ * the band above the tile, join_row() joins them. */
 static __device__ inline void join_column(const struct field &f, unsigned column, unsigned y)
 {
     unsigned above = y % (TILE_BANDS * f.rows) == 0 ? f.height : y - f.rows;
@@ -86,8 +86,8 @@ static __device__ inline void join_column(const struct field &f, unsigned column
     }
 }
 
-/* A warp joins some words of a horizontal seam or, after the first `row_jobs` warps, 32 bands of a
- * vertical seam. */
+/* The first `row_jobs` warps join some words of a horizontal seam each, the other warps 32 bands of
+ * a vertical seam. */
 static __global__ void __launch_bounds__(SEAM_THREADS)
     label_seams(struct field f, unsigned row_jobs, unsigned jobs)
 {
@@ -109,8 +109,8 @@ static __global__ void __launch_bounds__(SEAM_THREADS)
         join_column(f, (job % (f.tiles - 1) + 1) * TILE_COLUMNS, y);
 }
 
-/* Finds the components of a tile's open parts, and clears the bits of parts that are not the first
- * of their component. */
+/* Finds the components of the open parts of a tile, and clears the bit of each part that is not the
+ * first one of its component. */
 static __global__ void __launch_bounds__(SEAM_THREADS) label_open(struct field f, unsigned ntiles)
 {
     unsigned thread = blockIdx.x * SEAM_THREADS + threadIdx.x, tile = thread / OPEN_THREADS;
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(SEAM_THREADS) label_open(struct field f
 
 /* ---- numbers ---- */
 
-/* Counts first pixels: before each word within its block, and per block. */
+/* Counts first pixels: those before each word within the word's block, and those of each block. */
 static __global__ void __launch_bounds__(COUNT_THREADS) label_count(struct field f, unsigned nwords)
 {
     unsigned at = (blockIdx.x * COUNT_THREADS + threadIdx.x) * COUNT_EACH, count;
@@ -146,21 +146,21 @@ static __global__ void __launch_bounds__(COUNT_THREADS) label_count(struct field
         f.counts[blockIdx.x] = count;
 }
 
-/* The label of the component whose first pixel is bit `bit` of word `i`, which is in `roots`. */
+/* Returns the label of the component whose first pixel is bit `bit` of word `i` of `roots`. */
 static __device__ inline uint32_t label_of(const struct field &f, unsigned i, unsigned bit)
 {
     return f.counts[i / COUNT_WORDS] + f.before[i] +
            (uint32_t)__popc(f.roots[i] & ((2u << bit) - 1));
 }
 
-/* Where a tile keeps the label of a part with this first pixel. Two first pixels in a band are
- * never neighbours, so half the width suffices. */
+/* Returns the index at which a tile keeps the label of the part with this first pixel. First pixels
+ * in a band are never neighbours, so half the width suffices. */
 static __device__ inline unsigned label_slot(const struct field &f, unsigned pixel)
 {
     return pixel / TILE_WIDTH / f.rows * (TILE_WIDTH / 2) + pixel % TILE_WIDTH / 2;
 }
 
-/* Loads a tile's words, and labels its parts. */
+/* Loads the words of a tile, and labels its parts. */
 static __device__ inline void number_parts(const struct field &f, const struct tile &tile,
                                            uint32_t *labels, uint32_t *words)
 {
@@ -188,7 +188,7 @@ static __device__ inline void number_parts(const struct field &f, const struct t
     }
 }
 
-/* Assigns labels to the parts of each tile, then to its runs, then to every pixel. */
+/* Gives each part of a tile its label, then each run, then every pixel. */
 static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field f)
 {
     constexpr unsigned WORD_LABELS = RUNS + 1;
@@ -203,7 +203,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field
         firsts[0] = f.firsts[2 * at];
         firsts[1] = f.firsts[2 * at + 1];
     }
-    /* Load: words, first pixels and labels of parts. */
+    /* Load: words, and labels of parts by their first pixels. */
     number_parts(f, tile, labels, words);
     __syncthreads();
     struct band band =
@@ -217,7 +217,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field
     runs[i * WORD_LABELS] = 0;
     __syncthreads();
 
-    /* Store: a warp writes a band, a lane four columns; padding is written too. */
+    /* Store: a warp writes a band, a lane four columns, padding included. */
     unsigned column = i % WARP / 8, quad = i % 8 * 4;
     for (unsigned b = i / WARP; b < TILE_BANDS; b += TILE_THREADS / WARP) {
         y = tile.y + b * f.rows;
@@ -251,7 +251,7 @@ static unsigned count_blocks(const struct gi_image *labels)
     return (unsigned)((field_words(labels) + COUNT_WORDS - 1) / COUNT_WORDS);
 }
 
-/* Number of tiles in a column, with bands of `rows` rows. */
+/* Returns the number of tiles in a column of tiles, with bands of `rows` rows. */
 static unsigned tiles_down(const struct gi_image *labels, unsigned rows)
 {
     unsigned tile_rows = TILE_BANDS * rows;

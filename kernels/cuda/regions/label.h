@@ -1,6 +1,6 @@
-/* Shared by the labelling kernels. The foreground is divided into runs of bands. A band is two rows
- * with 8 neighbours, since touching columns of two rows then always belong together, otherwise one
- * row.
+/* Shared by the labelling kernels. The foreground is divided into bands, and bands into runs. With
+ * 8 neighbours a band is two rows, because touching columns of two rows then always belong
+ * together; otherwise it is one row.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_LABEL_H
 #define GI_KERNELS_CUDA_LABEL_H
@@ -13,23 +13,23 @@ enum {
     TILE_WIDTH = TILE_COLUMNS * WARP,
     TILE_WORDS = 2 * TILE_BANDS * TILE_COLUMNS, /* maximum */
     TILE_THREADS = TILE_BANDS * TILE_COLUMNS,   /* one thread per word of a band */
-    TILE_OPEN = 192, /* maximum of parts that reach an edge: not more than runs that do */
+    TILE_OPEN = 192, /* maximum of open parts; at most that many runs reach the edge */
     RUNS = 16,       /* maximum in a word of a band */
 };
 
-/* Bit x % 32 of word y * columns + x / 32 of a bit image is pixel (x, y), and node y * 32 * columns
- * + x of the label image is too. A part is the intersection of a component with a tile; it is open
- * if it reaches the tile's edge. The first pixels of open parts are the nodes of a forest in which
- * parts are joined across seams; the first pixels of runs at an edge point to them. */
+/* Pixel (x, y) is bit x % 32 of word y * columns + x / 32 of a bit image, and node y * 32 * columns
+ * + x of the label image. A part is the intersection of a component with a tile; it is open if it
+ * reaches the tile's edge. The first pixels of open parts are the nodes of a forest in which parts
+ * are joined across seams; the first pixels of runs at an edge point to those of their parts. */
 struct field {
-    uint32_t *nodes;  /* the label image: parent nodes first, labels at the end */
+    uint32_t *nodes;  /* the label image: first parent nodes, finally labels */
     uint32_t *words;  /* foreground */
-    uint32_t *roots;  /* bits of first pixels: of parts, then of components */
-    uint32_t *before; /* first pixels before each word within its block of label_count() */
+    uint32_t *roots;  /* bits of first pixels, first of parts, then of components */
+    uint32_t *before; /* first pixels before each word in its block of label_count() */
     uint32_t *counts; /* first pixels before each such block */
-    uint4 *firsts;    /* per word of a band 16 x 16 bits: first pixel of each run's part, as y *
-                         TILE_WIDTH + x in the tile */
-    uint2 *open;      /* TILE_OPEN per tile: first pixels of open parts and of their components */
+    uint4 *firsts;    /* 16 x 16 bits per word of a band: the first pixel of each run's part, as
+                         y * TILE_WIDTH + x within the tile */
+    uint2 *open;      /* TILE_OPEN per tile: first pixel of an open part, and of its component */
     uint32_t *nopen;  /* per tile */
     unsigned columns; /* words per row */
     unsigned tiles;   /* side by side */
@@ -37,15 +37,15 @@ struct field {
     unsigned rows; /* per band */
 };
 
-/* Writes foreground bits, roots, firsts, the list of open parts, and the parents that joining at
- * seams needs. */
+/* Writes foreground bits, `roots`, `firsts`, the list of open parts, and the parents that are
+ * needed to join parts across seams. */
 enum gi_status gi_cuda_label_tiles(const struct field *f, unsigned ntiles,
                                    const struct foreground *on, cudaStream_t stream,
                                    struct gi_err *err);
 
 /* ---- tiles ---- */
 
-/* The first word and row of this block's tile. Tiles cover the padding of rows too. */
+/* The first word and row of this block's tile. Tiles also cover the padding of rows. */
 struct tile {
     unsigned column, y;
 };
@@ -58,7 +58,7 @@ static __device__ inline struct tile tile_of(const struct field &f)
 /* ---- runs of a word of a band ---- */
 
 struct band {
-    uint32_t top, bottom, all, starts; /* if a band has one row, top and bottom are the same */
+    uint32_t top, bottom, all, starts; /* in bands of one row `top` and `bottom` are the same */
 };
 
 static __device__ inline struct band band_of(uint32_t top, uint32_t bottom)
@@ -67,13 +67,13 @@ static __device__ inline struct band band_of(uint32_t top, uint32_t bottom)
     return {top, bottom, all, all & ~(all << 1)};
 }
 
-/* The band of word `i` of a tile; i is the word in its upper row. */
+/* Returns the band of word `i` of a tile; i is the word of its upper row. */
 static __device__ inline struct band tile_band(const uint32_t *words, unsigned i, unsigned rows)
 {
     return band_of(words[i], words[i + (rows - 1) * TILE_COLUMNS]);
 }
 
-/* The same word of the band above, from the lane that owns it; empty above the first band. */
+/* Returns the same word of the band above, which another lane has; empty above the first band. */
 static __device__ inline struct band band_above(const struct band &band)
 {
     uint32_t top = __shfl_up_sync(ALL_LANES, band.top, 1),
@@ -86,14 +86,14 @@ static __device__ inline unsigned lowest(uint32_t bits)
     return (unsigned)__ffs((int)bits) - 1;
 }
 
-/* The index of the run that contains bit `bit`. */
+/* Returns the number of the run that contains bit `bit`. */
 static __device__ inline unsigned run_number(const struct band &band, unsigned bit)
 {
     return (unsigned)__popc(band.starts & ((2u << bit) - 1)) - 1;
 }
 
-/* The first pixel, in raster order, of the run that starts at the single bit of `start`: returns
- * its bit and sets *row to 0 or 1. */
+/* Returns the bit of the first pixel, in raster order, of the run that starts at the single bit
+ * `start`; sets *row to 0 or 1. */
 static __device__ inline unsigned run_first(const struct band &band, uint32_t start, unsigned *row)
 {
     uint32_t run = band.all & ~(band.all + start), top = run & band.top;
@@ -101,7 +101,7 @@ static __device__ inline unsigned run_first(const struct band &band, uint32_t st
     return lowest(top ? top : start);
 }
 
-/* Those of `bits` (a subset of `all`) that are the first in their run of `all`. */
+/* Returns those of `bits` (a subset of `all`) that are the first ones in their run of `all`. */
 static __device__ inline uint32_t first_of(uint32_t all, uint32_t bits)
 {
     uint32_t filled = bits;
@@ -115,9 +115,9 @@ static __device__ inline uint32_t first_of(uint32_t all, uint32_t bits)
 
 /* ---- which runs touch ---- */
 
-/* Where runs of a band touch runs of the band above. Each pair occurs once, and no pair that others
- * imply: in a column that both have, or where the upper run ends to the left or starts to the
- * right. */
+/* Bits where runs of a band touch runs of the band above. Each pair of runs occurs once, unless
+ * other pairs imply it: `up` in a column of both runs, `left` or `right` where the upper run ends
+ * to the left or starts to the right. */
 struct contacts {
     uint32_t up, left, right;
 };
@@ -144,8 +144,8 @@ static __device__ inline struct contacts contacts_of(const struct around &low,
             lone & u_right & ~__funnelshift_r(low.own.all, low.right.all, 1)};
 }
 
-/* Removes one contact at the single bit of `bit`; returns the bit of the upper run, ~0 for
- * bit 31 of the word on the left, 32 for bit 0 of the word on the right. */
+/* Removes the contact at the single bit `bit`. Returns the bit of the upper run: ~0 is bit 31 of
+ * the word on the left, 32 is bit 0 of the word on the right. */
 static __device__ inline unsigned contact_take(struct contacts *t, uint32_t bit)
 {
     bool up = t->up & bit, left = t->left & bit;
@@ -155,8 +155,9 @@ static __device__ inline unsigned contact_take(struct contacts *t, uint32_t bit)
     return lowest(bit) + (up ? 0 : left ? ~0u : 1u);
 }
 
-/* Contacts across a vertical seam: runs of one band; a run and the upper left one; a run on the
- * left and the upper right one. Contacts that those within words imply are left out. */
+/* Contacts across a vertical seam: `level` of runs of one band, `falling` of a run with the one to
+ * the upper left, `rising` of the run on the left with the one to the upper right. Contacts within
+ * words may imply others, which are omitted. */
 struct seam {
     bool level, falling, rising;
 };
@@ -171,7 +172,7 @@ static __device__ inline struct seam seam_of(const struct band &left, const stru
             eight && l_above && r && !l && !r_above, eight && r_above && l && !r && !l_above};
 }
 
-/* ---- union-find: parents have smaller indices than their children ---- */
+/* ---- union-find: a parent has a smaller index than its children ---- */
 
 static __device__ inline uint32_t find(const volatile uint32_t *parent, uint32_t node)
 {
@@ -180,7 +181,7 @@ static __device__ inline uint32_t find(const volatile uint32_t *parent, uint32_t
     return node;
 }
 
-/* Like find(), with path halving, which shortens later searches. */
+/* As find(), with path halving, which shortens later searches. */
 static __device__ inline uint32_t find_halving(volatile uint32_t *parent, uint32_t node)
 {
     for (uint32_t up = parent[node], upper; up != node; up = parent[node]) {
@@ -193,8 +194,8 @@ static __device__ inline uint32_t find_halving(volatile uint32_t *parent, uint32
     return node;
 }
 
-/* Links the later of two roots to the earlier one with an atomic minimum. Returns false if it was
- * no root any more; *a and *b are then the nodes that remain to be joined. */
+/* Links the later one of two roots to the earlier one by an atomic minimum. Returns false if it was
+ * no longer a root; *a and *b are then the nodes that remain to be joined. */
 static __device__ inline bool hook(uint32_t *parent, uint32_t *a, uint32_t *b)
 {
     uint32_t low = min(*a, *b), high = max(*a, *b);

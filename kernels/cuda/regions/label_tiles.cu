@@ -7,8 +7,8 @@
  *
  * Phases: load (foreground bits), join bands within a warp (each run first links to the first run
  * that it touches above, other contacts are joined in pairs), join columns of words (1 to 0 and 3
- * to 2, then 2 to 1), find the parts, store. If lanes read what others write, the warp or block
- * first reads, then synchronises, then writes, so that reads need no atomics.
+ * to 2, then 2 to 1), find the parts, store. Where lanes read nodes that others write, all of them
+ * read, then synchronise, then write, so that reads need no atomics.
  *
  * Example: 128 threads; a word has up to 16 runs and 17 nodes, a band 4 * 17 + 1 = 69, a tile 2208
  * nodes.
@@ -16,11 +16,11 @@
 #include "kernels/cuda/regions/label.h"
 
 enum {
-    /* Nodes of a word and of a band, such that run k of 32 bands is in 32 different banks. */
+    /* Nodes of a word and of a band. Run k of 32 bands is in 32 different banks. */
     WORD_NODES = RUNS + 1,
     BAND_NODES = TILE_COLUMNS * WORD_NODES + 1,
     TILE_NODES = TILE_BANDS * BAND_NODES,
-    AT_ONCE = 4, /* runs whose parents are looked up together */
+    AT_ONCE = 4, /* number of runs whose parents are looked up together */
 };
 
 static_assert((int)TILE_BANDS == (int)WARP, "a lane has a band");
@@ -31,14 +31,14 @@ static const uint32_t OPEN = 1u << 31, LINK = 1u << 30;
 struct memory {
     uint32_t words[TILE_WORDS]; /* foreground, then roots */
     uint32_t parent[TILE_NODES];
-    uint32_t parts[TILE_NODES]; /* root: first pixel of its part, maybe with OPEN; other runs: their
-                                   root, with LINK */
+    uint32_t parts[TILE_NODES]; /* of a root: the first pixel of its part, maybe with OPEN; of
+                                   another run: its root, with LINK */
     unsigned nopen;
 };
 
 /* ---- joins ---- */
 
-/* Joins a pair of nodes per lane; equal nodes mean none. All lanes find roots in lockstep, then
+/* Joins a pair of nodes per lane; two equal nodes are no pair. All lanes find their roots, then all
  * link, so that none reads what another writes. */
 static __device__ inline void join_pairs(uint32_t *parent, uint32_t a, uint32_t b)
 {
@@ -73,7 +73,7 @@ static __device__ inline void tile_shorten(uint32_t *parent, unsigned first, uns
         }
 }
 
-/* The roots of AT_ONCE nodes from `first` on; all lanes do the same number of steps. */
+/* Finds the roots of AT_ONCE nodes from `first` on; all lanes take the same number of steps. */
 static __device__ inline void tile_find(uint32_t root[AT_ONCE], const uint32_t *parent,
                                         unsigned first)
 {
@@ -92,9 +92,9 @@ static __device__ inline void tile_find(uint32_t root[AT_ONCE], const uint32_t *
     } while (__any_sync(ALL_LANES, more));
 }
 
-/* Joins the runs of a warp's words, one band per lane, whose nodes are first, first + 1, ... Each
- * run takes the first run that it touches above as its parent, which needs no search; the remaining
- * contacts are joined in pairs. */
+/* Joins the runs of a warp's words to the bands above. A lane has one band, with the nodes first,
+ * first + 1, ... The parent of each run is the first run that it touches above, which needs no
+ * search; the other contacts are joined in pairs. */
 static __device__ inline void tile_join_bands(uint32_t *parent, const struct band &band,
                                               unsigned first, bool eight)
 {
@@ -136,14 +136,14 @@ static __device__ inline void tile_join_left(uint32_t *parent, const struct band
 
 /* ---- parts ---- */
 
-/* Pixel y * TILE_WIDTH + x of a tile as a node of the label image. */
+/* Returns the node, in the label image, of pixel y * TILE_WIDTH + x of a tile. */
 static __device__ inline uint32_t tile_node(const struct field &f, const struct tile &tile,
                                             uint32_t pixel)
 {
     return ((tile.y + pixel / TILE_WIDTH) * f.columns + tile.column) * WARP + pixel % TILE_WIDTH;
 }
 
-/* The starts of those runs of a word that may touch another tile. */
+/* Returns the starts of those runs of a word that may touch another tile. */
 static __device__ inline uint32_t tile_edge(const struct band &band)
 {
     unsigned lane = threadIdx.x % WARP, column = threadIdx.x / WARP;
@@ -155,8 +155,8 @@ static __device__ inline uint32_t tile_edge(const struct band &band)
     return edge;
 }
 
-/* Fills t->parts and returns the starts of the runs that are roots. A root is a run in the topmost
- * band of its part, and the first pixel is in that band. `origin`: the word's first pixel. */
+/* Fills t->parts and returns the starts of the runs that are roots. A root is in the topmost band
+ * of its part, as is the first pixel of the part. `origin` is the first pixel of the word. */
 static __device__ inline uint32_t tile_parts(struct memory *t, const struct band &band,
                                              unsigned first, unsigned origin)
 {
@@ -187,14 +187,14 @@ static __device__ inline uint32_t tile_parts(struct memory *t, const struct band
     return own;
 }
 
-/* The first pixel of a run's part, perhaps with OPEN. */
+/* Returns the first pixel of the part of a run, maybe with OPEN. */
 static __device__ inline uint32_t part_of(const struct memory *t, unsigned node)
 {
     uint32_t part = t->parts[node];
     return part & LINK ? t->parts[part ^ LINK] : part;
 }
 
-/* Stores the results for the thread's word; t->words receives the bits of first pixels. */
+/* Stores the results of a thread's word; t->words gets the bits of first pixels. */
 static __device__ inline void tile_output(const struct field &f, const struct tile &tile,
                                           struct memory *t, const struct band &band, unsigned first,
                                           unsigned origin, uint32_t own)

@@ -1,19 +1,20 @@
-/* Squares of 4 x 4 pixels for region_stats.cu: foreground, perimeter classes and the pixels whose
- * region continues outside the square, computed on words of 32 pixels with bit operations.
+/* Squares of 4 x 4 pixels for region_stats.cu: which pixels are foreground, their perimeter
+ * classes, and whether their region continues outside the square, by bit operations on words of 32
+ * pixels.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REGION_SQUARES_H
 #define GI_KERNELS_CUDA_REGION_SQUARES_H
 
 #include "kernels/cuda/regions/shared_region_table.h"
 
-/* 8 rows of a lane's four columns, one bit per pixel; rows 2 to 5 are a square. on: foreground;
- * falling: same label as the upper left pixel; rising: the left and the upper pixel have the same
- * label. */
+/* 8 rows of a lane's four columns, one bit per pixel; rows 2 to 5 are a square. `on`: the pixel is
+ * foreground. `falling`: it has the label of the pixel to the upper left. `rising`: the pixels to
+ * the left and above have the same label. */
 struct window {
     uint32_t on, falling, rising;
 };
 
-/* Labels of a row: a lane's own four, and the one on their left. */
+/* Labels of a row: the lane's four, and the one to their left. */
 struct row {
     uint32_t left, own[SIDE];
 };
@@ -34,7 +35,7 @@ static __device__ inline void window_add(struct window *w, int row, const struct
     }
 }
 
-/* For each pixel the bit of its left neighbour, or of its right neighbour. */
+/* Returns, for each pixel, the bit of its left (or right) neighbour. */
 static __device__ inline uint32_t from_left(uint32_t bits)
 {
     uint32_t other = __shfl_up_sync(ALL_LANES, bits, 1);
@@ -47,7 +48,7 @@ static __device__ inline uint32_t from_right(uint32_t bits)
     return (bits >> 1 & ~RIGHT_COLUMN) | (other << (SIDE - 1) & RIGHT_COLUMN);
 }
 
-/* Bit-sliced count of four bits: 0 to 3 in ones and twos; 4 is separate. */
+/* The sum of four bits, bit-sliced: the numbers 0 to 3 are in `ones` and `twos`, 4 is separate. */
 struct sum4 {
     uint32_t ones, twos, four;
 };
@@ -71,7 +72,7 @@ template <typename T> static __device__ inline const T *below(const T *pixel, si
 }
 
 /* Loads the next four rows of a lane's columns, from row y on. Labels outside the image are 0, as
- * in the padding of a label image. */
+ * is the padding of a label image. */
 static __device__ inline void window_next(struct window *w, struct row *above,
                                           const struct gi_image &labels, int x, int y)
 {
@@ -94,7 +95,8 @@ static __device__ inline void window_next(struct window *w, struct row *above,
     }
 }
 
-/* The square at (x, y) of the tile. Neighbouring foreground pixels have the same label. */
+/* Returns the square at (x, y) of the tile. It assumes that foreground pixels that are neighbours
+ * have the same label. */
 static __device__ inline struct square square_of(const struct window &w, uint32_t x, uint32_t y)
 {
     const uint32_t left = from_left(w.on), right = from_right(w.on), up = w.on << SIDE,
@@ -140,8 +142,7 @@ static __device__ inline uint32_t square_rest(const struct square &square)
     return square.place_rest >> 16;
 }
 
-/* Queues the squares of the lanes that are `in` behind the `n` queued already; returns their new
- * number. */
+/* Appends the squares of lanes that are `in` to the `n` in the queue; returns the new number. */
 static __device__ inline unsigned queue_put(struct queue *queue, unsigned n, const struct square &s,
                                             bool in)
 {

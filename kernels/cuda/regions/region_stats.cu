@@ -2,15 +2,15 @@
  *
  * A block owns a tile of 240 x 32 pixels; a warp owns 16 rows of half its width and processes them
  * in squares of 4 x 4 pixels. Squares with foreground are queued (stream compaction), so that every
- * lane has one. A region inside a square is stored at once; parts of other regions are added to a
- * hash table in shared memory and stored from there if they are inside the tile. Only regions that
- * cross seams of tiles are merged with atomics in global memory, which region_seams() clears first.
- * Perimeter classes are computed on words of 32 pixels.
+ * lane has one. A region inside a square is stored at once. Parts of other regions are added to a
+ * hash table in shared memory; regions inside the tile are stored from there. Only regions that
+ * cross seams between tiles are added by atomics in global memory, after region_seams() has cleared
+ * them. Perimeter classes are computed on words of 32 pixels.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/regions/region_squares.h"
 
 enum {
-    WARP_WIDTH = SIDE * (WARP - 2), /* the first and last lane only supply labels */
+    WARP_WIDTH = SIDE * (WARP - 2), /* columns of a warp; its outer lanes only supply labels */
     WARPS_ACROSS = TILE_WIDTH / WARP_WIDTH,
     WARP_ROWS = TILE_ROWS * WARPS_ACROSS / WARPS,
     SEAM_THREADS = 256,
@@ -44,7 +44,7 @@ static __device__ inline uint32_t value_key(float v)
 
 /* ---- the tile ---- */
 
-/* Kernel argument: the images of a block's task. */
+/* Kernel argument: the images that a block works on. */
 struct task {
     struct gi_image labels, values;
     struct quantiser z;
@@ -68,7 +68,7 @@ static __device__ inline void work_label(struct work<V> *work, const struct plac
                             (int)(place.y + square_y(work->square) + first / SIDE));
 }
 
-/* Gives lanes without work one of the `n` squares in the queue each; returns how many remain. */
+/* Gives each lane without work one of the `n` squares of the queue; returns how many remain. */
 template <typename V>
 static __device__ inline unsigned work_get(struct work<V> *work, const struct queue *queue,
                                            unsigned n, const struct place &place,
@@ -99,7 +99,7 @@ static __device__ inline unsigned work_get(struct work<V> *work, const struct qu
     return n - taken;
 }
 
-/* Sums the pixels of a square that have the next label; *pixels receives their bits. */
+/* Sums the pixels of a square with its next label; *pixels gets their bits. */
 template <typename V>
 static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
                                         const struct work<V> &work, const struct quantiser &z)
@@ -138,7 +138,7 @@ static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
     *pixels = bits;
 }
 
-/* A subset of the tile's regions: those whose hash is in part `turn` of `turns`. */
+/* The regions of a tile that one pass processes: those whose hash is in part `turn` of `turns`. */
 struct share {
     uint32_t turn, turns;
 };
@@ -149,7 +149,7 @@ static __device__ inline bool share_has(const struct share &share, uint32_t labe
 }
 
 /* Adds one part of each lane's square to the table, or stages it if it is a whole region. `n`
- * regions are staged already; returns their new number. */
+ * regions are already staged; returns the new number. */
 template <typename V>
 static __device__ inline unsigned work_add(struct work<V> *work, struct memory<V> *t, unsigned n,
                                            const struct place &place, const struct share &share,
@@ -204,7 +204,7 @@ static __device__ inline void warp_add(struct memory<V> *t, const struct place &
 }
 
 /* Programmatic dependent launch, on devices that support it: region_tiles() starts while
- * region_seams() still clears regions, and waits before it merges. */
+ * region_seams() still clears regions, and waits before it adds to them. */
 static __device__ inline void seams_begun(void)
 {
 #if GI_CUDA_ARCH >= 900
@@ -219,7 +219,7 @@ static __device__ inline void seams_wait(void)
 #endif
 }
 
-/* A tile with more regions than its table can hold processes them in several passes. */
+/* If a tile has more regions than its table can hold, it processes them in several passes. */
 template <typename V>
 static __global__ void __launch_bounds__(THREADS, 5)
     region_tiles(struct gi_region_sums *regions, struct task task, unsigned tiles_across)
@@ -252,13 +252,13 @@ static __device__ inline uint32_t seam_label(const struct gi_image &labels, int 
                : 0;
 }
 
-/* Labels that a block of region_seams() has found. */
+/* The labels that a block of region_seams() has found. */
 struct seen {
     uint32_t table[SEAM_SLOTS], list[SEAM_THREADS * SEAM_EACH];
     unsigned n;
 };
 
-/* Adds a label to the list; it may occur twice if the table is crowded. */
+/* Adds a label to the list; a label may be listed twice if the table is crowded. */
 static __device__ inline void seen_add(struct seen *seen, uint32_t label)
 {
     unsigned slot = hash_of(label) % SEAM_SLOTS;
@@ -272,8 +272,8 @@ static __device__ inline void seen_add(struct seen *seen, uint32_t label)
     seen->list[atomicAdd(&seen->n, 1u)] = label;
 }
 
-/* Clears the regions that cross a seam between tiles. A thread owns some pixels before a seam:
- * above a horizontal seam or, after the first `nrows` pieces, left of a vertical one. */
+/* Clears the regions that cross a seam between tiles. A thread owns some pixels above a horizontal
+ * seam, or after the first `nrows` pieces to the left of a vertical seam. */
 static __global__ void __launch_bounds__(SEAM_THREADS)
     region_seams(struct gi_region_sums *regions, struct gi_image labels, unsigned row_pieces,
                  unsigned column_pieces, unsigned nrows)
@@ -321,8 +321,8 @@ static unsigned ceiling(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
-/* Tiles may start while `seams` still run if their code waits for these: seams_wait() has code from
- * compute_90 on, whichever GPU runs it. */
+/* region_tiles() may start while region_seams() runs if its code for this GPU waits: seams_wait()
+ * has code from compute_90 on. */
 template <typename V>
 static enum gi_status tiles_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
                                    const struct task &task, unsigned across, unsigned down,

@@ -1,6 +1,6 @@
-/* Scatter: writes values to pixels that an image of coordinates names. First, each entry claims its
- * pixel with an atomic maximum, so that the last one wins; then each pixel fetches the value of its
- * owner. The result does not depend on the order of threads.
+/* Scatter: writes values to pixels whose coordinates are in an image. First each entry claims its
+ * pixel by an atomic maximum of its index, so that the last entry wins. Then each pixel fetches the
+ * value of its owner. The result does not depend on the order of threads.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/regions.h"
@@ -20,7 +20,7 @@ static __device__ __forceinline__ float sample_at(const struct gi_image &image, 
                                   : ((const float *)row)[at];
 }
 
-/* owners[pixel] = 1 + the index of the last entry that names the pixel, or 0. */
+/* Sets owners[pixel] to 1 + the index of the last entry with that position; 0 remains if none. */
 static __global__ void __launch_bounds__(SCATTER_THREADS)
     scatter_claim(unsigned *owners, struct gi_image places, unsigned n, int width, int height,
                   int y0)

@@ -19,8 +19,8 @@ enum {
     SUMS_WORDS = sizeof(struct gi_region_sums) / 8,
 };
 
-/* Fields of the table, one array of SLOTS words each. A tile has fewer than 2^13 pixels. ROWS is a
- * bit mask, of which the ends matter. Sums of values may have a second word, in units of 2^16. */
+/* Fields of the table, each an array of SLOTS words. A tile has fewer than 2^13 pixels. ROWS has a
+ * bit per row. Sums of values may have a second word, in units of 2^16. */
 enum field {
     LABEL,
     AREA_STRAIGHT, /* area | straight << 16 */
@@ -42,21 +42,22 @@ enum field {
     FIELDS,
 };
 
-/* Number of fields that a type of values needs. */
+/* Returns the number of fields for values of type V. */
 template <typename V> static __host__ __device__ constexpr int fields_of(void)
 {
     return sizeof(V) == 4 ? FIELDS : sizeof(V) == 2 ? SUM_HIGH : LOW_HIGH;
 }
 
-/* Regions to be stored, in the format of global memory. */
+/* Regions that wait to be stored, in the format of global memory. */
 struct stage {
     uint64_t words[STAGE * SUMS_WORDS];
     uint32_t labels[STAGE];
 };
 
-/* Properties of a square of SIDE x SIDE pixels, two per word, 16 bits of pixels each: pixels whose
- * regions are not processed yet; the classes of gi_region_sums; pixels with a neighbour of their
- * region in another square, or in another tile. */
+/* A square of SIDE x SIDE pixels: 16 bits, one per pixel, for each property, two properties per
+ * word. `rest`: the region is not processed yet; `straight`, `mixed`, `diagonal`: the class in
+ * gi_region_sums; `leaves`, `leaves_tile`: a neighbour in the region is in another square or
+ * tile. */
 struct __align__(16) square
 {
     uint32_t place_rest; /* x | y << 8, in the tile, | rest << 16 */
@@ -72,13 +73,13 @@ template <typename V> struct memory {
     struct stage stages[WARPS];
     struct queue queues[WARPS];
     __align__(16) uint32_t table[fields_of<V>() * SLOTS];
-    uint32_t open[SLOTS / WARP]; /* bits: regions that extend into other tiles */
+    uint32_t open[SLOTS / WARP]; /* a bit per slot: the region extends into other tiles */
     uint16_t used[SLOTS];        /* the slots in use */
     unsigned nused;
     bool full; /* a region found no free slot */
 };
 
-/* Pixels of one region; its fields are named as in the table. */
+/* Sums over pixels of one region; the members are named as the fields of the table. */
 template <typename V> struct part {
     uint32_t label, area_straight, mixed_diagonal, sum_x, sum_y, min_x, max_x, rows;
     uint32_t min_key, max_key;
@@ -97,7 +98,7 @@ static __device__ inline uint32_t last_bit(uint32_t bits)
 
 /* ---- parts to the table ---- */
 
-/* Lane `first` receives the sum of the parts of the lanes that are `in`. */
+/* Adds up the parts of the lanes that are `in`; lane `first` gets the sum. */
 template <typename V>
 static __device__ inline void part_sum(struct part<V> *p, bool in, unsigned first)
 {
@@ -122,13 +123,13 @@ static __device__ inline void part_sum(struct part<V> *p, bool in, unsigned firs
         *p = sum;
 }
 
-/* Knuth's multiplicative hash: the upper 9 bits choose a slot, the others a pass. */
+/* Returns Knuth's multiplicative hash: its upper 9 bits select a slot, the others a pass. */
 static __device__ inline uint32_t hash_of(uint32_t label)
 {
     return label * 2654435769u;
 }
 
-/* Returns the slot of `label` in the table, or SLOTS if there is none. */
+/* Returns the slot of `label`, which is entered if it is new; SLOTS: the table is crowded. */
 template <typename V>
 static __device__ inline unsigned table_slot(struct memory<V> *t, uint32_t label)
 {
@@ -143,7 +144,7 @@ static __device__ inline unsigned table_slot(struct memory<V> *t, uint32_t label
     return SLOTS;
 }
 
-/* HIGH_WORD: for sums that may exceed 2^32 in a tile, otherwise 0. */
+/* Adds to a sum. HIGH_WORD is its second word if it may exceed 2^32 in a tile, else 0. */
 template <int WORD, int HIGH_WORD>
 static __device__ inline void table_sum(uint32_t *slot, uint64_t v)
 {
@@ -173,10 +174,11 @@ static __device__ inline void slot_add(uint32_t *slot, const struct part<V> &par
     }
 }
 
-enum { ALIKE = 4 }; /* minimum of lanes with the same label for which a sum within the warp pays */
+enum { ALIKE = 4 }; /* minimum lanes with one label for which a warp sum pays */
 
-/* Adds the parts of the lanes that are `in`; parts of the first lane's region are summed first. All
- * lanes of the warp call it. `open`: the region extends into another tile. */
+/* Adds the parts of the lanes that are `in` to the table. Parts of the first lane's region are
+ * first added up within the warp. All lanes of the warp call it. `open`: the region extends into
+ * another tile. */
 template <typename V>
 static __device__ inline void table_add(struct memory<V> *t, struct part<V> part, bool in,
                                         bool open)
@@ -258,7 +260,7 @@ static __device__ inline void add64(uint64_t *sum, uint64_t v)
         atomicAdd((device_u64 *)sum, (device_u64)v);
 }
 
-/* Index of the word of gi_region_sums that contains a member. */
+/* The index of a member as a word of struct gi_region_sums. */
 #define WORD_OF(member) (offsetof(struct gi_region_sums, member) / 8)
 
 static_assert(
@@ -267,7 +269,7 @@ static_assert(
         offsetof(struct gi_region_sums, max_key) == offsetof(struct gi_region_sums, min_key) + 4,
     "words of two");
 
-/* Merges word `i` of the sums into a region with atomics. */
+/* Adds word `i` of the sums to a region in global memory by atomics. */
 static __device__ inline void word_merge(uint64_t *word, unsigned i, uint64_t v)
 {
     uint32_t *two = (uint32_t *)word, low = (uint32_t)v, high = (uint32_t)(v >> 32);
@@ -285,15 +287,15 @@ static __device__ inline void word_merge(uint64_t *word, unsigned i, uint64_t v)
     }
 }
 
-/* Returns word `i` of a struct gi_region_sums without pixels. */
+/* Returns word `i` of a struct gi_region_sums that contains no pixels. */
 static __device__ inline uint64_t word_empty(unsigned i)
 {
     return i == WORD_OF(min_x) ? UINT64_MAX : i == WORD_OF(min_key) ? UINT32_MAX : 0;
 }
 
 /* Copies the sums of the `n` staged regions from shared memory to `regions`, the result in global
- * memory. With MERGE they are merged with the sums there by atomics, otherwise they overwrite them.
- * Called by a whole warp. */
+ * memory. With MERGE they are added to the sums there by atomics, otherwise they overwrite them. A
+ * whole warp calls it. */
 template <bool MERGE>
 static __device__ inline void stage_flush(const struct stage *stage, unsigned n,
                                           struct gi_region_sums *regions)
@@ -310,8 +312,7 @@ static __device__ inline void stage_flush(const struct stage *stage, unsigned n,
     __syncwarp();
 }
 
-/* Stages the sums of the lanes that are `in`, behind the `n` staged already; returns their new
- * number. */
+/* Stages the sums of lanes that are `in`, after `n` staged regions; returns the new number. */
 template <bool MERGE>
 static __device__ inline unsigned
 stage_add(struct stage *stage, unsigned n, struct gi_region_sums *regions,

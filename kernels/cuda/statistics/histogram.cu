@@ -1,7 +1,7 @@
-/* Histograms: private counters in shared memory, merged once per block into 64-bit counts in global
- * memory. 8-bit samples have a counter per bank and bin, so increments are free of bank conflicts.
- * The bins of 16-bit keys are divided among blocks that read the same samples at about the same
- * time.
+/* Histograms: private counters in shared memory, which each block adds once to 64-bit counts in
+ * global memory. 8-bit samples have a counter per bank and bin, so increments are free of bank
+ * conflicts. The bins of 16-bit keys are divided among blocks, which read the same samples at about
+ * the same time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/tiles.cuh"
 
@@ -16,14 +16,14 @@ static __device__ inline void count(unsigned *table, unsigned offset)
 
 enum { BINS8 = 256, ROW8 = 64, TABLE8 = BINS8 * ROW8 };
 
-/* Bin v has the counters v * ROW8 and on, COPIES of them per channel. The byte offset of a counter
- * is v followed by a byte that the lane chooses, which one __byte_perm() combines. If lanes
- * would share a bank, each starts `turn` channels later than the first one: 32 lanes use 32 banks
- * (31 for three channels). */
+/* The counters of bin v begin at v * ROW8, COPIES of them per channel. One __byte_perm() makes the
+ * byte offset of a counter: v, followed by a byte that depends on the lane. If lanes would share a
+ * bank, each lane begins `turn` channels later than the first one: 32 lanes then use 32 banks (31
+ * for three channels). */
 template <int CHANNELS> struct counter8 {
     enum { COPIES = ROW8 / CHANNELS, TURNS = CHANNELS == 4 ? 2 : CHANNELS == 3 ? 3 : 1 };
     unsigned *table, turn;
-    unsigned slot[CHANNELS]; /* low byte of the offset, for sample c, c + CHANNELS, ... of a tile */
+    unsigned slot[CHANNELS]; /* low byte of offsets, for samples c, c + CHANNELS, ... of a tile */
 };
 
 template <int CHANNELS>
@@ -81,15 +81,15 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- floats in few bins ---- */
 
-/* GI_KEY_RANGE if float arithmetic finds the nearest bin edge of a sample within half a bin. Edge i
- * is the smallest float beyond the edge, stored `copies` times at table[i * copies]; the counters
- * of channel c follow, with as many copies and nbins + 2 bins per channel: the first and last count
- * samples outside the range. */
+/* Counts GI_KEY_RANGE if float arithmetic finds the bin edge of a sample to within half a bin. Edge
+ * i is stored as the smallest float that is not below it, `copies` times, at table[i * copies]. The
+ * counters of each channel follow, with as many copies, and nbins + 2 bins: the first and the last
+ * one count samples outside the range. */
 struct range {
     int nbins;
     double lo, hi, width;
-    /* Offset of edge i, i * `pitch` bytes: the bits of fmaf(v, scale, offset), clamped to `least`
-     * and `most`, shifted and masked. */
+    /* For a sample v the offset of its edge i is i * `pitch` bytes: the bits of fmaf(v, scale,
+     * offset), clamped to `least` and `most`, shifted and masked. */
     float scale, offset, least, most;
     unsigned shift, mask, copies, pitch;
     unsigned channel_pitch; /* bytes; of the table of edges, too */
@@ -98,7 +98,7 @@ struct range {
 template <int CHANNELS> struct range_counter {
     unsigned *table, column; /* bytes */
     struct range range;
-    unsigned channel[CHANNELS]; /* of sample c, c + CHANNELS, ... of a tile */
+    unsigned channel[CHANNELS]; /* counters of samples c, c + CHANNELS, ... of a tile */
 };
 
 template <int CHANNELS>
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(THREADS)
 struct key_spec {
     int nbins;
     double lo, hi, width, bins_per_unit; /* GI_KEY_RANGE */
-    /* Other floats: 16 bits of `key` >> shift, if key & mask is the prefix. */
+    /* Other floats: the bin is 16 bits of key >> shift; a sample counts if key & mask == prefix. */
     unsigned shift, mask, prefix;
 };
 
@@ -192,7 +192,7 @@ template <> struct key_sample<GI_KEY_VALUE> {
 
 enum { NO_BIN = 1 << 30 }; /* beyond every table */
 
-/* The bin by division, corrected by comparison with its edges. */
+/* Returns the bin: computed by division, then corrected by comparison with the bin's edges. */
 static __device__ __noinline__ unsigned range_bin(const struct key_spec &k, float sample)
 {
     double v = sample;
@@ -223,12 +223,12 @@ template <int KEY> static __device__ inline unsigned key_bin(const struct key_sp
     return sample == sample && (key & k.mask) == k.prefix ? key >> k.shift & 0xffff : NO_BIN;
 }
 
-/* Counts the bins [first, first + size); one more counter at the end counts all others, because a
- * branch would cost more and lanes with the same counter do not wait for each other. */
+/* Counts the bins first to first + size - 1. One more counter counts all other samples: a branch
+ * would cost more, and lanes with the same counter do not wait for each other. */
 template <int KEY, int CHANNELS> struct part_counter {
     unsigned *table, first, size;
     struct key_spec key;
-    unsigned channel[CHANNELS]; /* of sample c, c + CHANNELS, ... of a tile */
+    unsigned channel[CHANNELS]; /* channels of samples c, c + CHANNELS, ... of a tile */
 };
 
 template <int KEY, int CHANNELS, typename T>
@@ -274,7 +274,7 @@ static __global__ void __launch_bounds__(THREADS)
         counter.channel[c] = (threadIdx.x % WARP * start.N + c) % CHANNELS;
     tiles_count(counter, start, pieces, src, walk);
 
-    /* Every group starts at a different bin, so that they do not all update the same counts at
+    /* Each group starts at a different bin, so that groups do not update the same counts at
      * once. */
     unsigned all = (unsigned)(CHANNELS * key.nbins), from = group * 1024 % size;
     for (unsigned k = threadIdx.x; k < size; k += THREADS) {
@@ -286,7 +286,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- launches ---- */
 
-/* The grid-stride loop of `blocks` blocks. */
+/* Returns the grid-stride loop of `blocks` blocks. */
 template <typename T, int CHANNELS>
 static struct walk tiles_of(const struct gi_image *src, unsigned blocks)
 {
@@ -306,10 +306,11 @@ static enum gi_status launch8(struct gi_cuda_queue *cu, device_u64 *counts,
     return GI_OK;
 }
 
-/* Returns whether histogram_range() is exact with `shared_nbytes` per block. Edge i is represented
- * by base + i + 1/2, where base is the power of two above nbins; of the 23 mantissa bits, those of
- * base are i, rounded. With m = max(|lo|, |hi|) / width bins, rounding scale and offset costs at
- * most m / 2^24 each and fmaf() base / 2^23: less than a quarter of a bin under these limits. */
+/* Returns whether histogram_range() is exact with `shared_nbytes` bytes per block. Edge i is
+ * represented by the float base + i + 1/2, where base is the power of 2 above nbins; some of its 23
+ * mantissa bits are i, rounded. With m = max(|lo|, |hi|) / width in bins, rounding `scale` and
+ * `offset` costs at most m / 2^24 each, and fmaf() base / 2^23. Under the limits here the sum is
+ * less than a quarter of a bin. */
 static bool range_of(struct range *range, const struct gi_histogram_spec *spec, int channels,
                      int shared_nbytes)
 {
@@ -360,7 +361,7 @@ static enum gi_status launch_wide(struct gi_cuda_queue *cu, device_u64 *counts,
                                   const struct gi_image *src, const struct key_spec *key,
                                   struct gi_err *err)
 {
-    /* As few parts as a block's shared memory allows. */
+    /* Divides the bins into as few parts as the shared memory of a block allows. */
     unsigned all = (unsigned)(CHANNELS * key->nbins);
     unsigned most = (unsigned)cu->shared_nbytes / sizeof(unsigned) - 8;
     unsigned parts = (all + most - 1) / most, size = ((all + parts - 1) / parts + 3) / 4 * 4;
@@ -374,7 +375,7 @@ static enum gi_status launch_wide(struct gi_cuda_queue *cu, device_u64 *counts,
     return GI_OK;
 }
 
-/* ---- ways; their counts are device memory ---- */
+/* ---- ways; their counts are in device memory ---- */
 
 /* GI_KEY_RANGE with a valid range. */
 static bool is_range(const struct gi_image *src, const struct gi_histogram_spec *spec)
@@ -455,7 +456,7 @@ static enum gi_status parts(struct gi_queue *queue, uint64_t *counts, const stru
                      launch_parts<CHANNELS>(gi_cuda(queue), (device_u64 *)counts, src, spec, err));
 }
 
-/* Counts in zeroed device memory and adds the counts to `counts`, host memory. */
+/* Counts in zeroed device memory, then adds these counts to `counts`, host memory. */
 template <gi_histogram_fn *ENQUEUE>
 static enum gi_status count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                             const struct gi_histogram_spec *spec, struct gi_err *err)
@@ -478,7 +479,7 @@ static enum gi_status count(struct gi_queue *queue, uint64_t *counts, const stru
     return status;
 }
 
-/* Like the dispatcher, but the counts stay on the device: for the bench. */
+/* As gi_cuda_histogram(), but counts stay on the device; for the bench. */
 enum gi_status gi_cuda_histogram_launch(struct gi_queue *queue, uint64_t *counts,
                                         const struct gi_image *src,
                                         const struct gi_histogram_spec *spec, struct gi_err *err)

@@ -1,14 +1,14 @@
-/* Reductions: exact sums, sums of squares, minimum, maximum and their positions. A grid-stride loop
- * over pieces of 16 bytes, several per step. Integers are compared together with their index in the
- * step; for floats, the steps that contain the minimum or maximum are searched again.
+/* Reductions: exact sums, sums of squares, minimum, maximum, and their positions, by a grid-stride
+ * loop over pieces of 16 bytes, several per step. Integers are compared together with their index
+ * within the step. For floats, the steps with the minimum and the maximum are searched again.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/statistics/reduce.cuh"
 
 #include <limits.h>
 
-/* Samples with an index below them, each in twice its bits. A word of samples is two parts: for
- * bytes, its even and its odd bytes, two per part. Part i of a step has index i below its samples,
- * or UNDER - i for the maximum. Channels repeat after PERIOD parts. */
+/* A part: samples in twice their bits, with their index below. A word of samples makes two parts; a
+ * part of bytes has two samples, the even or the odd bytes. Part i of a step has index i, or UNDER
+ * - i for the maximum. Channels repeat after PERIOD parts. */
 template <typename T, int CHANNELS> struct parts {
     enum {
         BYTES = sizeof(T) == 1,
@@ -42,7 +42,7 @@ template <typename T> static __device__ __forceinline__ uint32_t most_of(uint32_
     return sizeof(T) == 1 ? __vmaxu2(a, b) : max(a, b);
 }
 
-/* Mask of the bytes of word `word` of a piece that belong to channel c. */
+/* Returns a mask of the bytes of word `word` of a piece that belong to channel c. */
 template <int CHANNELS> static __device__ constexpr uint32_t bytes_of(int word, int c)
 {
     uint32_t mask = 0;
@@ -89,7 +89,7 @@ static __device__ inline void turn_sums(struct totals *totals, const TURN &piece
         totals[c].sum += sums[c];
 }
 
-/* The extremes of a step in which all samples count. */
+/* Updates minimum and maximum with a step in which all samples count. */
 template <typename T, int CHANNELS, typename TURN>
 static __device__ inline void turn_ends(struct ends<int> *ends, const TURN &pieces, unsigned turn)
 {
@@ -128,7 +128,7 @@ static __device__ inline void turn_ends(struct ends<int> *ends, const TURN &piec
     }
 }
 
-/* A step with samples that do not count: beyond the end of a row, or transparent. */
+/* Adds a step with samples that do not count: past the end of a row, or transparent. */
 template <typename T, int CHANNELS, bool OPAQUE, bool ENDS, typename TURN>
 static __device__ inline void turn_some(struct totals *totals, struct ends<int> *ends,
                                         const TURN &pieces, unsigned turn)
@@ -282,7 +282,7 @@ static struct gi_reduction from_device(const struct device_reduction *device,
     return found;
 }
 
-/* `launched` is `spec`, or the same with minima and maxima, which are then dropped. */
+/* Runs the reduction `launched`: `spec`, or `spec` with minima and maxima, which are ignored. */
 static enum gi_status run(struct gi_queue *queue, struct gi_reduction *found,
                           const struct gi_image *src, const struct gi_reduce *spec,
                           const struct gi_reduce *launched, struct gi_err *err)

@@ -1,4 +1,4 @@
-/* Shared by the reduction kernels: their results, and the position of minimum and maximum.
+/* Shared by the reduction kernels: results, and positions of minimum and maximum.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REDUCE_CUH
 #define GI_KERNELS_CUDA_REDUCE_CUH
@@ -12,18 +12,17 @@ enum {
     SQUARE_DIGITS = 20,
 };
 
-/* A number in digits of 32 bits without carries: each digit is a sum of signed 64-bit terms. */
+/* Numbers as 32-bit digits without carries: each digit is a sum of signed 64-bit terms. */
 struct digits {
     device_u64 sum[SUM_DIGITS], magnitude[SUM_DIGITS], square[SQUARE_DIGITS];
     device_u64 nan, above, below; /* samples of GI_F32 */
 };
 
-/* Results of one channel, all 0 at first. ends: ~(key << 32 | position), the key of the maximum
- * complemented, so that an atomic maximum selects the extreme sample that is first in raster
- * order. */
+/* Results of one channel, all 0 at first. `ends` are ~(key << 32 | position), with the key of the
+ * maximum complemented: an atomic maximum selects the first one in raster order. */
 struct device_reduction {
     device_u64 n, ends[2]; /* minimum, maximum */
-    struct digits digits;  /* integers use only the lowest digit of each */
+    struct digits digits;  /* of each number integers use only the lowest digit */
 };
 
 /* Pieces that a thread has in flight per step, and resident blocks per multiprocessor. */
@@ -35,8 +34,8 @@ template <typename T, int CHANNELS> struct reduce_shape {
     typedef struct piece<T, CHANNELS> turn[TURN];
 };
 
-/* The minimum and the maximum that a thread has seen of a channel, and where: integers store
- * sample_tag(), floats the step. */
+/* The minimum and the maximum of a channel that a thread has found, and where: sample_tag() of
+ * integers, the step of floats. */
 template <typename V> struct ends {
     V value[2];
     unsigned tag[2];
@@ -84,7 +83,7 @@ template <typename T, int CHANNELS> static __device__ inline T channel_of(const 
     return v;
 }
 
-/* Piece j of a thread's step: row *y, index *index in the row. */
+/* Finds piece j of a thread's step: row *y, and index *index within the row. */
 template <typename T, int CHANNELS>
 static __device__ inline void piece_at(unsigned *y, unsigned *index, const struct walk &walk,
                                        unsigned turn, unsigned j)
@@ -95,7 +94,7 @@ static __device__ inline void piece_at(unsigned *y, unsigned *index, const struc
     *index = at % walk.pieces;
 }
 
-/* Position of a thread's sample in the image, from its tag. */
+/* Returns the position in the image of a thread's sample, from its tag. */
 template <typename T, int CHANNELS, bool OPAQUE>
 static __device__ inline uint32_t place_of(const struct gi_image &src, const struct walk &walk,
                                            unsigned tag, int, int)
@@ -107,8 +106,8 @@ static __device__ inline uint32_t place_of(const struct gi_image &src, const str
     return y * (uint32_t)src.width + (index * SAMPLES + i % SAMPLES) / CHANNELS;
 }
 
-/* Position of the first sample of channel c that equals `v` in a thread's step, which is loaded
- * again. */
+/* Returns the position of the first sample of channel c that equals `v` in a step of a thread,
+ * which it loads again. */
 template <typename T, int CHANNELS, bool OPAQUE>
 static __device__ __noinline__ uint32_t place_of(const struct gi_image &src,
                                                  const struct walk &walk, unsigned turn, int c,
@@ -134,7 +133,7 @@ static __device__ __noinline__ uint32_t place_of(const struct gi_image &src,
     return place;
 }
 
-/* Merges the results of the block's threads into `found`. All threads of the block call it. */
+/* Adds the results of the block's threads to `found`. All threads of the block call it. */
 template <typename T, int CHANNELS, bool OPAQUE, typename V>
 static __device__ inline void ends_finish(struct device_reduction *found,
                                           const struct ends<V> *ends, const struct gi_image &src,
@@ -151,7 +150,7 @@ static __device__ inline void ends_finish(struct device_reduction *found,
             best = min(best, __shfl_xor_sync(ALL_LANES, best, step));
         uint32_t place = UINT32_MAX;
         unsigned tag = any && key == best ? ends[c].tag[end] : UINT32_MAX, first = tag;
-        if (sizeof(T) == 4) /* later steps have larger positions, and each search is slow */
+        if (sizeof(T) == 4) /* a search is slow, and later steps have larger positions */
             for (int step = WARP / 2; step > 0; step /= 2)
                 first = min(first, __shfl_xor_sync(ALL_LANES, first, step));
         if (any && key == best && tag == first)
@@ -171,7 +170,7 @@ static __device__ inline void ends_finish(struct device_reduction *found,
     }
 }
 
-/* Reduction of floats, like gi_reduce_fn, into `found` in device memory (reduce_floats.cu). */
+/* Reduces floats, as gi_reduce_fn does, to `found` in device memory (reduce_floats.cu). */
 enum gi_status gi_cuda_reduce_floats(struct gi_cuda_queue *cu, struct device_reduction *found,
                                      const struct gi_image *src, bool opaque, struct gi_err *err);
 

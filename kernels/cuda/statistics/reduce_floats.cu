@@ -1,15 +1,16 @@
-/* Exact sums of floats (superaccumulator, described in kernels/cpu/statistics/reduce_floats.h).
- * Every warp has a window of exponents, in which its lanes add doubles without any rounding; after
- * 256 samples per lane these sums are added as integers. Samples outside the window are added one
- * by one, digit by digit; if there are many, the window moves. SPDX-License-Identifier: MIT */
+/* Exact sums of floats (the superaccumulator of kernels/cpu/statistics/reduce_floats.h). Every warp
+ * has a window of exponents. Lanes add samples inside the window as doubles, without any rounding;
+ * after 256 samples per lane these sums are added as integers. Samples outside are added one by
+ * one, digit by digit; if there are many, the window moves.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/statistics/reduce.cuh"
 
 enum { WINDOW = 20, LANE_SAMPLES = 256, FIELD = 23, MUCH = 32 };
 
 static const uint32_t INFINITE = 0x7f800000u;
 
-/* Exponent fields top to bottom; the bits of |v| are at least `least` and below `limit`. Identical
- * in all lanes of a warp. */
+/* A window of exponent fields from bottom to top. The bits of |v| of samples inside are >= `least`
+ * and < `limit`. All lanes of a warp have the same window. */
 struct window {
     int top, bottom;
     uint32_t least, limit;
@@ -27,7 +28,7 @@ static __device__ inline double power_of_two(int e)
     return __longlong_as_double((long long)(1023 + e) << 52);
 }
 
-/* Initial value of the sum of squares, whose last bit fixes the precision of additions. */
+/* Returns the initial sum of squares: its last bit determines the precision of additions. */
 static __device__ inline double high_start(const struct window &window)
 {
     return 1.5 * power_of_two(2 * window.top - 242);
@@ -68,8 +69,8 @@ static __device__ __noinline__ void digits_add_float(struct digits *digits, floa
     digits_add(digits->square, whole * whole, 2 * shift);
 }
 
-/* Adds the sums of all lanes as integers to the digits; lanes restart with window `next`. All lanes
- * of the warp call it. */
+/* Adds the sums of all lanes, as integers, to the digits; the lanes then start again with window
+ * `next`. All lanes of the warp call it. */
 template <int CHANNELS>
 static __device__ __forceinline__ void flush(struct digits *digits, struct lane_sums *sums,
                                              const struct window &window, const struct window &next)
@@ -95,14 +96,15 @@ static __device__ __forceinline__ void flush(struct digits *digits, struct lane_
     }
 }
 
-/* What a thread accumulates per channel besides its sums. */
+/* What a thread keeps per channel besides its sums. */
 struct thread_part {
     struct ends<float> ends;
     uint32_t n;
 };
 
-/* Sets bit masks of the samples of a step: `counted` of those that count; `odd` of those that
- * count, are finite, not 0, and outside the window. Returns the bits of the largest finite |v|. */
+/* Returns the bits of the largest finite |v| of a step, and sets bit masks of its samples.
+ * `counted`: the sample counts. `odd`: it counts, is finite and not 0, and is outside the
+ * window. */
 template <int CHANNELS, bool OPAQUE, typename TURN>
 static __device__ inline uint32_t turn_look(uint32_t *counted, uint32_t *odd, const TURN &pieces,
                                             const struct window &window)
@@ -124,7 +126,7 @@ static __device__ inline uint32_t turn_look(uint32_t *counted, uint32_t *odd, co
     return most;
 }
 
-/* A step with samples that do not count, are not finite, or are outside the window. */
+/* Adds a step with samples that do not count, are not finite, or are outside the window. */
 template <int CHANNELS, bool OPAQUE, typename TURN>
 static __device__ inline void turn_some(struct digits *digits, struct lane_sums *sums,
                                         struct thread_part *parts, struct window *window,
@@ -165,7 +167,7 @@ static __device__ inline void turn_some(struct digits *digits, struct lane_sums 
     }
 }
 
-/* A step whose samples are all 0 or inside the window. */
+/* Adds a step whose samples are all 0 or inside the window. */
 template <int CHANNELS, typename TURN>
 static __device__ inline void turn_whole(struct lane_sums *sums, struct thread_part *parts,
                                          const TURN &pieces, unsigned turn)
@@ -207,7 +209,7 @@ static __device__ inline bool fits(const TURN &pieces, const struct window &wind
     return whole && most < window.limit && least >= window.least - 1;
 }
 
-/* Adds the results of a block to the global ones. */
+/* Adds the results of a block to those in global memory. */
 template <int CHANNELS>
 static __device__ inline void block_finish(struct device_reduction *found,
                                            const struct digits *digits,

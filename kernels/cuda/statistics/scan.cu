@@ -32,7 +32,7 @@ enum {
     THREADS = 128, /* of blocks that add up tiles */
     STARTS_THREADS = 1024,
     ROWS_MIN = 32,    /* minimum of a tile */
-    ROWS_MAX = 65536, /* maximum of a tile: a column of squares of bytes fits in 32 bits */
+    ROWS_MAX = 65536, /* maximum rows of a tile: a column of squared bytes fits in 32 bits */
     LOOK_ROWS = 4,    /* rows per warp in flight */
     MAKE_BLOCKS = 7,  /* per multiprocessor, of one channel */
     ADD_AHEAD = 16,
@@ -47,8 +47,8 @@ struct scan_args {
     double scale, unit; /* GI_F32: 2^shift and 2^-shift */
     int band;           /* rows per tile */
     int strips, bands;  /* number of tiles across and down */
-    u64 *columns; /* per band one row: sums of its columns, then the starting values of the band */
-    u64 *rows;    /* per row and tile: `channels` sums, then those of all tiles before */
+    u64 *columns;       /* a row per band: sums of its columns, then starting values of the band */
+    u64 *rows;          /* per row and tile: `channels` sums; then those of all tiles on the left */
 };
 
 template <typename T, int CHANNELS> struct scan_shape {
@@ -60,7 +60,7 @@ template <typename T, int CHANNELS> struct scan_shape {
     };
 };
 
-/* Type of sums along a row within a part: bytes and their squares fit in 32 bits. */
+/* Type of sums along a row within a part. Sums of bytes and of their squares fit in 32 bits. */
 template <typename T> struct scan_sum {
     typedef u64 type;
 };
@@ -83,19 +83,19 @@ static __device__ __forceinline__ u64 value_of(const struct scan_args *args, flo
     return (u64)gi_scan_float(v, args->squares, args->scale);
 }
 
-/* A lane's samples of a part. An incomplete last one is read with the padding of the row. */
+/* A lane's samples of a part. If the last ones are missing, the padding of the row is read. */
 template <typename T, int S> struct __align__(S == 3 ? sizeof(T) : S * sizeof(T)) samples_of
 {
     T v[S];
 };
 
-/* A lane's samples of the parts of a row. Parts outside the image read the start of the row
- * instead, so that loads do not wait for a branch. */
+/* A lane's samples of the parts of a row. For a part outside the image the start of the row is
+ * read, so that loads do not wait for a branch. */
 template <typename T, int CHANNELS> struct scan_row {
     samples_of<T, scan_shape<T, CHANNELS>::S> part[PARTS];
 };
 
-/* Index of a lane's first sample in each part, and the number of its samples inside the image. */
+/* Index of a lane's first sample in each part, and how many of its samples are inside the image. */
 struct scan_place {
     long long at[PARTS];
     int n[PARTS];
@@ -129,7 +129,7 @@ static __device__ __forceinline__ void row_load(scan_row<T, CHANNELS> *row,
         row->part[p] = *(const samples_of<T, scan_shape<T, CHANNELS>::S> *)(from + place->at[p]);
 }
 
-/* Values of the samples, 0 outside the image. */
+/* Computes the values v of samples; 0 outside the image. */
 template <typename T, int S, typename A>
 static __device__ __forceinline__ void values_of(A *v, const struct scan_args *args,
                                                  const samples_of<T, S> &samples, int n)
@@ -139,9 +139,8 @@ static __device__ __forceinline__ void values_of(A *v, const struct scan_args *a
         v[s] = s < n ? value_of(args, samples.v[s]) : 0;
 }
 
-/* Inclusive prefix sums over the lanes of a warp, per channel: v[s] becomes the sum up to and
- * including it, `total` the sum of all lanes. Shuffles as in Hillis and Steele, CACM 29(12),
- * 1986. */
+/* Inclusive prefix sums over the lanes of a warp, per channel: v[s] becomes the sum up to this
+ * lane, `total` the sum of all lanes. By shuffles as in Hillis and Steele, CACM 29(12), 1986. */
 template <int S, int CHANNELS, typename A>
 static __device__ __forceinline__ void lanes_scan(A *v, A *total)
 {
@@ -229,7 +228,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
                 out[place.at[p] + s] = columns[p][s];
 }
 
-/* Exclusive prefix sums of n values that are `step` apart. */
+/* Replaces n values, which are `step` apart, by their exclusive prefix sums. */
 static __device__ __forceinline__ void add_up(u64 *v, int n, size_t step)
 {
     u64 sum = 0, own[ADD_AHEAD];
@@ -260,7 +259,7 @@ static __global__ void __launch_bounds__(THREADS)
         add_up(args.columns + (i - nrows), args.bands, (size_t)samples);
 }
 
-/* Prefix sums along the row of a band's starting values: a block owns one channel of one band. */
+/* Prefix sums of a band's starting values along the row: a block owns one channel of one band. */
 static __global__ void __launch_bounds__(STARTS_THREADS)
     scan_starts(const __grid_constant__ struct scan_args args)
 {
@@ -306,7 +305,7 @@ static __device__ __forceinline__ void sums_store(const struct scan_args *args, 
             ((unsigned *)row)[at + s] = (unsigned)out[s];
 }
 
-/* What a warp of scan_make has in flight: a row, and the sums of each channel left of its tile. */
+/* What a warp of scan_make has in registers: a row, and per channel the sum left of its tile. */
 template <typename T, int CHANNELS> struct make_row {
     scan_row<T, CHANNELS> samples;
     u64 before[CHANNELS];

@@ -22,7 +22,7 @@
 enum {
     THREADS = 256,
     BLOCKS_PER_UNIT = 16,
-    SCRATCH_NBYTES = 64 << 20, /* of `sorted`; more where THREADS samples need more */
+    SCRATCH_NBYTES = 64 << 20, /* bytes, for `sorted`; more if THREADS samples need more */
 };
 
 struct stack_args {
@@ -33,8 +33,8 @@ struct stack_args {
     int images;
     double kappa, divisor; /* s is divided by this when it is stored */
     bool continues;        /* s is stored as double */
-    size_t samples, step;  /* per row of dst; from image to image in a row of src */
-    size_t first, end;     /* samples of the result, row after row, that the launch owns */
+    size_t samples, step;  /* samples per row of dst; samples between images in a row of src */
+    size_t first, end;     /* samples of the result, row by row, that the launch computes */
     uint32_t *keys;        /* sorted: key k of sample i is at k * nkeys + i - first */
     size_t nkeys;
 };
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void store_result(float *p, double v)
     *p = canonical(__double2float_rn(v));
 }
 
-/* A sample of the result: its row and its index in it. */
+/* A sample of the result: its row, and its index within the row. */
 struct stack_place {
     size_t y, i;
 };
@@ -66,7 +66,7 @@ static __device__ __forceinline__ struct stack_place place_of(const struct stack
     return place;
 }
 
-/* The sample of the first image at the place. */
+/* Returns the sample of the first image at this position. */
 template <typename T>
 static __device__ __forceinline__ const T *samples_at(const struct stack_args *args,
                                                       struct stack_place place)
@@ -126,7 +126,7 @@ static __device__ __forceinline__ uint32_t key_of(float v)
     return gi_float_key(__float_as_uint(v));
 }
 
-/* The key at index `rank` of n keys in ascending order. */
+/* Returns the key at index `rank` of n keys in ascending order. */
 template <typename T>
 static __device__ __forceinline__ uint32_t rank_find(const T *v, size_t step, int n, int rank)
 {

@@ -1,5 +1,5 @@
-/* Sums of quantised floats and of their squares, exact in integers: reduction by thread, warp and
- * block.
+/* Sums of quantised floats and of their squares, exact in integers: reduced per thread, then per
+ * warp, then per block.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 
@@ -13,13 +13,13 @@ struct quantisers {
     struct quantiser channel[GI_MAX_CHANNELS];
 };
 
-/* Pieces that a thread has in flight, and resident blocks per multiprocessor. */
+/* Pieces in flight per thread; resident blocks per multiprocessor. */
 template <int CHANNELS> struct shape {
     enum { TURN = CHANNELS == 3 ? 2 : 4, BLOCKS = CHANNELS > 2 ? 3 : 4 };
     typedef struct piece<float, CHANNELS> turn[TURN];
 };
 
-/* Blanks samples outside the row: NaN adds nothing. */
+/* Replaces samples outside the row by NaN, which adds nothing. */
 template <int CHANNELS>
 static __device__ inline void piece_blank(struct piece<float, CHANNELS> *piece)
 {
@@ -106,7 +106,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
     return GI_OK;
 }
 
-/* lo and hi are host memory, sums device memory. */
+/* `lo` and `hi` are host memory, `sums` is device memory. */
 static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_sums *sums,
                                       const struct gi_image *src, const float *lo, const float *hi,
                                       struct gi_err *err)

@@ -1,5 +1,5 @@
-/* Bernsen thresholds: halfway between the local minimum and maximum, which two min/max filters
- * supply. A thread computes 16 bytes of every gridDim.y-th row.
+/* Bernsen's local threshold: halfway between the local minimum and maximum, which two min/max
+ * filters have computed. A thread computes 16 bytes of every gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
 #include "kernels/tone.h"

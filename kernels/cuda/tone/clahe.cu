@@ -97,8 +97,8 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---- tables ---- */
 
-/* Sum of `v` over the block; *before: sum over the threads before this one (exclusive prefix
- * sum). */
+/* Returns the sum of `v` over the block; *before is the sum over the lower threads (exclusive
+ * prefix sum). */
 static __device__ unsigned block_sum(unsigned v, unsigned *before)
 {
     __shared__ unsigned warps[TABLE_THREADS / 32];
@@ -120,7 +120,7 @@ static __device__ unsigned block_sum(unsigned v, unsigned *before)
     return total;
 }
 
-/* A thread owns `bins` / TABLE_THREADS consecutive values. */
+/* Makes the table of a tile. A thread owns `bins` / TABLE_THREADS consecutive values. */
 template <typename T>
 static __global__ void __launch_bounds__(TABLE_THREADS)
     clahe_table(const __grid_constant__ struct clahe_args args, int set)
@@ -136,7 +136,7 @@ static __global__ void __launch_bounds__(TABLE_THREADS)
         sum += kept;
     }
     gi_clahe_share(&cut, block_sum(over, &before), bins);
-    /* Number of multiples of the step below v0, of which the first `extra` count. */
+    /* Counts that grow by one and are below v0: multiples of the step, at most `extra` of them. */
     unsigned grown = min((v0 + cut.step - 1) / cut.step, cut.extra);
     block_sum(sum, &before);
     sum = before + v0 * cut.each + grown;
@@ -225,7 +225,7 @@ static __global__ void __launch_bounds__(EACH_THREADS)
 
 /* ---- launchers ---- */
 
-/* The spans of the `n` positions from `first` on. */
+/* Returns the spans of the `n` positions from `first` on. */
 static struct spans spans_of(const struct gi_clahe_side *side, int first, int n)
 {
     struct spans spans = {side->tiles, {0}};

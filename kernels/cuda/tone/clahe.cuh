@@ -8,7 +8,7 @@
 
 enum {
     BINS8 = 256,
-    PITCH8 = 256, /* bytes per bin: 64 counters, one per lane of two warps */
+    PITCH8 = 256, /* bytes per bin: 64 counters, one for each lane of two warps */
     COUNT_THREADS = 512,
     COUNT_NBYTES = BINS8 * PITCH8, /* of shared memory */
     COUNT_AHEAD = 2,               /* pieces per thread in flight */
@@ -25,8 +25,8 @@ enum {
 struct clahe_args {
     struct gi_image dst, src, judge;
     struct gi_clahe_shape shape;
-    int sets;         /* tables for all channels, or one set per colour */
-    int y;            /* row of the whole image at the start of `src` */
+    int sets;         /* sets of tables: 1 for all channels, or 1 per colour */
+    int y;            /* row of the whole image that is the first row of `src` */
     uint32_t *counts; /* of one set: [tile][value] */
     void *tables;     /* of 8 or 16 bits: [set][tile][value] */
     ushort4 *four;    /* interleaved tables: [set][cell][value]; NULL: not used */

@@ -1,6 +1,6 @@
-/* CLAHE of bytes. Counting uses private counters as in histogram.cu, every lane in a bank of its
- * own. For the lookup, a thread owns four neighbouring samples of LOOK_ROWS rows; the tables of the
- * four surrounding tiles are interleaved in shared memory, so that one 32-bit load yields all four
+/* CLAHE of bytes. Counting uses private counters as in histogram.cu, with a bank per lane. For the
+ * lookup, a thread owns four neighbouring samples of LOOK_ROWS rows. The tables of the four
+ * surrounding tiles are interleaved in shared memory, so that one 32-bit load gives all four
  * values.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CLAHE_BYTES_CUH
@@ -17,8 +17,8 @@ static __device__ __forceinline__ void count8(char *table, unsigned v, unsigned 
     atomicAdd((unsigned *)(table + (v << 8 | slot)), 1u);
 }
 
-/* Rows y0 to y1 - 1, pixels x0 to x1 - 1, all in columns inside the image: `across` pieces of 16
- * bytes per row, from piece `first` on. */
+/* Rows y0 to y1 - 1 and pixels x0 to x1 - 1, all inside the image: `across` pieces of 16 bytes per
+ * row, from piece `first` on. */
 struct pieces {
     int x0, x1, y0, y1, first, across;
 };
@@ -101,13 +101,13 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---- pixels ---- */
 
-/* First pixel after the centre of each tile: tile t's is starts[t + 1]. */
+/* The first pixel after the centre of each tile: for tile t it is starts[t + 1]. */
 struct spans {
     int tiles, starts[GI_CLAHE_MAX + 2];
 };
 
-/* Block `index` of those that divide the spans into at most `size` pixels each: the tile before it,
- * its begin and end. Returns false if there is no such block. */
+/* Blocks divide each span into at most `size` pixels. Finds the pixels *from to *to - 1 of block
+ * `index` and the tile before them; returns false if there is no such block. */
 static __device__ bool block_span(const struct spans &spans, int index, int size, int *tile,
                                   int *from, int *to)
 {
@@ -124,8 +124,8 @@ static __device__ bool block_span(const struct spans &spans, int index, int size
     return false;
 }
 
-/* Parameters of a thread's four samples of a row: their weights, each with the term that subtracts
- * 2^23 times it; their tables; masks of the bits that are written and changed. */
+/* Parameters of a thread's four samples of a row: the weights of the tiles before and after, each
+ * with the term -2^23 * weight; the tables; masks of bits to write and to change. */
 struct clahe_look {
     float before[4], after[4], before_bulk[4], after_bulk[4];
     unsigned table[4], changes, writes;
@@ -150,18 +150,17 @@ static __device__ void look_start(struct clahe_look *look, const struct clahe_ar
     }
 }
 
-/* Returns byte I of `four` as the float 2^23 + byte, which takes one __byte_perm() instead of a
- * conversion. fmaf(2^23 + byte, w, -2^23 * w) with the term before_bulk or after_bulk is then byte
- * * w, rounded once. */
+/* Returns byte I of `four` as the float 2^23 + byte, by one __byte_perm() instead of a conversion.
+ * fmaf(2^23 + byte, w, -2^23 * w), where the term is before_bulk or after_bulk, is then byte * w,
+ * rounded once. */
 template <int I> static __device__ __forceinline__ float byte_float(unsigned four)
 {
     return __uint_as_float(__byte_perm(four, 0x4b000000u, 0x7550 | I));
 }
 
-/* Returns the four samples of `word` after interpolation between the curves of four tiles. An entry
- * of `tables` has the values of the upper left, upper right, lower left and lower right tile; c and
- * b are the weights of the upper and of the lower ones. EACH: every channel has tables of its own.
- */
+/* Returns the four samples of `word`, interpolated between the tables of four tiles. An entry of
+ * `tables` has the values of the upper left, upper right, lower left and lower right tile; c is the
+ * weight of the upper ones and b that of the lower ones. EACH: every channel has its own tables. */
 template <bool EACH>
 static __device__ __forceinline__ unsigned
 look_up(const struct clahe_look &look, const unsigned *tables, unsigned word, float b, float c)
@@ -182,8 +181,8 @@ look_up(const struct clahe_look &look, const unsigned *tables, unsigned word, fl
     return __byte_perm(low, high, 0x5410);
 }
 
-/* Loads the tables of the tiles around (tx, ty), interleaved, one set after the other, and the row
- * weights. */
+/* Loads the tables of the tiles around (tx, ty), interleaved, one set after another, and the
+ * weights of rows. */
 static __device__ void look_tables(const struct clahe_args &args, unsigned *tables, float2 *weights,
                                    int tx, int ty, int y0, int y1)
 {
@@ -205,7 +204,7 @@ static __device__ void look_tables(const struct clahe_args &args, unsigned *tabl
     __syncthreads();
 }
 
-/* Computes a thread's words of rows y0 to y1 - 1; LOOK_AHEAD loads are in flight. */
+/* Computes a thread's words of rows y0 to y1 - 1, with LOOK_AHEAD loads in flight. */
 template <bool EACH>
 static __device__ __forceinline__ void
 look_rows(const struct clahe_look &look, const struct clahe_args &args, const unsigned *tables,

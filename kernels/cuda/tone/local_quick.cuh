@@ -34,7 +34,7 @@
 struct local_quick {
     float n, part, shift, slope, level, middle, squares; /* the last is N */
     float decay, decay_at, swell, swell_at;
-    float sure;   /* h is decisive from min(S + sure, 1) on: 0 or 1 */
+    float sure;   /* h is decisive if |h| >= min(S + sure, 1); 0 or 1 */
     unsigned top; /* bits of the float 2^15 */
 };
 
@@ -70,7 +70,7 @@ static inline struct local_quick local_quick_of(const struct gi_local *spec)
     return quick;
 }
 
-/* Sample j of a word plus 2^15; `top` is kept in a register, so that the permutation needs no
+/* Returns sample j of a word plus 2^15; `top` is in a register: the permutation needs no
  * constant. */
 static __device__ __forceinline__ float quick_sample(unsigned word, unsigned top, int j)
 {
@@ -94,7 +94,7 @@ static __device__ __forceinline__ float quick_side(const struct local_quick *qui
     return __fmaf_rn(power, __fmaf_rn(quick->swell, s, quick->swell_at), h);
 }
 
-/* Returns whether h is not decisive. `sum` is S + sure, or any value of at least 1 if that is. */
+/* Returns whether h is not decisive. `sum` is S + sure, or any number >= 1 if that is. */
 static __device__ __forceinline__ bool quick_doubts(float h, float sum)
 {
     return !(fabsf(h) >= __saturatef(sum));

@@ -1,18 +1,19 @@
-/* Local (adaptive) thresholds of gray integers in one pass, from the windows that strips.cuh sums
- * up: levels, and where the deviation is asked their squares. Squares are those of levels minus
- * 128, which leaves D unchanged and lets k be twice as large. SPDX-License-Identifier: MIT */
+/* Local (adaptive) thresholds of gray integers in one pass: the epilogue for the window sums of
+ * strips.cuh, of levels and, if D is needed, of their squares. Squares are those of levels minus
+ * 128, which does not change D and lets k be twice as large.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/strips.cuh"
 #include "kernels/cuda/tone/local_threshold.cuh"
 #include "kernels/cuda/tone/local_quick.cuh"
 
 enum {
-    VALUES = 2, /* per pixel and step: sums of two rows, or sums and squares of one */
+    VALUES = 2, /* sums per pixel and step: of two rows, or sum and squares of one */
     SPREAD_THREADS = 512,
 };
 
 /* The parameters of the epilogue. */
 struct local_params {
-    int n, more;   /* k * k; `mean`: above if n * v - sum > more */
+    int n, more;   /* n = k * k; `mean`: above the threshold if n * v - sum > more */
     unsigned flip; /* ~0 for `invert` */
     struct gi_local spec;
     struct local_quick quick;
@@ -25,14 +26,14 @@ template <typename T> static __device__ __forceinline__ int sample_of(const unsi
                           : (int)__byte_perm(words[j / 2], 0, j & 1 ? 0x4432u : 0x4410u);
 }
 
-/* Conversion to double without the conversion units, of which there are few. */
+/* Converts to double without the conversion units, of which there are few. */
 static __device__ __forceinline__ double whole_of(unsigned v)
 {
     return __hiloint2double(0x43300000, (int)v) - 0x1p52;
 }
 
-/* Returns whether sample v is above the threshold of its window, whose sums are given. N times the
- * sum of squares is below 2^53. */
+/* Returns whether sample v is above its threshold, given the sums of its window. N times the sum of
+ * squares is below 2^53. */
 template <bool SWELL>
 static __device__ __noinline__ bool above_of(const struct local_params *args, int v, unsigned sum,
                                              unsigned square)
@@ -44,8 +45,8 @@ static __device__ __noinline__ bool above_of(const struct local_params *args, in
     return gi_local_above(&spec, n * v - s, s, fma(-less, less, n * whole_of(square)));
 }
 
-/* signs[j] < 0 if sample j of `words` is above the threshold of its window; the sums of the window
- * are differences of prefix sums. */
+/* Makes signs[j] negative if sample j of `words` is above its threshold. The sums of its window are
+ * differences of prefix sums. */
 template <bool SWELL>
 static __device__ __forceinline__ void
 signs_of(unsigned *signs, const struct local_params *args, unsigned top, const unsigned *words,
@@ -81,7 +82,7 @@ static __device__ __forceinline__ void ends_get(unsigned (*high)[VALUES], unsign
     }
 }
 
-/* The same for thresholds by the mean; i selects one of the two rows. */
+/* As signs_of(), for thresholds by the mean; i is the row, 0 or 1. */
 template <typename T>
 static __device__ __forceinline__ void
 signs_mean(unsigned *signs, const struct local_params *args, int i, const unsigned *words,
@@ -94,7 +95,7 @@ signs_mean(unsigned *signs, const struct local_params *args, int i, const unsign
     }
 }
 
-/* The epilogue of local thresholds: MEAN, or with the deviation. */
+/* The epilogue of local thresholds; MEAN: D is not needed. */
 template <typename SAMPLE, bool MEAN, bool SWELL> struct local_mask {
     typedef SAMPLE T;
     enum {
@@ -133,7 +134,7 @@ template <typename SAMPLE, bool MEAN, bool SWELL> struct local_mask {
     }
 };
 
-/* Divides the work. Returns false if strips are not applicable. */
+/* Divides the work. Returns false if this kernel cannot do it. */
 static bool divide(struct strips_args *args, const struct gi_cuda_queue *cu,
                    const struct gi_image *src, const struct gi_local *spec)
 {

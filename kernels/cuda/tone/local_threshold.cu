@@ -1,7 +1,7 @@
-/* Local (adaptive) thresholds: fallback in two passes for what the single-pass kernels do not
- * accept, and the choice of the implementation. Running sums of levels and of their squares down
- * the columns go into scratch memory, then prefix sums along its rows give every window as a
- * difference.
+/* Local (adaptive) thresholds: two-pass fallback for what the single-pass kernels do not accept,
+ * and the choice of the implementation. The column pass writes running sums of levels and of their
+ * squares to scratch memory; the row pass forms prefix sums along each row and gets every window as
+ * a difference.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/cuda/common/prefix.cuh"
@@ -14,7 +14,7 @@ enum {
     THREADS = 256,
     TILE = 1024,               /* pixels per block of the row pass */
     EACH = TILE / THREADS,     /* pixels per thread */
-    SCRATCH_NBYTES = 32 << 20, /* for the column sums, so that they stay in the L2 cache */
+    SCRATCH_NBYTES = 32 << 20, /* maximum of column sums, so that they stay in L2 */
     BAND_MIN = 256,
 };
 
@@ -24,10 +24,10 @@ struct local_args {
     struct gi_local spec;
     int y0, y1; /* rows to compute */
     int run;    /* rows per thread of the column pass */
-    u64 *sums;  /* of k levels of a column around each row y0 to y1 - 1 */
+    u64 *sums;  /* sums of k levels of a column around each of the rows y0 to y1 - 1 */
     u64 *squares;
     size_t pitch; /* sums per row of the scratch */
-    u64 *most;    /* maximum of D, as bits; NULL: compute a mask */
+    u64 *most;    /* maximum of D, as the bits of a double; NULL: make a mask */
 };
 
 static __device__ __forceinline__ uint32_t level_of(const struct local_args *args, float v)
@@ -55,7 +55,7 @@ template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     local_down(const __grid_constant__ struct local_args args)
 {
-    enum { AHEAD = sizeof(T) == 4 ? 1 : 8 }; /* rows in flight; floats are limited by arithmetic */
+    enum { AHEAD = sizeof(T) == 4 ? 1 : 8 }; /* rows in flight; floats: arithmetic limits */
     int samples = args.src.width * args.src.channels;
     int sample = (int)(blockIdx.x * THREADS + threadIdx.x), c = sample % args.src.channels;
     int y0 = args.y0 + (int)blockIdx.y * args.run, y1 = min(y0 + args.run, args.y1);
@@ -95,8 +95,9 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* sums[e] = the sum, over the k pixels around pixel x0 + threadIdx.x + e * THREADS, of the column
- * sums in this row of the scratch; `outside` is the column sum outside the image. */
+/* Row pass: sums[e] = the sum of the column sums in this row of the scratch memory, over the k
+ * pixels around pixel x0 + threadIdx.x + e * THREADS. `outside`: the column sum outside the
+ * image. */
 static __device__ void windows_of(u64 *sums, u64 *prefix, const struct local_args *args,
                                   const u64 *row, long long x0, int c, u64 outside)
 {
@@ -189,7 +190,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct local_args *args, 
     return GI_OK;
 }
 
-/* Two passes: the mask to `dst`, or, if that is NULL, the maximum of D to *most. */
+/* Runs both passes: writes the mask to `dst`, or if that is NULL the maximum of D to *most. */
 static enum gi_status in_passes(struct gi_queue *queue, struct gi_image *dst, double *most,
                                 const struct gi_image *src, const struct gi_local *spec,
                                 struct gi_err *err)
@@ -207,7 +208,7 @@ static enum gi_status in_passes(struct gi_queue *queue, struct gi_image *dst, do
     long long band = SCRATCH_NBYTES / (long long)(args.pitch * each);
     band = band < BAND_MIN ? (int)BAND_MIN : band > 32768 ? 32768 : band; /* rows of a grid */
     band = band > src->height ? src->height : band;
-    args.run = spec->k < 64 ? 64 : spec->k; /* the first sum of a thread costs k samples */
+    args.run = spec->k < 64 ? 64 : spec->k; /* rows: the first sum of a thread costs k samples */
     void *scratch;
     enum gi_status status =
         gi_cuda_scratch(cu, &scratch, args.pitch * each * (size_t)band + sizeof(u64), err);

@@ -1,4 +1,4 @@
-/* Implementations of local (adaptive) thresholds.
+/* Declares the implementations of local (adaptive) thresholds.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_LOCAL_THRESHOLD_CUH
 #define GI_KERNELS_CUDA_LOCAL_THRESHOLD_CUH
@@ -6,8 +6,8 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/tone.h"
 
-/* Means of windows that extend at most 16 bytes (convolution/box_near.cu), and gray integers whose
- * sums fit in 32 bits (local_strips.cu). */
+/* The first takes means of windows that extend at most 16 bytes (convolution/box_near.cu), the
+ * second gray integers whose sums fit in 32 bits (local_strips.cu). */
 gi_local_threshold_takes_fn gi_cuda_local_near_takes, gi_cuda_local_strips_takes;
 gi_local_threshold_fn gi_cuda_local_near, gi_cuda_local_strips;
 

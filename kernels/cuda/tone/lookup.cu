@@ -1,10 +1,10 @@
-/* Lookup tables. Tables are kernel arguments, so that no launch waits for a copy and the caller's
- * memory is free at once.
+/* Lookup tables. Tables are kernel arguments: no launch waits for a copy, and the caller may change
+ * its table at once.
  *
  * Bytes: a block has 64 words of each table in shared memory, 32 times, so that each lane finds its
- * entry in a bank of its own. 16-bit samples: if all channels share a table and shared memory can
- * hold its 128 KiB, it is there, otherwise in global memory behind the L1 cache. Floats: global
- * memory.
+ * entry in a bank of its own. 16-bit samples: a table of 128 KiB that all channels share is in
+ * shared memory, if that is large enough; other tables are in global memory, read through the L1
+ * cache. Floats: global memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"
@@ -16,8 +16,9 @@ enum {
     ENTRIES16 = 65536,
     TABLE16_NBYTES = 2 * ENTRIES16,
     TABLE32_NBYTES = 4 * ENTRIES16,
-    THREADS16 = 1024,       /* one block uses the shared memory of a multiprocessor */
-    PART_NBYTES = 28 << 10, /* of a table, per launch: arguments have at most 32764 */
+    THREADS16 = 1024,       /* threads of a block, which uses all shared memory of a
+                               multiprocessor */
+    PART_NBYTES = 28 << 10, /* bytes of a table per launch; arguments have at most 32764 bytes */
 };
 
 struct table_args {

@@ -1,7 +1,7 @@
 /* Batches over several devices that are lost, can't be opened, or run short of memory: the
  * remaining devices continue, the bytes stay the same, and without any device the batch ends with
  * the status to be run again.
- * Sources: cli/run/device_pool* cli/run/pooled_device* cli/run/imaging* cli/run/ready*
+ * Sources: cli/run/session* cli/run/session_device* cli/run/imaging* cli/run/ready*
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,11 +15,11 @@
 
 enum { THREADS = 8, IMAGES = 40, RUNS = 160, FILES = 48 };
 
-/* ---- the device pool alone ---- */
+/* ---- the session alone ---- */
 
 /* The images that threads take one after another. */
 struct work {
-    struct gi_device_pool *pool;
+    struct gi_session *session;
     struct gi_pipeline *pipeline;
     struct gi_image srcs[IMAGES], want[IMAGES], made[RUNS];
     enum gi_status statuses[RUNS];
@@ -33,8 +33,8 @@ static void *worker(void *arg)
     struct work *work = arg;
     for (int i; (i = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < RUNS;) {
         struct gi_err err = {0};
-        work->statuses[i] = gi_device_pool_run(work->pool, work->pipeline, &work->made[i],
-                                               &work->srcs[i % IMAGES], NULL, NULL, &err);
+        work->statuses[i] = gi_session_run(work->session, work->pipeline, &work->made[i],
+                                           &work->srcs[i % IMAGES], NULL, NULL, &err);
         const char *want =
             work->statuses[i] == GI_E_LAUNCH ? "invalid argument" : "no device is left";
         if (work->statuses[i] && strcmp(err.text, want) != 0)
@@ -73,7 +73,7 @@ static void wait_for_a_gpu(struct work *work)
     for (int tries = 0; tries < 5000 && fakes[0].calls[UPLOAD] == 0; tries++) {
         struct gi_image made;
         assert_int_equal(
-            gi_device_pool_run(work->pool, work->pipeline, &made, &work->srcs[0], NULL, NULL, NULL),
+            gi_session_run(work->session, work->pipeline, &made, &work->srcs[0], NULL, NULL, NULL),
             GI_OK);
         gi_image_free(&made);
         usleep(1000);
@@ -87,7 +87,7 @@ static void run_work_on(struct work *work, const char *devices, uint64_t images)
     pthread_t threads[THREADS];
     struct gi_err err = {0};
     make_work(work);
-    if (gi_device_pool_new(&work->pool, &device, images, &err))
+    if (gi_session_new(&work->session, &device, images, &err))
         fail_msg("%s", err.text);
     if (strcmp(devices, "auto") == 0)
         wait_for_a_gpu(work);
@@ -95,7 +95,7 @@ static void run_work_on(struct work *work, const char *devices, uint64_t images)
         assert_int_equal(pthread_create(&threads[i], NULL, worker, work), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    gi_device_pool_free(&work->pool);
+    gi_session_free(&work->session);
     gi_pipeline_free(&work->pipeline);
     for (int i = 0; i < RUNS; i++) {
         work->failed += work->statuses[i] != GI_OK;
@@ -105,7 +105,7 @@ static void run_work_on(struct work *work, const char *devices, uint64_t images)
         else if (work->statuses[i])
             assert_null(work->made[i].data);
         else
-            case_equal(&work->made[i], &work->want[i % IMAGES], "of the pool");
+            case_equal(&work->made[i], &work->want[i % IMAGES], "of the session");
         gi_image_free(&work->made[i]);
     }
     for (int i = 0; i < IMAGES; i++) {
@@ -189,16 +189,16 @@ static void all_are_lost(void **state)
 static void one_does_not_open(void **state)
 {
     struct gi_device_params device = {.device = "cuda:all", .threads = 2};
-    struct gi_device_pool *pool;
+    struct gi_session *session;
     struct gi_err err = {0};
     (void)state;
     fakes[1].opens = false;
-    assert_int_equal(gi_device_pool_new(&pool, &device, IMAGES, &err), GI_E_DEVICE);
+    assert_int_equal(gi_session_new(&session, &device, IMAGES, &err), GI_E_DEVICE);
     assert_string_equal(err.text, "--device cuda:1: is in use by another process");
-    assert_null(pool);
+    assert_null(session);
     device.device = "cuda:0,2";
-    assert_int_equal(gi_device_pool_new(&pool, &device, IMAGES, &err), GI_OK);
-    gi_device_pool_free(&pool);
+    assert_int_equal(gi_session_new(&session, &device, IMAGES, &err), GI_OK);
+    gi_session_free(&session);
 }
 
 /* A device that is short of memory processes fewer images at a time. */
@@ -243,29 +243,30 @@ static int make_files(void **state)
     const struct gi_save_options options = {0};
     (void)state;
     fresh(NULL);
-    if (system("rm -rf pool-in pool-cpu pool-out pool.jsonl && mkdir pool-in"))
+    if (system("rm -rf session-in session-cpu session-out session.jsonl && mkdir session-in"))
         return 1;
     for (int i = 0; i < FILES; i++) {
-        snprintf(name, sizeof name, "pool-in/%02d.pgm", i);
+        snprintf(name, sizeof name, "session-in/%02d.pgm", i);
         assert_int_equal(gi_image_alloc(&image, 60 + i, 40, 1, GI_U8, NULL), GI_OK);
         case_fill(&image, &seed);
         assert_int_equal(gi_save(&image, NULL, name, &options, NULL, NULL), GI_OK);
         gi_image_free(&image);
     }
-    snprintf(line, sizeof line, "gaussian --recursive pool-in --out-dir pool-cpu --device cpu");
+    snprintf(line, sizeof line,
+             "gaussian --recursive session-in --out-dir session-cpu --device cpu");
     return gpuimg(line) != GI_OK;
 }
 
 static int drop_files(void **state)
 {
     (void)state;
-    return system("rm -rf pool-in pool-cpu pool-out pool.jsonl");
+    return system("rm -rf session-in session-cpu session-out session.jsonl");
 }
 
 static int lines_that_log(const char *status)
 {
     char command[128];
-    snprintf(command, sizeof command, "grep -c '\"status\": \"%s\"' pool.jsonl", status);
+    snprintf(command, sizeof command, "grep -c '\"status\": \"%s\"' session.jsonl", status);
     FILE *pipe = popen(command, "r");
     int n = -1;
     assert_int_equal(fscanf(pipe, "%d", &n), 1);
@@ -273,8 +274,9 @@ static int lines_that_log(const char *status)
     return n;
 }
 
-static const char batch[] = "gaussian --recursive pool-in --out-dir pool-out --report pool.jsonl "
-                            "--threads 2 --device ";
+static const char batch[] =
+    "gaussian --recursive session-in --out-dir session-out --report session.jsonl "
+    "--threads 2 --device ";
 
 static enum gi_status run_batch(const char *devices)
 {
@@ -292,14 +294,14 @@ static void a_batch_goes_on(void **state)
     assert_int_equal(run_batch("cuda:all"), GI_OK);
     assert_true(fakes[0].lost && fakes[2].lost);
     assert_int_equal(lines_that_log("done"), FILES);
-    assert_int_equal(system("diff -r pool-cpu pool-out"), 0);
+    assert_int_equal(system("diff -r session-cpu session-out"), 0);
 }
 
 /* The exit status is 75, because the machine failed; the next run makes the image. */
 static void a_batch_loses_one_image(void **state)
 {
     (void)state;
-    assert_int_equal(system("rm -rf pool-out pool.jsonl"), 0);
+    assert_int_equal(system("rm -rf session-out session.jsonl"), 0);
     fakes[1].stage = KERNEL;
     fakes[1].refuses_at = 3;
     assert_int_equal(run_batch("cuda:all"), GI_E_AGAIN);
@@ -307,14 +309,14 @@ static void a_batch_loses_one_image(void **state)
     assert_int_equal(lines_that_log("failed"), 1);
     assert_true(fakes[1].calls[KERNEL] > 3);
     assert_int_equal(run_batch("cuda:all --resume"), GI_OK);
-    assert_int_equal(system("diff -r pool-cpu pool-out"), 0);
+    assert_int_equal(system("diff -r session-cpu session-out"), 0);
 }
 
 /* The exit status is 75; existing outputs are complete, and another run makes the rest. */
 static void a_batch_without_devices_is_tried_again(void **state)
 {
     (void)state;
-    assert_int_equal(system("rm -rf pool-out pool.jsonl"), 0);
+    assert_int_equal(system("rm -rf session-out session.jsonl"), 0);
     for (int i = 0; i < DEVICES; i++)
         fakes[i].fails_at = 5;
     assert_int_equal(run_batch("cuda:all"), GI_E_AGAIN);
@@ -325,13 +327,13 @@ static void a_batch_without_devices_is_tried_again(void **state)
     assert_int_equal(fakes[0].calls[UPLOAD], 0);
     assert_int_equal(fakes[1].calls[UPLOAD] + fakes[2].calls[UPLOAD], FILES - done);
     assert_int_equal(lines_that_log("done"), FILES);
-    assert_int_equal(system("diff -r pool-cpu pool-out"), 0);
+    assert_int_equal(system("diff -r session-cpu session-out"), 0);
 }
 
 int main(void)
 {
     gi_commands_use(gi_command_rows);
-    char folder[] = "/tmp/test_device_pool-XXXXXX";
+    char folder[] = "/tmp/test_session-XXXXXX";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(all_devices_work, fresh),
         cmocka_unit_test_setup(one_is_lost, fresh),

@@ -1,6 +1,6 @@
-/* A device of the pool with its idle queues.
+/* A device of the session with its idle queues.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/pooled_device.h"
+#include "cli/run/session_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static void *open_device(void *arg)
 {
-    struct gi_pooled_device *device = arg;
+    struct gi_session_device *device = arg;
     const struct gi_kernels *k = device->k;
     if (k->device_open(&device->device, &device->options, &device->err) || !device->with_queue)
         return NULL;
@@ -37,18 +37,18 @@ static struct gi_fault fault_of(const char *name)
     return fault;
 }
 
-enum gi_status gi_pooled_device_init(struct gi_pooled_device *device, const struct gi_kernels *k,
-                                     const struct gi_open_options *options, int most,
-                                     struct gi_err *err)
+enum gi_status gi_session_device_init(struct gi_session_device *device, const struct gi_kernels *k,
+                                      const struct gi_open_options *options, int most,
+                                      struct gi_err *err)
 {
-    *device = (struct gi_pooled_device){.k = k, .options = *options, .most = most};
+    *device = (struct gi_session_device){.k = k, .options = *options, .most = most};
     snprintf(device->name, sizeof device->name, "%s:%d", k->name, options->ordinal);
     device->idle = calloc((size_t)most, sizeof(struct gi_queue *));
     device->fault = fault_of(device->name);
     return device->idle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a device");
 }
 
-void gi_pooled_device_free(struct gi_pooled_device *device)
+void gi_session_device_free(struct gi_session_device *device)
 {
     if (device->opening)
         pthread_join(device->thread, NULL);
@@ -59,7 +59,7 @@ void gi_pooled_device_free(struct gi_pooled_device *device)
     free(device->idle);
 }
 
-void gi_pooled_device_start(struct gi_pooled_device *device)
+void gi_session_device_start(struct gi_session_device *device)
 {
     device->started = true;
     device->opening = pthread_create(&device->thread, NULL, open_device, device) == 0;
@@ -67,7 +67,7 @@ void gi_pooled_device_start(struct gi_pooled_device *device)
         open_device(device);
 }
 
-bool gi_pooled_device_wait(struct gi_pooled_device *device)
+bool gi_session_device_wait(struct gi_session_device *device)
 {
     if (device->opening)
         pthread_join(device->thread, NULL);
@@ -78,7 +78,7 @@ bool gi_pooled_device_wait(struct gi_pooled_device *device)
     return device->ready = device->device != NULL;
 }
 
-bool gi_pooled_device_opened(struct gi_pooled_device *device)
+bool gi_session_device_opened(struct gi_session_device *device)
 {
     if (!device->opening || pthread_tryjoin_np(device->thread, NULL))
         return false;
@@ -87,7 +87,7 @@ bool gi_pooled_device_opened(struct gi_pooled_device *device)
     return true;
 }
 
-struct gi_queue *gi_pooled_device_take(struct gi_pooled_device *device, struct gi_err *err)
+struct gi_queue *gi_session_device_take(struct gi_session_device *device, struct gi_err *err)
 {
     if (!device->ready || device->lost)
         return NULL;
@@ -105,13 +105,13 @@ struct gi_queue *gi_pooled_device_take(struct gi_pooled_device *device, struct g
     return queue;
 }
 
-void gi_pooled_device_give(struct gi_pooled_device *device, struct gi_queue *queue)
+void gi_session_device_give(struct gi_session_device *device, struct gi_queue *queue)
 {
     device->idle[device->nidle++] = queue;
 }
 
-enum gi_status gi_pooled_device_run(struct gi_pooled_device *device, struct gi_queue *queue,
-                                    const struct gi_pooled_job *job, struct gi_err *err)
+enum gi_status gi_session_device_run(struct gi_session_device *device, struct gi_queue *queue,
+                                     const struct gi_session_job *job, struct gi_err *err)
 {
     const struct gi_fault *fault = &device->fault;
     long run = fault->at ? __atomic_add_fetch(&device->runs, 1, __ATOMIC_RELAXED) : 0;

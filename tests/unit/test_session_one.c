@@ -1,6 +1,6 @@
 /* Images that come one at a time run on the device that --device names or the estimate chooses.
  * Errors name the device, and under `auto` the CPU replaces it. The devices are fakes.
- * Sources: cli/run/device_pool* cli/run/pooled_device*
+ * Sources: cli/run/session* cli/run/session_device*
  * SPDX-License-Identifier: MIT */
 #include "fake_cuda.h"
 
@@ -12,7 +12,7 @@ static enum gi_status run_in_turn(const char *name, const char *filter, int w, i
     struct gi_step step = {.filter = gi_filter_find(filter)};
     struct gi_image src, want, made = {0};
     struct gi_pipeline *pipeline;
-    struct gi_device_pool *pool;
+    struct gi_session *session;
     struct gi_queue *queue;
     uint64_t seed = 20261125;
     void *params = calloc(1, step.filter->params_nbytes);
@@ -25,16 +25,16 @@ static enum gi_status run_in_turn(const char *name, const char *filter, int w, i
     case_open(&queue, gi_kernels_cpu(), 1);
     assert_int_equal(gi_pipeline_run(pipeline, queue, &want, &src, NULL, NULL, NULL), GI_OK);
     gi_queue_close_alone(&queue);
-    enum gi_status status = gi_device_pool_new_for_one(&pool, &device, err);
-    if (!status && gi_device_pool_may_open(pool))
-        gi_device_pool_expect(pool, pipeline);
+    enum gi_status status = gi_session_new_for_one(&session, &device, err);
+    if (!status && gi_session_may_open(session))
+        gi_session_expect(session, pipeline);
     for (int i = 0; i < 2 && !status; i++) {
-        status = gi_device_pool_run(pool, pipeline, &made, &src, NULL, NULL, err);
+        status = gi_session_run(session, pipeline, &made, &src, NULL, NULL, err);
         if (!status)
-            case_equal(&made, &want, "of the pool");
+            case_equal(&made, &want, "of the session");
         gi_image_free(&made);
     }
-    gi_device_pool_free(&pool);
+    gi_session_free(&session);
     gi_pipeline_free(&pipeline);
     gi_image_free(&src);
     gi_image_free(&want);

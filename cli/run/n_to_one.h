@@ -1,0 +1,71 @@
+/* Commands that make one image from several. The engine decodes the inputs, several at once, and
+ * the command takes them in the order of the list. The report (--report) has a line per input,
+ * followed by one for the result.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_RUN_N_TO_ONE_H
+#define GI_CLI_RUN_N_TO_ONE_H
+
+#include "cli/report/report.h"
+#include "cli/run/imaging.h"
+
+/* The rows of --report and --progress for such commands. */
+#define GI_N_TO_ONE_OPTIONS(params, report_path, progress_flag)                                    \
+    {.name = "report",                                                                             \
+     .type = GI_OPT_PATH,                                                                          \
+     .offset = offsetof(params, report_path),                                                      \
+     .metavar = "FILE",                                                                            \
+     .help = "Write a JSON object per line: first the work, then each input when it is "           \
+             "read, and last the whole"},                                                          \
+    {                                                                                              \
+        .name = "progress", .type = GI_OPT_FLAG, .offset = offsetof(params, progress_flag),        \
+        .help =                                                                                    \
+            "Print a line of progress every few seconds also where standard error is no terminal"  \
+    }
+
+/* A run of such a command. */
+struct gi_n_to_one {
+    /* Set by the command. */
+    const struct gi_command *command;
+    void *const *params;
+    struct gi_list list; /* the inputs; freed by gi_n_to_one_close() */
+    const char *output;  /* path of the result */
+    const char *report;  /* --report; NULL: none */
+    bool progress;
+    uint64_t memory; /* bytes of images in progress; 0: as in struct gi_engine_options */
+    const struct gi_chain *chain; /* runs on each image while others are decoded; NULL: none */
+    void *self;                   /* argument of the functions */
+    /* Takes the next image and its metadata, which are freed afterwards unless it zeroes them. An
+     * error belongs to the input. */
+    enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,
+                           struct gi_metadata *metadata, struct gi_err *err);
+    /* Makes the result of all images; it is freed here. */
+    enum gi_status (*finish)(void *self, struct gi_image *made, struct gi_err *err);
+
+    /* For take() and finish(). */
+    int threads;                  /* of the CPU */
+    size_t taken;                 /* number of images taken */
+    struct gi_line *whole;        /* the line of the result */
+    struct gi_imaging *computing; /* runs operations one at a time; NULL if there is a chain */
+    struct gi_metadata metadata;  /* set by take(): that of the result */
+
+    /* Private. */
+    const struct gi_io_params *io;
+    struct gi_report lines;
+    struct gi_imaging *decoding;
+    struct gi_device_params cpu;
+    struct gi_watch
+        watch; /* of `computing`; shows nothing, because the engine shows the progress */
+    size_t next;
+};
+
+/* Runs the command, up to the result in its file. Errors: GI_E_USAGE before any work, as
+ * gi_feed_run(). */
+enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err);
+/* Does the same with the operands as inputs, unchanged, and the last of them as the output. */
+enum gi_status gi_n_to_one_run_operands(struct gi_n_to_one *job, char **operands, int noperands,
+                                        struct gi_err *err);
+/* Closes the devices, as the last action of a command: unless gi_cli_tears_down(), they stay open
+ * until the process ends. Images that take() kept must have been freed. */
+void gi_n_to_one_close(struct gi_n_to_one *job);
+
+#endif
