@@ -19,7 +19,7 @@ enum compression { RGB, RLE8, RLE4, BITFIELDS, EMBEDDED_JPEG, EMBEDDED_PNG, ALPH
 
 /* A sample in a pixel of 16 or 32 bits. */
 struct field {
-    uint32_t mask; /* contiguous; 0: the sample is absent and reads as 0 */
+    uint32_t mask; /* contiguous bits; 0: the file lacks this sample, which reads as 0 */
     int shift, bits;
 };
 
@@ -119,7 +119,7 @@ static bool set_field(struct field *field, uint32_t mask)
     return (ones & (ones + 1)) == 0;
 }
 
-/* Reads the masks of the samples. *after becomes the offset of the palette. */
+/* Reads the bit masks of the samples. Sets *after to the offset of the palette. */
 static enum gi_status read_fields(struct bitmap *b, size_t *after, struct gi_err *err)
 {
     static const uint32_t usual[2][4] = {{0x7c00, 0x3e0, 0x1f, 0}, {0xff0000, 0xff00, 0xff, 0}};
@@ -127,7 +127,7 @@ static enum gi_status read_fields(struct bitmap *b, size_t *after, struct gi_err
     size_t masks = b->head_nbytes >= 56 || b->compression == ALPHABITFIELDS ? 4 : 3;
     *after = FILE_HEAD + b->head_nbytes;
     if (given && b->head_nbytes == INFO_HEAD)
-        *after += 4 * masks; /* they follow the header, in others they are part of it */
+        *after += 4 * masks; /* with this header the masks follow it; longer headers contain them */
     if (*after > b->decode->nbytes)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its header");
     uint32_t all = 0;
@@ -204,7 +204,7 @@ static void *row_of(const struct bitmap *b, int64_t y)
     return gi_row(b->decode->image, (int)(b->top_down ? y : b->height - 1 - y));
 }
 
-/* Sets pixel x of the row to a colour. Returns false if the palette has no such entry. */
+/* Sets pixel x of the row to palette entry `index`. Returns false if there is no such entry. */
 static bool put_index(const struct bitmap *b, uint8_t *row, size_t x, unsigned index)
 {
     if (index >= b->colours)
@@ -286,7 +286,7 @@ struct pen {
     int64_t x, y;
 };
 
-/* Writes `n` pixels: the literal bytes at `literal`, or the one or two colours of `code`. */
+/* Writes `n` pixels: the literal bytes at `literal`, or `code`, which is one or two colours. */
 static bool put_run(const struct bitmap *b, struct pen *pen, const unsigned char *literal,
                     unsigned code, unsigned n)
 {

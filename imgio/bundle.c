@@ -1,6 +1,6 @@
-/* A bundle of outputs that appear together or not at all: they are written under temporary names,
- * exchanged with the existing files at their targets, and exchanged back if one of these exchanges
- * fails.
+/* A bundle of outputs, which appear together or not at all. They are written under temporary names
+ * and exchanged with the existing files at their targets; if one exchange fails, the others are
+ * undone.
  * SPDX-License-Identifier: MIT */
 #include "imgio/sink.h"
 #include "imgio/temporary.h"
@@ -20,13 +20,13 @@
 /* One output: a file or a folder. */
 struct member {
     struct gi_sink *sink; /* NULL: a folder */
-    char *name, *target;  /* a folder's name as the caller gave it, and its resolved target */
+    char *name, *target;  /* a folder's path as the caller gave it, and resolved */
     char *temporary;      /* NULL: written directly */
     bool (*ours)(const char *name);
     int lock;   /* the new folder, locked against gi_sink_clear_dead(); -1: none */
-    int parent; /* the folder of the target, locked while the older output has the temporary name;
-                   -1: none, or another member has it */
-    DIR *older; /* the folder that it replaces, once exchanged: to empty it takes no further open */
+    int parent; /* the target's folder, locked while the older output has the temporary name; -1:
+                   none, or another member has locked it */
+    DIR *older; /* the replaced folder, opened at the exchange: emptying needs no open() */
     bool durable, moved, exchanged;
 };
 
@@ -34,7 +34,7 @@ struct gi_bundle {
     struct member *members;
     size_t n;
     bool clears;
-    char *cleared; /* the folder that was cleared last, so that it is cleared once; NULL: none */
+    char *cleared; /* the last folder in which abandoned files were removed; NULL: none yet */
 };
 
 enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_err *err)
@@ -46,7 +46,7 @@ enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_e
     return GI_OK;
 }
 
-/* Removes what killed runs left in the folder of `target`, unless it was cleared last. */
+/* Removes what killed processes left in the folder of `target`, unless it was cleared last. */
 static void clear(struct gi_bundle *bundle, const char *target)
 {
     if (!bundle->clears || !target)
@@ -72,8 +72,8 @@ static struct member *add(struct gi_bundle *bundle)
     return &grown[bundle->n++];
 }
 
-/* Returns the folder of the bundle that contains `path`; *file becomes its name there. NULL if
- * there is none. */
+/* Returns the member whose folder contains `path`, and sets *file to the name in that folder. NULL:
+ * no member's folder does. */
 static const struct member *folder_of(const struct gi_bundle *bundle, const char *path,
                                       const char **file)
 {
@@ -142,8 +142,8 @@ static int lock_folder(const char *path, int how)
     return fd;
 }
 
-/* Creates and locks a folder. If another process removed it before the lock, because it looked
- * abandoned, it is created again. */
+/* Creates and locks a folder. If another process took it for an abandoned one and removed it before
+ * it was locked, it is created again. */
 static int make_folder(void *arg, const char *name)
 {
     int *lock = arg;
@@ -179,7 +179,7 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
         return gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
     m->ours = ours;
     m->name = trimmed(path);
-    /* "a/." and ".." are no names within a folder, so the path that they mean is resolved. */
+    /* "a/." and ".." can't be exchanged as names in a folder, so they are resolved. */
     m->target = m->name ? realpath(m->name, NULL) : NULL;
     if (m->name && !m->target)
         m->target = gi_path_resolve(m->name);
@@ -200,12 +200,12 @@ bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *n
         return true;
     if (!ours || !ours(name))
         return false;
-    /* Another process may be emptying this folder because its own output replaced it. */
+    /* Missing if another process, whose output replaced this folder, is emptying it. */
     return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
-/* Checks that the older target, now under the temporary name, may be removed: a file that a file
- * replaces, or a folder that contains only files of ours. Returns 0 or errno. */
+/* Checks that the older output, which now has the temporary name, may be removed: it must be a file
+ * if a file replaces it, or else a folder that contains only files of ours. Returns 0 or errno. */
 static int look_at_older(struct member *m)
 {
     struct stat st;
@@ -239,9 +239,9 @@ static int move(struct member *m)
     return m->exchanged ? look_at_older(m) : why;
 }
 
-/* Between the exchange and the end of the commit, an older output has a temporary name that no lock
- * of its own protects. Shared locks of the targets' folders keep gi_sink_clear_dead() out. A folder
- * that can't be locked stays unlocked. */
+/* Between the exchange and the end of the commit, older outputs have temporary names but no locks.
+ * Shared locks on the targets' folders keep gi_sink_clear_dead() from removing them. A folder that
+ * can't be locked stays unlocked. */
 static void lock_parents(struct gi_bundle *bundle)
 {
     char *last = NULL;
@@ -281,7 +281,7 @@ static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
     return status;
 }
 
-/* Removes the older files, which have the temporary names once everything is in place. */
+/* Removes the older outputs; they have the temporary names once all members are in place. */
 static void drop_older(struct gi_bundle *bundle)
 {
     for (size_t i = 0; i < bundle->n; i++) {

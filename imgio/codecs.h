@@ -25,7 +25,7 @@ extern const struct gi_format gi_format_gif;
 /* The warning for animations, of which only the first frame is read. */
 #define GI_MORE_FRAMES "holds more frames; only the first is read"
 
-/* Returns a copy of `nbytes` at `bytes`, owned by the caller; NULL if memory ran out or nbytes is
+/* Returns a copy of `nbytes` at `bytes`, owned by the caller. NULL: out of memory, or nbytes is
  * 0. */
 void *gi_memory_copy(const void *bytes, size_t nbytes);
 

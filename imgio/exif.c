@@ -1,6 +1,7 @@
-/* EXIF orientation, tag 0x0112 of the first directory of a TIFF block (TIFF 6.0, sections 2 and 8),
- * the GPS directory that its tag 0x8825 points to (Exif 2.3, 4.6.3), and the second directory,
- * which is that of the thumbnail. SPDX-License-Identifier: MIT */
+/* Reads and changes parts of an EXIF block, a TIFF (TIFF 6.0, sections 2 and 8): the orientation,
+ * tag 0x0112 of the first directory; the GPS directory of tag 0x8825 (Exif 2.3, 4.6.3); and the
+ * second directory, which is that of the thumbnail.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/exif.h"
 
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static size_t find_orientation(struct tiff *t)
     return at && get16(t, at + 2) == TYPE_SHORT ? at + 8 : 0;
 }
 
-/* Zeroes those of the nbytes at `at` that are inside the block. */
+/* Zeroes `nbytes` at `at`, as far as they are inside the block. */
 static void wipe(struct tiff *t, size_t at, size_t nbytes)
 {
     if (at < TIFF_HEAD || at >= t->nbytes)
@@ -99,7 +100,7 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
     /* Later entries and the offset of the next directory move up by one entry. */
     size_t first = get32(&t, 4), n = get16(&t, first), end = first + 2 + n * ENTRY + 4;
     unsigned char *bytes = exif;
-    if (n == 0) /* the GPS directory was the first directory */
+    if (n == 0) /* true if the GPS directory is the first directory, wiped just now */
         return;
     end = end < nbytes ? end : nbytes;
     if (entry + ENTRY < end)
@@ -132,7 +133,7 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes)
     wipe(&t, directory, directory_nbytes);
     if (bytes_at >= link + 4)
         wipe(&t, bytes_at, bytes_n);
-    /* In most files one of them is at the end and the other directly before it. */
+    /* Most blocks end with this directory and then the thumbnail, so that both are cut off. */
     if (bytes_at >= link + 4 && bytes_at < nbytes && nbytes - bytes_at <= bytes_n)
         nbytes = bytes_at;
     if (directory >= link + 4 && directory < nbytes && nbytes - directory <= directory_nbytes)
@@ -171,8 +172,8 @@ static void put32(unsigned char *p, bool big_endian, size_t v)
     put16(p + (big_endian ? 0 : 2), big_endian, v >> 16);
 }
 
-/* Returns the number of entries of the first directory that are inside the block; *at becomes the
- * offset of the first. 0: it is not a TIFF block. */
+/* Returns the number of entries of the first directory that are inside the block, or 0 if this is
+ * no TIFF block. Sets *at to the offset of the first entry. */
 static size_t count_entries(struct tiff *t, size_t *at)
 {
     find_entry(t, 0); /* sets the byte order */

@@ -12,12 +12,12 @@ int gi_exif_orientation(const void *exif, size_t nbytes);
 /* Sets the orientation of the block to 1 if it has one. */
 void gi_exif_reset(void *exif, size_t nbytes);
 
-/* Sets the orientation, 1 to 8, in the malloc()ed block *exif, which grows if necessary. A block is
- * made if *exif is NULL. Errors: GI_E_MEMORY. */
+/* Sets the orientation, 1 to 8, in the malloc()ed block *exif, which grows if necessary. If *exif
+ * is NULL a block is made. Errors: GI_E_MEMORY. */
 enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, struct gi_err *err);
 
-/* Removes the directory of GPS tags from the block, and zeroes it and the data that it refers to.
- */
+/* Removes the entry of the GPS directory, and zeroes that directory and all data that it refers
+ * to. */
 void gi_exif_forget_place(void *exif, size_t nbytes);
 
 /* Unlinks and zeroes the thumbnail and its directory. Returns the new length of the block, in

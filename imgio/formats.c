@@ -54,9 +54,9 @@ enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, c
     return GI_OK;
 }
 
-/* A 16th of the limit is free, so that blank images of ordinary size pass. Beyond it a file needs
- * at least as many bytes as the densest PNG: deflate makes at most 1032 bytes, of 8 pixels each,
- * from one byte. */
+/* A sixteenth of the limit is allowed to any file, so that blank images of ordinary size pass. For
+ * more pixels a file must be at least as long as the densest PNG: each byte of deflate gives at
+ * most 1032 bytes, with 8 pixels each. */
 enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
                                     struct gi_err *err)
 {
@@ -162,8 +162,8 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     const struct gi_shape_listener *listener = decode->options->listener;
     if (listener)
         listener->tell(listener->arg, &shape);
-    /* Pinned memory is allocated whole at once; plain memory only as it is touched, which suits
-     * partial images. */
+    /* Partial images use plain memory, which takes pages only as they are touched; pinned memory
+     * takes all pages at once. */
     const struct gi_allocator *allocator =
         decode->options->allow_partial ? NULL : decode->options->allocator;
     enum gi_status status = gi_image_alloc_from(decode->image, allocator, shape.width, shape.height,
@@ -189,8 +189,8 @@ const struct gi_format_info *gi_format_of(const void *bytes, size_t nbytes)
     return format ? &format->info : NULL;
 }
 
-/* Files that other programs turn into images: what they are, and how. ISO/IEC 14496-12 begins with
- * the length of a box, "ftyp" and the brand of the format. */
+/* Files that other programs convert to images: their kind, and the command. Files of ISO/IEC
+ * 14496-12 begin with the length of a box, "ftyp" and the brand of the format. */
 static const struct {
     size_t at; /* of `bytes` in the file */
     const char *bytes, *is;
@@ -326,7 +326,7 @@ size_t gi_path_file(const char *path, int *image)
     return at - 1;
 }
 
-/* Opens the file of `path`, and sets options->image if the path names an image of the file. */
+/* Opens the file of `path`. If the path selects one image of the file, sets options->image. */
 static enum gi_status open_path(struct gi_source *source, struct gi_load_options *options,
                                 const char *path, struct gi_err *err)
 {

@@ -1,7 +1,6 @@
 /* Reads GIF through giflib: the first frame, placed on the logical screen that the file describes
- * ("Graphics Interchange Format", version 89a). Pixels that the frame does not cover are
- * transparent. A palette of grays makes a gray image. Without giflib at build time only the error
- * message remains.
+ * ("Graphics Interchange Format", version 89a). Pixels outside the frame are transparent. A palette
+ * of grays makes a gray image. Without giflib at build time only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -94,7 +93,7 @@ static bool read_extension(struct reader *r)
     return true;
 }
 
-/* Goes to the next frame. *found becomes whether there is one. Returns false if the file is
+/* Advances to the next frame, and sets *found to whether there is one. Returns false if the file is
  * damaged. */
 static bool find_frame(struct reader *r, bool *found)
 {
@@ -136,7 +135,7 @@ static enum gi_status read_head(struct reader *r, struct gi_err *err)
     if (!r->palette || frame.Width < 1 || frame.Height < 1)
         return gi_fail(err, GI_E_FORMAT, "is damaged: %s",
                        r->palette ? "its image has no pixels" : "it has no palette");
-    /* The screen is enlarged if a frame extends beyond it, as browsers do. */
+    /* Like browsers, enlarges the screen if a frame extends beyond it. */
     int width = frame.Left + frame.Width, height = frame.Top + frame.Height;
     bool covered = width >= r->file->SWidth && height >= r->file->SHeight;
     width = width > r->file->SWidth ? width : r->file->SWidth;

@@ -1,6 +1,6 @@
-/* Radiance HDR: a header of text, then rows of RGBE, plain or run-length coded, by component or by
- * pixel (Ward, "Real Pixels", Graphics Gems II; the Radiance manual, "picture file format"). A
- * mantissa of 0 to 255 under the exponent e is m * 2^(e - 136).
+/* Radiance HDR: a text header, then rows of RGBE pixels, uncompressed or run-length coded, by
+ * component or (the old way) by pixel (Ward, "Real Pixels", Graphics Gems II; the Radiance manual,
+ * "picture file format"). A mantissa m of 0 to 255 under the exponent e means m * 2^(e - 136).
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -41,8 +41,8 @@ static size_t run_length(const uint8_t *at, const uint8_t *end)
     return n;
 }
 
-/* Run-length encodes `n` bytes: a run as 128 + length and the byte, other bytes preceded by their
- * count. Returns the end of the output, at most n + n / PLAIN_MAX + 1 bytes. */
+/* Run-length encodes `n` bytes. A run becomes 128 + its length and the byte; other bytes follow
+ * their count. Returns the end of the output, which has at most n + n / PLAIN_MAX + 1 bytes. */
 static uint8_t *put_runs(uint8_t *to, const uint8_t *at, size_t n)
 {
     const uint8_t *end = at + n;
@@ -82,7 +82,7 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
                        image->height, image->width);
     for (int y = 0; y < image->height && !status; y++) {
         const float *in = gi_row(image, y);
-        /* Coded rows store their components one after another. */
+        /* Coded rows store all R, then all G, B and E; others store pixel by pixel. */
         for (size_t x = 0; x < width; x++)
             put_rgbe(coded ? row + x : row + 4 * x, coded ? width : 1, in + 3 * x);
         const uint8_t head[] = {2, 2, (uint8_t)(width >> 8), (uint8_t)width};
@@ -105,7 +105,7 @@ struct cursor {
     const unsigned char *at, *end;
 };
 
-/* Takes a line; *length excludes the newline. Returns false at the end of the input. */
+/* Takes the next line of *length bytes, without its newline. Returns false if there is none. */
 static bool next_line(struct cursor *in, const char **line, size_t *n)
 {
     const unsigned char *newline = memchr(in->at, '\n', (size_t)(in->end - in->at));
@@ -117,7 +117,7 @@ static bool next_line(struct cursor *in, const char **line, size_t *n)
     return true;
 }
 
-/* Returns the size after "-Y " or "+X ", or 0 if there is none. */
+/* Returns the size after the axis "-Y " or "+X ", or 0 if there is none. */
 static uint64_t read_size(const char **at, const char *axis)
 {
     uint64_t v = 0;
@@ -129,7 +129,7 @@ static uint64_t read_size(const char **at, const char *axis)
     return v;
 }
 
-/* Reads the header lines, up to the line of sizes that follows an empty line. */
+/* Reads the header lines up to the line of sizes, which follows an empty line. */
 static enum gi_status read_header(struct cursor *in, uint64_t *width, uint64_t *height,
                                   struct gi_err *err)
 {
@@ -155,7 +155,7 @@ static enum gi_status read_header(struct cursor *in, uint64_t *width, uint64_t *
     return GI_OK;
 }
 
-/* Reads one component of a row: runs as 128 + length and the byte, other bytes preceded by their
+/* Decodes one component of a row. A run is 128 + its length and the byte; other bytes follow their
  * count. */
 static bool read_runs(struct cursor *in, uint8_t *to, size_t n)
 {
@@ -178,8 +178,8 @@ static bool read_runs(struct cursor *in, uint8_t *to, size_t n)
     return true;
 }
 
-/* Reads uncompressed pixels. A pixel with mantissas 1, 1, 1 repeats the pixel before it: as often
- * as its exponent says, 256 times that directly after another such pixel, and so on. */
+/* Reads pixels, uncompressed or coded the old way: mantissas 1, 1, 1 repeat the pixel before, as
+ * often as their exponent says; directly after another such pixel 256 times as often, and so on. */
 static bool read_plain(struct cursor *in, uint8_t *row, size_t width)
 {
     unsigned shift = 0;
@@ -206,7 +206,7 @@ static bool read_plain(struct cursor *in, uint8_t *row, size_t width)
     return true;
 }
 
-/* Reads a row into four components of `width` bytes each. */
+/* Reads a row into four components (R, G, B, E) of `width` bytes each. */
 static bool read_row(struct cursor *in, uint8_t *row, size_t width)
 {
     const unsigned char *p = in->at;

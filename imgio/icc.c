@@ -35,14 +35,14 @@ static const struct gi_library library =
     GI_LIBRARY(FUNCTIONS, lcms, "liblcms2.so.2", "lcms2", "liblcms2-2");
 
 enum {
-    HEAD = 128, /* header of a profile; then the number of tags, and for each tag its name,
-                   offset and length */
+    HEAD = 128, /* the profile's header; a number of tags follows, then name, offset and length of
+                   each */
     TAG_ENTRY = 12,
-    BLOCK_MAX = 16 << 20, /* largest block that lcms2 may allocate at once: a damaged profile can
-                             ask for any size */
+    BLOCK_MAX = 16 << 20, /* maximum bytes that lcms2 may allocate at once: damaged profiles can ask
+                             for any size */
 };
 
-/* ---- lcms2's allocator: sets `starved`, of its context, if memory runs out ---- */
+/* ---- lcms2's allocator: if memory runs out, sets the flag that open_context() got ---- */
 
 static void *note(cmsContext context, void *memory)
 {
@@ -100,7 +100,7 @@ static double evaluate(const cmsToneCurve *curve, double v)
     return (from + (to - from) * (at - i)) / 65535;
 }
 
-/* Returns false if the curve falls anywhere or does not rise at all. */
+/* Fills light[i] from the curve. Returns false if the curve falls anywhere or never rises. */
 static bool read_curve(double *light, size_t n, const cmsToneCurve *curve)
 {
     for (size_t i = 0; i < n; i++) {
@@ -156,8 +156,8 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Hides the tables of floats: lcms2 would run any number of them one after another, for minutes, at
- * each grid point. The integer tables must exist too (ICC.1:2022, 8.3.2). */
+/* Hides the float tables: lcms2 would evaluate any number of them in sequence at each grid point,
+ * for minutes. The integer tables, which it uses instead, are mandatory (ICC.1:2022, 8.3.2). */
 static void hide_floats(unsigned char *icc, size_t nbytes)
 {
     size_t room = nbytes < HEAD + 4 ? 0 : (nbytes - HEAD - 4) / TAG_ENTRY;

@@ -117,8 +117,8 @@ enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src
     return GI_OK;
 }
 
-/* Computes fmaf() on processors that may lack it: a product of a float and a sample is exact in
- * double, and for integer samples up to 65535 so is its sum with a float. */
+/* Computes fmaf(). Processors may lack this instruction, so integer samples (`whole`, up to 65535)
+ * do without it: their product and its sum with a float are exact in double. */
 static float weigh(float weight, float sample, float sum, bool whole)
 {
     return whole ? (float)((double)weight * (double)sample + (double)sum)

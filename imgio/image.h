@@ -1,9 +1,9 @@
 /* An image in memory: the one type that every folder shares.
  *
- * Samples are interleaved, rows from top to bottom, pixels from left to right. Channels: 1 gray,
- * 2 gray and alpha, 3 red green blue, 4 red green blue and alpha. Alpha is straight (colour is not
- * multiplied by it) and 0 is transparent. Samples are in host byte order; full scale is 255, 65535
- * or 1.0 by type; values are as the file holds them (no transfer curve is applied).
+ * Samples are interleaved, rows from top to bottom, pixels from left to right. Channels: 1 gray, 2
+ * gray and alpha, 3 red green blue, 4 red green blue and alpha. Alpha is straight (colour is not
+ * multiplied by it), and 0 is transparent. Samples are in host byte order; full scale is 255, 65535
+ * or 1.0 by type. Values are those of the file (no transfer curve is applied).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_IMAGE_H
 #define GI_IMGIO_IMAGE_H
@@ -21,15 +21,14 @@ extern "C" {
 enum gi_type {
     GI_U8,
     GI_U16,
-    GI_F32, /* nominal 0 to 1, but any value is kept, NaN and infinity too */
-    GI_U32, /* labels only: read if gi_load_options asks for them, never filtered */
+    GI_F32, /* usually 0 to 1, but other values, NaN and infinity are kept */
+    GI_U32, /* only for labels: read if gi_load_options asks for labels, never filtered */
 };
 
 enum gi_owner {
     GI_OWNER_NONE, /* a view: another image owns the samples */
     GI_OWNER_HOST, /* gi_image_free() frees them */
-    GI_OWNER_CUDA, /* the CUDA context that made the image releases them; `data` is a device
-                      address */
+    GI_OWNER_CUDA, /* device memory, which the CUDA context that made the image releases */
 };
 
 enum {
@@ -47,17 +46,15 @@ struct gi_allocator {
 
 /* How a decoder reduced a picture, if gi_shape_listener asked it to. */
 struct gi_shrunk {
-    int by;            /* pixels of the picture per side of one pixel of the image; 0: not
-                          reduced */
+    int by;            /* pixels of the picture across one pixel of the image; 0: not reduced */
     int width, height; /* pixels of the picture */
-    int left, top;     /* pixels of the picture by which the first column and row of the image
-                          extend beyond its edges; the last ones extend until all have the same
-                          size */
+    int left, top;     /* pixels by which the first column and row of the image extend beyond the
+                          picture's edges; the last ones extend until all have the same size */
 };
 
 struct gi_image {
     void *data;    /* sample 0 of row 0; row y starts at (char *)data + y * stride */
-    size_t stride; /* bytes from a row to the next; at least gi_row_nbytes(). A view may have any */
+    size_t stride; /* bytes from a row to the next: at least gi_row_nbytes(), in a view any */
     int width;     /* pixels, 1 or more */
     int height;    /* rows, 1 or more */
     int channels;  /* 1 to 4 */
@@ -70,10 +67,10 @@ struct gi_image {
 
 /* Limits on images that are read or made, checked before memory is allocated. */
 struct gi_limits {
-    /* width * height (--max-pixels). A file that is at least half as long as its samples is not
-     * limited by it, nor is a result with as many pixels as the input. */
+    /* width * height (--max-pixels). Two kinds of images are exempt: files at least half as long as
+     * their samples, and results with as many pixels as the input. */
     uint64_t max_pixels;
-    /* bytes of samples, of an analysis' arrays, and of input through a pipe (--max-bytes) */
+    /* maximum bytes of samples, of an analysis's arrays and of a pipe's input (--max-bytes) */
     uint64_t max_bytes;
 };
 
@@ -100,13 +97,13 @@ static inline bool gi_has_alpha(const struct gi_image *image)
     return image->channels == 2 || image->channels == 4;
 }
 
-/* Channels that are colour or gray, that is without alpha: 1 or 3. */
+/* Number of colour channels, that is without alpha: 1 or 3. */
 static inline int gi_colour_channels(const struct gi_image *image)
 {
     return image->channels - gi_has_alpha(image);
 }
 
-/* The luma of red, green and blue (ITU-R BT.709), in their range. */
+/* The luma of red, green and blue by ITU-R BT.709, on the scale of its arguments. */
 static inline double gi_luma(const double rgb[3])
 {
     return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
@@ -118,7 +115,7 @@ static inline size_t gi_row_nbytes(const struct gi_image *image)
     return (size_t)image->width * (size_t)image->channels * gi_type_nbytes(image->type);
 }
 
-/* Bytes of all samples, without padding; UINT64_MAX if there are more. */
+/* Bytes of all samples without padding; UINT64_MAX if that does not fit in 64 bits. */
 static inline uint64_t gi_image_nbytes(const struct gi_image *image)
 {
     uint64_t nbytes;
@@ -138,7 +135,7 @@ static inline void *gi_row(const struct gi_image *image, int y)
     return (char *)image->data + (size_t)y * image->stride;
 }
 
-/* Sample i of a row of GI_U8, GI_U16 or GI_F32 as a number; every one of them is exact. */
+/* Sample i of a row of GI_U8, GI_U16 or GI_F32 as a double, which holds each of them exactly. */
 static inline double gi_sample(const void *row, size_t i, enum gi_type type)
 {
     return type == GI_U8    ? ((const uint8_t *)row)[i]
@@ -146,58 +143,58 @@ static inline double gi_sample(const void *row, size_t i, enum gi_type type)
                             : (double)((const float *)row)[i];
 }
 
-/* Stores a * b in *product. Returns false if it does not fit in a size_t. All products of sizes are
- * computed here. */
+/* Stores a * b in *product. Returns false if it does not fit in a size_t. Every product of sizes is
+ * computed by this function. */
 static inline bool gi_mul_size(size_t *product, size_t a, size_t b)
 {
     return !__builtin_mul_overflow(a, b, product);
 }
 
-/* Checks the shape of an image that is to be made. Members of `limits` that are 0 mean no limit.
- * Errors: GI_E_LIMIT, whose text names the option. */
+/* Checks the shape of an image that is to be made. A limit of 0 means no limit. Errors: GI_E_LIMIT,
+ * whose text names the option. */
 enum gi_status gi_limits_check(const struct gi_limits *limits, const struct gi_image *made,
                                struct gi_err *err);
 
-/* Makes a host image; its samples are not initialised, its rows are 64-byte aligned and padded.
- * `image` need not be initialised. The caller frees it with gi_image_free(). Errors: GI_E_MEMORY
- * (too large for a size_t, or out of memory). */
+/* Makes a host image, which the caller frees with gi_image_free(); `image` need not be initialised.
+ * Samples are not initialised; rows are 64-byte aligned and padded. Errors: GI_E_MEMORY (too large
+ * for a size_t, or out of memory). */
 enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
                               enum gi_type type, struct gi_err *err);
 
-/* Does the same in memory of `allocator`, or in plain memory if that is NULL or has none left. */
+/* As gi_image_alloc(), in memory of `allocator`; in plain memory if that is NULL or exhausted. */
 enum gi_status gi_image_alloc_from(struct gi_image *image, const struct gi_allocator *allocator,
                                    int width, int height, int channels, enum gi_type type,
                                    struct gi_err *err);
 
-/* Allocates plain memory for samples: 64-byte aligned, freed by free(). NULL: out of memory. */
+/* Allocates 64-byte aligned plain memory for samples; free() frees it. NULL: out of memory. */
 void *gi_samples_alloc(size_t nbytes);
 
-/* Frees a host image's samples (a view is only forgotten) and sets `data` to NULL. Never call it on
- * a CUDA image. NULL data: does nothing. */
+/* Frees a host image's samples, unless it is a view, and sets `data` to NULL. NULL data: does
+ * nothing. Must not be called on a CUDA image. */
 void gi_image_free(struct gi_image *image);
 
-/* The rows y0 <= y < y1 of `image` as a view; both stay valid only as long as `image`. */
+/* Returns rows y0 <= y < y1 of `image` as a view, which is valid only as long as `image`. */
 struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1);
 
-/* Makes `dst`, in memory like that of `src` and freed by the caller: `src` in another type. Full
- * scale stays full scale (255 -> 65535 -> 1.0), rounded to nearest (half to even), saturated; NaN
- * becomes 0 in integers. Errors: GI_E_MEMORY. */
+/* Makes `dst`, which is `src` in another type, in the same kind of memory; the caller frees it.
+ * Full scale stays full scale (255 -> 65535 -> 1.0). Values are rounded to nearest (half to even)
+ * and saturated; NaN becomes 0 in integers. Errors: GI_E_MEMORY. */
 enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
                                 struct gi_err *err);
 
-/* Makes `dst`, freed by the caller: the gray of colour image `src`, and its alpha: fmaf(weights[2],
- * b, fmaf(weights[1], g, weights[0] * r)), rounded to nearest (half to even), saturated. Errors:
- * GI_E_MEMORY. */
+/* Makes `dst`, the gray image of colour image `src`, with its alpha; the caller frees it. Gray is
+ * fmaf(weights[2], b, fmaf(weights[1], g, weights[0] * r)), rounded to nearest (half to even) and
+ * saturated. Errors: GI_E_MEMORY. */
 enum gi_status gi_image_gray(struct gi_image *dst, const struct gi_image *src,
                              const float weights[3], struct gi_err *err);
 
-/* A flip, quarter turn or transposition, as three bits. The pixel of the result at (y, x) is that
- * of the source at (sy, sx): (x, y) with GI_LAYOUT_TRANSPOSE, else (y, x); then width - 1 - sx for
- * sx with GI_LAYOUT_MIRROR_X, height - 1 - sy for sy with GI_LAYOUT_MIRROR_Y. */
+/* A flip, quarter turn or transposition, as three bits. The result's pixel (y, x) is the source's
+ * (sy, sx): (x, y) with GI_LAYOUT_TRANSPOSE, otherwise (y, x). GI_LAYOUT_MIRROR_X then replaces sx
+ * by width - 1 - sx, and GI_LAYOUT_MIRROR_Y replaces sy by height - 1 - sy. */
 enum gi_layout { GI_LAYOUT_MIRROR_X = 1, GI_LAYOUT_MIRROR_Y = 2, GI_LAYOUT_TRANSPOSE = 4 };
 
-/* Returns the layout that shows an image stored with this EXIF orientation, 1 to 8, upright. EXIF
- * 2.32, 4.6.4: the value says which sides of the scene the stored row 0 and column 0 are. */
+/* Returns the layout that shows an image stored with this EXIF orientation, 1 to 8, upright. The
+ * value says which sides of the scene row 0 and column 0 of the file are (EXIF 2.32, 4.6.4). */
 static inline int gi_orientation_layout(int orientation)
 {
     static const unsigned char turns[9] = {
@@ -224,8 +221,8 @@ static inline int gi_layout_inverse(int layout)
 }
 
 /* Threads that a caller lends. run() calls job(arg, i, scratch) once for each i from 0 to njobs -
- * 1, in any order and concurrently, every thread with its own `scratch`, and returns when all are
- * done. Errors: GI_E_MEMORY for the scratch, before any job. */
+ * 1, in any order and concurrently, and returns when all calls are done. Every thread has its own
+ * `scratch`. Errors: GI_E_MEMORY for the scratch, before any job runs. */
 struct gi_parallel {
     void *self;
     int threads; /* maximum number of threads of run(), 1 or more */

@@ -60,7 +60,7 @@ struct taking {
     bool short_of; /* the input ended within it */
 };
 
-/* Takes `nbytes` more; memory grows as they come. */
+/* Appends the next `nbytes` of the input. Memory grows only as they arrive. */
 static enum gi_status take(struct taking *t, uint64_t nbytes, struct gi_err *err)
 {
     struct gi_buffer *buffer = t->buffer;
@@ -82,7 +82,7 @@ static enum gi_status take(struct taking *t, uint64_t nbytes, struct gi_err *err
     return status;
 }
 
-/* Chunks of a length, a type and a check sum up to IEND (PNG 1.2, 3.2). */
+/* Takes a PNG: chunks, each a length, a type, data and a checksum, up to IEND (PNG 1.2, 3.2). */
 static enum gi_status take_png(struct taking *t, struct gi_err *err)
 {
     enum gi_status status = take(t, PNG_SIGNATURE, err);
@@ -99,7 +99,7 @@ static enum gi_status take_png(struct taking *t, struct gi_err *err)
     return status;
 }
 
-/* Entropy-coded data up to the next marker that is no restart marker (ITU-T T.81, B.1.1.5). */
+/* Takes entropy-coded data up to the next marker, except restart markers (ITU-T T.81, B.1.1.5). */
 static enum gi_status take_scan(struct taking *t, struct gi_err *err)
 {
     for (;;) {
@@ -122,7 +122,7 @@ static enum gi_status take_scan(struct taking *t, struct gi_err *err)
     }
 }
 
-/* Segments up to the end of the image, or to bytes that do not begin a segment. */
+/* Takes a JPEG: segments up to the end of the image, or up to bytes that do not begin a segment. */
 static enum gi_status take_jpeg(struct taking *t, struct gi_err *err)
 {
     enum gi_status status = take(t, 2, err);
@@ -156,7 +156,7 @@ static enum gi_status take_jpeg(struct taking *t, struct gi_err *err)
     return status;
 }
 
-/* RIFF: the length is in bytes 4 to 7, without these 8; an odd one has a byte of padding. */
+/* Takes a RIFF file: bytes 4 to 7 are the length of the rest; an odd length has a padding byte. */
 static enum gi_status take_webp(struct taking *t, struct gi_err *err)
 {
     enum gi_status status = take(t, 12, err);

@@ -1,6 +1,6 @@
-/* Reads JPEG through libjpeg-turbo: gray, RGB and CMYK, which becomes RGB, by its profile if it has
- * one.
- * | libjpeg reports damage as a warning and continues; here a warning that means wrong pixels is an
+/* Reads JPEG through libjpeg-turbo: gray, RGB, and CMYK, which becomes RGB, by a profile if any.
+ *
+ * libjpeg reports damage as a warning and continues; here a warning that means wrong pixels is an
  * error.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
@@ -27,8 +27,8 @@ enum {
 
 static const char xmp_more[] = "http://ns.adobe.com/xmp/extension/";
 
-/* libjpeg's callbacks receive a pointer to `base`, which is the address of the whole struct because
- * it is its first member. */
+/* The state behind libjpeg's callbacks. They receive a pointer to `base`, which has the address of
+ * the whole struct because it is the first member. */
 struct errors {
     struct jpeg_error_mgr base;
     jmp_buf jump;
@@ -37,7 +37,7 @@ struct errors {
     enum gi_status status;
     struct gi_inks *inks; /* NULL: none, or inks without a profile */
     int scan;             /* number of the scan being read */
-    uint64_t blocks;      /* blocks visited by all scans up to that one */
+    uint64_t blocks;      /* blocks visited by all scans up to `scan` */
 };
 
 static void on_error(j_common_ptr cinfo)
@@ -68,8 +68,8 @@ static bool is_harmless(int code)
     return code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
 }
 
-/* Returns an estimate of the rows that the file contains. A photograph of the best quality takes
- * about one byte per 4 samples; others take less. */
+/* Returns an estimate of the rows in the part of the file that exists: one byte per 4 samples, as
+ * in photographs of the best quality; others need less. */
 static int rows_there(const struct gi_decode *decode, const struct jpeg_decompress_struct *cinfo)
 {
     enum { SAMPLES_A_BYTE = 4 };
@@ -83,8 +83,8 @@ static int rows_there(const struct gi_decode *decode, const struct jpeg_decompre
     return cinfo->input_scan_number > 1 || row > (uint64_t)height ? height : (int)row;
 }
 
-/* Returns whether a warning is about bytes between markers before any pixels, which some cameras
- * and editors leave. */
+/* Returns whether a warning is about stray bytes between markers before the first scan, which some
+ * cameras and editors leave. */
 static bool is_stray(const struct jpeg_decompress_struct *cinfo)
 {
     return cinfo->err->msg_code == JWRN_EXTRANEOUS_DATA && cinfo->input_scan_number == 0;
@@ -125,9 +125,9 @@ static void errors_init(struct errors *e, struct gi_decode *decode, struct gi_er
     e->blocks = 0;
 }
 
-/* Limits the work for a file of many scans: at the start of each scan adds its blocks to the total
- * and stops the decoder above the limit. The markers were checked before, but in a damaged file
- * libjpeg may find other scans than they announce. */
+/* Limits the work that many scans cause. At the start of each scan it adds the scan's blocks to the
+ * total, and stops the decoder above the limit. The scans were checked by their headers before, but
+ * in a damaged file libjpeg may find others. */
 static void on_progress(j_common_ptr common)
 {
     struct errors *e = (struct errors *)common->err;
@@ -141,8 +141,8 @@ static void on_progress(j_common_ptr common)
         longjmp(e->jump, 1);
 }
 
-/* Stores a comment as a text, under its keyword if it begins "Keyword: " as gi_jpeg_encode() writes
- * it. */
+/* Stores a comment as a text. A comment "Keyword: ..." as gi_jpeg_encode() writes it gets that
+ * keyword, if it is known. */
 static void read_comment(struct gi_decode *decode, const char *bytes, size_t n)
 {
     size_t head = 0;
@@ -221,7 +221,7 @@ static void choose_colour(j_decompress_ptr cinfo)
 }
 
 /* Converts CMYK without a profile: red, green and blue are the light that their ink and black
- * leave. Adobe's programs store inks inverted (Adobe Technical Note 5116). */
+ * leave. `inverted`: inks as Adobe's programs store them (Adobe Technical Note 5116). */
 static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, int width, bool inverted)
 {
     unsigned flip = inverted ? 0 : 255;
@@ -244,7 +244,7 @@ static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t 
     }
 }
 
-/* Warns of a second image behind the first: stereo, gain map and concatenated files have one. */
+/* Warns of a second image after the first, as in stereo, gain map and concatenated files. */
 static void warn_of_more(const struct gi_decode *decode, const unsigned char *bytes, size_t nbytes)
 {
     for (; nbytes && *bytes == 0; nbytes--)
@@ -253,7 +253,7 @@ static void warn_of_more(const struct gi_decode *decode, const unsigned char *by
         gi_fail(decode->warning, GI_E_UNSUPPORTED, "holds more images; only the first is read");
 }
 
-/* The part that libjpeg's errors may leave by longjmp(). */
+/* Decodes the image. libjpeg's errors leave this function by longjmp(). */
 static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo, struct errors *e,
                                 struct gi_err *err)
 {

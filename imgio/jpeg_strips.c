@@ -1,9 +1,9 @@
-/* Parallel decoding of JPEGs with restart markers. The entropy coder starts anew at a restart
- * marker (ITU-T T.81, E.1.4, E.2.4). If one is at the end of a row of MCUs, the rest can be decoded
- * like a separate file: a strip is decoded from the tables of the file, a frame header with the
- * strip's height, and its part of the scan. A strip continues into the row of MCUs below it, so
- * that excess bytes before the marker are noticed and subsampled colour is interpolated across the
- * boundary; for the latter it also begins in the rows above.
+/* Parallel decoding of JPEGs with restart markers, at which the entropy coder starts anew (ITU-T
+ * T.81, E.1.4, E.2.4). If a marker is at the end of a row of MCUs, the rows after it can be decoded
+ * like a separate file. Such a file, a strip, consists of the file's tables, a frame header with
+ * the strip's height, and the strip's part of the scan. A strip continues into the row of MCUs
+ * below it, so that excess bytes before the marker are noticed and subsampled colour is
+ * interpolated across the boundary. For the latter it also begins in the rows above.
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_strips.h"
 
@@ -19,12 +19,11 @@
 
 enum {
     STRIPS_A_THREAD = 4,
-    MCU_ROWS_LEAST = 16,            /* minimum rows of a strip, besides one or two that are
-                                       decoded and dropped */
-    STRIP_NBYTES_LEAST = 256 << 10, /* minimum samples of a strip, before they are reduced */
+    MCU_ROWS_LEAST = 16,            /* minimum rows of MCUs per strip, without dropped ones */
+    STRIP_NBYTES_LEAST = 256 << 10, /* minimum samples of a strip, before the image is reduced */
 };
 
-/* The parsed file. Rows are rows of MCUs; a group is the smallest number of them that ends at a
+/* The parsed file. `rows` are rows of MCUs; a group is the smallest number of them that ends at a
  * restart marker. */
 struct reader {
     const struct gi_decode *decode;
@@ -34,10 +33,10 @@ struct reader {
     unsigned mcu_height;    /* pixels of the file */
     unsigned rows, across;  /* MCUs of the image */
     unsigned group_rows;    /* the last group may have fewer */
-    unsigned group_markers; /* in each group except the last, with the marker at its end */
+    unsigned group_markers; /* in a group, one of them at its end; fewer in the last group */
     unsigned ngroups;
-    const unsigned char **groups; /* start of each group; ngroups + 1 of them, the last is EOI's */
-    bool above;                   /* a strip needs the group above its own to interpolate colour */
+    const unsigned char **groups; /* start of each group; after the last one, EOI */
+    bool above;                   /* a strip needs the group above it to interpolate colour */
     unsigned strip_groups, nstrips;
     atomic_bool failed;
 };
@@ -76,7 +75,7 @@ static unsigned ceil_div(unsigned a, unsigned b)
     return a / b + (a % b != 0);
 }
 
-/* Returns whether the file has this structure, and fills in its rows and groups. */
+/* Returns whether the file can be decoded in strips, and fills in its rows and groups. */
 static bool measure(struct reader *r)
 {
     const struct jpeg_decompress_struct *file = r->file;
@@ -96,7 +95,7 @@ static bool measure(struct reader *r)
     return true;
 }
 
-/* Divides the image into strips. Returns false if that is not worth it. */
+/* Chooses strip_groups and nstrips. Returns false if strips are not worth it. */
 static bool choose_strips(struct reader *r)
 {
     unsigned parts = (unsigned)r->decode->options->parallel->threads * STRIPS_A_THREAD;
@@ -199,8 +198,8 @@ static void read_row(j_decompress_ptr jpeg, unsigned char *row)
     jpeg_read_scanlines(jpeg, &target, 1);
 }
 
-/* Decodes rows y0 to y1 - 1 of the image, which the strip has below `skip` other rows. libjpeg's
- * errors may leave it by longjmp(). */
+/* Decodes rows y0 to y1 - 1 of the image; `skip` rows of the strip precede them. libjpeg's errors
+ * leave this function by longjmp(). */
 static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes, unsigned skip,
                          int y0, int y1)
 {
@@ -222,8 +221,8 @@ static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes,
         read_row(jpeg, s->dropped);
     else
         jpeg_finish_decompress(jpeg);
-    /* A single decoder notices excess bytes before a marker later, or never, if it has already read
-     * that marker. */
+    /* Excess bytes before a marker: a single decoder notices them later, or never if it has read
+     * that marker already. */
     return !jpeg->marker->discarded_bytes;
 }
 
@@ -259,7 +258,7 @@ const unsigned char *gi_jpeg_read_strips(const struct gi_decode *decode,
     const struct gi_parallel *parallel = decode->options->parallel;
     struct reader r = {.decode = decode, .file = cinfo};
     const unsigned char *scan = cinfo->src->next_input_byte;
-    /* If the file ends within its head, libjpeg reads an end marker that it inserted itself. */
+    /* In a file that ends in its head, libjpeg has inserted an end marker and reads that. */
     if (scan + cinfo->src->bytes_in_buffer != decode->bytes + decode->nbytes)
         return NULL;
     if (!parallel || parallel->threads < 2 || !measure(&r) || !choose_strips(&r))

@@ -8,11 +8,11 @@
 #include "imgio/jpeg_markers.h"
 
 enum {
-    /* A visit of a block takes about 50 ns once the coefficients outgrow the cache, so that the
-     * default limit on pixels, 2^28, allows 0.4 s of visits to an image of any size... */
+    /* A visit of a block takes about 50 ns once the coefficients outgrow the cache. So the default
+     * limit of 2^28 pixels allows any image 0.4 s of visits... */
     PIXELS_A_VISIT = 32,
-    /* ... in addition to what encoders use: libjpeg's own progression visits luma blocks 6
-    times. */
+    /* ... in addition to those that encoders need: libjpeg's own progression visits luma blocks 6
+     * times. */
     VISITS_A_BLOCK = 8,
     VISITS_A_BYTE = 8,
 };
@@ -53,8 +53,8 @@ enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
                    (unsigned long long)blocks, (unsigned long long)budget);
 }
 
-/* Returns the number of blocks that a scan visits; its header of `nbytes` starts at `head` (ITU
- * T.81, B.2.3). */
+/* Returns the number of blocks that a scan visits, by its header of `nbytes` at `head` (ITU T.81,
+ * B.2.3). */
 static uint64_t header_blocks(const unsigned char *head, size_t nbytes,
                               const struct jpeg_decompress_struct *cinfo)
 {
@@ -79,7 +79,7 @@ static uint64_t file_blocks(const struct gi_decode *decode,
             continue;
         }
         at += 2;
-        /* These markers have no length, and neither has a byte 0xff in a scan's data. */
+        /* Neither these markers nor a byte 0xff in a scan's data are followed by a length. */
         if (marker <= GI_JPEG_TEM || (marker >= GI_JPEG_RST0 && marker <= GI_JPEG_SOI))
             continue;
         size_t nbytes = (size_t)(at[0] << 8 | at[1]);

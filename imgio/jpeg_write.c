@@ -1,7 +1,7 @@
 /* Writes JPEG through libjpeg-turbo, in strips that several threads encode. Each strip is a JPEG of
- * its own; their entropy-coded parts are joined by restart markers (ITU-T T.81, B.2.1: a marker
- * after every `restart_interval` MCUs, at which the coder starts anew), so the decoded pixels equal
- * those of a single encoder.
+ * its own, whose entropy-coded part is a restart interval of the result: at the restart markers
+ * between the parts the coder starts anew (ITU-T T.81, B.2.1), so the decoded pixels equal those of
+ * a single encoder.
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_write.h"
 
@@ -19,14 +19,14 @@
 enum {
     APP_EXIF = JPEG_APP0 + 1,
     EXIF_HEAD = 6,        /* "Exif\0\0" */
-    FULL_COLOUR = 90,     /* quality from which colour keeps its full resolution */
+    FULL_COLOUR = 90,     /* quality from which chroma is not subsampled */
     INTERVAL_MAX = 65535, /* MCUs between two restart markers */
     SOI_NBYTES = 2,
     EOI_NBYTES = 2,
     OUT_NBYTES = 1 << 16, /* initial capacity of a strip's output */
 };
 
-/* Keywords of PNG (third edition, 11.3.3.1). */
+/* The keywords that PNG defines (third edition, 11.3.3.1). */
 const char *const gi_jpeg_keywords[] = {"Title",         "Author",     "Description", "Copyright",
                                         "Software",      "Disclaimer", "Warning",     "Source",
                                         "Creation Time", NULL};
@@ -38,7 +38,7 @@ struct writer {
     int quality;
     bool full_colour;
     int strip_rows, nstrips;
-    unsigned interval; /* MCUs of a strip; 0: the image is one strip */
+    unsigned interval; /* restart interval in MCUs, which is one strip; 0: one strip for all */
 };
 
 /* Encoder of one strip. libjpeg's callback receives a pointer to `base`, the first member. */
@@ -65,8 +65,8 @@ static void on_error(j_common_ptr jpeg)
     longjmp(e->jump, 1);
 }
 
-/* libjpeg's output manager, writing to memory. Its own jpeg_mem_dest() loses the buffer if memory
- * runs out. */
+/* libjpeg's output manager that writes to memory. libjpeg's own jpeg_mem_dest() would leak the
+ * buffer if memory ran out. */
 static void grow_output(struct encoder *e, size_t room)
 {
     unsigned char *bytes = realloc(e->bytes, room);
@@ -118,7 +118,7 @@ static void write_segment(j_compress_ptr jpeg, int marker, const void *head, siz
         jpeg_write_m_byte(jpeg, ((const unsigned char *)bytes)[i]);
 }
 
-/* A JPEG comment has no keyword: other texts are written with their keyword in front. */
+/* Writes a text as a JPEG comment, with its keyword in front: comments have none of their own. */
 static void write_text(j_compress_ptr jpeg, const struct gi_text *text)
 {
     char head[256] = "";
@@ -195,8 +195,8 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
 }
 
 /* Returns the length of a strip's head, up to its entropy-coded part, and sets the height in its
- * frame header to that of the whole image. The bytes are libjpeg's own: markers with lengths, SOS
- * the last. */
+ * frame header to the whole image's. libjpeg wrote the head: markers with lengths, the last one
+ * SOS. */
 static size_t take_head(unsigned char *bytes, int height)
 {
     size_t at = SOI_NBYTES;
@@ -217,7 +217,7 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
     const struct writer *w = self;
     unsigned char *bytes = strip->bytes, *end = bytes + strip->nbytes;
     size_t head = take_head(bytes, w->image->height);
-    if (number > 0) { /* the marker overwrites the last bytes of the head */
+    if (number > 0) { /* a restart marker replaces the strip's head */
         bytes += head - 2;
         bytes[0] = 0xff;
         bytes[1] = (unsigned char)(GI_JPEG_RST0 + (number - 1) % 8);

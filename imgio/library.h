@@ -17,9 +17,9 @@ struct gi_library {
     void *functions; /* array of pointers to functions, filled by gi_library_load() */
 };
 
-/* A table of functions, each a member under its own name and of the type that its header gives it,
- * from a list of the form LIST(X) = X(first) X(second): GI_LIBRARY_TABLE(tiff_table, LIST), then
- * `static struct tiff_table tiff` and GI_LIBRARY(LIST, tiff, "libtiff.so.6", ...). */
+/* Declares a table of a library's functions; each is a member with its own name and the type in its
+ * header. From LIST(X) = X(first) X(second) come GI_LIBRARY_TABLE(tiff_table, LIST), then `static
+ * struct tiff_table tiff` and GI_LIBRARY(LIST, tiff, "libtiff.so.6", ...). */
 #define GI_LIBRARY_MEMBER(function) __typeof__(function) *function;
 #define GI_LIBRARY_SYMBOL(function) #function,
 #define GI_LIBRARY_TABLE(tag, list)                                                                \
@@ -33,8 +33,8 @@ struct gi_library {
         .nsymbols = sizeof(table) / sizeof(void *), .functions = &(table),                         \
     }
 
-/* Loads the library once for the life of the process. Any thread may call it. Errors:
- * GI_E_UNSUPPORTED if it is not installed or lacks a function. */
+/* Loads the library, once per process. Any thread may call this. Errors: GI_E_UNSUPPORTED if it is
+ * not installed or lacks a function. */
 enum gi_status gi_library_load(const struct gi_library *library, struct gi_err *err);
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    LEAST_EXPONENT = -20, /* linear light below 2^-20 is searched from sample 0 on */
-    CELL_BITS = 12,       /* low bits of a float that are dropped from the index of its cell */
+    LEAST_EXPONENT = -20, /* below 2^-20 the search begins at sample 0 */
+    CELL_BITS = 12,       /* low bits of a float that do not select a cell */
     CELLS = -LEAST_EXPONENT << (23 - CELL_BITS),
     ROWS = 16, /* rows per job */
 };
@@ -17,9 +17,9 @@ enum {
 /* The transfer curve of one channel. */
 struct curve {
     float *light;    /* of each sample; linear */
-    float *least;    /* the smallest linear light to which this sample is the nearest: halfway to
-                        the sample before */
-    uint16_t *start; /* of each cell: the sample nearest to its darkest value */
+    float *least;    /* the minimum linear light of which this sample is the nearest: midway to the
+                        sample before */
+    uint16_t *start; /* of each cell: the sample nearest to the cell's minimum */
 };
 
 struct gi_linear_light {
@@ -42,7 +42,7 @@ static double srgb(double v)
     return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
 }
 
-/* Returns the exponent that PNG's colour chunks give: 0 for sRGB, -1 for any other transfer
+/* Returns the gamma exponent that PNG's colour chunks give: 0 for sRGB, -1 for another transfer
  * function. */
 static double png_exponent(const struct gi_metadata *metadata)
 {
@@ -66,7 +66,7 @@ static double png_exponent(const struct gi_metadata *metadata)
     return exponent;
 }
 
-/* Fills light[i] of sample i / (n - 1), for each colour channel. */
+/* Sets light[i] to the linear light of sample i / (n - 1), for each colour channel. */
 static enum gi_status fill_tables(double *light, size_t n, int colours,
                                   const struct gi_metadata *metadata, struct gi_err *err)
 {
@@ -92,13 +92,13 @@ static uint32_t bits_of(float v)
     return bits;
 }
 
-/* Returns the table cell for linear light from 2^LEAST_EXPONENT to 1. */
+/* Returns the cell of linear light v in 2^LEAST_EXPONENT to 1. */
 static uint32_t cell_of(float v)
 {
     return (bits_of(v) >> CELL_BITS) - ((uint32_t)(127 + LEAST_EXPONENT) << (23 - CELL_BITS));
 }
 
-/* Makes a curve from 2 `codes` - 1 steps, of which the odd ones are halfway between two samples. */
+/* Makes a curve. `steps`: the linear light of `codes` samples and of the middles between them. */
 static bool make_curve(struct curve *curve, const double *steps, size_t codes)
 {
     curve->light = malloc(codes * 2 * sizeof(float) + CELLS * sizeof(uint16_t));
@@ -183,8 +183,7 @@ static unsigned nearest(const struct curve *curve, unsigned most, float v)
     return code;
 }
 
-/* Returns the float sample for linear light `v`, 0 to 1, interpolated between two 16-bit samples.
- */
+/* Returns the float sample for linear light v, 0 to 1: interpolated between two 16-bit samples. */
 static float between(const struct curve *curve, float v)
 {
     unsigned most = 65535, code = nearest(curve, most, v);

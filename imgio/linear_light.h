@@ -6,16 +6,16 @@
 
 #include "imgio/imgio.h"
 
-/* Replaces the samples of `image`, 8 or 16 bits, by linear light, 0 to 1 in float, and keeps the
- * inverse in metadata->light. Uses the curves of the ICC profile, PNG's cICP or gAMA, or else sRGB
- * (IEC 61966-2-1). Alpha is only scaled. Errors: GI_E_UNSUPPORTED (a profile without curves),
- * GI_E_MEMORY; the image is then unchanged. */
+/* Replaces the 8-bit or 16-bit samples of `image` by linear light, floats from 0 to 1, and keeps
+ * the inverse in metadata->light. Uses the curves of the ICC profile, of PNG's cICP or gAMA, or
+ * else sRGB's (IEC 61966-2-1). Alpha is only scaled. Errors: GI_E_UNSUPPORTED (a profile without
+ * curves), GI_E_MEMORY; the image is then unchanged. */
 enum gi_status gi_linear_light_decode(struct gi_image *image, struct gi_metadata *metadata,
                                       const struct gi_load_options *options, struct gi_err *err);
 
-/* Makes `dst`, freed by the caller: for each float sample of `src` the sample whose linear light is
- * nearest, in the type that was asked for when `light` was made. An image that has become gray has
- * lost its colour profile, and sRGB's curve is used. Errors: GI_E_MEMORY. */
+/* Makes `dst`, which the caller frees: for each float of `src` the sample with the nearest linear
+ * light, in the type that was asked for when `light` was made. A colour image that has become gray
+ * has lost its profile, so it gets sRGB's curve. Errors: GI_E_MEMORY. */
 enum gi_status gi_linear_light_encode(struct gi_image *dst, const struct gi_image *src,
                                       const struct gi_linear_light *light,
                                       const struct gi_parallel *parallel, struct gi_err *err);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char raw_profile[] =
-    "Raw profile type "; /* ImageMagick's texts of hexadecimal digits */
+static const char raw_profile[] = "Raw profile type "; /* ImageMagick's hexadecimal texts */
 
 void gi_metadata_free(struct gi_metadata *metadata)
 {
@@ -39,9 +38,9 @@ static bool holds_one_of(const void *bytes, size_t nbytes, const char *const *wo
     return false;
 }
 
-/* Returns whether the XMP names a place, by the names of properties in the schemas of EXIF,
- * Photoshop and IPTC ("XMP Specification", part 2; "IPTC Photo Metadata Standard"). Text that is
- * not UTF-8 cannot be searched. */
+/* Returns whether the XMP names a place. It searches for names of properties in the schemas of
+ * EXIF, Photoshop and IPTC ("XMP Specification", part 2; "IPTC Photo Metadata Standard"), and
+ * cannot search text that is not UTF-8. */
 static bool xmp_names_place(const struct gi_metadata *metadata)
 {
     static const char *const words[] = {"GPS",     "Location", ":City", ":State", ":Country",
@@ -50,7 +49,7 @@ static bool xmp_names_place(const struct gi_metadata *metadata)
                              holds_one_of(metadata->xmp, metadata->xmp_nbytes, words));
 }
 
-/* Returns whether a text may name a place: raw profiles other than EXIF (IPTC, Photoshop's) may
+/* Returns whether a text may name a place. Raw profiles other than EXIF (IPTC's, Photoshop's) may
  * contain anything. */
 static bool text_names_place(const struct gi_text *text)
 {
@@ -149,7 +148,7 @@ enum gi_status gi_latin1(char **latin, size_t *n, const char *text, struct gi_er
     return GI_OK;
 }
 
-/* Appends `n` bytes to `to` in UTF-8, at most 2 n bytes, and a zero. Returns the position after the
+/* Appends `n` bytes to `to` as UTF-8 (at most 2 n bytes) and a zero. Returns the position after the
  * zero. */
 static char *put_text(char *to, const void *bytes, size_t n)
 {
@@ -165,8 +164,8 @@ static char *put_text(char *to, const void *bytes, size_t n)
     return to + 1;
 }
 
-/* Decodes "\nexif\n    1234\n4578696600..." to bytes, owned by the caller; NULL if it has another
- * form or memory ran out. */
+/* Decodes "\nexif\n    1234\n4578696600..." to bytes, which the caller frees. NULL: the text has
+ * another form, or memory ran out. */
 static unsigned char *read_raw_profile(struct gi_metadata *metadata, const char *text, size_t n,
                                        size_t *nbytes)
 {
@@ -257,7 +256,7 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     return true;
 }
 
-/* Removes the elements of that name from the packet. */
+/* Removes all elements from the tag `start` to the tag `end` from the XMP packet. */
 static void cut_elements(struct gi_metadata *metadata, const char *start, const char *end)
 {
     char *xmp = metadata->xmp, *from, *to;

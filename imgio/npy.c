@@ -1,8 +1,8 @@
-/* Reads and writes .npy: magic, length of the header, a Python dictionary padded to 64 bytes, then
- * the array (NumPy enhancement proposal 1). Images are arrays of (height, width), (height, width,
- * channels) or (channels, height, width) with 1 to 4 channels, in either order of bytes and of
- * axes. Unsigned integers of 8 and 16 bits and float32 are read as they are, bool as 0 and 255, and
- * all other integers and floats as float32 of the nearest value. Labels are integers of any size.
+/* Reads and writes .npy: a magic number, the length of the header, a Python dictionary padded to 64
+ * bytes, then the array (NumPy enhancement proposal 1). Images are arrays of (height, width),
+ * (height, width, channels) or (channels, height, width) with 1 to 4 channels, in either order of
+ * bytes and of axes. uint8, uint16 and float32 are read as they are, bool as 0 and 255, all other
+ * integers and floats as the nearest float32. Labels are integers of any size.
  * SPDX-License-Identifier: MIT */
 #include "imgio/npy.h"
 
@@ -43,7 +43,7 @@ enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_
 struct array {
     size_t at;               /* offset of the first sample */
     uint64_t axes[AXES_MAX]; /* height, width, channels */
-    size_t steps[AXES_MAX];  /* samples from a row, a pixel and a channel to the next */
+    size_t steps[AXES_MAX];  /* samples from one row, one pixel and one channel to the next */
     int naxes;
     bool fortran, swapped, first; /* `first`: channels are the first axis */
     char kind;                    /* NumPy's: b bool, u unsigned, i signed, f float */
@@ -62,7 +62,7 @@ static const char *find_value(const char *words, const char *key)
     return *at == ':' ? at + 1 + strspn(at + 1, " ") : NULL;
 }
 
-/* Reads a type such as '<f4' and chooses the image's; returns false if it has no image type. */
+/* Reads a type such as '<f4' and chooses the image's. Returns false if no image type suits. */
 static bool read_type(struct array *a, const char *value, bool labels)
 {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -105,8 +105,8 @@ static bool read_shape(struct array *a, const char *value)
     return true;
 }
 
-/* Turns the axes of (channels, height, width) into (height, width, channels), and computes the
- * steps of each. An array that can be read either way has its channels last, unless `chw`. */
+/* Reorders axes (channels, height, width) to (height, width, channels), and computes the step of
+ * each. If both readings are possible, channels are the last axis, unless `chw`. */
 static bool order_axes(struct array *a, bool chw)
 {
     uint64_t *n = a->axes;
@@ -159,7 +159,7 @@ static enum gi_status read_head(struct array *a, const struct gi_decode *decode,
     return GI_OK;
 }
 
-/* Copies the bytes of a sample in the order of this machine. */
+/* Copies a sample in this machine's byte order. */
 static void copy_sample(void *to, const unsigned char *from, size_t size, bool swapped)
 {
     for (size_t i = 0; i < size; i++)
@@ -220,7 +220,7 @@ static bool store(void *to, const union sample *s, const struct array *a)
     return true;
 }
 
-/* Whether samples are stored as the image has them. */
+/* Returns whether the file stores samples exactly like the image. */
 static bool is_plain(const struct array *a)
 {
     return a->kind != 'b' && a->nbytes == gi_type_nbytes(a->type) &&
@@ -266,7 +266,7 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
     size_t row = gi_row_samples(decode->image) * a.nbytes;
     size_t have = (decode->nbytes - a.at) / row;
     int rows = decode->image->height;
-    if (have < (size_t)rows) { /* only in C order with channels last the first rows are whole */
+    if (have < (size_t)rows) { /* the first rows are complete only in C order with channels last */
         rows = a.fortran || a.first ? 0 : (int)have;
         status = gi_decode_damaged_at(decode, err, rows, "ends early");
     }
@@ -280,7 +280,7 @@ static bool probe_npy(const unsigned char *bytes, size_t nbytes)
     return nbytes >= PREAMBLE && memcmp(bytes, "\x93NUMPY", 6) == 0;
 }
 
-/* Writes the planes of the channels, one after the other. Errors: GI_E_MEMORY, as the sink. */
+/* Writes one plane per channel, in order. Errors: GI_E_MEMORY, and the sink's. */
 static enum gi_status write_planes(struct gi_sink *sink, const struct gi_image *image,
                                    struct gi_err *err)
 {

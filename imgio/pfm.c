@@ -1,6 +1,5 @@
 /* Portable float map: "PF" or "Pf", size, scale, then rows from bottom to top. The sign of the
- * scale gives the byte order (negative: little-endian); its magnitude is a unit that is neither
- * used nor kept.
+ * scale gives the byte order (negative: little-endian). Its magnitude is a unit, which is ignored.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */

@@ -1,5 +1,5 @@
 /* Makes pieces of a file in parallel and writes them in order. The thread that completes the next
- * piece in order also writes it, so no thread only writes.
+ * piece in order also writes it: no thread is there for writing only.
  * SPDX-License-Identifier: MIT */
 #include "imgio/pieces.h"
 
@@ -10,7 +10,7 @@ enum {
     PIECES_OF_IMAGE = 8,
     LEAST_NBYTES = 1 << 17,
     MOST_NBYTES = 1 << 20,
-    /* Pieces per thread in the ring buffer: how much a thread may run ahead of the slowest. */
+    /* pieces per thread in the ring buffer, by which a thread may be ahead of the slowest one */
     PIECES_PER_THREAD = 3,
 };
 
@@ -35,8 +35,8 @@ static void note(struct work *w, enum gi_status status, const struct gi_err *fau
     }
 }
 
-/* Writes all finished pieces that are next in order, unless another thread is writing: that thread
- * will find them. Called with the lock held, which is released while writing. */
+/* Writes all finished pieces that are next in order. If another thread is writing, it will find
+ * them instead. Called with the lock held, which is released during writes. */
 static void write_made(struct work *w)
 {
     while (!w->writing && !w->status && w->ring[w->written % w->room].bytes) {
@@ -56,8 +56,8 @@ static void write_made(struct work *w)
     }
 }
 
-/* Makes the next piece, whichever job this is: pieces are begun in order, so the piece that all
- * others wait for is always being made. */
+/* Makes the next piece, whatever the job's index: pieces are begun in order, so that some thread
+ * always makes the piece that all others wait for. */
 static void piece_job(void *arg, int index, void *scratch)
 {
     (void)index;

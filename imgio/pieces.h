@@ -5,7 +5,7 @@
 
 #include "imgio/imgio.h"
 
-/* A finished piece that is not written yet. */
+/* A piece that has been made but not written yet. */
 struct gi_piece {
     void *bytes; /* malloc(); freed after it is written */
     size_t nbytes;
@@ -16,8 +16,8 @@ struct gi_pieces {
     void *self;
     int n; /* 1 or more */
     size_t scratch_nbytes;
-    /* Makes piece `number` from its number alone, so that its bytes don't depend on the thread or
-     * the order; several calls run concurrently. On failure nothing is left to free. */
+    /* Makes piece `number` from its number alone, so that its bytes depend neither on the thread
+     * nor on the order. Several calls run concurrently. On failure nothing is left to free. */
     enum gi_status (*make)(void *self, struct gi_piece *piece, int number, void *scratch,
                            struct gi_err *err);
     /* Writes a piece. Called in the order of numbers, one call at a time. */
@@ -25,14 +25,14 @@ struct gi_pieces {
                             struct gi_err *err);
 };
 
-/* Makes and writes all pieces by `parallel` (NULL: one thread); a few per thread are in memory at a
- * time. Errors: GI_E_MEMORY, and the first that make() or write() reports. */
+/* Makes and writes all pieces by the threads of `parallel` (NULL: one thread). A few pieces per
+ * thread are in memory at a time. Errors: GI_E_MEMORY, and the first one of make() or write(). */
 enum gi_status gi_pieces_run(const struct gi_pieces *pieces, const struct gi_parallel *parallel,
                              struct gi_err *err);
 
-/* Returns the rows of a piece, for an image of `height` rows with `row_nbytes` each: an eighth of
- * the image, so that small images have work for several threads too, but at least 128 KiB (the
- * overhead of a piece is 0.4 % of a PNG at that size) and at most 1 MiB, or one row. */
+/* Returns the rows per piece of an image with `height` rows of `row_nbytes`. A piece is an eighth
+ * of the image, so that small images have work for several threads, but at least 128 KiB (for a PNG
+ * its overhead is then 0.4 %) and at most 1 MiB, or one row. */
 int gi_piece_rows(size_t row_nbytes, int height);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, after netpbm's manual pages pbm(5) to
- * pam(5). If a file holds several images this reads the first; pnm_stream.c reads all.
+/* Reads PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, as netpbm's manual pages pbm(5) to pam(5)
+ * define them. Of a file with several images this reads the first; pnm_stream.c reads all.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scales v from 0..maxval to 0..full, rounded to nearest; values above maxval are clamped. */
+/* Scales v from 0..maxval to 0..full, rounded to nearest. Values above maxval are clamped. */
 static unsigned scale(unsigned v, unsigned maxval, unsigned full)
 {
     return v >= maxval ? full : (v * full + maxval / 2) / maxval; /* the product is below 65536^2 */
 }
 
-/* Converts one row of the raster to an image row. Returns the largest value seen, which is not
- * computed (0) if every value is allowed. */
+/* Converts one row of the raster to an image row. Returns the largest value in it, or 0 if every
+ * value is allowed, since it is then not computed. */
 static unsigned unpack_row(void *row, const unsigned char *raster, size_t samples,
                            const struct gi_pnm_header *head, const uint8_t *table)
 {
@@ -54,7 +54,7 @@ static enum gi_status over_maxval(struct gi_decode *decode, unsigned value,
                              value, head->maxval);
 }
 
-/* A raw raster, whose rows several threads convert in pieces. */
+/* A raw raster; several threads convert pieces of its rows. */
 struct raw {
     const struct gi_image *image;
     const struct gi_pnm_header *head;
@@ -63,7 +63,7 @@ struct raw {
     int rows, piece_rows;
     uint8_t table[256];
     struct excess {
-        unsigned value; /* the largest sample of row y if it exceeds the maximum; else 0 */
+        unsigned value; /* largest sample of row y if above the maximum; otherwise 0 */
         int y;
     } * excess; /* the first of each piece */
 };
@@ -125,7 +125,7 @@ static enum gi_status read_raw(struct gi_decode *decode, struct gi_pnm_cursor *i
     return status;
 }
 
-/* Reads one sample of a plain raster; P1's digits need no white space between them. */
+/* Reads one sample of a plain raster. In P1 samples need no white space between them. */
 static bool read_plain(struct gi_pnm_cursor *in, const struct gi_pnm_header *head, unsigned *value)
 {
     if (head->magic != '1')
@@ -137,9 +137,9 @@ static bool read_plain(struct gi_pnm_cursor *in, const struct gi_pnm_header *hea
     return true;
 }
 
-/* Warns that the last number may be truncated, because no white space follows it, as in some
- * complete files. It can't be truncated if another digit would exceed the maximum, or if it starts
- * with 0. */
+/* Warns that the last number may be truncated, because no white space follows it (some complete
+ * files end like that). A number can't be truncated if one more digit would exceed the maximum, or
+ * if it starts with 0. */
 static void warn_of_cut(const struct gi_decode *decode, const struct gi_pnm_cursor *in,
                         const struct gi_pnm_header *head)
 {
@@ -183,8 +183,8 @@ static enum gi_status read_plain_raster(struct gi_decode *decode, struct gi_pnm_
     return GI_OK;
 }
 
-/* Checks the length of a plain raster: a sample takes two characters (P1: one), so a short file
- * can't claim a huge raster. */
+/* Checks the length of a plain raster. A sample takes at least two characters (in P1 one), so a
+ * short file can't declare a huge raster. */
 static enum gi_status check_plain_length(struct gi_decode *decode, const struct gi_pnm_cursor *in,
                                          const struct gi_pnm_header *head, struct gi_err *err)
 {
@@ -206,7 +206,7 @@ static int bits_of(unsigned maxval)
     return bits;
 }
 
-/* Warns of further images: netpbm's files are streams that may contain several. */
+/* Warns of further images: netpbm's files are streams, which may contain several. */
 static void warn_of_more(const struct gi_decode *decode, struct gi_pnm_cursor in)
 {
     gi_pnm_skip_space(&in);
@@ -309,7 +309,7 @@ const struct gi_format gi_format_pnm = {
     .info = {.name = "pnm",
              .suffixes = "pnm",
              .summary = "PGM or PPM, by the image's channels",
-             .reads = true, /* read by the rows above, which recognise the content */
+             .reads = true, /* files are recognised by content, and read by the other rows */
              .writes = true,
              .u8 = true,
              .u16 = true},

@@ -1,4 +1,4 @@
-/* The headers of PBM, PGM, PPM and PAM, after netpbm's manual pages pbm(5) to pam(5).
+/* The headers of PBM, PGM, PPM and PAM, as netpbm's manual pages pbm(5) to pam(5) define them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PNM_HEADER_H
 #define GI_IMGIO_PNM_HEADER_H
@@ -32,14 +32,14 @@ static inline bool gi_pnm_is_plain(const struct gi_pnm_header *head)
 /* Returns the bytes of a row of a raw raster. */
 size_t gi_pnm_row_nbytes(const struct gi_pnm_header *head);
 
-/* Skips white space and comments, which run from '#' to the end of a line. */
+/* Skips white space and comments. A comment runs from '#' to the end of its line. */
 void gi_pnm_skip_space(struct gi_pnm_cursor *in);
 
 /* Reads a decimal number up to INT_MAX. Returns false if there is none, or a larger one. */
 bool gi_pnm_read_number(struct gi_pnm_cursor *in, unsigned *value);
 
-/* Reads the header of an image that starts here, up to its raster. If in->at equals in->end after
- * an error, more bytes might have helped. Errors: GI_E_FORMAT, GI_E_UNSUPPORTED (more than 4
+/* Reads the header of the image that starts at in->at, up to its raster. If in->at is in->end after
+ * an error, the header may only be incomplete. Errors: GI_E_FORMAT, GI_E_UNSUPPORTED (more than 4
  * channels). */
 enum gi_status gi_pnm_read_header(struct gi_pnm_cursor *in, struct gi_pnm_header *head,
                                   struct gi_err *err);

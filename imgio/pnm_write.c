@@ -1,5 +1,5 @@
-/* Writes raw PBM, PGM, PPM and PAM. Rows go to the sink unchanged; 16 bits are converted to
- * big-endian in pieces.
+/* Writes raw PBM, PGM, PPM and PAM. 8-bit rows go to the sink as they are; 16-bit samples are
+ * converted to big-endian piece by piece.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -33,7 +33,7 @@ static enum gi_status write_raster(struct gi_sink *sink, const struct gi_image *
                                    struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    /* Rows without padding are written as one piece, which the sink needn't copy. */
+    /* Rows without padding are written in one piece, which the sink need not copy. */
     if (image->type == GI_U8 && image->stride == gi_row_nbytes(image))
         return gi_sink_write(sink, image->data, image->stride * (size_t)image->height, err);
     for (int y = 0; y < image->height && !status; y++)

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The limit without privileges on Linux (/proc/sys/fs/pipe-max-size). A pipe of 64 KiB would wake
- * both its ends 16 times as often. */
+/* The maximum for unprivileged processes on Linux (/proc/sys/fs/pipe-max-size). A pipe of the usual
+ * 64 KiB would wake both its ends 16 times as often. */
 enum { PIPE_NBYTES = 1 << 20 };
 
 struct gi_reader {
@@ -55,7 +55,7 @@ int gi_input_open(const char *path)
 {
     struct stat st;
     int fd;
-    /* Opening a pipe waits for its other end, and the callback cannot be called meanwhile. */
+    /* Opening a pipe would wait for its other end, during which the callback can't be called. */
     bool pipe = stops && !stat(path, &st) && S_ISFIFO(st.st_mode);
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
@@ -123,7 +123,7 @@ unsigned long long gi_reader_at(const struct gi_reader *reader)
     return reader->taken - (reader->to - reader->from);
 }
 
-/* Calls read() once for 1 to `nbytes` bytes; *got is 0 at the end. */
+/* Calls read() once, for up to `nbytes` bytes. *got is 0 only at the end. */
 static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                            struct gi_err *err)
 {
@@ -136,7 +136,7 @@ static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, si
             n = read(reader->fd, to, nbytes);
         while (n < 0 && errno == EINTR);
     *got = n > 0 ? (size_t)n : 0;
-    reader->ended = n == 0; /* a terminal could give more after its end */
+    reader->ended = n == 0; /* final: a terminal could give more after its end */
     reader->taken += *got;
     return n < 0 ? fail(reader, errno, err) : GI_OK;
 }

@@ -1,5 +1,5 @@
-/* Writes images: chooses the format, lists the properties that the format cannot hold, and converts
- * the samples to a type and channels that it can hold.
+/* Writes images: chooses the format, lists the properties that it cannot hold, and converts the
+ * samples to a type and a number of channels that it can.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
@@ -18,8 +18,7 @@ void *gi_memory_copy(const void *bytes, size_t nbytes)
     return copy ? memcpy(copy, bytes, nbytes) : NULL;
 }
 
-/* Returns the row that has the first `n` characters of `word` as a suffix, in upper or lower case.
- */
+/* Returns the row with the first `n` characters of `word` among its suffixes, in either case. */
 static const struct gi_format *find(const char *word, size_t n)
 {
     for (int i = 0; gi_formats[i]; i++)
@@ -57,7 +56,7 @@ static enum gi_status fail_usage(struct gi_err *err, const char *format, const c
                    path, names);
 }
 
-/* Finds the format's row; *path becomes the part after a prefix. */
+/* Finds the row of the format; moves *path past a prefix such as "png:". */
 static enum gi_status choose(const struct gi_format **chosen, const char **path, const char *format,
                              struct gi_err *err)
 {
@@ -106,7 +105,7 @@ enum gi_status gi_save_check_orientation(const char *path, const char *format, s
     return status;
 }
 
-/* Returns the sample type that is wanted in the file: that of options->bits or of the image. */
+/* Returns the sample type to write, from options->bits or from the image. */
 static enum gi_type wanted_type(const struct gi_image *image, const struct gi_save_options *options)
 {
     int bits = options->bits;
@@ -131,8 +130,8 @@ static const char *type_words(enum gi_type type)
     return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
 }
 
-/* Returns whether the profile is for the image's colour model: "RGB", "GRAY"... (ICC.1:2022, 7.2.6:
- * bytes 16 to 19). */
+/* Returns whether the profile is for images with so many colour channels: bytes 16 to 19 name its
+ * colour model, such as RGB or GRAY (ICC.1:2022, 7.2.6). */
 static bool profile_fits(const struct gi_metadata *metadata, int colour_channels)
 {
     const char *want = colour_channels == 1 ? "GRAY" : "RGB ";
@@ -173,8 +172,7 @@ static int metadata_losses(const char **losses, const struct gi_format *format,
     return n;
 }
 
-/* Lists the properties of `image` and `metadata` that `format` cannot hold, as "a, b"; "" for none.
- */
+/* Lists the properties of `image` and `metadata` that `format` cannot hold, as "a, b" or "". */
 static void list_losses(char *words, size_t size, const struct gi_format *format,
                         const struct gi_image *image, const struct gi_metadata *metadata,
                         const struct gi_save_options *options)
@@ -212,7 +210,7 @@ static void set_sample(void *row, size_t i, enum gi_type type, double value)
         ((float *)row)[i] = (float)value;
 }
 
-/* Returns the background below channel c of the image, 0 to 1: for gray its luma. */
+/* Returns channel c of the background, 0 to 1; for a gray image its luma. */
 static double behind(const struct gi_save_options *options, int colours, int c)
 {
     const double *rgb = options->background;
@@ -221,8 +219,8 @@ static double behind(const struct gi_save_options *options, int colours, int c)
     return colours == 1 ? gi_luma(rgb) : rgb[c];
 }
 
-/* Makes `dst`: `src` composited over the background, without alpha (unless `keep_alpha`), and with
- * gray repeated as red, green and blue if `to_rgb`. */
+/* Makes `dst`: `src` composited over the background. Alpha is dropped unless `keep_alpha`, and gray
+ * is repeated as red, green and blue if `to_rgb`. */
 static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, bool keep_alpha,
                               bool to_rgb, const struct gi_save_options *options,
                               struct gi_err *err)
@@ -251,7 +249,7 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
     return GI_OK;
 }
 
-/* Does the same as convert_and_encode() for an orientation other than upright. */
+/* Turns the samples for options->orientation, sets it in EXIF, and encodes both. */
 static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_format *format,
                                       const struct gi_image *image,
                                       const struct gi_metadata *metadata,
@@ -312,7 +310,7 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     return status;
 }
 
-/* Warns that the replaced file had other names (hard links), which keep the older content. */
+/* Warns that the replaced file has other names (hard links), which keep the older content. */
 static void warn_of_links(const struct gi_sink *sink, const char *path, struct gi_err *warning)
 {
     unsigned long links = gi_sink_other_links(sink);
@@ -338,7 +336,7 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
     if (!status)
         return gi_bundle_keep(options->bundle, &sink, options->durable, err);
     gi_sink_abandon(&sink);
-    /* The sink's own errors name the file already. */
+    /* The errors of a sink name the file already. */
     if (err)
         *err = fault;
     if (status != GI_E_IO && status != GI_E_PIPE && status != GI_E_AGAIN)
@@ -346,8 +344,8 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
     return status;
 }
 
-/* Finds the format and the losses: an error under --strict, otherwise in `warning`. `name` is for
- * messages; *path loses its prefix. */
+/* Chooses the format and lists the losses: as an error under --strict, otherwise in `warning`.
+ * Messages begin with `name`; *path loses its prefix. */
 static enum gi_status prepare(const struct gi_format **format, const char **path, const char *name,
                               const struct gi_image *image, const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *warning,
@@ -377,7 +375,7 @@ static enum gi_status prepare(const struct gi_format **format, const char **path
     return GI_OK;
 }
 
-/* Encodes linear light: *image becomes the encoded samples, which the caller frees in `made`. */
+/* Encodes an image in linear light: *image becomes *made, which the caller frees. */
 static enum gi_status leave_linear_light(struct gi_image *made, const struct gi_image **image,
                                          const struct gi_metadata *metadata,
                                          const struct gi_save_options *options, struct gi_err *err)

@@ -1,5 +1,6 @@
-/* Output that is complete or absent: it is written to an unnamed file (O_TMPFILE) if the system has
- * them, else to a temporary file beside the target, and at the end linked or renamed to its name.
+/* Output that is complete or absent. It is written to an unnamed file (O_TMPFILE) if the system has
+ * these, otherwise to a temporary file beside the target, and finally linked or renamed to its
+ * name.
  * SPDX-License-Identifier: MIT */
 #include "imgio/reader.h"
 #include "imgio/sink.h"
@@ -44,8 +45,8 @@ static void forget_temporary(struct gi_sink *sink, bool remove_it)
     gi_temporary_forget(&sink->temporary);
 }
 
-/* Creates and locks the temporary file, so that gi_sink_clear_dead() of another process leaves it
- * alone. If that removed the file before it was locked, the name counts as taken. */
+/* Creates and locks the temporary file, so that gi_sink_clear_dead() of other processes leaves it
+ * alone. If another process removed the file before it was locked, its name counts as taken. */
 static int make_open(void *arg, const char *name)
 {
     struct gi_sink *sink = arg;
@@ -53,8 +54,8 @@ static int make_open(void *arg, const char *name)
     sink->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (sink->fd < 0)
         return -1;
-    flock(sink->fd, LOCK_EX); /* without locks in the file system, no process clears by them
-                                 either */
+    flock(sink->fd, LOCK_EX); /* may fail on file systems without locks, where gi_sink_clear_dead()
+                                 removes nothing */
     if (fstat(sink->fd, &st) || st.st_nlink > 0)
         return 0;
     close(sink->fd);
@@ -76,7 +77,7 @@ static int make_link(void *arg, const char *name)
 static int open_unnamed(const char *target)
 {
     char *folder = gi_path_folder(target);
-    /* Without /proc the file could not be given a name. */
+    /* Without /proc an unnamed file can't get a name. */
     int fd = folder && access("/proc/self/fd", X_OK) == 0
                  ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
                  : -1;
@@ -84,7 +85,7 @@ static int open_unnamed(const char *target)
     return fd;
 }
 
-/* Gives the file a name beside its target. Returns 0 or errno. */
+/* Gives the file a temporary name beside its target. Returns 0 or errno. */
 static int name_temporary(struct gi_sink *sink, gi_make_fn *make)
 {
     sink->temporary = gi_temporary_make(sink->target, make, sink);
@@ -122,8 +123,8 @@ static int open_target(struct gi_sink *sink, const char *path)
     return sink->fd >= 0 ? 0 : name_temporary(sink, make_open);
 }
 
-/* Makes a sink without an open file. NULL with `err`: out of memory. The buffer is not initialised,
- * so it takes only the memory that is used. */
+/* Makes a sink without an open file. NULL with `err`: out of memory. Its buffer is not initialised,
+ * so that it takes only the memory that is used. */
 static struct gi_sink *new_sink(const char *name, struct gi_err *err)
 {
     struct gi_sink *sink = malloc(sizeof *sink);
@@ -272,8 +273,8 @@ static int close_fd(struct gi_sink *sink)
     return fd >= 0 && close(fd) && errno != EINTR ? errno : 0;
 }
 
-/* Copies owner and permissions of the older file. A process that may not change the owner keeps the
- * new one. Returns 0 or errno. */
+/* Copies the older file's owner and permissions. A process that may not change the owner stays the
+ * owner. Returns 0 or errno. */
 static int keep_rights(struct gi_sink *sink)
 {
     struct stat st;
@@ -288,13 +289,13 @@ static int keep_rights(struct gi_sink *sink)
 }
 
 /* Finishes the file, except for the move to its target. A file that is committed `alone` and
- * replaces nothing is linked to its target at once. Returns 0 or errno. */
+ * replaces nothing is linked to its target here. Returns 0 or errno. */
 static int prepare(struct gi_sink *sink, bool durable, bool alone)
 {
     int why = sink->target ? keep_rights(sink) : 0;
     if (why)
         return why;
-    /* A pipe or a terminal can't be synced and gives EINVAL. */
+    /* Pipes and terminals can't be synced: EINVAL. */
     if (durable && fsync(sink->fd) && errno != EINVAL && errno != EROFS)
         return errno;
     if (sink->target && !sink->temporary) {
@@ -306,7 +307,7 @@ static int prepare(struct gi_sink *sink, bool durable, bool alone)
         }
         why = sink->in_place ? 0 : name_temporary(sink, make_link);
     }
-    if (sink->temporary) /* closing may fail; the lock is kept until the file has its name */
+    if (sink->temporary) /* close() may fail; the lock stays until the file has its name */
         sink->lock = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
     why = why ? why : close_fd(sink);
     if (why && sink->in_place)

@@ -1,4 +1,4 @@
-/* Internals of an output file, for code that commits several files together (bundle.c).
+/* Internals of an output file, for bundle.c, which commits several files together.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_SINK_H
 #define GI_IMGIO_SINK_H
@@ -11,35 +11,34 @@ enum { GI_SINK_NBYTES = 1 << 20 };
 
 struct gi_sink {
     char *name;      /* as given by the caller, for messages */
-    char *target;    /* final path, with symbolic links resolved; NULL: written directly */
-    char *temporary; /* name of the temporary file; NULL while it has none, and once it is in
-                        place */
+    char *target;    /* resolved final path; NULL: written directly, without a temporary file */
+    char *temporary; /* name of the temporary file; NULL: it has none yet, or is in place */
     int fd;
-    int lock;    /* descriptor that holds the lock of the temporary file once `fd` is closed; -1:
-                    none */
-    int mode;    /* permissions of the older file, to be copied; -1: there is none */
-    uid_t owner; /* of the older file, copied if the system allows it */
+    int lock;    /* keeps the temporary file locked once `fd` is closed; -1: no lock */
+    int mode;    /* permissions to copy from the older file; -1: there is none */
+    uid_t owner; /* to copy from the older file if the system allows it */
     gid_t group;
     nlink_t links;                     /* number of names of the older file */
-    bool standard, no_clobber, failed; /* standard: `fd` is standard output, and stays open */
+    bool standard, no_clobber, failed; /* standard: `fd` is standard output, which stays open */
     bool in_place;                     /* the file is at its target already */
-    bool in_memory;                    /* the bytes are collected in `bytes`; there is no file */
+    bool in_memory; /* true: the bytes are collected in `bytes`; there is no file */
     unsigned char *bytes;
     size_t nbytes, room;
     size_t used;
     unsigned char buffer[GI_SINK_NBYTES];
 };
 
-/* Returns the status for errno `why` of a failed move to the target: as gi_status_of_errno(), but
- * GI_E_AGAIN for ENOENT, because the folder existed and is gone (unmounted, removed). */
+/* Returns the status for errno `why` of a failed move to the target: that of gi_status_of_errno(),
+ * except GI_E_AGAIN for ENOENT, because the folder existed before (it was unmounted or removed). */
 enum gi_status gi_sink_status_of(int why);
 
-/* Opens a sink as gi_sink_open() does; messages call `path` `name`. */
+/* Opens a sink for `path` as gi_sink_open() does, but messages call it `name`. */
 enum gi_status gi_sink_open_as(struct gi_sink **sink, const char *name, const char *path,
                                bool no_clobber, struct gi_err *err);
 
-/* Writes the buffered bytes and closes the file. It then has the name sink->temporary, unless it is
- * written directly or, if `alone`, is at its target already. Errors: as gi_sink_commit(). */
+/* Writes the buffered bytes and closes the file. Then the file has the name sink->temporary, unless
+ * it was written directly, or is at its target already (only if `alone`). Errors: as
+ * gi_sink_commit(). */
 enum gi_status gi_sink_prepare(struct gi_sink *sink, bool durable, bool alone, struct gi_err *err);
 
 #endif

@@ -6,23 +6,23 @@
 #include "imgio/imgio.h"
 
 struct gi_source {
-    const unsigned char *bytes; /* owned here; valid until gi_source_close() */
+    const unsigned char *bytes; /* owned here, valid until gi_source_close() */
     size_t nbytes;              /* 1 or more */
-    int guard;                  /* slot of the mapping's guard; -1: `bytes` is a buffer */
+    int guard;                  /* number of the mapping's guard; -1: `bytes` is a buffer */
 };
 
-/* Reads the file at `path`; "-" is standard input. A buffer is limited by limits->max_bytes.
- * Errors, without the path: GI_E_IO (also a directory), GI_E_FORMAT (empty), GI_E_LIMIT,
- * GI_E_MEMORY; nothing needs to be closed then. */
+/* Reads the file at `path`; "-" is standard input. A buffer may have up to limits->max_bytes.
+ * Errors, which do not name the path: GI_E_IO (also for a directory), GI_E_FORMAT (empty),
+ * GI_E_LIMIT, GI_E_MEMORY; then there is nothing to close. */
 enum gi_status gi_source_open(struct gi_source *source, const char *path,
                               const struct gi_limits *limits, struct gi_err *err);
 
-/* Reads the rest of an input; both parts of `ahead` are taken, also if this fails. */
+/* Reads the rest of an input. Takes over both parts of `ahead`, even if it fails. */
 enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahead,
                                   const struct gi_limits *limits, struct gi_err *err);
 
-/* Releases the bytes. GI_E_IO: the file was truncated while it was read, and the bytes past its new
- * end were read as zeros. */
+/* Releases the bytes. GI_E_IO means that the file was truncated meanwhile, and that the bytes past
+ * its new end were read as zeros. */
 enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err);
 
 #endif

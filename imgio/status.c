@@ -15,8 +15,8 @@ static void replace_controls(char *text)
             *text = '?';
 }
 
-/* Prints into `err`. A text that is too long, such as a path, loses its middle, because the reason
- * is at its end. */
+/* Prints into `err`. A text that is too long loses its middle, such as a part of a path, because
+ * the reason is at the end. */
 static void print_text(struct gi_err *err, const char *format, va_list args)
 {
     enum { HEAD = sizeof err->text / 3, TAIL = sizeof err->text - HEAD - sizeof "..." };

@@ -25,7 +25,7 @@ enum {
     NAMES = 64, /* maximum number of names that a signal handler removes */
 };
 
-/* The names that a signal handler must remove are global because it has no argument for them. */
+/* The names that a signal handler must remove. They are global because it gets no argument. */
 static _Atomic(const char *) names[NAMES];
 
 static void replace_name(const char *from, const char *to)
@@ -37,8 +37,8 @@ static void replace_name(const char *from, const char *to)
     }
 }
 
-/* Removes the files of the folder at `fd` in one pass. Returns how many were removed. opendir() is
- * not used because a signal handler must not allocate memory. */
+/* Removes files of the folder at `fd` in one pass. Returns how many. It does without opendir(),
+ * because a signal handler must not allocate memory. */
 static int remove_files(int fd)
 {
     _Alignas(struct dirent64) char entries[4096];
@@ -54,7 +54,7 @@ static int remove_files(int fd)
 
 void gi_temporary_empty(int fd)
 {
-    /* Repeats the pass: directory reads may skip files while others are removed. */
+    /* Repeats the pass, because a directory read may skip files while others are removed. */
     do
         lseek(fd, 0, SEEK_SET);
     while (remove_files(fd) > 0);
@@ -96,8 +96,7 @@ char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg)
             errno = ENOMEM;
             return NULL;
         }
-        replace_name(NULL, name); /* registered before the file exists, so that a signal at any
-                                     time finds it */
+        replace_name(NULL, name); /* before the file exists: signals find it */
         if (make(arg, name) == 0)
             return name;
         int why = errno;
@@ -117,7 +116,7 @@ void gi_temporary_forget(char **name)
     *name = NULL;
 }
 
-/* Renames without replacing. Returns 0 or errno. */
+/* Renames `from` to `to` unless `to` exists. Returns 0 or errno. */
 static int move_new(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -190,7 +189,7 @@ void gi_path_sync(const char *path)
     char *folder = gi_path_folder(path);
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
-        fsync(fd); /* some file systems refuse it for folders; the file itself is synced */
+        fsync(fd); /* some file systems can't sync folders; the file has been synced */
         close(fd);
     }
     free(folder);
@@ -203,10 +202,9 @@ static bool is_temporary(const char *name)
            strspn(name + n, "0123456789abcdef") == 16;
 }
 
-/* Finds abandoned files by locks: a process locks the file that it writes, and the folder that it
- * writes into, and the locks end with the process. While it commits several outputs
- * (gi_bundle_commit()), it locks their folder, because the older outputs have temporary names then.
- */
+/* Finds abandoned files by their locks: a process locks the files and folders that it writes, and
+ * these locks end with the process. While a process commits several outputs (gi_bundle_commit()),
+ * it also locks the folder around them, because older outputs then have temporary names. */
 void gi_sink_clear_dead(const char *folder)
 {
     DIR *open_folder = opendir(folder);

@@ -1,5 +1,5 @@
 /* Reads Truevision TGA: colour, gray and palette, run lengths, all four origins ("Truevision TGA
- * File Format Specification", version 2.0). The format has no magic number, so a header is accepted
+ * File Format Specification", version 2.0). The format has no magic number: a header counts as TGA
  * if all its fields are plausible. A palette of grays makes a gray image.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
@@ -66,8 +66,8 @@ static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes
            t->height && t->alpha_bits <= 8;
 }
 
-/* Converts a colour of `bits` bits to `channels` samples: 5 bits per colour and perhaps one of
- * alpha, or bytes; blue first. */
+/* Converts a colour of `bits` bits to `channels` samples. It is stored blue first, either as bytes
+ * or with 5 bits per colour and perhaps one of alpha. */
 static void put_colour(uint8_t *to, int channels, const unsigned char *in, unsigned bits)
 {
     uint8_t rgba[4];
@@ -100,7 +100,7 @@ static bool is_gray_palette(const struct targa *t, const unsigned char *bytes)
     return t->colour_bits != 32;
 }
 
-/* Writes one pixel of the file. Returns false if the palette has no such colour. */
+/* Stores one pixel of the file. Returns false if its palette index is invalid. */
 static bool put_pixel(const struct targa *t, const struct gi_decode *decode, uint8_t *to,
                       const unsigned char *in)
 {
@@ -125,7 +125,7 @@ struct tape {
     bool repeats;
 };
 
-/* Returns the next pixel; NULL at the end of the file. */
+/* Returns the address of the next pixel; NULL at the end of the file. */
 static const unsigned char *next_pixel(const struct targa *t, struct tape *tape)
 {
     size_t have = (size_t)(tape->end - tape->at);
@@ -163,8 +163,8 @@ static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decod
     return GI_OK;
 }
 
-/* Returns false if the extension area, to which the file's last bytes point, says that alpha is
- * meaningless. */
+/* Returns false if the extension area says that alpha is meaningless. The file's last bytes point
+ * to that area. */
 static bool alpha_counts(const struct gi_decode *decode)
 {
     enum { FOOTER = 26, SIGNATURE = 8, ATTRIBUTES = 494, USEFUL_ALPHA = 3 };
@@ -185,8 +185,8 @@ static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
         return gi_fail(err, GI_E_FORMAT, "has a damaged header");
     if (t.pixels_at > decode->nbytes)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its palette");
-    /* The header's alpha bits are those of a pixel, or of a colour of the palette. 32 bits without
-     * alpha bits have an unused byte. */
+    /* The header counts alpha bits per pixel, or per colour of a palette. 32 bits without alpha
+     * bits mean an unused byte. */
     unsigned bits = t.kind == KIND_PALETTE ? t.colour_bits : t.bits;
     bool alpha = t.kind == KIND_GRAY ? bits == 16
                                      : (bits == 32 && (t.alpha_bits || t.kind == KIND_PALETTE)) ||

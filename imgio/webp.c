@@ -1,6 +1,6 @@
-/* Reads and writes WebP through libwebp: lossy, and lossless at quality 100; alpha, ICC profile,
- * EXIF and XMP; the first frame of an animation. Without libwebp at build time only the error
- * message remains.
+/* Reads and writes WebP through libwebp: lossy, or lossless at quality 100, with alpha, ICC
+ * profile, EXIF and XMP. Of an animation it reads the first frame. Without libwebp at build time
+ * only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/metadata.h"
@@ -53,7 +53,7 @@ static bool probe_webp(const unsigned char *bytes, size_t nbytes)
 
 enum {
     EXTENDED = 10,   /* bytes of a VP8X chunk (RFC 9649, 2.7) */
-    FRAME_HEAD = 16, /* bytes of an ANMF chunk in front of its image */
+    FRAME_HEAD = 16, /* bytes of an ANMF chunk before its image */
     FLAG_ICC = 0x20,
     FLAG_ALPHA = 0x10,
     FLAG_EXIF = 0x08,
@@ -76,8 +76,8 @@ static void put32(unsigned char *p, uint32_t v)
         p[i] = (unsigned char)(v >> (8 * i));
 }
 
-/* Returns the data of the first chunk of that name from byte `at` on, with its length in *n; NULL
- * if there is none. */
+/* Returns the data of the next chunk of that name from byte `at` on, and sets *n to its length.
+ * NULL: there is none. */
 static const unsigned char *find_next_chunk(const unsigned char *bytes, size_t nbytes, size_t at,
                                             const char *name, size_t *n)
 {
@@ -117,7 +117,7 @@ static void read_metadata(struct gi_decode *decode)
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, chunk, n);
 }
 
-/* An image of the file and its position on the canvas. */
+/* An image in the file, and its position on the canvas. */
 struct frame {
     const unsigned char *bytes;
     size_t nbytes;
@@ -125,8 +125,8 @@ struct frame {
     bool more;                    /* further frames follow */
 };
 
-/* Finds the first frame of an animation (RFC 9649, 2.7.1.1). `features`: in, of the file; out, of
- * the frame. */
+/* Finds the first frame of an animation (RFC 9649, 2.7.1.1). `features` of the file are replaced by
+ * those of the frame. */
 static enum gi_status find_frame(struct frame *frame, const struct gi_decode *decode,
                                  WebPBitstreamFeatures *features, struct gi_err *err)
 {
@@ -153,7 +153,7 @@ static enum gi_status find_frame(struct frame *frame, const struct gi_decode *de
     return sane ? GI_OK : gi_fail(err, GI_E_FORMAT, "is damaged: its first frame");
 }
 
-/* Decodes as many rows as the bytes contain; *rows becomes their number. */
+/* Decodes as many rows as the bytes contain, and sets *rows to their number. */
 static VP8StatusCode decode_rows(struct gi_decode *decode, const struct frame *frame, int *rows)
 {
     const struct gi_image *image = decode->image;
@@ -286,8 +286,8 @@ static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image
     return status;
 }
 
-/* Returns whether the lossless output contains the pixels. libwebp 1.2.4 reports success but leaves
- * out the pixels if memory runs out for the smallest of its tables. */
+/* Returns whether the lossless output contains the pixels. If memory runs out for its smallest
+ * table, libwebp 1.2.4 leaves them out and reports success. */
 static bool holds(const WebPMemoryWriter *made, const struct gi_image *image)
 {
     struct gi_image back;

@@ -20,7 +20,7 @@ bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes)
            (bytes[sizeof magic - 1] == ' ' || bytes[sizeof magic - 1] == '\n');
 }
 
-/* Takes a line without its newline. *end becomes true if there were no more bytes. */
+/* Takes a line, without its newline. Sets *end to true if no bytes were left. */
 static enum gi_status take_line(char *line, bool *end, struct gi_reader *reader, struct gi_err *err)
 {
     const unsigned char *bytes, *stop = NULL;
@@ -142,7 +142,7 @@ static enum gi_status check_limits(const struct gi_y4m *video, const struct gi_l
     return GI_OK;
 }
 
-/* Reads the header from its line of n characters. Errors do not begin with a name yet. */
+/* Reads the header from its line of n characters. Error texts don't name the input yet. */
 static enum gi_status read_header(struct gi_y4m *video, const char *line, size_t n,
                                   struct gi_err *err)
 {
@@ -206,7 +206,7 @@ enum gi_status gi_y4m_read_plane(const struct gi_image *image, struct gi_reader 
     return status;
 }
 
-/* Converts a row to host order. Returns its largest sample. */
+/* Converts a row to host byte order. Returns its largest sample. */
 static unsigned order_row(uint16_t *row, size_t n)
 {
     uint16_t largest = 0;
@@ -281,7 +281,7 @@ enum gi_status gi_y4m_write_plane(struct gi_sink *sink, const struct gi_image *i
     return status;
 }
 
-/* A video that is read as an image has the shape of its luma. */
+/* If a video is read as an image, the image has the shape of its luma. */
 static enum gi_status decode_y4m(struct gi_decode *decode, struct gi_err *err)
 {
     const unsigned char *end = memchr(decode->bytes, '\n', decode->nbytes);

@@ -1,7 +1,7 @@
 /* YUV4MPEG2 video: a header line, then frames, each a line and its planes, as in mjpegtools'
  * yuv4mpeg(5), with the depths that ffmpeg writes ("C420p10").
  *
- * Every plane is a separate gray image. Samples of more than 8 bits become 0 to 65535 in images.
+ * Every plane is a gray image of its own. Samples of more than 8 bits become 0 to 65535 in images.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_Y4M_H
 #define GI_IMGIO_Y4M_H
@@ -11,16 +11,15 @@
 
 enum {
     GI_Y4M_PLANES = 4,     /* luma, two of chroma, alpha */
-    GI_Y4M_LINE_MAX = 1024 /* characters of a line, with its newline and the zero */
+    GI_Y4M_LINE_MAX = 1024 /* maximum characters of a line, with newline and zero */
 };
 
 struct gi_y4m {
-    int width, height;          /* pixels of luma and alpha */
-    int nplanes;                /* 1, 3 or 4 */
-    int shift_x, shift_y;       /* a chroma sample covers 2^shift samples of luma; the last ones
-                                   fewer */
-    int bits;                   /* per sample, 8 to 16 */
-    bool interlaced;            /* according to the header */
+    int width, height;    /* pixels of luma and alpha */
+    int nplanes;          /* 1, 3 or 4 */
+    int shift_x, shift_y; /* a chroma sample covers 2^shift luma samples, or fewer at the end */
+    int bits;             /* per sample, 8 to 16 */
+    bool interlaced;      /* according to the header */
     char line[GI_Y4M_LINE_MAX]; /* the header line without its newline */
 };
 
@@ -28,33 +27,33 @@ struct gi_y4m {
 bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes);
 
 /* Reads the header. Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED (another sample format),
- * GI_E_LIMIT; texts start with the input's name, here and below. */
+ * GI_E_LIMIT. Error texts of all functions start with the input's name. */
 enum gi_status gi_y4m_read_head(struct gi_y4m *video, struct gi_reader *reader,
                                 const struct gi_limits *limits, struct gi_err *err);
 
-/* Returns the shape of a plane, from 0, of a video of this size and format: one channel, GI_U8 or
- * GI_U16. */
+/* Returns the shape of a plane, counted from 0, in a video of this size and format: one channel of
+ * GI_U8 or GI_U16. */
 struct gi_image gi_y4m_plane(const struct gi_y4m *video, int plane);
 
 /* Takes the line before a frame into line[GI_Y4M_LINE_MAX], without its newline: "FRAME", perhaps
- * with parameters. *end becomes true instead at the end of the video. Errors: GI_E_IO, GI_E_FORMAT.
- */
+ * with parameters. At the end of the video it sets *end to true instead. Errors: GI_E_IO,
+ * GI_E_FORMAT */
 enum gi_status gi_y4m_read_frame(char *line, bool *end, struct gi_reader *reader,
                                  struct gi_err *err);
 
-/* Reads a plane into `image`, which has its shape. Samples of more than 8 bits are as in the file:
- * call gi_y4m_widen() next. Errors: GI_E_IO, GI_E_FORMAT (truncated). */
+/* Reads a plane into `image`, which has the plane's shape. Samples of more than 8 bits are those of
+ * the file until gi_y4m_widen() is called. Errors: GI_E_IO, GI_E_FORMAT (truncated). */
 enum gi_status gi_y4m_read_plane(const struct gi_image *image, struct gi_reader *reader,
                                  struct gi_err *err);
 
-/* Scales the file's samples to those of an image, 0 to 65535, or back, rounded to nearest; samples
- * that were read are written unchanged. Does nothing for 8 bits. Errors, without a name:
- * GI_E_FORMAT for a sample of more than `bits`. */
+/* Scale the file's samples to the image's range, 0 to 65535, and back, rounded to nearest; samples
+ * that were read are written unchanged. Nothing happens for 8 bits. Errors, without a name:
+ * GI_E_FORMAT for a sample of more than `bits` bits. */
 enum gi_status gi_y4m_widen(const struct gi_image *image, int bits, struct gi_err *err);
 void gi_y4m_narrow(const struct gi_image *image, int bits);
 
-/* Write the header of a video of that size, all else as in video->line; the line before a frame; a
- * plane of the file's samples. Errors: the sink's. */
+/* Write a header like video->line but with the video's size, and a plane with the file's samples.
+ * Errors: the sink's. */
 enum gi_status gi_y4m_write_head(struct gi_sink *sink, const struct gi_y4m *video,
                                  struct gi_err *err);
 enum gi_status gi_y4m_write_plane(struct gi_sink *sink, const struct gi_image *image,

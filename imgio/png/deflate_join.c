@@ -15,8 +15,8 @@ enum {
     DISTANCES = 32,
     LENGTHS = 19, /* number of codes for code lengths */
     END_OF_BLOCK = 256,
-    /* A table entry: bits of the code and its extra bits, and the symbol's kind. 0: no such
-    code. */
+    /* A table entry: the bits of the code and its extra bits, and flags for the symbol's kind; 0:
+     * no code. */
     ENTRY_BITS = 0x1f,
     ENTRY_MATCH = 0x20,
     ENTRY_END = 0x40,
@@ -28,7 +28,7 @@ struct stream {
     size_t at; /* next byte to take into `bits` */
     uint64_t bits;
     unsigned nbits;
-    bool failed; /* read past the end, or not a DEFLATE stream */
+    bool failed; /* the data ended early, or are no DEFLATE stream */
 };
 
 /* A Huffman code: entries indexed by the next `width` bits of the stream. */
@@ -55,7 +55,7 @@ static inline void refill(struct stream *in)
         return;
     }
     while (in->nbits <= 56) {
-        /* Zeros are read past the end; position() tells whether they were used. */
+        /* Past the end zeros are read; position() tells whether any were used. */
         uint64_t byte = in->at < in->nbytes ? in->bytes[in->at] : 0;
         in->bits |= byte << in->nbits;
         in->nbits += 8;
@@ -89,7 +89,7 @@ static unsigned literal_entry(unsigned symbol, unsigned length)
         return length;
     if (symbol == END_OF_BLOCK)
         return length | ENTRY_END;
-    /* RFC 1951, 3.2.5: 257..264 and 285 have no extra bits, then one more for each four. */
+    /* RFC 1951, 3.2.5: 257..264 and 285 have no extra bits; then every four have one more. */
     unsigned extra = symbol < 265 || symbol == 285 ? 0 : (symbol - 261) / 4;
     return (length + extra) | ENTRY_MATCH;
 }
@@ -105,8 +105,8 @@ static unsigned plain_entry(unsigned symbol, unsigned length)
     return length;
 }
 
-/* Returns the next code value of a canonical code whose bits are kept reversed: RFC 1951 sends
- * codes from their highest bit, everything else from the lowest. */
+/* Returns the next code of a canonical code, with its bits reversed: RFC 1951 stores codes from
+ * their highest bit on, everything else from the lowest. */
 static unsigned next_reversed(unsigned code, unsigned length)
 {
     unsigned bit = 1u << (length - 1);
@@ -180,7 +180,7 @@ static void read_dynamic_codes(struct walker *w)
         for (; times && i < literals + distances; times--)
             w->lengths[i++] = (uint8_t)value;
     }
-    /* The distance table comes first: the lengths of both tables are in one array. */
+    /* The distance table is made first: the lengths of both tables are in one array. */
     make_code(&w->distances, NULL, w->lengths + literals, distances, distance_entry);
     make_code(&w->literals, NULL, w->lengths, literals, literal_entry);
 }
@@ -201,7 +201,7 @@ static void walk_symbols(struct walker *w)
     unsigned distance_mask = (1u << w->distances.width) - 1;
     unsigned entry;
     do {
-        if (in.nbits < 20 + 28) /* bits of a length and a distance with all their extra bits */
+        if (in.nbits < 20 + 28) /* maximum bits of a length and a distance, extra bits included */
             refill(&in);
         entry = w->literals.entries[in.bits & literal_mask];
         drop(&in, entry & ENTRY_BITS);
@@ -257,8 +257,8 @@ size_t gi_deflate_open(unsigned char *bytes, size_t nbytes)
     if (w.in.failed || (end + 7) / 8 != nbytes)
         return 0;
     bytes[head / 8] &= (unsigned char)~(1u << head % 8);
-    /* The stored block: three zero bits, zeros to the end of the byte, length 0 and its complement.
-     * The unused bits of the last byte are zero already. */
+    /* Makes the stored block: three zero bits, zeros to the end of the byte, the length 0 and its
+     * complement. The unused bits of the last byte are zero already. */
     size_t at = (size_t)((end + 3 + 7) / 8);
     if (at > nbytes)
         bytes[nbytes] = 0;

@@ -1,5 +1,5 @@
-/* Reads PNG through libpng. The pixels of ordinary files are read by png_quick.c, all others row by
- * row straight into the image. Faults that libpng only warns of (a misplaced chunk, a strange
+/* Reads PNG through libpng. png_quick.c reads the pixels of ordinary files; all others are read row
+ * by row directly into the image. Faults of which libpng only warns (a misplaced chunk, a strange
  * profile) leave the pixels intact and are ignored.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
@@ -14,15 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of a decode by libpng. Everything that is set after setjmp() and read after a longjmp() is
- * in here. */
+/* State of a decode by libpng. It contains everything that is set after setjmp() and read after a
+ * longjmp(). */
 struct reader {
     struct gi_decode *decode;
     png_structp png;
     png_infop info;
     size_t at;              /* next byte of the file */
     bool ended;             /* libpng asked for more bytes than the file has */
-    enum gi_status refused; /* the error of gi_decode_alloc(), whose text is already set */
+    enum gi_status refused; /* error of gi_decode_alloc(); its text is already set */
     struct gi_err fault;    /* libpng's error */
     bool starved;           /* an allocation by libpng failed */
     int pass, row;          /* position of the row being read */
@@ -59,8 +59,8 @@ static void skip_unused_chunks(png_structp png)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
 }
 
-/* Makes libpng convert everything to 8 or 16 bits of gray, gray and alpha, RGB or RGBA in host
- * order. Returns the number of channels. */
+/* Makes libpng convert the samples to 8 or 16 bits of gray, gray and alpha, RGB or RGBA in host
+ * byte order. Returns the number of channels. */
 static int set_transforms(struct reader *r)
 {
     png_byte colour = png_get_color_type(r->png, r->info),
@@ -114,7 +114,7 @@ static uint32_t get_be32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Finds an eXIf chunk after the pixels, by following the lengths of the chunks from the first IDAT
+/* Looks for an eXIf chunk after the pixels: follows the lengths of the chunks from the first IDAT
  * on. */
 static void find_late_exif(const struct reader *r)
 {
@@ -132,7 +132,7 @@ static void find_late_exif(const struct reader *r)
     }
 }
 
-/* Returns whether the file's pixels equal the image's, except for filters and byte order. */
+/* Returns whether the file stores the image's own samples, apart from filters and byte order. */
 static bool is_ordinary(struct reader *r)
 {
     png_byte colour = png_get_color_type(r->png, r->info);
@@ -141,8 +141,8 @@ static bool is_ordinary(struct reader *r)
            png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE;
 }
 
-/* The part that libpng's errors may leave by longjmp(). Returns false after one, or if memory was
- * refused. */
+/* Decodes the image. libpng's errors leave this function by longjmp(). Returns false after an
+ * error, or if gi_decode_alloc() refused the image. */
 static bool read_png(struct reader *r, struct gi_err *err)
 {
     struct gi_decode *decode = r->decode;
@@ -159,8 +159,7 @@ static bool read_png(struct reader *r, struct gi_err *err)
     describe(r);
     int channels = set_transforms(r);
     enum gi_type type = png_get_bit_depth(r->png, r->info) == 16 ? GI_U16 : GI_U8;
-    /* Checks the limits before libpng allocates its rows, which it does when the info is
-    updated. */
+    /* Checks the limits before png_read_update_info(), in which libpng allocates its rows. */
     r->refused = gi_decode_alloc(decode, png_get_image_width(r->png, r->info),
                                  png_get_image_height(r->png, r->info), channels, type, err);
     if (r->refused)
@@ -189,8 +188,8 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Warns of an animation, whose number of frames precedes the pixels of the first (PNG, third
- * edition, 11.3.6.1). */
+/* Warns of an animation: a chunk before the first frame's pixels gives the number of frames (PNG,
+ * third edition, 11.3.6.1). */
 static void warn_of_frames(const struct gi_decode *decode)
 {
     const unsigned char *bytes = decode->bytes;
@@ -250,7 +249,7 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     if (r.row == decode->image->height)
         return gi_decode_damaged(decode, err, "is damaged after its pixels: %s", r.fault.text);
     const char *damaged = r.ended ? "" : "is damaged: ";
-    if (r.pass) /* an interlaced file: the first pass has brought pixels of every part */
+    if (r.pass) /* interlaced: the first pass has set pixels in all parts */
         return gi_decode_damaged(decode, err, "%s%s, in pass %d of 7", damaged, r.fault.text,
                                  r.pass + 1);
     return gi_decode_damaged_at(decode, err, r.row, "%s%s", damaged, r.fault.text);

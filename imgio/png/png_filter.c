@@ -59,8 +59,7 @@ static void filter_paeth(uint8_t *restrict out, const uint8_t *restrict row,
     }
 }
 
-/* Returns the sum of absolute values of the bytes, each taken as a signed number: min(v, 256 - v).
- */
+/* Returns the sum of the absolute values of the bytes as signed numbers: min(v, 256 - v). */
 static uint64_t cost(const uint8_t *bytes, size_t n)
 {
     uint64_t sum = 0;
@@ -106,7 +105,7 @@ void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, s
                        size_t bpp, uint8_t *scratch)
 {
     uint64_t least = UINT64_MAX;
-    /* Tries Paeth first: it wins most rows of photographs, and the row then needs no copy. */
+    /* Tries Paeth first: in photographs it usually wins, and then no further row is copied. */
     for (int kind = PAETH; kind >= NONE; kind--) {
         filter(kind, scratch, row, above, nbytes, bpp);
         uint64_t sum = cost(scratch, nbytes);

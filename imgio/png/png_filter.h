@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Filters one row of `nbytes` bytes (big-endian samples, `bpp` bytes per pixel) into out[0] (the
- * filter's number) and out[1..nbytes]. `above` is the previous row, zeros for the first. Uses the
- * filter with the minimum sum of absolute values of its bytes, taken as signed (PNG 1.2, 9.6).
- * `scratch` holds nbytes. */
+/* Filters a row of `nbytes` bytes (big-endian samples, `bpp` bytes per pixel). out[0] becomes the
+ * number of the filter, out[1..nbytes] the filtered bytes. `above` is the row before (zeros for the
+ * first row). The filter is the one with the minimum sum of absolute values of signed bytes (PNG
+ * 1.2, 9.6). `scratch` has room for nbytes. */
 void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, size_t nbytes,
                        size_t bpp, uint8_t *scratch);
 

@@ -11,10 +11,8 @@
 
 enum {
     CHUNK_FRAME = 12,         /* length, type, checksum */
-    RAW_NBYTES_MAX = 1 << 28, /* limit on filtered pixels in memory; larger images are read row
-                                 by row by libpng */
-    DEFLATE_RATIO_MAX = 1032, /* maximum bytes that one byte of a stream yields (RFC 1951: 258
-                                 bytes in two bits) */
+    RAW_NBYTES_MAX = 1 << 28, /* filtered; libpng reads larger images row by row */
+    DEFLATE_RATIO_MAX = 1032, /* DEFLATE's maximum (RFC 1951: 258 bytes from two bits) */
 };
 
 static uint32_t get32(const unsigned char *p)
@@ -22,8 +20,8 @@ static uint32_t get32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Returns whether the chunk at `at` is complete and its checksum right. *length becomes the length
- * of its data. */
+/* Returns whether the chunk at `at` is complete and its checksum correct; sets *length to the
+ * length of its data. */
 static bool check_chunk(const unsigned char *bytes, size_t nbytes, size_t at, size_t *length)
 {
     if (nbytes - at < CHUNK_FRAME)
@@ -35,16 +33,16 @@ static bool check_chunk(const unsigned char *bytes, size_t nbytes, size_t at, si
     return crc == get32(bytes + at + 8 + *length);
 }
 
-/* Returns true for text and time chunks, which often follow the pixels and are not needed here. */
+/* Returns true for text and time chunks, which often follow the pixels and are not needed. */
 static bool is_note(const unsigned char *type)
 {
     return !memcmp(type, "tEXt", 4) || !memcmp(type, "zTXt", 4) || !memcmp(type, "iTXt", 4) ||
            !memcmp(type, "tIME", 4);
 }
 
-/* Collects the data of the IDAT chunks from `at` (the first one's header) and checks that only
- * text, time and IEND follow. With one chunk the stream is used in place, otherwise it is in *made,
- * which the caller frees. NULL: the chunks are not in this order. */
+/* Collects the data of the IDAT chunks from `at` on, the header of the first, and checks that only
+ * text, time and IEND chunks follow. Returns the stream: in place if there is one chunk, otherwise
+ * in *made, which the caller frees. NULL: the chunks are not like that. */
 static const unsigned char *gather(void **made, size_t *stream_nbytes, const unsigned char *bytes,
                                    size_t nbytes, size_t at)
 {
@@ -88,7 +86,7 @@ static bool inflate_into(struct gi_image *image, const unsigned char *stream, si
 {
     size_t n = gi_row_nbytes(image), raw_nbytes = (n + 1) * (size_t)image->height, used;
     struct gi_image raw;
-    /* Files that are too short to fill their image are refused before memory is allocated. */
+    /* A file too short for so many pixels is refused before memory is allocated. */
     if (raw_nbytes / DEFLATE_RATIO_MAX > stream_nbytes ||
         gi_image_alloc_from(&raw, image->allocator, (int)raw_nbytes, 1, 1, GI_U8, NULL))
         return false;

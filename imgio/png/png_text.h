@@ -5,11 +5,11 @@
 
 #include "imgio/metadata.h"
 
-/* Keeps the texts, XMP and colour chunks of the whole file, at any position. Chunks with a wrong
+/* Keeps the texts, XMP and colour chunks of the whole file, wherever they are. Chunks with a wrong
  * checksum are skipped. */
 void gi_png_read_texts(struct gi_decode *decode);
 
-/* Writes the chunks; colour before everything except IHDR. Errors: as the sink's, GI_E_MEMORY. */
+/* Write the chunks; those of colour before all except IHDR. Errors: the sink's, GI_E_MEMORY. */
 enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadata *metadata,
                                    struct gi_err *err);
 enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,

@@ -1,6 +1,6 @@
-/* Undoes PNG's row filters (PNG 1.2, section 6). Sub, Average and Paeth need the pixel to the left,
- * so they work pixel by pixel, with all bytes of a pixel in a vector. Paeth, whose dependency
- * between pixels is longest, works on two rows at once.
+/* Undoes PNG's row filters (PNG 1.2, section 6). Sub, Average and Paeth depend on the pixel to the
+ * left, so they work pixel by pixel, with the bytes of a pixel in a vector. Paeth has the longest
+ * dependency from pixel to pixel, so it works on two rows at once.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -34,7 +34,7 @@ static void undo_up(uint8_t *restrict dst, const uint8_t *restrict src,
         dst[i] = (uint8_t)(src[i] + above[i]);
 }
 
-/* Undoes the filter from byte `i` to the end; the first pixel has zeros to its left. */
+/* Undoes the filter of bytes `i` to n - 1. The first pixel's left neighbour is 0. */
 static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t i, size_t n,
                        size_t bpp, int kind)
 {
@@ -48,8 +48,8 @@ static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, s
 }
 
 #ifdef GI_PNG_LANES
-/* Eight bytes are loaded per pixel, of which `bpp` are used; excess bytes that are stored are
- * overwritten by the next pixel. Functions with a parameter bpp are inlined with a constant. */
+/* Each load reads eight bytes, of which the pixel uses `bpp`; excess bytes that are stored are
+ * overwritten by the next pixel. Functions with a parameter `bpp` are inlined with a constant. */
 static inline GI_PNG_LANES predict_paeth(GI_PNG_LANES left, GI_PNG_LANES up, GI_PNG_LANES corner)
 {
     GI_PNG_LANES to_left = lanes_sub(up, corner), to_up = lanes_sub(left, corner);
@@ -78,8 +78,8 @@ undo_pixels(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t n, si
     undo_bytes(dst, src, above, i, n, bpp, kind);
 }
 
-/* Undoes Paeth in two rows, `low` under `high`. The lower row is one pixel behind, so that the two
- * chains of dependencies overlap and the pixels above it are in registers. */
+/* Undoes Paeth in two rows, `high` and the row `low` below it, which is one pixel behind. So their
+ * two chains of dependencies overlap, and the pixels above `low` are in registers. */
 static inline __attribute__((always_inline)) void
 undo_paeth_pair(uint8_t *high, uint8_t *low, const uint8_t *src_high, const uint8_t *src_low,
                 const uint8_t *above, size_t n, size_t bpp)
@@ -122,8 +122,7 @@ UNDO_BY_PIXELS(4)
 UNDO_BY_PIXELS(6)
 UNDO_BY_PIXELS(8)
 
-/* Undoes two rows with the Paeth filter. Returns false for sizes of pixels that this is not made
- * for. */
+/* Undoes the Paeth filters of two rows. Returns false for pixel sizes without such code. */
 static bool undo_pair(uint8_t *dst, size_t stride, const uint8_t *src, const uint8_t *above,
                       size_t n, size_t bpp)
 {

@@ -48,7 +48,7 @@ static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *im
 static enum gi_status write_icc(struct gi_sink *sink, const struct gi_metadata *metadata,
                                 struct gi_err *err)
 {
-    static const uint8_t head[] = "ICC profile\0"; /* name with its zero, compression method 0 */
+    static const uint8_t head[] = "ICC profile\0"; /* name and zero; compression method 0 */
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
     size_t room = sizeof head + libdeflate_zlib_compress_bound(compressor, metadata->icc_nbytes);
     uint8_t *bytes = compressor ? malloc(room) : NULL;

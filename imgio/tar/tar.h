@@ -1,7 +1,8 @@
-/* Reads and writes tars member by member, through libarchive. Read are ustar, pax and GNU tar,
- * plain or compressed; written is pax, which is plain ustar for members that need no more.
- * | A member keeps its name, kind, mode, owner, times, links, ACLs and extended attributes. Records
- * of pax that libarchive does not know (comments and the like) are lost.
+/* Reads and writes tars member by member, through libarchive. It reads ustar, pax and GNU tar,
+ * plain or compressed, and writes pax, which is plain ustar for members that need no more.
+ *
+ * A member keeps its name, kind, mode, owner, times, links, ACLs and extended attributes. Records
+ * of pax that libarchive does not know, such as comments, are lost.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_TAR_TAR_H
 #define GI_IMGIO_TAR_TAR_H
@@ -25,47 +26,48 @@ uint64_t gi_tar_entry_nbytes(const struct gi_tar_entry *entry);
 void gi_tar_entry_rename(struct gi_tar_entry *entry, const char *name);
 void gi_tar_entry_resize(struct gi_tar_entry *entry, uint64_t nbytes);
 
-/* Opens the tar at `path`, "-" is standard input; texts of errors start with it. It reads no more
- * than it needs to return a member. Errors: GI_E_IO, GI_E_FORMAT (no tar), GI_E_MEMORY. */
+/* Opens the tar at `path` ("-": standard input); error texts start with `path`. To return a member
+ * it reads no more than it needs. Errors: GI_E_IO, GI_E_FORMAT (no tar), GI_E_MEMORY. */
 struct gi_tar_reader;
 enum gi_status gi_tar_reader_open(struct gi_tar_reader **reader, const char *path,
                                   struct gi_err *err);
 void gi_tar_reader_close(struct gi_tar_reader **reader);
 
-/* Returns the next member, owned by the caller; NULL past the last. Unread bytes of the previous
- * member are skipped. Errors: GI_E_IO, GI_E_FORMAT (damaged or truncated), GI_E_MEMORY. */
+/* Returns the next member, which the caller frees, or NULL past the last. Skips unread bytes of the
+ * member before. Errors: GI_E_IO, GI_E_FORMAT (damaged or truncated), GI_E_MEMORY. */
 enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **entry,
                            struct gi_err *err);
-/* Appends up to `nbytes` of the member to `buffer`, fewer only at its end. Errors: as
+/* Appends up to `nbytes` of the member to `buffer`, and fewer only at its end. Errors: as
  * gi_tar_next(). */
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
                            struct gi_err *err);
 
-/* Returns the bytes of the tar as it is stored, compressed or not, that have been read so far. */
+/* Returns how many bytes of the tar's file have been read so far, counted as stored (compressed or
+ * not). */
 uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader);
 
-/* Returns whether a tar can be written there, from the suffix: .tar, or that of a compression that
- * gi_tar_writer_open() knows; "-" always. */
+/* Returns whether the path names a tar that can be written: .tar, or a suffix of a compression that
+ * gi_tar_writer_open() knows; "-" always does. */
 bool gi_tar_is_name(const char *path);
 
 /* A tar being written through a sink (imgio/imgio.h): nothing exists at `path` before
- * gi_tar_writer_commit(). Compressed by gzip, bzip2, xz or zstd as the suffix says (.tar.gz .tgz
- * .tar.bz2 .tbz2 .tar.xz .txz .tar.zst .tzst). Errors: the sink's. */
+ * gi_tar_writer_commit(). The suffix selects gzip, bzip2, xz or zstd (.tar.gz .tgz .tar.bz2 .tbz2
+ * .tar.xz .txz .tar.zst .tzst). Errors: the sink's. */
 struct gi_tar_writer;
 enum gi_status gi_tar_writer_open(struct gi_tar_writer **writer, const char *path, bool no_clobber,
                                   struct gi_err *err);
-/* Begins a member; its bytes follow, as many as the entry says. Errors: the sink's,
+/* Begins a member. As many bytes as the entry says must follow. Errors: the sink's,
  * GI_E_UNSUPPORTED for entries that pax can't represent. */
 enum gi_status gi_tar_write_entry(struct gi_tar_writer *writer, const struct gi_tar_entry *entry,
                                   struct gi_err *err);
 enum gi_status gi_tar_write(struct gi_tar_writer *writer, const void *bytes, size_t nbytes,
                             struct gi_err *err);
-/* Ends the member and flushes it, so that the reader of a pipe receives all of it. */
+/* Ends the member and flushes it, so that a pipe's reader gets all of it. */
 enum gi_status gi_tar_write_end(struct gi_tar_writer *writer, struct gi_err *err);
-/* Ends the tar; takes and nulls. On an error nothing appears and an older file stays. */
+/* Ends the tar and sets *writer to NULL. On an error nothing appears and an older file stays. */
 enum gi_status gi_tar_writer_commit(struct gi_tar_writer **writer, bool durable,
                                     struct gi_err *err);
-/* Discards the tar; takes and nulls. NULL: does nothing. */
+/* Discards the tar and sets *writer to NULL. NULL: does nothing. */
 void gi_tar_writer_abandon(struct gi_tar_writer **writer);
 
 #endif

@@ -16,8 +16,7 @@ struct gi_tar_reader {
     struct gi_err fault; /* of the input */
     size_t lent;         /* bytes that libarchive was given last */
     bool ended;          /* libarchive asked for more than the input has */
-    size_t zeros;        /* zero bytes at the end of the data given so far: a block of them ends
-                            a tar */
+    size_t zeros;        /* zero bytes at the end of the data so far; a block of zeros ends a tar */
 };
 
 /* Returns the number of zero bytes at the end of all data given so far. */
@@ -47,7 +46,7 @@ static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
     return (la_ssize_t)nbytes;
 }
 
-/* Reports libarchive's error, or the input's if that failed. */
+/* Reports the error of the input if that failed, otherwise libarchive's. */
 static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
 {
     const char *why = gi_libarchive.archive_error_string(reader->archive);
@@ -95,7 +94,8 @@ void gi_tar_reader_close(struct gi_tar_reader **out)
     free(reader);
 }
 
-/* Reports a plain tar without an end mark: it was truncated between two members. */
+/* Reports a plain tar without its end mark, a block of zeros: it was truncated between two
+ * members. */
 static enum gi_status at_end(struct gi_tar_reader *reader, struct gi_err *err)
 {
     bool plain = gi_libarchive.archive_filter_code(reader->archive, 0) == ARCHIVE_FILTER_NONE;

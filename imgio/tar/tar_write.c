@@ -41,9 +41,8 @@ bool gi_tar_is_name(const char *path)
     return strcmp(path, "-") == 0 || find(path);
 }
 
-/* Receives libarchive's output. A failed write is reported to libarchive only when it is closed,
- * because libarchive leaks memory if it sees the failure before; output after a failure is dropped.
- */
+/* Receives libarchive's output. If a write fails, further output is dropped, and libarchive learns
+ * of the failure only when it is closed: earlier it would leak memory. */
 static la_ssize_t take(struct archive *archive, void *self, const void *bytes, size_t nbytes)
 {
     struct gi_tar_writer *writer = self;
@@ -56,7 +55,7 @@ static la_ssize_t take(struct archive *archive, void *self, const void *bytes, s
     return -1;
 }
 
-/* Sets compression and format. The same members give the same bytes: gzip's header has no time. */
+/* Sets compression and format. Equal members give equal bytes: gzip's header gets no time. */
 static bool set_up(struct gi_tar_writer *writer, const char *packing)
 {
     struct archive *a = writer->archive;
@@ -71,7 +70,8 @@ static bool set_up(struct gi_tar_writer *writer, const char *packing)
            gi_libarchive.archive_write_open(a, writer, NULL, take, NULL) == ARCHIVE_OK;
 }
 
-/* Returns the status of a call; `good` is libarchive's result. */
+/* Returns the status of a call of libarchive, whose success is `good`, or of an earlier failed
+ * write. */
 static enum gi_status check(struct gi_tar_writer *writer, bool good, const char *name,
                             struct gi_err *err)
 {

@@ -1,6 +1,6 @@
 /* Follows the chain of a TIFF's directories, one per page (TIFF 6.0, section 2; BigTIFF after its
- * design at libtiff.org). This is not left to libtiff because its time grows with the square of
- * their number.
+ * design at libtiff.org). libtiff could do this, but in time that grows with the square of their
+ * number.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -41,7 +41,7 @@ int gi_tiff_find_page(uint64_t *offset, const unsigned char *bytes, size_t nbyte
     int n = 0, marked = 0;
     *offset = 0;
     for (; at && n < PAGES_MAX; at = next(&c, at), n++) {
-        if (at == mark) { /* a cycle, found by R. P. Brent's algorithm */
+        if (at == mark) { /* a cycle, which R. P. Brent's algorithm detects */
             *offset = 0;
             return 0;
         }

@@ -1,4 +1,4 @@
-/* Converts samples of a TIFF to the image's: strips and tiles, planes, any depth.
+/* Converts the samples of a TIFF to the image's: strips, tiles and planes, at any depth.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff_reader.h"
 
@@ -12,7 +12,7 @@ enum {
     PIECE_A_BYTE = 32,
 };
 
-/* Returns sample i of a line of integers, as stored in the file. */
+/* Returns sample i of a line of integers, unscaled. */
 static uint32_t raw_sample(const unsigned char *line, size_t i, unsigned bits)
 {
     if (bits == 8)
@@ -23,7 +23,7 @@ static uint32_t raw_sample(const unsigned char *line, size_t i, unsigned bits)
         return v;
     }
     size_t at = i * bits;
-    const unsigned char *p = line + at / 8; /* the line has two bytes more than its samples need */
+    const unsigned char *p = line + at / 8; /* the buffer is two bytes longer */
     uint32_t v = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
     return v >> (24 - at % 8 - bits) & ((1u << bits) - 1);
 }
@@ -59,7 +59,7 @@ static float value_sample(const struct gi_tiff_reader *r, const unsigned char *l
     return r->format == SAMPLEFORMAT_INT ? (float)wide : (float)whole;
 }
 
-/* Scales an integer sample to the image's range: full scale stays full scale. */
+/* Scales an integer sample to the image's range, so that full scale stays full scale. */
 static uint32_t scaled_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i)
 {
     uint32_t full = r->type == GI_U8 ? 255 : 65535, most = (1u << r->bits) - 1;
@@ -77,7 +77,7 @@ static void put(void *row, enum gi_type type, size_t at, uint32_t v)
         ((uint16_t *)row)[at] = (uint16_t)v;
 }
 
-/* Converts a CMYK pixel in the image's depth: red, green and blue are the light that their ink and
+/* Converts a CMYK pixel at the image's depth: red, green and blue are the light that their ink and
  * black leave. */
 static void put_inks(const struct gi_tiff_reader *r, void *row, size_t x, const uint32_t inks[4])
 {
@@ -95,8 +95,8 @@ static void put_sample(const struct gi_tiff_reader *r, void *row, size_t at,
         put(row, r->type, at, scaled_sample(r, line, i));
 }
 
-/* Stores `n` pixels from x on in row y; `line` contains their samples from `first` on, `each`
- * samples per pixel. */
+/* Stores `n` pixels of row y, from x on. `line` has `each` samples per pixel, from the file's
+ * sample number `first` on. */
 static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uint32_t n, int first,
                      int each, const unsigned char *line)
 {
@@ -131,8 +131,8 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
     }
 }
 
-/* Stores the pixels of a strip or tile whose rows have `width` pixels, `row_nbytes` apart unless
- * they are YCbCr; `first`: as in put_line(). */
+/* Stores the pixels of a strip or tile, whose rows have `width` pixels and are `row_nbytes` apart
+ * (unless it is YCbCr). `first`: as in put_line(). */
 static void put_piece(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                       uint32_t width, size_t row_nbytes, int first, const unsigned char *piece)
 {
@@ -143,7 +143,7 @@ static void put_piece(const struct gi_tiff_reader *r, const struct gi_tiff_place
         put_line(r, place->y + i, place->x, place->n, first, each, piece + i * row_nbytes);
 }
 
-/* Makes r->stored, filled with zeros that take no memory until samples are stored. The caller frees
+/* Allocates r->stored with zeros, which take no memory until samples are stored. The caller frees
  * its data. */
 static enum gi_status store_inks(struct gi_tiff_reader *r, struct gi_err *err)
 {
@@ -154,7 +154,7 @@ static enum gi_status store_inks(struct gi_tiff_reader *r, struct gi_err *err)
     return r->stored.data ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory");
 }
 
-/* Converts CMYK inks that are stored in planes. */
+/* Converts CMYK inks that were stored in planes. */
 static void put_stored(const struct gi_tiff_reader *r)
 {
     for (int y = 0; y < r->stored.height; y++) {
@@ -172,7 +172,7 @@ static void put_stored(const struct gi_tiff_reader *r)
     }
 }
 
-/* Returns the rows of every strip except the last, at least 1. */
+/* Returns the rows per strip (the last strip may have fewer), at least 1. */
 static uint32_t strip_rows(const struct gi_tiff_reader *r)
 {
     uint32_t rows = 0;
@@ -180,14 +180,14 @@ static uint32_t strip_rows(const struct gi_tiff_reader *r)
     return rows && rows < r->height ? rows : r->height;
 }
 
-/* Reports a read that failed or caused an error of libtiff. */
+/* Reports that a read failed, or caused an error or a warning of libtiff. */
 static enum gi_status damaged(struct gi_tiff_reader *r, uint32_t y, struct gi_err *err)
 {
     return gi_decode_damaged_at(r->decode, err, (int)y, "is damaged: %s",
                                 *r->fault.text ? r->fault.text : "its pixels end early");
 }
 
-/* Reads strips; *whole becomes whether there was no damage. */
+/* Reads strips, and sets *whole to whether they were undamaged. */
 static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line, bool *whole,
                                   struct gi_err *err)
 {
@@ -251,8 +251,8 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
     return GI_OK;
 }
 
-/* Returns the bytes of the piece that is read at once (a line, a strip or a tile), which libtiff
- * clears if it is damaged. 0: the piece is too large for the file, or smaller than its pixels. */
+/* Returns the bytes of the piece that is read at once (a line, a strip or a tile). libtiff clears
+ * it if it is damaged. 0: the piece is too large for the file, or too small for its pixels. */
 static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
 {
     bool tiled = gi_tiff.TIFFIsTiled(r->file);
@@ -288,8 +288,7 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
     uint64_t nbytes = piece_nbytes(r);
     if (!nbytes)
         return gi_fail(err, GI_E_FORMAT, "is damaged: the size of its tiles or rows");
-    unsigned char *piece = calloc(1, (size_t)nbytes + 4); /* raw_sample() reads up to 2 bytes
-                                                             beyond a sample */
+    unsigned char *piece = calloc(1, (size_t)nbytes + 4); /* raw_sample() reads 2 bytes more */
     if (!piece)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     bool whole = true;

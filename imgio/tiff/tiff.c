@@ -38,8 +38,9 @@ static int on_error(TIFF *file, void *self, const char *module, const char *form
     return on_message(self, format, args);
 }
 
-/* Returns whether a warning of libtiff's decoders only says that the file is in an old style, which
- * they read: LZW with the bits in the other order (before TIFF 5.0), and JPEG as in TIFF 6.0. */
+/* Returns whether a warning of libtiff only says that the file has one of two old styles, both of
+ * which it decodes: LZW with the bits in the other order (before TIFF 5.0), and JPEG as in TIFF
+ * 6.0. */
 static bool is_about_style(const char *module, const char *format)
 {
     return strncmp(format, "Old-style LZW codes", 19) == 0 ||
@@ -47,8 +48,8 @@ static bool is_about_style(const char *module, const char *format)
                        strcmp(module, "OJPEGSubsamplingCorrect") == 0));
 }
 
-/* In the header, unknown tags are ignored, as in every TIFF reader, but not tags that point out of
- * the file. */
+/* Handles libtiff's warnings. Like every reader of TIFF it ignores unknown tags in the header, but
+ * not tags that point out of the file. */
 static int on_warning(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
     struct gi_tiff_reader *r = self;
@@ -100,14 +101,14 @@ static enum gi_status unsupported(struct gi_err *err, const char *what, unsigned
     return gi_fail(err, GI_E_UNSUPPORTED, "is a TIFF with %s %u, which can't be read", what, value);
 }
 
-/* Assigns samples to channels, and finds out the meaning of alpha. */
+/* Assigns samples to channels, and finds out what alpha means. */
 static void map_samples(struct gi_tiff_reader *r, int colours)
 {
     uint16_t n = 0, *kinds = NULL;
     bool alpha = false;
     if (r->samples > colours && !r->cmyk && !r->indexed) {
         gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_EXTRASAMPLES, &n, &kinds);
-        /* Many writers leave the kind of a single extra sample unspecified. */
+        /* A single extra sample counts as alpha: many writers leave its kind unspecified. */
         alpha = n == 0 || kinds[0] != EXTRASAMPLE_UNSPECIFIED || r->samples == colours + 1;
         r->premultiplied = n && kinds[0] == EXTRASAMPLE_ASSOCALPHA;
     }
@@ -116,8 +117,8 @@ static void map_samples(struct gi_tiff_reader *r, int colours)
     r->channels = (colours == 1 ? 1 : 3) + alpha;
 }
 
-/* Reads the palette. Its entries have 16 bits: 257 or 256 times the byte, or the byte itself from
- * some writers. Returns whether all are gray. */
+/* Reads the palette, whose entries have 16 bits: 257 or 256 times a byte, or from some writers the
+ * byte itself. Returns whether all entries are gray. */
 static bool read_palette(struct gi_tiff_reader *r)
 {
     bool gray = true, narrow = true;
@@ -187,8 +188,8 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
     return GI_OK;
 }
 
-/* Reads texts under the keywords that they have in PNG. Descriptions by ImageJ and OME are skipped:
- * they tell how the pages of the file belong together, which is wrong for a single page. */
+/* Reads texts, under the keywords that PNG uses. Skips descriptions by ImageJ and OME, which say
+ * how the pages of the file belong together: they are wrong for a single page. */
 static void read_texts(struct gi_tiff_reader *r)
 {
     for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
@@ -233,8 +234,8 @@ static void read_metadata(struct gi_tiff_reader *r)
                                                                          : "";
 }
 
-/* Chooses the type of the image: unsigned integers of 1 to 16 bits are scaled to full range, all
- * others become floats of the same value. */
+/* Chooses the type of the image. Unsigned integers of 1 to 16 bits are scaled to full range;
+ * everything else becomes floats of the same value. */
 static enum gi_status read_type(struct gi_tiff_reader *r, struct gi_err *err)
 {
     switch (r->format) {
@@ -301,8 +302,8 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
     return gi_tiff_read_pixels(r, err);
 }
 
-/* Opens the file. Its first page is read by that, unless `rest` is set and later pages follow.
- * NULL: r.fault has the reason. */
+/* Opens the file, and reads the directory of its first page unless `rest` is set. NULL: r.fault has
+ * the reason. */
 static TIFF *open_file(struct gi_tiff_reader *r, bool rest)
 {
     TIFFOpenOptions *options = gi_tiff.TIFFOpenOptionsAlloc();

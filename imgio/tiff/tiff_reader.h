@@ -38,15 +38,15 @@ enum {
 GI_LIBRARY_TABLE(gi_tiff_table, GI_TIFF_FUNCTIONS);
 extern struct gi_tiff_table gi_tiff;
 
-/* What the stored samples of YCbCr mean (TIFF 6.0, sections 20 and 21). */
+/* The meaning of YCbCr's stored samples (TIFF 6.0, sections 20 and 21). */
 struct gi_tiff_ycbcr {
-    uint32_t across, down;     /* pixels that share one sample of Cb and one of Cr; 0: no YCbCr, or
-                                  converted by the JPEG decoder */
-    double luma[3];            /* weights of red, green and blue in Y */
-    double black[3], scale[3]; /* of Y, Cb, Cr: value = (sample - black) * scale */
+    uint32_t across, down; /* size in pixels of the block that shares one sample of Cb and one of
+                              Cr; 0: no YCbCr, or the JPEG decoder converts it */
+    double luma[3];        /* weights of red, green and blue in Y */
+    double black[3], scale[3]; /* of Y, Cb and Cr: value = (sample - black) * scale */
 };
 
-/* Part of the image: n x rows pixels whose first is (x, y). */
+/* Part of the image: `rows` rows of n pixels, of which the first is (x, y). */
 struct gi_tiff_place {
     uint32_t x, y, n, rows;
 };
@@ -55,18 +55,18 @@ struct gi_tiff_reader {
     struct gi_decode *decode;
     TIFF *file;
     size_t at;           /* next byte of the file */
-    struct gi_err fault; /* libtiff's first; while pixels are read its warnings too */
+    struct gi_err fault; /* libtiff's first error or, while pixels are read, its first warning */
     bool pixels;
     uint32_t width, height;
     uint16_t bits, samples, photometric, planar, format;
     uint16_t *palette[3];
     bool premultiplied, cmyk, indexed;
     struct gi_tiff_ycbcr ycbcr;
-    bool by_strips; /* not by lines: YCbCr, whose lines share chroma, and JPEG of the old style,
-                       whose decoder ends after each piece */
-    struct gi_inks *inks;                  /* NULL: none, or inks without a profile */
-    struct gi_image stored;                /* inks that come in planes: 4 channels; else no data */
-    bool direct;                           /* lines are rows of the image, byte for byte */
+    bool by_strips; /* reads whole strips instead of lines: YCbCr, whose lines share chroma, and
+                       old-style JPEG, whose decoder ends after each strip */
+    struct gi_inks *inks;   /* NULL: none, or inks without a profile */
+    struct gi_image stored; /* CMYK that is stored in planes: 4 channels; otherwise no data */
+    bool direct;            /* the file's lines are rows of the image, byte for byte */
     int channels, to[GI_TIFF_SAMPLES_MAX]; /* the channel that a sample goes to */
     enum gi_type type;
 };
@@ -75,12 +75,12 @@ struct gi_tiff_reader {
 enum gi_status gi_tiff_ycbcr_start(struct gi_tiff_reader *r, struct gi_err *err);
 /* Bytes of width x height stored pixels. */
 uint64_t gi_tiff_ycbcr_nbytes(const struct gi_tiff_ycbcr *how, uint32_t width, uint32_t height);
-/* Converts the pixels of a strip or tile whose rows have `width` pixels into the image: RGB rounded
- * half to even, cut off at 0 and 255. A sample of Cb or Cr holds for all pixels that share it. */
+/* Converts a strip or tile, whose rows have `width` pixels, to RGB in the image: rounded half to
+ * even and clamped to 0 to 255. All pixels of a block get its sample of Cb and of Cr. */
 void gi_tiff_put_ycbcr(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                        uint32_t width, const unsigned char *blocks);
 
-/* Reads the samples of the page into the image, which is made. Errors: as gi_format.decode. */
+/* Reads the samples of the page into the image, which is allocated. Errors: as gi_format.decode. */
 enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* Writes TIFF: strips, or tiles for large images (TIFF 6.0, section 15), each deflated after a
- * predictor, 8 and 16 bits and float (TIFF 6.0 and its Technical Notes 2 and 3); BigTIFF if 32-bit
- * offsets are too small. The directory precedes the strips and contains their lengths, so all
- * strips are in memory before the first is written. Below, tiles are called strips too.
+/* Writes TIFF of 8 and 16 bits and float, in strips, or in tiles for large images (TIFF 6.0,
+ * section 15), each deflated after a predictor (TIFF 6.0 and its Technical Notes 2 and 3); BigTIFF
+ * if 32-bit offsets are too small. The directory precedes the strips and contains their lengths, so
+ * all strips are in memory before the first is written. In this file tiles are called strips too.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -48,8 +48,8 @@ struct writer {
     size_t used, capacity;
 };
 
-/* Applies the horizontal predictor to `n` samples of a row: each minus the sample one pixel before
- * (TIFF 6.0, section 14). */
+/* Applies the horizontal predictor to `n` samples of a row: from each the sample one pixel before
+ * is subtracted (TIFF 6.0, section 14). */
 static void predict_whole(void *to, const void *row, size_t n, const struct gi_image *image)
 {
     size_t step = (size_t)image->channels;
@@ -62,9 +62,9 @@ static void predict_whole(void *to, const void *row, size_t n, const struct gi_i
             ((uint16_t *)to)[i] = (uint16_t)(in16[i] - (i < step ? 0 : in16[i - step]));
 }
 
-/* Applies the floating-point predictor to `n` samples: separates them into planes, from the byte
- * with sign and exponent down, and stores each byte minus the byte one pixel before (Technical Note
- * 3). Samples from `have` on are 0. */
+/* Applies the floating-point predictor to `n` samples of a row (Technical Note 3): separates them
+ * into planes of bytes, the first with sign and exponent, and stores the difference of each byte
+ * from the byte one pixel before. Samples from `have` on are 0. */
 static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
                           const struct gi_image *image)
 {
@@ -81,8 +81,8 @@ static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
         to[i] = (uint8_t)(to[i] - to[i - step]);
 }
 
-/* Writes the samples of a strip after the predictor to `to`; parts of a tile outside the image are
- * 0. Returns the number of bytes. */
+/* Applies the predictor to a strip and writes it to `to`; parts of a tile outside the image are 0.
+ * Returns the number of bytes. */
 static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
 {
     const struct gi_image *image = w->image;
@@ -139,16 +139,15 @@ static enum gi_status keep_strip(void *self, const struct gi_piece *strip, int n
     return GI_OK;
 }
 
-/* The directory being laid out: its entries, followed by the values that are too long for an entry.
- */
+/* A directory in the making: its entries, then the values that are too long for an entry. */
 struct directory {
     unsigned char *bytes;
     bool big;
     int n;             /* number of entries so far */
-    size_t spare, end; /* offset of the next long value; total length */
+    size_t spare, end; /* offset of the next long value, and the total length */
 };
 
-/* Writes a number in the machine's own byte order, which the file's first bytes state. */
+/* Writes a number in the machine's own byte order, which the file declares in its first bytes. */
 static void put_number(unsigned char *to, enum field_type type, uint64_t v)
 {
     uint16_t v16 = (uint16_t)v;
@@ -166,7 +165,7 @@ static size_t type_nbytes(enum field_type type)
     return type == ASCII || type == BYTES ? 1 : type == SHORT ? 2 : type == LONG ? 4 : 8;
 }
 
-/* Adds an entry of `count` values and returns the address for the values. */
+/* Adds an entry of `count` values. Returns where to write the values. */
 static unsigned char *add(struct directory *d, unsigned tag, enum field_type type, uint64_t count)
 {
     size_t head = d->big ? 16 : 8, entry = d->big ? 20 : 12, inside = d->big ? 8 : 4;
@@ -199,7 +198,8 @@ static void add_resolution(struct directory *d, unsigned tag, double dpi)
     put_number(to + 4, LONG, RESOLUTION_UNIT);
 }
 
-/* Returns the tag for a text; NULL if it has none, or not the form that the tag requires. */
+/* Returns the tag for a text. NULL: it has none, or its form is not the one that the tag
+ * requires. */
 static const struct gi_tiff_text *tag_of(const struct gi_text *text)
 {
     const struct gi_tiff_text *own = gi_tiff_texts;
@@ -209,8 +209,9 @@ static const struct gi_tiff_text *tag_of(const struct gi_text *text)
     return own->tag && (own->tag != TAG_DATE || date) ? own : NULL;
 }
 
-/* Collects the text of a tag, without a zero at its end: the text with its keyword. The description
- * also gets all texts without a tag. Returns the number of bytes; `to` NULL: only counts. */
+/* Collects the text for a tag, without a final zero: the text with the tag's keyword, and in the
+ * description all texts that have no tag. Returns the number of bytes; if `to` is NULL it only
+ * counts them. */
 static size_t put_text(unsigned char *to, const struct gi_metadata *metadata,
                        const struct gi_tiff_text *tag)
 {
@@ -243,7 +244,7 @@ static void add_texts(struct directory *d, const struct gi_metadata *metadata, u
     }
 }
 
-/* Lays out everything before the strips, in order of the tags. */
+/* Writes everything before the strips, in the order of the tags. */
 static void lay_out(struct directory *d, const struct writer *w, const struct gi_metadata *metadata)
 {
     const struct gi_image *image = w->image;
@@ -318,7 +319,8 @@ static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
     return status ? status : gi_sink_write(sink, w->strips, w->used, err);
 }
 
-/* Divides the image: strips are ranges of rows for threads; tiles let readers read a part. */
+/* Divides the image into strips, ranges of rows for the threads, or into tiles, which let readers
+ * read a part. */
 static void choose_strips(struct writer *w)
 {
     const struct gi_image *image = w->image;

@@ -1,5 +1,5 @@
-/* YCbCr of 8 bits as TIFF stores it: blocks of h x v samples of Y, row by row, then one sample of
- * Cb and one of Cr (TIFF 6.0, section 21).
+/* 8-bit YCbCr as TIFF stores it: blocks of h x v samples of Y, row by row, each followed by one
+ * sample of Cb and one of Cr (TIFF 6.0, section 21).
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff_reader.h"
 
@@ -15,7 +15,7 @@ static bool subsamples(uint32_t n)
 enum gi_status gi_tiff_ycbcr_start(struct gi_tiff_reader *r, struct gi_err *err)
 {
     struct gi_tiff_ycbcr *how = &r->ycbcr;
-    float *luma, *range; /* reference range: black and white of Y, Cb and Cr */
+    float *luma, *range; /* reference black and white of Y, Cb and Cr */
     uint16_t h, v;
     if (r->bits != 8 || r->samples != 3 || r->planar != PLANARCONFIG_CONTIG)
         return gi_fail(
