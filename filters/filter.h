@@ -123,12 +123,12 @@ extern const struct gi_choice gi_border_choices[];
      .offset = offsetof(params, border.mode),                                                      \
      .default_text = "clamp",                                                                      \
      .choices = gi_border_choices,                                                                 \
-     .help = "Border mode: the pixels outside the image"},                                         \
+     .help = "Border mode: which values the pixels outside the image have"},                       \
     {                                                                                              \
         .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, border.value),   \
         .default_text = "0",                                                                       \
-        .help = "Pixels outside the image with --border border: a colour, or a sample value "      \
-                "for all channels or one per channel, alpha last"                                  \
+        .help = "Value of the pixels outside the image, for --border border: a colour, or "        \
+                "sample values, either one for all channels or one per channel with alpha last"    \
     }
 
 /* The row of --border-value for operations that add pixels, named by `what`: there --background is
@@ -137,8 +137,9 @@ extern const struct gi_choice gi_border_choices[];
     {                                                                                              \
         .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
         .offset = offsetof(params, member.value), .default_text = "0",                             \
-        .help = what ": a colour, or a sample value for all channels or one per channel, alpha "   \
-                     "last; here --background is another name for it, and not the common option"   \
+        .help = what ": a colour, or sample values, either one for all channels or one per "       \
+                     "channel with alpha last. In this command --background is another name of "   \
+                     "this option, not the common option"                                          \
     }
 
 /* Returns the border specification for an image of `src`'s type and channels (gi_colour_pixel()).

@@ -128,11 +128,11 @@ int gi_filter_others(const struct gi_filter *filter, const void *params)
 
 /* In the order of enum gi_border, then the names that other programs use for them. */
 const struct gi_choice gi_border_choices[] = {
-    {"clamp", NULL, "the nearest pixel of the image"},
+    {"clamp", NULL, "the nearest pixel of the image: aaa|abc|ccc"},
     {"border", NULL, "the value of --border-value"},
-    {"wrap", NULL, "the image repeated, as if tiled"},
-    {"mirror", NULL, "the image mirrored, with the edge pixel twice"},
-    {"reflect101", NULL, "the image mirrored, with the edge pixel once"},
+    {"wrap", NULL, "the image repeated as tiles: abc|abc|abc"},
+    {"mirror", NULL, "the image mirrored, outermost pixel twice: cba|abc|cba"},
+    {"reflect101", NULL, "the image mirrored, outermost pixel once: dcb|abcd|cba"},
     {"edge", "clamp", NULL},
     {"replicate", "clamp", NULL},
     {"nearest", "clamp", NULL},

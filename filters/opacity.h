@@ -23,13 +23,13 @@ bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
 
 /* For manuals of operations with the option --alpha. */
 #define GI_OPACITY_MANUAL                                                                          \
-    "Alpha stays as it is. Fully transparent pixels have no colour and are "                       \
-    "ignored: the result is computed from the other pixels, and if there are none, "               \
-    "the pixel stays as it is. Partly transparent pixels count like opaque ones. A "               \
-    "transparent --border-value (0 for all channels) is ignored too; opaque black "                \
-    "counts."
+    "Alpha does not change. Fully transparent pixels are ignored: each result is computed from "   \
+    "the other pixels around it. A pixel that has only fully transparent pixels around it does "   \
+    "not change. Partly transparent pixels count as much as opaque ones. With --border border "    \
+    "the pixels outside the image are ignored too if --border-value is transparent, as the "       \
+    "default 0 is; an opaque value such as black counts."
 #define GI_OPACITY_ALPHA_MANUAL                                                                    \
     GI_OPACITY_MANUAL                                                                              \
-    " With --alpha all pixels count, and alpha is processed like the other channels"
+    " With --alpha no pixel is ignored, and alpha is filtered like the other channels"
 
 #endif

@@ -337,8 +337,8 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         break;
     case GI_OPT_COLOUR:
         add(&line,
-            "1 to %d sample values separated by commas, a name such as white or transparent, #rgb, "
-            "#rgba, #rrggbb or #rrggbbaa",
+            "1 to %d sample values separated by commas, or a colour: a name such as white or "
+            "transparent, #rgb, #rgba, #rrggbb or #rrggbbaa",
             GI_MAX_CHANNELS);
         break;
     case GI_OPT_TEXT:

@@ -8,9 +8,9 @@
 #include "filters/convolution/kernel_text.h"
 
 const struct gi_choice gi_footprint_shapes[] = {
-    {"rect", NULL, "all of the square, or the rectangle of --size"},
-    {"disk", NULL, "pixels within (k - 1) / 2 of the middle"},
-    {"diamond", NULL, "pixels within (k - 1) / 2 horizontal and vertical steps"},
+    {"rect", NULL, "the whole square, or the rectangle of --size"},
+    {"disk", NULL, "pixels at most (k - 1) / 2 away from the middle"},
+    {"diamond", NULL, "pixels with |x| + |y| at most (k - 1) / 2 from the middle"},
     {0},
 };
 

@@ -26,12 +26,12 @@ extern const struct gi_choice gi_footprint_shapes[];
      .min = 1,                                                                                     \
      .max = most,                                                                                  \
      .unit = "px",                                                                                 \
-     .help = "Side of a square around the pixel; 3 without --size"},                               \
+     .help = "Side of the square around each pixel; without --k and --size it is 3"},              \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT,                                                     \
         .offset = offsetof(struct gi_footprint_params, size), .form = "WIDTHxHEIGHT or 50%",       \
-        .help = "Width and height of a rectangle, odd or even, at most " most_text                 \
-                " px each, or a percentage of the image"                                           \
+        .help = "Use a rectangle of this width and height in place of --k: odd or even, at "       \
+                "most " most_text " px each, or a percentage of the image's sides"                 \
     }
 
 /* Rows of --shape and --mask, for operations with structuring elements of any shape. */
@@ -46,22 +46,21 @@ extern const struct gi_choice gi_footprint_shapes[];
         .name = "mask", .type = GI_OPT_CONTENT,                                                    \
         .offset = offsetof(struct gi_footprint_params, mask), .drawn = true,                       \
         .metavar = "ROWS|FILE",                                                                    \
-        .help = "Structuring element of any shape: rows of 1 (inside) and 0, or a file that "      \
-                "holds them, or an image of one channel, whose black is outside"                   \
+        .help = "Structuring element of any shape: rows of 1 (inside) and 0 (outside), or a "      \
+                "file that holds such rows or is a gray image, in which black is outside"          \
     }
 
 /* A paragraph for manuals about these two options. */
 #define GI_FOOTPRINT_SHAPE_MANUAL                                                                  \
-    "The structuring element is a rectangle (--k or --size), a disk or a diamond "                 \
-    "in the square of --k (--shape), or any set of pixels (--mask). A disk has the "               \
-    "pixels whose distance to the middle is at most (k - 1) / 2, like "                            \
-    "scikit-image's disk(r); a diamond has those whose horizontal and vertical "                   \
-    "distances add up to at most (k - 1) / 2. --mask is a text of rows, separated "                \
-    "by ';' or line ends (\"0 1 0; 1 1 1\"), where 1 is inside and 0 outside, or "                 \
-    "an image such as mask.png, whose black pixels are outside; it has at most "                   \
-    "4001 horizontal runs of pixels. The origin of the structuring element is the "                \
-    "middle of its rectangle, on an even side the later one of the two middle "                    \
-    "pixels."
+    "The structuring element is the set of neighbours that are used: by default a square of --k "  \
+    "x --k pixels around the pixel. --size gives a rectangle instead. --shape disk takes the "     \
+    "pixels of the square whose distance to the middle is at most (k - 1) / 2, like "              \
+    "scikit-image's disk(r). --shape diamond takes those with |x| + |y| at most (k - 1) / 2, "     \
+    "where x and y are the distances to the middle. --mask gives any other shape: rows of 1 "      \
+    "(inside) and 0 (outside) that are separated by ';' or line ends, for example \"0 1 0; 1 1 "   \
+    "1\", or a gray image whose black pixels are outside. A mask has at most 4001 horizontal "     \
+    "runs of pixels. If a side is even, the later one of its two middle pixels counts as the "     \
+    "middle."
 
 /* gi_filter.check for parameters that begin with a struct gi_footprint_params. */
 enum gi_status gi_footprint_check(void *params, struct gi_err *err);

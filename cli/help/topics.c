@@ -10,87 +10,103 @@
 /* The manuals, one string per paragraph: compilers need not accept literals longer than 4095
  * bytes. */
 static const char *const batch_paragraphs[] = {
-    "INPUTS. With --out-dir, --out, --table or --files-from a command takes any "
-    "number of inputs and no OUTPUT; info and stack always do. --files-from LIST "
-    "adds names, one per line, or with -0 as find -print0 writes them. --recursive "
-    "takes the image files in folders and below, by their suffixes.",
-    "OUTPUTS. --out-dir writes each result into a folder under its input's name; "
-    "files found in a folder tree keep their place in it. --suffix gives another "
-    "suffix, and with it another format. --out is a template: "
-    "'{dir}/{stem}_small.{ext}'. Two inputs with one output, and outputs that would "
-    "replace inputs, are errors before any work. A file appears whole or not at all, "
-    "and the files of one input, as of channels split and split, appear all or none.",
-    "TABLES. stats, histogram, palette, extract and chains that end in one of them "
-    "write one table of all inputs with --table, with a column for the file (.csv, "
-    ".jsonl with an object per file, or .npy, a structured array), or a table per "
-    "input with --out-dir or --out. integral and cumulative write an array per "
-    "input, .npy or with --suffix .pfm. info has a table too. compare takes two "
-    "folders, paired by the names in both, or --pairs. stack makes one image of many.",
-    "SPEED. Different images are decoded, computed and encoded at the same time, on "
-    "all CPUs and on the GPUs of --device cuda:all, or cuda:0,2. The results are the "
-    "bytes of one command per image, and tables are in the order of the inputs. "
-    "--memory bounds the images in progress. On a terminal a line shows the rates "
-    "and the stage that limits them; --progress prints it elsewhere.",
-    "FAILURES. A bad file, and a folder that --recursive cannot read, is named on "
-    "standard error and counted, and the others are processed (exit status 1); "
-    "--fail-fast stops at the first. If the machine failed, not a file (exit status "
-    "75), no --table is written and an older one stays.",
-    "EXIT STATUS. 0: all is done. 1: a file failed; for compare a limit does not "
-    "hold, or without limits a pair differs. 2: the command line is wrong, and "
-    "nothing was done; for compare any failure. 75: the machine failed, not a file "
-    "(disk full, I/O error, out of memory, device lost, the folder of an output gone): "
-    "try again. 130 and 143: SIGINT or SIGTERM came; files in progress were finished.",
-    "REPORTS. --report FILE writes a JSON object per line. The first has gpuimg (the "
-    "version), chain (the operations), with (the hash of further images and files "
-    "that the chain names), list (the hash of the names of all inputs), files (their "
-    "number) and shard. Then each file has a line when it is finished: input, "
-    "output, status (done, failed, passed), error, width, height, channels, type, "
-    "sizes and times of both files, and ms, the milliseconds of each stage. For "
-    "compare a line has other in place of output, and differs. For stack, montage "
-    "and merge a line of the whole follows those of the inputs, with inputs, their "
-    "number. An input with several results has outputs; one that needs another "
-    "image, such as a mask, has beside. Names that are not UTF-8 are also in "
-    "input_hex and output_hex. --resume reads the report and skips finished files if "
-    "the size and time of input and output have not changed.",
-    "SHARDS. --shard 3/8 takes the third of eight shares: every eighth input of the "
-    "sorted list. With auto/8 a task of Slurm, Kubernetes, AWS Batch or GNU parallel "
-    "takes the share of its number. gpuimg report merge joins the reports of the "
-    "tasks, refuses those of other lists, and prints what is missing, as files or as "
-    "a job array of Slurm. See gpuimg help cluster.",
-    "STREAMS. PNG, JPEG and WebP images in a row, in a pipe, are processed one by one, as ffmpeg's "
-    "image2pipe writes and reads them: 'gpuimg blur - -' writes each in its format, 'gpuimg blur - "
-    "png:-' all in one. Bytes behind them that are no image cause a warning, with --strict an "
-    "error. TIFF is not among them: a page is chosen by its number. "
-    "Several PNM or PAM images in a row, in a pipe or a file, are written in a row in any "
-    "of these formats; - to - keeps the format of each. Y4M video (8 to 16 bits) is written as "
-    "Y4M: each plane is a gray image. If a stream ends within an image, the images before it are "
-    "delivered and the exit status is 1; an output file then does not appear, except with "
-    "--allow-partial. With --table the only input may be a stream, whose images or planes are "
-    "named by their number. A report has a line per image or frame, with stream, and then one of "
-    "the stream; with --report a single PNM image is a stream too.",
-    "TARS. With --tar INPUT and OUTPUT are tars, - or brace lists of tars, with as "
-    "many outputs as inputs or one. ustar, pax and GNU tars are read, also "
-    "compressed by gzip, bzip2, xz or zstd; pax is written, compressed by the "
-    "suffix. Members that are images by content are processed and keep their format "
-    "and name (--format, --suffix); all others are copied, in order. A tar appears "
-    "whole or not at all. A bad member is named and left out; if the machine failed "
-    "on one, its tar does not appear. A report has a line per member, named "
-    "TAR:MEMBER, with tar, and then one of the tar, which --resume uses; without a "
-    "report --resume skips the tars that exist. integral and cumulative turn images "
-    "into arrays, NAME.npy. Commands that write tables take any number of tars, with "
-    "a column for the tar before that of the member. compare takes two tars or two "
-    "brace lists of the same length, and pairs members by name.",
+    "INPUTS. With --out-dir, --out, --table or --files-from a command takes any number of "
+    "inputs, and no operand OUTPUT. gpuimg info and gpuimg stack always take any number of "
+    "inputs. --files-from LIST adds the names in a file, one per line; with -0 they end with a "
+    "zero byte, as find -print0 writes them. With --recursive an input may be a folder: the "
+    "image files in it and in the folders below it are taken, by their suffixes.",
+    "OUTPUTS. --out-dir DIR writes each result into the folder DIR, under the name of its input. "
+    "With --recursive the folder tree is kept below DIR. --suffix gives the results another "
+    "suffix, and so another format. --out gives a template for their names, for example "
+    "'{dir}/{stem}_small.{ext}'. If two inputs would have the same output, or an output would "
+    "replace an input, the command stops before any work. An output file appears whole or not at "
+    "all. If an input has several outputs, as in channels split, they appear all or none.",
+    "TABLES. stats, histogram, palette, extract, and chains that end in one of them write "
+    "tables. --table FILE writes one table for all inputs, with a column for the name of the "
+    "input. Its format follows from the suffix: .csv, .jsonl (an object per input) or .npy (a "
+    "structured array). --out-dir and --out write a table per input instead. gpuimg info writes "
+    "a table too (--table). integral and cumulative write an array per input: .npy, or .pfm with "
+    "--suffix .pfm. gpuimg compare compares the files of two folders that have the same name, or "
+    "the pairs of a list (--pairs). gpuimg stack makes one image of many.",
+    "SPEED. While one image is decoded, others are computed and encoded, on all CPUs and on the "
+    "GPUs that --device names, such as cuda:all or cuda:0,2. Each output has the same bytes as "
+    "if its image had a command of its own. Tables are in the order of the inputs. --memory "
+    "limits the memory of the images in progress. On a terminal a line shows the progress, the "
+    "rates, and the stage that limits the speed; --progress prints this line if standard error "
+    "is no terminal.",
+    "FAILURES. If a file is bad, or --recursive cannot read a folder, the name is printed on "
+    "standard error, the others are processed, and the exit status is 1. With --fail-fast the "
+    "command stops at the first bad file. If not a file but the machine failed (exit status 75), "
+    "no --table is written, and an older table stays.",
+    "EXIT STATUS. 0: everything is done. 1: a file failed. 2: the command line is wrong, and "
+    "nothing was done. 75: the machine failed and not a file, for example because of a full "
+    "disk, an I/O error, lack of memory, a lost device, or because the folder of an output is "
+    "gone; the command may be tried again. 130 and 143: the command was stopped by SIGINT or "
+    "SIGTERM, and finished the files in progress before it ended. compare differs: 1 means that "
+    "a limit does not hold, or without limits that a pair differs, and 2 means any failure.",
+    "REPORTS. --report FILE writes a file with a JSON object per line. --resume reads this file "
+    "and skips the inputs that it names as finished, unless the size or the time of the input or "
+    "of its output has changed.\n"
+    "The first line describes the batch. Its fields are gpuimg (the version), chain (the "
+    "operations), with (a hash of further images and files that the chain names), list (a hash "
+    "of the names of all inputs), files (the number of inputs) and shard.\n"
+    "Then each input has a line when it is finished, with the fields input, output, status "
+    "(done, failed or passed), error, width, height, channels, type, the sizes and times of both "
+    "files, and ms (the milliseconds of each stage). An input with several results has outputs "
+    "in place of output. An input that needs a further image, such as a mask, has beside. Names "
+    "that are not UTF-8 are repeated in input_hex and output_hex.\n"
+    "In reports of compare, a line has other (the second image) in place of output, and differs. "
+    "In reports of stack, montage and merge, the last line describes the result, and its field "
+    "inputs is the number of inputs.",
+    "SHARDS. To divide a batch over several machines, start the same command on each with "
+    "another --shard. --shard 3/8 processes the third of eight shares: of the sorted list of "
+    "inputs it takes number 3, 11, 19 and so on. With --shard auto/8 a task of Slurm, "
+    "Kubernetes, AWS Batch or GNU parallel takes the share of its own number. gpuimg report "
+    "merge merges the reports of the tasks and prints what is missing. gpuimg help cluster has "
+    "complete job files.",
+    "STREAMS. A stream is several images one after the other, in a pipe or a file. The images "
+    "are processed one by one, and the output is a stream too:\n"
+    "- PNG, JPEG and WebP images in a pipe are processed one by one, as ffmpeg's image2pipe "
+    "writes and reads them. 'gpuimg blur - -' writes each image in the format that it came in, "
+    "and 'gpuimg blur - png:-' writes all as PNG. Other bytes after the images cause a warning, "
+    "or with --strict an error.\n"
+    "- PNM and PAM images in a pipe or a file may be written in any of these formats; 'gpuimg "
+    "blur - -' keeps the format of each.\n"
+    "- Y4M video of 8 to 16 bits is written as Y4M. Each of its planes is processed as a gray "
+    "image.\n"
+    "A TIFF file of several pages is no stream; its pages are chosen by number, as in "
+    "scan.tif[3].\n"
+    "If a stream ends in the middle of an image, the images before it are written to a pipe, and "
+    "the exit status is 1. An output file does not appear then, except with --allow-partial. "
+    "With --table the only input may be a stream: the table names its images or planes by their "
+    "number. A report has a line per image or frame, with the field stream, and then a line for "
+    "the whole stream. With --report a single PNM image counts as a stream too.",
+    "TARS. With --tar INPUT and OUTPUT are tar files, or - for standard input and output. A "
+    "brace list such as 'in-{000..999}.tar' names many tars; there may be as many outputs as "
+    "inputs, or one output. Members that are images by their content are processed; they keep "
+    "name and format unless --suffix or --format is given. All other members are copied, and the "
+    "order stays. A tar appears whole or not at all. A bad member is named on standard error and "
+    "left out. If the machine failed during a member, its tar does not appear.\n"
+    "Tars in the formats ustar, pax and GNU are read, also compressed by gzip, bzip2, xz or "
+    "zstd. The output has the format pax, and its suffix chooses the compression.\n"
+    "A report has a line per member, named TAR:MEMBER, with the field tar, and then a line for "
+    "the tar. --resume skips the tars that are finished in the report, or without --report the "
+    "tars that exist.\n"
+    "integral and cumulative write an array NAME.npy for each image. Commands that write tables "
+    "take any number of tars; the table has a column for the tar before that of the member. "
+    "compare takes two tars, or two brace lists of the same length, and pairs members by name.",
     NULL,
 };
 
 static const char *const cluster_paragraphs[] = {
-    "--shard 3/8 takes the third of eight shares of a batch: every eighth input of the "
-    "sorted list. With --shard auto/8 a task of Slurm, Kubernetes, AWS Batch or GNU "
-    "parallel takes the share of its own number. Each task writes a report. gpuimg "
-    "report merge joins the reports, refuses those of different lists, and says by its "
-    "exit status whether a file is missing. A task that runs again continues its "
-    "report (--resume). Exit status 75 means that the machine failed and not a file, "
-    "so that the task should run again.",
+    "To divide a batch over several machines, each of them runs the same command with another "
+    "--shard. --shard 3/8 processes the third of eight shares: of the sorted list of inputs it "
+    "takes number 3, 11, 19 and so on. With --shard auto/8 a task of Slurm, Kubernetes, AWS "
+    "Batch or GNU parallel takes the share of its own number.\n\n"
+    "Each task writes a report. A task that is started again continues its report if it has "
+    "--resume. If a task ends with exit status 75, not a file but the machine failed, and the "
+    "task should be started again. gpuimg report merge merges the reports; its exit status says "
+    "whether a file is missing, and it refuses reports of different lists of inputs.",
     "A folder as a job array of Slurm, in the file blur.sbatch:",
     "    #!/bin/sh\n"
     "    #SBATCH --array=1-8 --requeue\n"
@@ -131,8 +147,9 @@ static const char *const cluster_paragraphs[] = {
     "    gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir blurred --shard "
     "auto \\\n"
     "        --report report-$AWS_BATCH_JOB_ARRAY_INDEX.jsonl --resume",
-    "Ray Data: make install has put gpuimg_ray.py where Python finds it. An actor per "
-    "GPU keeps one gpuimg process, through which its images go as a tar.",
+    "Ray Data: make install puts the module gpuimg_ray.py where Python finds it. Each GPU has an "
+    "actor, which keeps one gpuimg process running and sends its images through this process as "
+    "a tar.",
     "In the file blur_ray.py:",
     "    import os, ray\n"
     "    from gpuimg_ray import GpuImg\n"
@@ -171,44 +188,43 @@ static const char *const cluster_paragraphs[] = {
 };
 
 static const char *const limits_paragraphs[] = {
-    "IMAGES. --max-pixels (default 256Mi) bounds the pixels of an image and of every result. It "
-    "protects against decompression bombs, files that are much smaller than their samples: a file "
-    "of at least half as many bytes as its samples may have any number of pixels, and a result may "
-    "always have as many pixels as the input. A member of a compressed tar is read beyond the "
-    "limit only while it is at most twice the bytes of the tar read so far. --max-bytes (default "
-    "64Gi) bounds the bytes of samples of an image and of a result, of the arrays of integral, "
-    "cumulative and extract --labels, and of an input from a pipe, always. All are checked before "
-    "memory is taken. The coefficients of a JPEG count as bytes, and its scans as work. "
-    "--allow-partial accepts a damaged image of more than 16 MiB only if at least a sixteenth of "
-    "its rows can be read.",
-    "MEMORY. --memory bounds the images that a batch processes at the same time, with "
-    "their results, tables and arrays, but not lists whose length depends on the "
-    "samples, such as regions; "
-    "without it the bound is half of the free memory, within the limit of the cgroup. "
-    "--max-device-bytes bounds the memory on the GPU. An image that does not fit there "
-    "is processed in bands, with the same result.",
-    "LARGE FILES. An input file is mapped into memory and not copied: a gray PGM of 60000 "
-    "x 60000 pixels (3.6 GB) is blurred on a machine with 8 GB of free memory with the "
-    "default options.",
-    "KERNELS. Separable kernels, box filters and rectangles of morphology have at most "
-    "4001 taps per side, median, rank and mode filters 1001, other kernels at most "
-    "7921 weights (89 x 89). A structuring element that is no rectangle has at most "
-    "4001 runs of pixels. The range of every option is on the page of its command.",
-    "TABLES. A histogram has at most 65536 bins, stats at most 262144 rows, columns, "
-    "tiles or labels. Labels of extract are at most 2^32 - 1 in .npy, 2^24 in .pfm and "
-    "65535 in other files.",
-    "TEXTS. A chain has at most 1000 steps. A calibration for undistort has at most 64 kB, "
-    "32 levels of lists and mappings, and no aliases.",
+    "PIXELS. --max-pixels (default 256Mi) limits the number of pixels of an image and of each "
+    "result. It protects against decompression bombs: small files that decode to huge images. So "
+    "it does not apply to a file that has at least half as many bytes as its samples, and a "
+    "result may always have as many pixels as the input. A member of a compressed tar may exceed "
+    "the limit only while it is at most twice as long as the part of the tar that has been "
+    "read.\n\n"
+    "BYTES. --max-bytes (default 64Gi) always applies. It limits the bytes of the samples of an "
+    "image and of a result, of the arrays of integral, cumulative and extract --labels, and of "
+    "an input from a pipe. Both limits are checked before memory is allocated. For a JPEG the "
+    "memory of its coefficients counts as bytes, and its scans as work. --allow-partial accepts "
+    "a damaged image of more than 16 MiB only if at least a sixteenth of its rows can be read.",
+    "MEMORY. --memory limits the memory of the images that a batch processes at the same time, "
+    "with their results, tables and arrays. Lists whose length depends on the samples, such as "
+    "lists of regions, are not included. By default the limit is half of the free memory, within "
+    "the limit of the cgroup. --max-device-bytes limits the memory on the GPU. An image that "
+    "does not fit there is processed in bands of rows, with the same result.",
+    "LARGE FILES. An input file is mapped into memory and not copied. So a machine with 8 GB of "
+    "free memory can blur a gray PGM of 60000 x 60000 pixels (3.6 GB) with the default options.",
+    "KERNELS. The maximum side is 4001 pixels for separable kernels, box filters and the "
+    "rectangles of morphology, and 1001 pixels for median, rank and mode filters. Other kernels "
+    "have at most 7921 weights (89 x 89). A structuring element of any other shape has at most "
+    "4001 horizontal runs of pixels. The page of each command has the ranges of its options.",
+    "TABLES. A histogram has at most 65536 bins. stats groups by at most 262144 rows, columns, "
+    "tiles or labels. The labels of extract go up to 2^32 - 1 in .npy files, 2^24 in .pfm files "
+    "and 65535 in other files.",
+    "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
+    "and 32 levels of lists and mappings, and no YAML aliases.",
     NULL,
 };
 
 static const char *const compatibility_paragraphs[] = {
-    "VERSIONS. Help compares results with those of OpenCV 4.6, SciPy 1.10, scikit-image 0.19, "
-    "Pillow 9.4 and NumPy 1.24, and files with those of libpng 1.6, libjpeg-turbo 2.1 (djpeg), "
-    "libtiff 4.5, libwebp 1.2 (dwebp), netpbm 11.1 and FFmpeg 5.1, unless a page names another "
-    "version. Other versions may give other results.",
-    "TESTS. Each of these comparisons has a test, and the file tests/claims of the source "
-    "names it. make test reports a comparison in help or in README that is not listed there.",
+    "VERSIONS. The help pages compare results with those of OpenCV 4.6, SciPy 1.10, scikit-image "
+    "0.19, Pillow 9.4 and NumPy 1.24, and files with those of libpng 1.6, libjpeg-turbo 2.1 "
+    "(djpeg), libtiff 4.5, libwebp 1.2 (dwebp), netpbm 11.1 and FFmpeg 5.1, unless a page names "
+    "another version. Other versions may give other results.",
+    "TESTS. Each of these comparisons has a test, which the file tests/claims in the source "
+    "names. make test fails if help or README makes a comparison that is not listed there.",
     "INTERPOLATION. OpenCV rounds coordinates to 1/32 pixel before it interpolates. Its "
     "rotations, affine and perspective transforms, remap, polar images and undistort therefore "
     "differ by up to 1/64 of the difference between neighbouring pixels along each axis.",
@@ -216,11 +232,12 @@ static const char *const compatibility_paragraphs[] = {
 };
 
 static const char *const common_paragraphs[] = {
-    "Many images: gpuimg help batch. An operand - is standard input or output; png:- names "
-    "the format too, and scan.tif[3] is the fourth page of a TIFF.",
-    "Samples of a TIFF: unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 "
-    "bits; signed integers, integers of 32 bits and floats become 32-bit floats of the same "
-    "value. An animated WebP or GIF gives its first frame, with a warning.",
+    "In place of a file name, - means standard input or output, and png:- standard output in the "
+    "format PNG. scan.tif[3] is the fourth page of a TIFF. gpuimg help batch describes how to "
+    "process many images in one command.",
+    "In a TIFF, unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 bits. "
+    "Signed integers, integers of 32 bits and floats become 32-bit floats of the same value. An "
+    "animated WebP or GIF gives its first frame, with a warning.",
     NULL,
 };
 
@@ -267,7 +284,7 @@ static const struct topic {
 
 bool gi_topic_at(struct gi_command *topic, int index)
 {
-    static char text[8192];
+    static char text[16384];
     if (index < 0 || (size_t)index >= sizeof topics / sizeof *topics)
         return false;
     size_t n = 0;

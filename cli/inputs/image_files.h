@@ -35,7 +35,7 @@ extern const struct gi_option gi_input_options[]; /* for commands that only read
     {                                                                                              \
         .name = "compression", .type = GI_OPT_INT, .offset = offsetof(params, compression),        \
         .default_text = "1", .min = 0, .max = 9,                                                   \
-        .help = "Effort to make PNG and TIFF small; 0 stores"                                      \
+        .help = "Effort to make PNG and TIFF files small; 0 stores without compression"            \
     }
 
 /* Loads an image by up to `threads` threads (0: one per CPU) if its format allows it, converts it

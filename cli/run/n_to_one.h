@@ -14,12 +14,12 @@
      .type = GI_OPT_PATH,                                                                          \
      .offset = offsetof(params, report_path),                                                      \
      .metavar = "FILE",                                                                            \
-     .help = "Write a JSON object per line: first the work, then each input when it is "           \
-             "read, and last the whole"},                                                          \
+     .help = "Write a report to this file, with a JSON object per line: the first describes the "  \
+             "command, then follows one per input, and the last describes the output"},            \
     {                                                                                              \
         .name = "progress", .type = GI_OPT_FLAG, .offset = offsetof(params, progress_flag),        \
         .help =                                                                                    \
-            "Print a line of progress every few seconds also where standard error is no terminal"  \
+            "Print a line of progress every few seconds, even if standard error is no terminal"    \
     }
 
 /* A run of such a command. */

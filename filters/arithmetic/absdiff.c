@@ -17,9 +17,11 @@ const struct gi_filter gi_filter_absdiff = {
                 "gpuimg absdiff in.png out.png --value 128",
     .manual = "out = |a - b| * scale + offset, where a is a sample of the input and b one of the "
               "second image or of --value.\n\n"
-              "Depth, gray and alpha of the second image are treated as in gpuimg add. The "
-              "result is rounded once, half to even, and limited to 0 to full scale in an "
-              "integer image. It equals OpenCV's absdiff() and Pillow's ImageChops.difference().",
+              "The second image may have another depth than the input, or be gray (see gpuimg "
+              "help add). The result has the alpha of the input, unless --alpha is given. In 8 "
+              "and 16 bits the result is rounded once, a tie to the even number, and limited to "
+              "0 to full scale. It equals OpenCV's absdiff() and Pillow's "
+              "ImageChops.difference().",
     .options = gi_binary_options,
     .params_nbytes = sizeof(struct gi_binary_params),
     .averages = true,

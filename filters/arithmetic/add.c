@@ -17,14 +17,14 @@ const struct gi_filter gi_filter_add = {
                 "gpuimg add in.png brighter.png --value 20",
     .manual = "out = (a + b) * scale + offset, where a is a sample of the input and b one of the "
               "second image or of --value.\n\n"
-              "The samples of a second image of another depth are scaled to the input's first, "
-              "without rounding: 255 in 8 bits is 65535 in 16 bits and 1 in floats. A gray one "
-              "is added to all colours. The result has the alpha of the input, except with "
-              "--alpha. In a chain with --depth float samples below 0 and above full scale are "
-              "kept.\n\n"
-              "The result is rounded once, half to even, and limited to 0 to full scale in an "
-              "integer image. It equals OpenCV's add(), and without --scale and --offset "
-              "Pillow's ImageChops.add().",
+              "If the two images have different depths, the samples of the second image are "
+              "first scaled to the depth of the input, without rounding: 255 in 8 bits is 65535 "
+              "in 16 bits and 1 in floats. A gray second image is used for all colours. The "
+              "result has the alpha of the input, unless --alpha is given.\n\n"
+              "In 8 and 16 bits the result is rounded once, a tie to the even number, and "
+              "limited to 0 to full scale. With --depth float samples below 0 and above full "
+              "scale are kept. The result equals OpenCV's add(), and without --scale and "
+              "--offset Pillow's ImageChops.add().",
     .options = gi_binary_options,
     .params_nbytes = sizeof(struct gi_binary_params),
     .averages = true,

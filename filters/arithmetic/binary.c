@@ -14,7 +14,7 @@
      .default_text = "1",                                                                          \
      .min = -1e6,                                                                                  \
      .max = 1e6,                                                                                   \
-     .help = "Factor of the result"},                                                              \
+     .help = "Factor that the result is multiplied by"},                                           \
         {.name = "offset",                                                                         \
          .type = GI_OPT_REAL,                                                                      \
          .offset = offsetof(struct gi_binary_params, offset),                                      \

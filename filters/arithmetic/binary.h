@@ -24,8 +24,8 @@ struct gi_binary_params {
      .example = "other.png",                                                                       \
      .one_of = true,                                                                               \
      .metavar = "IMAGE",                                                                           \
-     .help = "The second image, of the input's size; a gray one serves all colours; or give "      \
-             "--value"},                                                                           \
+     .help = "The second image, of the same size as the input; its gray is used for all colours "  \
+             "if the input has colour. Required unless --value is given"},                         \
     {                                                                                              \
         .name = "value", .type = GI_OPT_COLOUR,                                                    \
         .offset = offsetof(struct gi_binary_params, value), .help = what                           \
@@ -34,7 +34,8 @@ struct gi_binary_params {
 #define GI_OPERAND_ALPHA_OPTION                                                                    \
     {                                                                                              \
         .name = "alpha", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_binary_params, alpha),  \
-        .help = "Process alpha too; without it the result has the alpha of the input"              \
+        .help = "Compute alpha like the other channels; without this option the result has the "   \
+                "alpha of the input"                                                               \
     }
 
 /* The same followed by --scale, --offset and --alpha: for add, subtract and absdiff, and for

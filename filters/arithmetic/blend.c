@@ -36,13 +36,14 @@ const struct gi_filter gi_filter_blend = {
     .examples = "gpuimg blend a.png out.png --with b.png\n"
                 "gpuimg blend photo.png faded.png --value white --amount 0.7\n"
                 "gpuimg blend a.png out.png --with b.png --amount 0.25 --alpha",
-    .manual = "A weighted mean: out = a + amount * (b - a), where a is a sample of the input and "
-              "b one of the second image or of --value. An amount of 0 gives the input, 1 the "
-              "second image, to the bit. Alpha does not weight the colours: for layers see "
-              "gpuimg composite.\n\n"
-              "Depth, gray and alpha of the second image are treated as in gpuimg add. The result "
-              "is rounded once, half to even; OpenCV's addWeighted() differs by at most 1 step in "
-              "8 bits, and Pillow's Image.blend() truncates.",
+    .manual = "The result is a weighted mean: out = a + amount * (b - a), where a is a sample of "
+              "the input and b one of the second image or of --value. An amount of 0 gives "
+              "exactly the input, and 1 exactly the second image. Colours are not weighted by "
+              "alpha; to lay an image with alpha over another, use gpuimg composite.\n\n"
+              "The second image may have another depth than the input, or be gray (see gpuimg "
+              "help add). The result has the alpha of the input, unless --alpha is given. In 8 "
+              "and 16 bits it is rounded once, a tie to the even number. OpenCV's addWeighted() "
+              "differs by at most 1 step in 8 bits, and Pillow's Image.blend() truncates.",
     .options = options,
     .params_nbytes = sizeof(struct gi_binary_params),
     .averages = true,

@@ -18,16 +18,16 @@ struct params {
 static const struct gi_choice mode_choices[] = {
     {"over", NULL, "the image over the input"},
     {"under", NULL, "the input over the image"},
-    {"in", NULL, "the image inside the input"},
-    {"out", NULL, "the image outside the input"},
-    {"atop", NULL, "the image over the input, inside the input"},
-    {"xor", NULL, "each image where the other one is not"},
+    {"in", NULL, "the image, only where the input is"},
+    {"out", NULL, "the image, only where the input is not"},
+    {"atop", NULL, "the image over the input, only where the input is"},
+    {"xor", NULL, "each image, only where the other is not"},
     {"plus", NULL, "their sum"},
-    {"multiply", NULL, "product, composited over"},
-    {"screen", NULL, "inverted product of the inverted images, composited over"},
-    {"darken", NULL, "the darker of both, composited over"},
-    {"lighten", NULL, "the lighter of both, composited over"},
-    {"difference", NULL, "absolute difference, composited over"},
+    {"multiply", NULL, "the product of both, composited over the input"},
+    {"screen", NULL, "1 - (1 - a) (1 - b), composited over the input"},
+    {"darken", NULL, "the darker of both, composited over the input"},
+    {"lighten", NULL, "the lighter of both, composited over the input"},
+    {"difference", NULL, "the absolute difference, composited over the input"},
     {"add", "plus", NULL},
     {"lighter", "plus", NULL},
     {"source-over", "over", NULL},
@@ -57,7 +57,7 @@ static const struct gi_option options[] = {
      .picture = true,
      .example = "logo.png",
      .metavar = "IMAGE",
-     .help = "The image to lay over the input, of any size"},
+     .help = "Image that is laid over the input, of any size"},
     {.name = "mode",
      .letter = 'm',
      .type = GI_OPT_CHOICE,
@@ -75,8 +75,9 @@ static const struct gi_option options[] = {
      .max = GI_PIXELS_MAX,
      .unit = "px",
      .metavar = "X,Y",
-     .help = "Offset inwards from the place of --gravity, in whole pixels"},
-    GI_GRAVITY_OPTION(struct params, "northwest", "Place of the image"),
+     .help = "Offset of the image from the place of --gravity, inwards, in whole pixels; without "
+             "it 0,0"},
+    GI_GRAVITY_OPTION(struct params, "northwest", "Where the image is placed on the input"),
     {.name = "tile",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, tile),
@@ -88,7 +89,7 @@ static const struct gi_option options[] = {
      .default_text = "1",
      .min = 0,
      .max = 1,
-     .help = "Factor of the image's alpha"},
+     .help = "Factor that the alpha of the image is multiplied by"},
     {.name = NULL},
 };
 
@@ -165,20 +166,20 @@ const struct gi_filter gi_filter_composite = {
         "gpuimg composite photo.png out.png --with logo.png --gravity southeast --position 20,20\n"
         "gpuimg composite photo.png out.png --with mark.png --tile --opacity 0.2\n"
         "gpuimg composite photo.png warm.png --with paper.png --mode multiply",
-    .manual = "The image of --with is the source and the input the backdrop, both with "
-              "straight alpha as in files. The modes are those of W3C's Compositing and "
-              "Blending Level 1: over to plus are the operators of Porter and Duff; multiply "
-              "to difference blend the colours where both images are present, and composite "
-              "the result over the backdrop. Fully transparent pixels become black.\n"
-              "\n"
-              "The result has the size and depth of the input. It has colour if one of the "
-              "images has it. It has alpha if the input has it, or if the mode makes opaque "
-              "pixels transparent (in, out and xor). Where the image of --with does not "
-              "cover the input, it counts as transparent.\n"
-              "\n"
-              "Each mode is computed in float and rounded once, half to even; over differs "
-              "from Pillow's Image.alpha_composite() by at most 1 step where alpha is above "
-              "8.",
+    .manual = "The image of --with is laid over the input, by default at its upper left. Where "
+              "it does not cover the input, it counts as transparent. The result has the size "
+              "and the depth of the input. It has colour if one of the images has colour. It has "
+              "alpha if the input has alpha, and with the modes in, out and xor, which can make "
+              "opaque pixels transparent.\n\n"
+              "The modes are those of W3C's Compositing and Blending Level 1, with the image of "
+              "--with as the source and the input as the backdrop. The modes from over to plus "
+              "are the operators of Porter and Duff. The modes from multiply to difference "
+              "compute the colour from both images where both are present, and composite it over "
+              "the input. Alpha is straight, as in files, and fully transparent pixels of the "
+              "result become black.\n\n"
+              "Each mode is computed in float and rounded once, a tie to the even number; over "
+              "differs from Pillow's Image.alpha_composite() by at most 1 step where alpha is "
+              "above 8.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

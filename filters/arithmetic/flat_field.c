@@ -17,14 +17,15 @@ static const struct gi_option options[] = {
      .picture = true,
      .example = "flat.png",
      .metavar = "IMAGE",
-     .help = "A frame of an evenly lit surface, of the input's size"},
+     .help = "Flat frame: a picture of an evenly lit surface, of the input's size"},
     {.name = "dark",
      .letter = 'd',
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, dark),
      .picture = true,
      .metavar = "IMAGE",
-     .help = "A frame without light, of the input's size; without it 0"},
+     .help = "Dark frame: a picture taken without light, of the input's size; without it 0 is "
+             "used"},
     {.name = NULL},
 };
 
@@ -98,15 +99,16 @@ const struct gi_filter gi_filter_flat_field = {
     .examples = "gpuimg flat-field frame.tif out.tif --flat flat.tif --dark dark.tif\n"
                 "gpuimg flat-field page.png out.png --flat paper.png\n"
                 "gpuimg flat-field *.tif --flat flat.tif --dark dark.tif --out-dir even",
-    .manual = "Corrects uneven illumination, vignetting and the sensor's offset: out = (a - "
-              "dark) / (flat - dark) * mean(flat - dark), channel by channel, where a is a "
-              "sample of the input. The mean is that of each channel, so that colours stay as "
-              "the camera saw them. A pixel of the flat frame that is not brighter than the dark "
-              "frame becomes 0 or full scale, in a float image infinite or NaN.\n\n"
-              "Frames may have another depth than the input; gray ones serve all colours. Alpha "
-              "stays. The best frames are means or medians of many: see gpuimg stack.\n\n"
-              "The mean is exact; everything else is computed in float and rounded once at the "
-              "end, half to even, without limits in between.",
+    .manual = "Corrects uneven illumination, vignetting and the offset of the sensor: out = (a - "
+              "dark) / (flat - dark) * mean(flat - dark), where a is a sample of the input. The "
+              "mean is taken over the whole frame for each channel separately, so that the "
+              "balance of colours does not change. Where the flat frame is not brighter than the "
+              "dark frame, the result is 0 or full scale, in a float image infinity or NaN.\n\n"
+              "The frames may have another depth than the input. A gray frame is used for all "
+              "colours. Alpha does not change. To make a good frame, take the mean or the median "
+              "of many with gpuimg stack.\n\n"
+              "The mean is exact. Everything else is computed in float without limits in "
+              "between, and rounded once at the end, a tie to the even number.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

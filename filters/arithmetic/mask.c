@@ -21,8 +21,8 @@ static const struct gi_option options[] = {
      .example = "mask.png",
      .labels = true,
      .metavar = "IMAGE",
-     .help = "The mask, of the input's size: white keeps the image, black removes it, "
-             "gray weights it; of colour the luma is taken"},
+     .help = "The mask, of the input's size: white keeps the image, black removes it, and gray "
+             "is in between; of a colour image the luma is used"},
     {.name = "label",
      .letter = 'l',
      .type = GI_OPT_REALS,
@@ -30,24 +30,25 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = GI_LABEL_MAX,
      .metavar = "L[,L...]",
-     .help = "The mask is a label image, as extract --labels writes it; the regions of "
-             "these labels are white"},
+     .help = "Use the mask as a label image, as gpuimg extract --labels writes it, and keep the "
+             "regions with these labels"},
     {.name = "fill",
      .letter = 'f',
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct params, fill),
-     .help = "Colour where the mask is black, in place of transparency: a colour, or a "
-             "sample value for all channels or one per channel, alpha last"},
+     .help = "Where the mask is black, fill with this colour instead of making pixels "
+             "transparent: a colour, or sample values, either one for all channels or one per "
+             "channel with alpha last"},
     {.name = "set",
      .letter = 's',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, set),
-     .help = "Replace the image's alpha by the mask"},
+     .help = "Replace the alpha of the image by the mask, instead of multiplying"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, invert),
-     .help = "Keep the image where the mask is black"},
+     .help = "The reverse: keep the image where the mask is black"},
     {.name = NULL},
 };
 
@@ -127,17 +128,16 @@ const struct gi_filter gi_filter_mask = {
                 "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"
                 "gpuimg mask photo.png out.png --with alpha.png --set\n"
                 "gpuimg mask photo.png out.png --with labels.png --label 3,7 --invert --fill black",
-    .manual = "Let m be the mask, from 0 (black) to 1 (white), multiplied by its own alpha. The "
-              "image's alpha becomes alpha * m; an image without alpha gets one. With --set alpha "
-              "becomes m. With --fill a pixel becomes m times the image plus 1 - m times the "
-              "colour, each weighted by its alpha. Fully transparent pixels become black.\n"
-              "\n"
-              "The mask may have another depth than the image, and may be the output of gpuimg "
-              "threshold or extract. With --label it is a label image (PNG, PGM and PFM, or .npy "
-              "of up to 32 bits), and the regions with those labels are white: they are kept, with "
-              "--invert removed, with --fill and --invert filled.\n"
-              "\n"
-              "The result is computed in float and rounded once, half to even.",
+    .manual = "By default the image becomes transparent where the mask is black: its alpha "
+              "becomes alpha * m, where m is the mask from 0 (black) to 1 (white), multiplied by "
+              "the alpha of the mask. An image without alpha gets an alpha channel. With --set "
+              "alpha becomes m, whatever it was. With --fill a pixel becomes m * image + (1 - m) "
+              "* colour, each weighted by its alpha. Fully transparent pixels become black.\n\n"
+              "The mask may have another depth than the image. It may come from gpuimg threshold "
+              "or gpuimg extract. With --label the mask is a label image: the regions with the "
+              "given labels count as white and everything else as black. A label image is a PNG, "
+              "PGM or PFM file, or a .npy file of up to 32 bits.\n\n"
+              "The result is computed in float and rounded once, a tie to the even number.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

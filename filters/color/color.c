@@ -28,15 +28,15 @@ union found {
 
 /* In the order of enum gi_space. */
 static const struct gi_choice spaces[] = {
-    {"rgb", NULL, "sRGB, as in files"},
+    {"rgb", NULL, "sRGB, as files usually hold"},
     {"linear", NULL, "RGB in linear light"},
     {"xyz", NULL, "CIE 1931, with white D65"},
     {"lab", NULL, "CIE 1976 L*, a*, b*"},
     {"hsv", NULL, "hue, saturation, value"},
     {"hsl", NULL, "hue, saturation, lightness"},
-    {"ycbcr", NULL, "luma and two colour differences by ITU-R BT.601, as in JPEG"},
-    {"ycbcr709", NULL, "the same by BT.709"},
-    {"ycbcr2020", NULL, "the same by BT.2020"},
+    {"ycbcr", NULL, "luma and colour differences, ITU-R BT.601, as in JPEG"},
+    {"ycbcr709", NULL, "the same, ITU-R BT.709"},
+    {"ycbcr2020", NULL, "the same, ITU-R BT.2020"},
     {"srgb", "rgb", NULL},
     {"ycbcr601", "ycbcr", NULL},
     {0},
@@ -53,13 +53,13 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, balance_text),
      .metavar = "gray|X,Y|WxH+X+Y",
-     .help = "White balance: make the mean of all pixels gray, or a pixel or rectangle "
-             "that should be gray"},
+     .help = "White balance: make gray the mean of all pixels (gray), the pixel at X,Y or the "
+             "mean of a rectangle"},
     {.name = "pca",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, pca),
-     .help = "Principal components: rotate colours so that the first channel has the "
-             "largest variance"},
+     .help = "Principal components: rotate the colours so that the first channel has the largest "
+             "variance; not with --from or --balance"},
     {.name = "saturation",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, saturation),
@@ -76,12 +76,13 @@ static const struct gi_option options[] = {
     {.name = "sepia",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, sepia),
-     .help = "Brown tones, as of old photographs"},
+     .help = "Brown tones of an old photograph"},
     {.name = "matrix",
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct params, text),
      .metavar = "ROWS|FILE",
-     .help = "Factors: 3 rows of 3, or of 4 with an offset, or 4 rows of 5 with alpha"},
+     .help = "Colour matrix: 3 rows of 3 numbers, or of 4 with an offset, or 4 rows of 5 numbers "
+             "with alpha and an offset"},
     {.name = "to",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, to),
@@ -92,8 +93,8 @@ static const struct gi_option options[] = {
     {.name = "video",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, video),
-     .help = "YCbCr with the range of video: 16 to 235 and 16 to 240 in 8 bits, scaled "
-             "for others"},
+     .help = "Use the limited range of video for YCbCr: in 8 bits 16 to 235 for luma and 16 to "
+             "240 for colour differences, in other types the same fractions of full scale"},
     {0},
 };
 
@@ -286,35 +287,42 @@ const struct gi_filter gi_filter_color = {
     .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
                 "gpuimg color in.jpg lab.tif --to lab --depth 16\n"
                 "gpuimg color photo.jpg white.png --balance 120,80",
-    .manual = "The options are applied in this order, in one pass: from the colour space of the "
-              "image to RGB, white balance, saturation, hue, sepia, matrix, and to the colour "
-              "space of the result. A gray image counts as red = green = blue, and the result "
-              "has three channels. Alpha stays as it is, except under a matrix of 4 rows. "
-              "Results are rounded once and limited to the range of 8 and 16 bits.\n\n"
-              "--matrix: R' = m11 R + m12 G + m13 B + o1 and so on, where 1 is full scale; 4 rows "
-              "of 5 are red, green, blue, alpha and offset, "
-              "like SVG's feColorMatrix. Rows are separated by ; or line ends. --saturation, "
+    .manual = "At least one option is required. Several options are applied in this order: "
+              "--from, --balance or --pca, --saturation, --hue, --sepia, --matrix, --to. A gray "
+              "image counts as red = green = blue, and the result has three colour channels. "
+              "Alpha does not change, except with a --matrix of 4 rows. The result is rounded "
+              "once, and in 8 and 16 bits limited to the range of the samples.\n\n"
+              "--matrix computes R' = m11 R + m12 G + m13 B + o1, and G' and B' in the same way "
+              "from the next rows; full scale is 1. The offset o1 may be left out. A matrix of 4 "
+              "rows of 5 numbers is that of SVG's feColorMatrix: its columns are red, green, "
+              "blue, alpha and offset. Rows are separated by ';' or line ends. --saturation, "
               "--hue and --sepia are the matrices of CSS "
-              "(https://www.w3.org/TR/filter-effects-1/), on values as they are stored.\n\n"
-              "--balance: each channel is multiplied by (mR + mG + mB) / 3 / m, where m is its "
-              "mean over all pixels that are not fully transparent (gray world), or over the "
-              "pixel X,Y or the rectangle WxH+X+Y that should be gray.\n\n"
-              "--pca: v1, v2, v3 are the eigenvectors of the covariance matrix of red, green and "
-              "blue, in the order of falling eigenvalues, each with the sign that makes its "
-              "largest number positive. Channel k of a float image becomes vk (c - mean); in 8 "
-              "and 16 bits vk c, scaled so that the smallest and the largest possible value of "
-              "any colour are 0 and full scale and nothing is cut off. Covariances are computed "
-              "from exact sums, in float images of differences rounded to float; pixels that are "
-              "fully transparent or not finite are left out.\n\n"
-              "linear, xyz: the curve of sRGB (IEC 61966-2-1), then the matrix of BT.709's "
-              "primaries and D65; white is Y = 1. lab: CIE 15, white D65; 8 and 16 bits hold L* "
-              "of 0 to 100 as 0 to full scale and a*, b* of -128 to 127 like ICC profiles, float "
-              "images the numbers themselves. hsv, hsl: hue is 0 to 360 degrees, saturation and "
-              "value or lightness are 0 to full scale. ycbcr: ITU-R BT.601, BT.709 or BT.2020, "
-              "with differences around half of full scale. In 8 and 16 bits values above full "
-              "scale are cut off: Z of white is 1.09. Except for these scales the values are those "
-              "of scikit-image. OpenCV, of float images, differs by up to 0.6 in Lab, which it "
-              "interpolates, and 0.002 in others; its XYZ takes RGB for linear light.",
+              "(https://www.w3.org/TR/filter-effects-1/), applied to the samples as they are "
+              "stored.\n\n"
+              "--balance multiplies each channel by (mR + mG + mB) / 3 / m, where mR, mG and mB "
+              "are the means of the three channels and m is the mean of this channel. --balance "
+              "gray takes the means of the whole image, except fully transparent pixels (gray "
+              "world). X,Y takes them of one pixel, and WxH+X+Y of a rectangle that should be "
+              "gray.\n\n"
+              "--pca computes the eigenvectors v1, v2, v3 of the covariance matrix of red, green "
+              "and blue, with v1 for the largest eigenvalue. The sign of each makes its largest "
+              "component positive. In float images channel k becomes the dot product of vk and "
+              "(colour - mean). In 8 and 16 bits it becomes the dot product of vk and the "
+              "colour, scaled so that the range of possible values fills 0 to full scale and "
+              "nothing is cut off. The covariances are computed from exact sums, in float images "
+              "from differences that are rounded to float. Pixels that are fully transparent or "
+              "not finite do not count.\n\n"
+              "Colour spaces: linear and xyz use the curve of sRGB (IEC 61966-2-1), and xyz the "
+              "primaries of BT.709 with white D65, for which Y = 1. lab is that of CIE 15 with "
+              "white D65: float images hold L*, a* and b* themselves; 8 and 16 bits hold L* of 0 "
+              "to 100 as 0 to full scale, and a* and b* of -128 to 127 as ICC profiles do. In "
+              "hsv and hsl 0 to full scale is 0 to 360 degrees of hue, and 0 to 1 of the other "
+              "two. ycbcr has zero of the colour differences at half of full scale. In 8 and 16 "
+              "bits values above full scale are cut off; this matters for white in xyz, where Z "
+              "= 1.09.\n\n"
+              "Except for these scales the values are those of scikit-image. OpenCV, of float "
+              "images, differs by up to 0.6 in Lab, which it interpolates, and 0.002 in others; "
+              "its XYZ takes RGB for linear light.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

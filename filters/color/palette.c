@@ -72,7 +72,7 @@ static const struct gi_option options[] = {
      .default_text = "0",
      .min = 0,
      .max = 1000000000,
-     .help = "Number of colours to report; 0: all"},
+     .help = "Number of colours to list; 0 lists all"},
     {0},
 };
 
@@ -80,10 +80,10 @@ const struct gi_filter gi_filter_palette = {
     .name = "palette",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Count the distinct colours, the most frequent first",
-    .manual = "Lists each colour that occurs, with its samples, the number of its pixels and "
-              "their share of the image, the most frequent first; on a tie colours are in the "
-              "order of their samples. All channels of a pixel, alpha too, are its colour. It "
-              "takes 8 and 16 bits.",
+    .manual = "Prints a row for each colour that occurs: its samples, the number of its pixels "
+              "and their share of the image. The most frequent colour comes first; equally "
+              "frequent ones are sorted by their samples. All channels of a pixel, including "
+              "alpha, are its colour. The input must have 8 or 16 bits.",
     .options = options,
     .params_nbytes = sizeof(struct gi_palette_params),
     .plan = plan,

@@ -22,7 +22,7 @@ static const struct gi_option options[] = {
      .default_text = "256",
      .min = 2,
      .max = GI_RECOLOUR_MOST,
-     .help = "Largest number of colours"},
+     .help = "Maximum number of colours in the result"},
     {0},
 };
 
@@ -151,15 +151,14 @@ const struct gi_filter gi_filter_quantize = {
     .examples = "gpuimg quantize in.png few.png --colors 16\n"
                 "gpuimg quantize photo.jpg 256.png\n"
                 "gpuimg quantize --colors 8 --out-dir few *.png",
-    .manual = "The colours of the image are counted and divided into boxes by median cut. At "
-              "first one box holds all colours. In each step the box with the largest sum of "
-              "squared distances from its mean along one channel is cut across that channel, "
-              "with half of its pixels on either side, until there are --colors boxes. The "
-              "new colours are the means of the boxes, rounded, and every pixel takes the "
-              "nearest one (by the sum of squared differences, the first on a tie). An image "
-              "that has at most --colors colours stays as it is. There is no dithering. "
-              "Alpha has no influence and stays as it is. The input must have 8 bits.\n"
-              "\n"
+    .manual = "Median cut divides the colours of the image into --colors boxes. At first one box "
+              "holds all colours. Each step cuts one box in two with half of its pixels on "
+              "either side: the box and the channel for which the sum of squared distances from "
+              "the box's mean is largest. The new colours are the rounded means of the boxes.\n\n"
+              "Every pixel then becomes the nearest of these colours, by the sum of squared "
+              "differences; if two are equally near, the first. There is no dithering. An image "
+              "that has at most --colors colours does not change. Alpha is not used and does not "
+              "change. The input must have 8 bits.\n\n"
               "Source: P. Heckbert, \"Color image quantization for frame buffer display\", "
               "SIGGRAPH 1982.",
     .options = options,

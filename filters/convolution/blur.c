@@ -18,7 +18,7 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_TAPS_MAX,
      .unit = "px",
-     .help = "Side of the square"},
+     .help = "Side of the square of pixels that the mean is taken of"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -62,11 +62,11 @@ const struct gi_filter gi_filter_blur = {
     .examples = "gpuimg blur in.png out.png\n"
                 "gpuimg blur in.jpg out.png --k 31 --border mirror\n"
                 "gpuimg blur scan.tif out.png --k 9 --gray",
-    .manual = "Each pixel becomes the mean of the k x k pixels around it (a box filter):\n"
-              "out(y, x) = sum of in(y + j, x + i) / k^2, for i and j from -(k - 1) / 2 to (k - "
-              "1) / 2. The time does not depend on k.\n\n"
-              "Colour is weighted by alpha, so that transparent pixels do not bleed.\n\n"
-              "For 8- and 16-bit images the mean is exact and rounded to the nearest value. "
+    .manual = "Each pixel becomes the mean of the k x k pixels around it (a box filter). A "
+              "larger k blurs more; the time does not depend on k.\n\n"
+              "In an image with alpha, colours are weighted by alpha, so that the colours of "
+              "transparent pixels do not spread.\n\n"
+              "In 8- and 16-bit images the mean is exact, and rounded to the nearest value. "
               "OpenCV's blur() gives the same in 8 bits, and in 16 bits differs by at most 1.",
     .averages = true,
     .options = options,

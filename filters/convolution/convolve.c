@@ -31,31 +31,30 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, kernel),
      .example = "0 -1 0; -1 5 -1; 0 -1 0",
      .metavar = "ROWS|FILE",
-     .help = "The weights, row by row, or a file that holds them"},
+     .help = "The weights, row by row, or the name of a file that holds them"},
     {.name = "normalize",
      .letter = 'n',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, normalize),
-     .help = "Divide the weights by their sum"},
+     .help = "Divide the weights by their sum, so that the brightness stays the same"},
     {.name = "bias",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, bias),
      .default_text = "0",
      .unit = "in sample values",
-     .help = "Added to each result"},
+     .help = "Number that is added to each result"},
     {.name = "anchor",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct params, anchor),
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help = "The weight that is applied to the pixel itself, counted from zero at the top "
-             "left of the kernel as written; without it the middle, on an even side the "
-             "later one of the two middle weights"},
+     .help = "Column and row of the weight that is applied to the pixel itself, counted from 0 "
+             "at the top left of the kernel as written; without it the middle"},
     {.name = "flip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, flip),
-     .help = "Turn the kernel by 180 degrees first"},
+     .help = "Turn the kernel by 180 degrees before it is applied"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -277,25 +276,25 @@ const struct gi_filter gi_filter_convolve = {
     .examples = "gpuimg convolve in.png out.png --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"\n"
                 "gpuimg convolve in.png out.png --kernel \"3x3: 1 2 1 2 4 2 1 2 1\" --normalize\n"
                 "gpuimg convolve in.png emboss.png --kernel emboss.txt --bias 128",
-    .manual = "out(y, x) = bias + sum of kernel(j, i) in(y + j - anchor y, x + i - anchor "
-              "x). The kernel is applied as written (a correlation), like OpenCV's filter2D. "
-              "With --flip it is turned by 180 degrees first, which is the convolution of "
-              "the textbooks and of scipy.ndimage.convolve.\n"
-              "\n"
-              "The kernel has any number of rows and columns, odd or even. Rows are "
-              "separated by ';' or line ends, weights by blanks or commas. A prefix such as "
-              "\"3x3:\" gives width and height, and the weights then need no row ends. A "
-              "kernel of one row whose number of weights is an odd square (9, 25, 49, ...) "
-              "needs the prefix: \"9x1:\" is a row of 9. A weight may be a fraction such as "
-              "1/16; a '#' begins a comment. On an even side the anchor is the later one of "
-              "the two middle weights, as in OpenCV and scipy; --anchor picks another.\n"
-              "\n"
-              "A kernel whose rows are all multiples of one row (a Gaussian, a mean, Sobel) "
-              "is separable. This is detected, and rows and columns are filtered one after "
-              "the other, which is much faster for large kernels and allows larger ones.\n"
-              "\n"
-              "Colour is weighted by alpha. Alpha is filtered too, except by weights whose "
-              "sum is zero, such as those of an edge detector.",
+    .manual = "out(y, x) = bias + sum of kernel(j, i) in(y + j - anchor y, x + i - anchor x). "
+              "The kernel is applied as written (a correlation), like OpenCV's filter2D. With "
+              "--flip it is turned by 180 degrees first: that is the convolution of the "
+              "textbooks and of scipy.ndimage.convolve.\n\n"
+              "In --kernel rows are separated by ';' or line ends, and weights by blanks or "
+              "commas. The number of rows and columns may be odd or even. A weight may be a "
+              "fraction such as 1/16, and '#' begins a comment. A prefix such as \"3x3:\" gives "
+              "width and height; the weights then need no row ends. A single row of 9, 25, 49 or "
+              "another odd square number of weights needs the prefix, for example \"9x1:\", "
+              "because it could be a square kernel too.\n\n"
+              "The anchor is the weight that is applied to the pixel itself. On an even side the "
+              "anchor is the later one of the two middle weights, as in OpenCV and scipy; "
+              "--anchor chooses another.\n\n"
+              "A kernel is separable if all its rows are multiples of one row, as in a Gaussian, "
+              "a mean or Sobel. Such kernels are detected and applied first along rows, then "
+              "along columns. This is much faster for large kernels and allows larger ones: "
+              "gpuimg help limits has the limits.\n\n"
+              "In an image with alpha, colours are weighted by alpha. Alpha is filtered too, "
+              "unless the sum of the weights is zero, as in an edge detector.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -15,9 +15,9 @@ struct params {
 };
 
 static const struct gi_choice operators[] = {
-    {"sobel", NULL, "smoothed across by 1 2 1"},
-    {"scharr", NULL, "smoothed across by 3 10 3"},
-    {"prewitt", NULL, "smoothed across by 1 1 1"},
+    {"sobel", NULL, "gradient, weighted by 1 2 1"},
+    {"scharr", NULL, "gradient, weighted by 3 10 3"},
+    {"prewitt", NULL, "gradient, weighted by 1 1 1"},
     {"laplacian", NULL, "the four neighbours minus four times the pixel"},
     {"laplace", "laplacian", NULL},
     {NULL, NULL, NULL},
@@ -36,21 +36,21 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, operator_name),
      .default_text = "sobel",
      .choices = operators,
-     .help = "The weights of the gradient, or the Laplacian"},
+     .help = "Which edge detector is used"},
     {.name = "component",
      .also = "of",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, of),
      .default_text = "magnitude",
      .choices = parts,
-     .help = "The part of the gradient to output"},
+     .help = "Which part of the gradient the result is; not for the Laplacian"},
     {.name = "scale",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, scale),
      .default_text = "1",
      .min = 0,
      .max = 1000,
-     .help = "Factor of the weights, and so of the result"},
+     .help = "Factor that the result is multiplied by"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -145,20 +145,18 @@ const struct gi_filter gi_filter_edges = {
     .examples = "gpuimg edges in.png out.png\n"
                 "gpuimg edges in.png out.png --operator scharr --gray\n"
                 "gpuimg edges in.png out.png --operator laplace --scale 4",
-    .manual = "Sobel, Scharr and Prewitt are difference filters: gx = S(y) D(x) with D = "
-              "(-1, 0, 1) and S = (1, 2, 1) for Sobel, (3, 10, 3) for Scharr and (1, 1, 1) "
-              "for Prewitt; gy is the same for columns. The gradient magnitude is sqrt(gx^2 "
-              "+ gy^2). The Laplacian is the sum of the four neighbours minus four times the "
-              "pixel. The weights are not divided by their sum: --scale 0.25 makes Sobel a "
-              "difference of means.\n"
-              "\n"
-              "In 8 and 16 bits the result saturates; --component x, --component y and the "
-              "Laplacian give the absolute value, because integers hold no sign. Float "
-              "images keep the sign: x is positive if the right side is brighter, y if the "
-              "lower side is.\n"
-              "\n"
-              "Alpha stays as it is; colour is weighted by alpha.\n"
-              "\n"
+    .manual = "By default the result is the gradient magnitude sqrt(gx^2 + gy^2), which is large "
+              "at edges. gx is the difference (-1, 0, 1) along the row, weighted over three rows "
+              "with (1, 2, 1) for Sobel, (3, 10, 3) for Scharr or (1, 1, 1) for Prewitt. gy is "
+              "the same along the column, weighted over three columns. The Laplacian is the sum "
+              "of the four neighbours minus four times the pixel.\n\n"
+              "The weights are not divided by their sum. For example, --scale 0.25 divides "
+              "Sobel's result by 4, the sum of 1, 2 and 1.\n\n"
+              "In 8- and 16-bit images results above full scale become full scale, and "
+              "--component x, --component y and the Laplacian give the absolute value. Float "
+              "images keep the sign: x is positive if the image is brighter on the right, and y "
+              "if it is brighter below.\n\n"
+              "Alpha does not change, and colours are weighted by alpha.\n\n"
               "The weights are OpenCV's; Prewitt, which OpenCV lacks, is scipy.ndimage's.",
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -20,8 +20,8 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = 250,
      .unit = "px",
-     .help = "Standard deviation; without it sigma = 0.3 ((k - 1) / 2 - 1) + 0.8, or 1 "
-             "px without --k"},
+     .help = "Standard deviation of the Gaussian; without it sigma = 0.3 ((k - 1) / 2 - 1) + "
+             "0.8, or 1 px if --k is not given either"},
     {.name = "k",
      .letter = 'k',
      .type = GI_OPT_ODD,
@@ -29,8 +29,7 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_TAPS_MAX,
      .unit = "px",
-     .help = "Side of the kernel; without it k = 2 ceil(4 sigma) + 1, which reaches "
-             "four sigma"},
+     .help = "Side of the kernel; without it k = 2 ceil(4 sigma) + 1"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -64,14 +63,15 @@ const struct gi_filter gi_filter_gaussian = {
                 "gpuimg gaussian in.png out.png --k 5\n"
                 "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg",
     .manual = "Each pixel becomes the mean of its neighbours, weighted by exp(-(x^2 + y^2) / (2 "
-              "sigma^2)). The weights are taken at whole pixels and divided by their sum; rows "
-              "are filtered first, then columns.\n\n"
-              "--sigma and --k follow from each other. With --sigma alone the kernel reaches "
-              "four sigma: k = 2 ceil(4 sigma) + 1. With --k alone sigma = 0.3 ((k - 1) / 2 - 1) "
-              "+ 0.8, the formula of OpenCV's getGaussianKernel, which has fixed weights up to k = "
-              "9. With both, the Gaussian is truncated "
-              "to k and divided by the sum of its weights. With neither, sigma is 1 px.\n\n"
-              "Colour is weighted by alpha, so that transparent pixels do not bleed.",
+              "sigma^2)). Here x and y are the distances in pixels, and the weights are divided "
+              "by their sum.\n\n"
+              "Usually only --sigma is given, and the kernel then reaches four sigma: k = 2 "
+              "ceil(4 sigma) + 1. If only --k is given, sigma = 0.3 ((k - 1) / 2 - 1) + 0.8. "
+              "This is the formula of OpenCV's getGaussianKernel, which has fixed weights up to "
+              "k = 9. If both are given, the Gaussian is cut off after k weights per row and "
+              "column. If neither is given, sigma is 1 px.\n\n"
+              "In an image with alpha, colours are weighted by alpha, so that the colours of "
+              "transparent pixels do not spread. Rows are filtered first, then columns.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -28,7 +28,7 @@ static const struct gi_option options[] = {
      .default_text = "1",
      .min = 0,
      .max = 100,
-     .help = "Factor of the difference between the image and its blur"},
+     .help = "Strength: the factor of the difference that is added"},
     {.name = "threshold",
      .letter = 't',
      .type = GI_OPT_REAL,
@@ -37,7 +37,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "% of full scale",
-     .help = "Differences up to this leave a sample unchanged"},
+     .help = "Leave samples unchanged that differ from the blurred copy by at most this"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -65,13 +65,11 @@ const struct gi_filter gi_filter_sharpen = {
     .examples = "gpuimg sharpen in.png out.png\n"
                 "gpuimg sharpen in.jpg out.jpg --sigma 2 --amount 0.8\n"
                 "gpuimg sharpen noisy.png out.png --threshold 2",
-    .manual = "An unsharp mask adds the difference between the image and its Gaussian blur: "
-              "out = in + amount (in - blurred) where |in - blurred| is larger than the "
-              "threshold, and out = in elsewhere. The blur is that of gpuimg gaussian with "
-              "the same --sigma. --threshold prevents that noise in smooth areas is "
-              "sharpened. It is a percentage of full scale in all sample types.\n"
-              "\n"
-              "Alpha stays as it is; the blur weights colour by alpha.",
+    .manual = "An unsharp mask adds to the image its difference from a blurred copy: out = in + "
+              "amount (in - blurred), where \"blurred\" is the result of gpuimg gaussian with "
+              "the same --sigma. Samples with |in - blurred| <= threshold do not change, so that "
+              "--threshold keeps noise in smooth areas from being sharpened.\n\n"
+              "Alpha does not change. The blur weights colours by alpha.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

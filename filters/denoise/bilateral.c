@@ -32,7 +32,7 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = SIGMA_MAX,
      .unit = "px",
-     .help = "Standard deviation of the weights of distances"},
+     .help = "Standard deviation of the weights by distance"},
     {.name = "range",
      .also = "sigma-range",
      .letter = 'r',
@@ -40,7 +40,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, range),
      .amount = true,
      .default_text = "10%",
-     .help = "Standard deviation of the weights of differences"},
+     .help = "Standard deviation of the weights by difference in sample values"},
     {.name = "k",
      .letter = 'k',
      .type = GI_OPT_ODD,
@@ -48,13 +48,14 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_BILATERAL_MAX,
      .unit = "px",
-     .help = "Diameter of the disk of neighbours; without it three sigma, as in OpenCV"},
+     .help = "Diameter of the disk of pixels around each pixel; without it three sigma, as in "
+             "OpenCV"},
     {.name = "guide",
      .letter = 'g',
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, guide),
      .metavar = "IMAGE",
-     .help = "Take differences from this image of the same size"},
+     .help = "Compute the differences d from this image, which has the size of the input"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -156,30 +157,27 @@ const struct gi_filter gi_filter_bilateral = {
     .examples = "gpuimg bilateral in.png out.png\n"
                 "gpuimg bilateral depth.png out.png --guide photo.png\n"
                 "gpuimg bilateral scan.tif out.tif --k 9 --sigma 75 --range 75 --border reflect101",
-    .manual = "Each pixel becomes a weighted mean of the pixels around it: a neighbour at a "
-              "distance of r pixels that differs by d sample values has the weight exp(-r^2 "
-              "/ (2 sigma^2)) * exp(-d^2 / (2 range^2)). So noise is removed, and edges that "
-              "are higher than a few --range stay. Neighbours are the pixels within half of "
-              "--k; the d of two colours is the sum of the differences of red, green and "
-              "blue.\n"
-              "\n"
-              "With --guide, d is the difference of the guide's colours at the two places "
-              "(joint or cross bilateral filter), so that the edges of the guide stay: those "
-              "of a photograph in its depth map, or those of a picture with flash in the one "
-              "without. The guide may have another depth, to which --range is scaled, and "
-              "other channels; its alpha is ignored.\n"
-              "\n"
-              "In float images pixels with NaN or infinity have no weight. Without --guide "
-              "they stay as they are; with --guide they become the mean of their neighbours. "
-              "Alpha stays as it is, and colour is weighted by alpha.\n"
-              "\n"
-              "Sources: C. Tomasi, R. Manduchi, Bilateral filtering for gray and color "
-              "images, 1998; G. Petschnigg and others, Digital photography with flash and "
-              "no-flash image pairs, 2004. OpenCV's bilateralFilter() calls --sigma "
-              "sigmaSpace, --range sigmaColor and --k d; with --border reflect101 its "
-              "results of 8 bits differ by one step at few samples, because it sums in "
-              "another order. The weights of differences come from a table: complete for "
-              "8-bit images, otherwise of 1024 tangents with an error of at most 7e-6.",
+    .manual = "Each pixel becomes a weighted mean of the pixels around it. Pixels that are near "
+              "and of similar colour weigh most, so that noise is removed and edges stay. The "
+              "weight of a pixel is exp(-r^2 / (2 sigma^2)) * exp(-d^2 / (2 range^2)), where r "
+              "is its distance in pixels and d is the difference in sample values; in a colour "
+              "image d is |dR| + |dG| + |dB|. Edges that are several times higher than --range "
+              "stay.\n\n"
+              "With --guide (joint or cross bilateral filter) d is computed from the pixels of "
+              "another image, so that the edges of that image stay. For example, a photograph "
+              "can guide the filter of its depth map, and a picture with flash that of the one "
+              "without flash. The guide may have another depth than the input, and gray in place "
+              "of colour or the reverse; its alpha is ignored.\n\n"
+              "Alpha does not change, and colours are weighted by alpha. In float images pixels "
+              "with NaN or infinity have no weight. They do not change without --guide, and "
+              "become the mean of their neighbours with --guide.\n\n"
+              "Sources: C. Tomasi, R. Manduchi, Bilateral filtering for gray and color images, "
+              "1998; G. Petschnigg and others, Digital photography with flash and no-flash image "
+              "pairs, 2004. OpenCV's bilateralFilter() calls --sigma sigmaSpace, --range "
+              "sigmaColor and --k d; with --border reflect101 its results of 8 bits differ by "
+              "one step at few samples, because it sums in another order. The weights of d come "
+              "from a table, which is exact for 8-bit images and has an error of at most 7e-6 "
+              "for others.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -26,8 +26,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, strength),
      .amount = true,
      .default_text = "4%",
-     .help = "Distance up to which patches are alike, about the standard deviation of "
-             "the noise"},
+     .help = "Strength h: about the standard deviation of the noise; a larger value removes more"},
     {.name = "patch",
      .letter = 'p',
      .type = GI_OPT_ODD,
@@ -111,24 +110,23 @@ const struct gi_filter gi_filter_nlmeans = {
     .examples = "gpuimg nlmeans in.png out.png\n"
                 "gpuimg nlmeans night.jpg clean.jpg --strength 10\n"
                 "gpuimg nlmeans scan.tif out.tif --strength 2% --patch 5 --search 15",
-    .manual = "Non-local means: each pixel p becomes a weighted mean of the pixels q in the "
-              "square of --search x --search pixels around it. The weight of q is exp(-d / "
-              "h^2), where h is --strength and d is the mean squared difference, over all "
-              "colours, between the patch of --patch x --patch pixels around q and the patch "
-              "around p. So noise is removed, and texture and edges, which repeat, stay.\n"
-              "\n"
-              "In float images pixels with NaN or infinity have no weight and are filled "
-              "from their neighbours. Alpha stays as it is, and colour is weighted by "
-              "alpha.\n"
-              "\n"
+    .manual = "Each pixel becomes a weighted mean of the pixels in the square of --search x "
+              "--search pixels around it. A pixel q has a high weight if the patch of --patch x "
+              "--patch pixels around q looks like the patch around p, the pixel that is "
+              "computed. So noise is removed, while texture and edges, which repeat, stay. The "
+              "weight is exp(-d / h^2), where h is --strength and d is the mean squared "
+              "difference of the two patches over all colours.\n\n"
+              "Alpha does not change, and colours are weighted by alpha. In float images pixels "
+              "with NaN or infinity have no weight, and become the weighted mean of their "
+              "neighbours.\n\n"
               "Source: A. Buades, B. Coll, J.-M. Morel, A non-local algorithm for image "
               "denoising, 2005. OpenCV's fastNlMeansDenoising() calls the options h, "
               "templateWindowSize and searchWindowSize, uses --border reflect101 and rounds "
-              "distances more. Colours are compared as they are, not in Lab; for that use "
-              "the chain color --to lab | nlmeans | color --from lab. Distances of 8 bits "
-              "are exact, others are in steps of a 16th of the strength. Weights are whole "
-              "numbers from a table of up to 4096 distances; sums of integers are exact and "
-              "rounded once.",
+              "distances more. Colours are compared in RGB; to compare them in Lab, use the "
+              "chain 'color --to lab | nlmeans | color --from lab'. In 8-bit images the "
+              "distances d are exact, in others they are rounded to sixteenths of the strength. "
+              "The weights are whole numbers from a table of up to 4096 distances. The sums of "
+              "integer images are exact and rounded once.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -17,12 +17,11 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, matrix),
      .example = "0.9 0.3 -2.5; -0.2 1.1 1.25",
      .metavar = "ROWS|FILE",
-     .help = "From the pixels of the input to those of the result: \"a b c; d e f\", or "
-             "a file that holds it"},
+     .help = "Matrix from the input to the result, \"a b c; d e f\", or a file that holds it"},
     {.name = "inverse",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
-     .help = "The matrix maps the result to the input"},
+     .help = "The matrix maps the result to the input instead"},
     GI_TRANSFORM_SIZE_OPTION(struct params, "the input"),
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
@@ -55,14 +54,15 @@ const struct gi_filter gi_filter_affine = {
     .examples = "gpuimg affine in.png out.png --matrix \"1 0.2 0; 0 1 0\"\n"
                 "gpuimg affine in.png half.png --matrix \"0.5 0 0; 0 0.5 0\" --size 640x480\n"
                 "gpuimg affine in.png out.png --matrix inverse.txt --inverse --border mirror",
-    .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d "
-              "x + e y + f), like OpenCV's warpAffine; with --inverse it maps the result to "
-              "the input, like scipy's affine_transform and Pillow's Image.transform. "
-              "Coordinates are in pixels from the centre of the top left one; those of "
-              "Pillow are from its corner. A third row 0 0 1 is allowed.\n"
-              "\n"
-              "The neighbours are interpolated and not averaged: to make an image much "
-              "smaller use gpuimg resize, or blur it first. Colour is weighted by alpha.",
+    .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d x + "
+              "e y + f), like OpenCV's warpAffine; with --inverse it maps the result to the "
+              "input, like scipy's affine_transform and Pillow's Image.transform. Coordinates "
+              "are in pixels from the centre of the top left one; those of Pillow are from its "
+              "corner. A third row 0 0 1 is allowed. The result has the size of the input unless "
+              "--size is given.\n\n"
+              "Each pixel of the result is interpolated from a few pixels of the input. An image "
+              "that is made much smaller therefore shows aliasing: blur it first, or use gpuimg "
+              "resize. Colours are weighted by alpha.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -20,21 +20,21 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, size),
      .example = "60%x80%+5%+10%",
      .one_of = true,
-     .help = "Width and height of the rectangle in pixels or as a percentage of the image "
-             "(a side left out is taken whole), and its offset inwards from the position of "
-             "--gravity; not needed with --trim"},
-    GI_GRAVITY_OPTION(struct params, "northwest", "Position of the rectangle"),
+     .help = "Width and height of the rectangle, in pixels or as a percentage of the image, and "
+             "its offset from the position of --gravity. A side that is left out is that of the "
+             "image. Not needed with --trim"},
+    GI_GRAVITY_OPTION(struct params, "northwest", "Where the rectangle is in the image"),
     {.name = "clip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, clip),
-     .help = "Take the part of the rectangle that is inside the image, instead of "
-             "refusing"},
+     .help = "If the rectangle extends past the image, take the part inside; without it that is "
+             "an error"},
     {.name = "trim",
      .letter = 't',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, trim),
-     .help = "First cut off the rows and columns at the ends that have the colour of "
-             "the upper left pixel; --size then applies to the rest"},
+     .help = "Cut off rows and columns at the sides that have the colour of the upper left "
+             "pixel. If --size is given too, it is applied to the rest"},
     {.name = "tolerance",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, tolerance),
@@ -42,7 +42,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "% of full scale",
-     .help = "Largest difference to that colour, for --trim"},
+     .help = "For --trim: largest difference from that colour"},
     {.name = NULL},
 };
 
@@ -196,16 +196,17 @@ const struct gi_filter gi_filter_crop = {
     .examples = "gpuimg crop photo.jpg part.png --size 400x300+120+80\n"
                 "gpuimg crop photo.jpg middle.png --size 50% --gravity center\n"
                 "gpuimg crop scan.png text.png --trim --tolerance 5",
-    .manual = "Samples stay as they are. --size 400x300+120+80 takes 400 x 300 pixels at an "
-              "offset of 120 pixels from the left and 80 from the top; 50%, 50%x and x300 are "
-              "sizes too, and offsets may be percentages. --gravity places the rectangle in "
-              "another corner, at a side or in the middle, and offsets then count inwards: "
-              "--size 100x50+10+10 --gravity southeast leaves 10 pixels on its right and below "
-              "it.\n\n"
-              "--trim takes the smallest rectangle outside of which no sample differs by more "
-              "than --tolerance from that of the upper left pixel. With alpha, colours are "
-              "multiplied by it first, so that all fully transparent pixels are one colour. An "
-              "image of one colour stays as it is.",
+    .manual = "--size 400x300+120+80 takes 400 x 300 pixels at an offset of 120 pixels from the "
+              "left and 80 from the top. Sizes such as 50%, 50%x and x300 are possible too, and "
+              "offsets may be percentages. With --gravity the rectangle is in another corner, at "
+              "a side or in the middle, and offsets count inwards from there: --size "
+              "100x50+10+10 --gravity southeast leaves out 10 pixels on the right and 10 at the "
+              "bottom of the image. Samples do not change.\n\n"
+              "--trim cuts off the border: it keeps the smallest rectangle that contains every "
+              "pixel with a sample that differs from the upper left pixel by more than "
+              "--tolerance. In an image with alpha, colours are multiplied by alpha before they "
+              "are compared, so that all fully transparent pixels are equal. An image of one "
+              "colour does not change.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -42,9 +42,9 @@ const struct gi_filter gi_filter_flip = {
     .examples = "gpuimg flip photo.jpg mirrored.jpg --h\n"
                 "gpuimg flip texture.png texture-gl.png --v\n"
                 "gpuimg flip photo.jpg upside-down.jpg --h --v",
-    .manual = "Samples change places and stay as they are: --h moves pixel x of a row to width - "
-              "1 - x, --v moves row y to height - 1 - y. Both together turn the image by 180 "
-              "degrees.",
+    .manual = "--h moves column x to width - 1 - x, and --v moves row y to height - 1 - y. Both "
+              "together turn the image by 180 degrees. Samples do not change. At least one of "
+              "the two is required.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

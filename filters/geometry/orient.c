@@ -34,8 +34,8 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, as),
      .default_text = "1",
      .choices = orientations,
-     .help = "The EXIF orientation of the pixels, if that of the file is missing or "
-             "wrong; they are turned upright"},
+     .help = "The EXIF orientation that the file should have; its pixels are turned upright "
+             "accordingly"},
     {.name = NULL},
 };
 
@@ -49,15 +49,15 @@ const struct gi_filter gi_filter_orient = {
     .name = "orient",
     .group = GI_GROUP_GEOMETRY,
     .summary = "Turn upright by the EXIF orientation, or write one",
-    .manual = "Every operation applies the EXIF orientation of a file when it reads it, and the "
-              "files that it writes are upright and say so. Without options gpuimg orient does "
-              "just that.\n\n"
-              "--orientation N is for files whose orientation is missing or wrong: their pixels, "
-              "after the orientation of the file itself is applied, are turned as that EXIF "
-              "orientation means.\n\n"
-              "--tag N writes that orientation in formats that hold EXIF: the pixels are stored "
-              "turned in the opposite direction, so that programs that apply the orientation "
-              "show the same picture.",
+    .manual = "A camera stores in EXIF how a picture must be turned to be upright. All commands "
+              "of gpuimg turn an image in this way when they read it, and write upright images. "
+              "So gpuimg orient without options writes an upright copy.\n\n"
+              "--orientation N is for files whose EXIF orientation is missing or wrong. The "
+              "image is turned as EXIF orientation N says, after the orientation in the file has "
+              "been applied.\n\n"
+              "--tag N stores orientation N in the output, if its format holds EXIF. The pixels "
+              "are stored turned in the opposite direction, so that programs that apply the "
+              "orientation show the same picture.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -25,14 +25,14 @@ static const struct gi_option options[] = {
      .example = "3,2,1,5",
      .one_of = true,
      .metavar = "N[,N...]",
-     .help = "Pixels to add: one number for all sides, two for the sides and for top "
-             "and bottom, or four for left, top, right and bottom"},
+     .help = "Number of pixels to add: one number for all sides; two for left and right, and for "
+             "top and bottom; or four for left, top, right, bottom"},
     {.name = "size",
      .letter = 's',
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, size),
      .help = "Width and height of the result, instead of --margins"},
-    GI_GRAVITY_OPTION(struct params, "center", "Place of the image in a result of --size"),
+    GI_GRAVITY_OPTION(struct params, "center", "With --size: where the image is in the result"),
     {.name = "border",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, border.mode),
@@ -166,14 +166,14 @@ const struct gi_filter gi_filter_pad = {
     .examples = "gpuimg pad photo.jpg framed.png --margins 20 --background white\n"
                 "gpuimg pad photo.jpg square.png --size 800x800 --border mirror\n"
                 "gpuimg pad tile.png wall.png --margins 0,0,1024,1024 --border wrap",
-    .manual = "Samples of the image stay as they are. The added pixels are a colour or, with "
-              "another --border mode, made from the image: its outermost pixels repeated, or "
-              "the image mirrored or tiled.\n"
-              "\n"
-              "--border-value red, #f00 or, with alpha, #ff000080 is the same colour in "
-              "images of any type; a gray image gets its luma. --border-value 255,0,0 gives "
-              "sample values: red in an 8-bit image. A fourth number is alpha; a single "
-              "number is used for all channels, alpha too, so that 0 is transparent.",
+    .manual = "By default the added pixels have the colour of --border-value. With another "
+              "--border mode they are made from the image: its outermost pixels are repeated, or "
+              "the image is mirrored or tiled. The samples of the image do not change.\n\n"
+              "A colour such as --border-value red, #f00 or, with alpha, #ff000080 looks the "
+              "same in images of all sample types; a gray image gets its luma. Numbers such as "
+              "--border-value 255,0,0 are sample values, here red in an 8-bit image. A fourth "
+              "number is alpha. A single number is used for all channels including alpha, so "
+              "that 0 is transparent in an image with alpha.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -21,12 +21,12 @@ static const struct gi_option options[] = {
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct params, matrix),
      .metavar = "ROWS|FILE",
-     .help = "From the pixels of the input to those of the result: \"a b c; d e f; g h "
-             "i\", or a file that holds it"},
+     .help = "Matrix from the input to the result, \"a b c; d e f; g h i\", or a file that holds "
+             "it"},
     {.name = "inverse",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
-     .help = "The matrix says where the result's pixels come from"},
+     .help = "The matrix maps the result to the input instead"},
     {.name = "from",
      .letter = 'f',
      .type = GI_OPT_REALS,
@@ -36,8 +36,7 @@ static const struct gi_option options[] = {
      .least = 2 * CORNERS,
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
-     .help = "Four points of the input; without it its corners from the top left "
-             "clockwise"},
+     .help = "Four points of the input; without it its four corners, clockwise from the top left"},
     {.name = "to",
      .letter = 't',
      .type = GI_OPT_REALS,
@@ -45,7 +44,8 @@ static const struct gi_option options[] = {
      .least = 2 * CORNERS,
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
-     .help = "Their places in the result; without it its corners"},
+     .help = "The places of these points in the result; without it the four corners of the "
+             "result, clockwise from the top left"},
     GI_TRANSFORM_SIZE_OPTION(struct params, "the input"),
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
@@ -153,17 +153,19 @@ const struct gi_filter gi_filter_perspective = {
         "1240x1754\n"
         "gpuimg perspective in.png out.png --to 40,0,600,20,639,479,0,460\n"
         "gpuimg perspective in.png out.png --matrix \"1 0.1 0; 0 1 0; 0.0005 0 1\"",
-    .manual = "A perspective transform (homography) maps the points of --from to those of --to, "
-              "and straight lines stay straight. The default of either option is the outer "
-              "corners of the input or of the result, half a pixel from the centres of its "
-              "corner pixels. Instead, --matrix maps (x, y) of the input to ((a x + b y + c) / "
-              "(g x + h y + i), (d x + e y + f) / (g x + h y + i)), like OpenCV's "
-              "warpPerspective; with --inverse it maps the result to the input. Coordinates are "
-              "in pixels from the centre of the top left one.\n\n"
-              "The neighbours are interpolated and not averaged: an image that is made much "
-              "smaller should be blurred first. Colour is weighted by alpha. Coordinates are "
-              "computed in double precision. Behind the horizon, where g x + h y + i changes its "
-              "sign, the formula is applied as it is, and shows the plane from below.",
+    .manual = "The four points of --from in the input are moved to the four points of --to in "
+              "the result, and straight lines stay straight. If one of the two options is left "
+              "out, its points are the outer corners of the image: from -0.5,-0.5 to width - "
+              "0.5, height - 0.5. Coordinates are in pixels from the centre of the top left "
+              "pixel. The result has the size of the input unless --size is given.\n\n"
+              "In place of points, --matrix \"a b c; d e f; g h i\" maps (x, y) of the input to "
+              "((a x + b y + c) / (g x + h y + i), (d x + e y + f) / (g x + h y + i)), like "
+              "OpenCV's warpPerspective. With --inverse it maps the result to the input.\n\n"
+              "Each pixel of the result is interpolated from a few pixels of the input. An image "
+              "that is made much smaller therefore shows aliasing: blur it first. Colours are "
+              "weighted by alpha. Coordinates are computed in double precision. Behind the "
+              "horizon, where g x + h y + i has the other sign, the formula is applied unchanged "
+              "and shows the plane from below.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

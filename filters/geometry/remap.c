@@ -15,17 +15,17 @@ static const struct gi_option options[] = {
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, map),
      .example = "map.npy",
-     .help = "Floats of two channels, X and Y: an array .npy of height x width x 2, or a "
-             "PFM, whose third channel is ignored; with --map-y, floats of one channel, X"},
+     .help = "The map, in float: a .npy array of height x width x 2, or a colour PFM, whose "
+             "third channel is ignored. With --map-y: a file of one channel that holds only X"},
     {.name = "map-y",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, map_y),
-     .help = "Floats of one channel, Y"},
+     .help = "File of one channel, in float, that holds Y"},
     {.name = "relative",
      .letter = 'r',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, relative),
-     .help = "The map holds displacements to the right and down"},
+     .help = "The map holds displacements to the right and down instead of positions"},
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -86,15 +86,15 @@ const struct gi_filter gi_filter_remap = {
     .name = "remap",
     .group = GI_GROUP_GEOMETRY,
     .summary = "Remap pixels with a coordinate map",
-    .manual = "Pixel (x, y) of the result is interpolated in the input at (X, Y), where X "
-              "and Y are the two samples of the map at (x, y), like OpenCV's remap. With "
-              "--relative it is interpolated at (x + X, y + Y), as for optical flow. "
-              "Coordinates are in pixels from the centre of the top left one. The result has "
-              "the size of the map. Coordinates that are NaN or very large are outside the "
-              "image.\n"
-              "\n"
-              "The neighbours are interpolated and not averaged where the map makes the "
-              "image smaller. Colour is weighted by alpha.",
+    .manual = "The map is an image of two channels, X and Y. Pixel (x, y) of the result is "
+              "interpolated in the input at the position (X, Y) that the map holds at (x, y), "
+              "like OpenCV's remap. With --relative the map holds displacements, as optical flow "
+              "does, and the position is (x + X, y + Y). Coordinates are in pixels from the "
+              "centre of the top left pixel. The result has the size of the map. Coordinates "
+              "that are NaN or very large are outside the image.\n\n"
+              "Each pixel of the result is interpolated from a few pixels of the input, which "
+              "causes aliasing where the map makes the image much smaller. Colours are weighted "
+              "by alpha.",
     .examples = "gpuimg remap in.png out.png --map map.npy\n"
                 "gpuimg remap left.png rectified.png --map x.pfm --map-y y.pfm --border border\n"
                 "gpuimg remap frame2.png frame1.png --map flow.npy --relative --border clamp",

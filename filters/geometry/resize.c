@@ -15,14 +15,14 @@ struct params {
 
 static const struct gi_choice filters[] = {
     [GI_RESAMPLE_NEAREST] = {"nearest", NULL, "the nearest pixel"},
-    [GI_RESAMPLE_BOX] = {"box", NULL, "the mean of the source pixels in the area of a pixel"},
+    [GI_RESAMPLE_BOX] = {"box", NULL, "the mean of the source pixels that a result pixel covers"},
     [GI_RESAMPLE_TRIANGLE] = {"triangle", NULL, "linear interpolation, radius 1"},
-    [GI_RESAMPLE_HAMMING] = {"hamming", NULL, "a sinc with Hamming's window, radius 1"},
-    [GI_RESAMPLE_HERMITE] = {"hermite", NULL, "a smooth step, radius 1"},
+    [GI_RESAMPLE_HAMMING] = {"hamming", NULL, "a sinc with a Hamming window, radius 1"},
+    [GI_RESAMPLE_HERMITE] = {"hermite", NULL, "the cubic of Hermite (smooth step), radius 1"},
     [GI_RESAMPLE_MITCHELL] = {"mitchell", NULL, "the cubic of Mitchell and Netravali, radius 2"},
     [GI_RESAMPLE_CATROM] = {"catrom", NULL, "the cubic of Catmull and Rom, radius 2"},
-    [GI_RESAMPLE_LANCZOS2] = {"lanczos2", NULL, "a windowed sinc, radius 2"},
-    [GI_RESAMPLE_LANCZOS3] = {"lanczos3", NULL, "a windowed sinc, radius 3"},
+    [GI_RESAMPLE_LANCZOS2] = {"lanczos2", NULL, "a sinc with a Lanczos window, radius 2"},
+    [GI_RESAMPLE_LANCZOS3] = {"lanczos3", NULL, "a sinc with a Lanczos window, radius 3"},
     {"point", "nearest", NULL},
     {"area", "box", NULL},
     {"bilinear", "triangle", NULL},
@@ -34,7 +34,7 @@ static const struct gi_choice filters[] = {
 };
 
 static const struct gi_choice likes[] = {
-    [LIKE_ITSELF] = {"itself", NULL, "weights in floating point, rounded once"},
+    [LIKE_ITSELF] = {"itself", NULL, "that of gpuimg: weights in floating point, rounded once"},
     [LIKE_PILLOW_13] = {"pillow-13", NULL, "the bytes of Image.resize in Pillow 13.0, for 8 bits"},
     [LIKE_PILLOW_12] = {"pillow-12", NULL, "the bytes of Pillow 12.2 and 12.3"},
     [LIKE_PILLOW_11] = {"pillow-11", NULL, "the bytes of Pillow 12.1 and earlier"},
@@ -51,31 +51,31 @@ static const struct gi_option options[] = {
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, size),
      .example = "75%x60%",
-     .help = "Width and height, or one of them, in pixels or as a percentage of the "
-             "image"},
+     .help = "Width and height of the result, or one of them, in pixels or as a percentage of "
+             "the image"},
     {.name = "fit",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fit),
-     .help = "Keep the aspect ratio and stay within the size; the default, without any of the next "
-             "three options"},
+     .help = "Keep the aspect ratio and stay within --size; this is the default"},
     {.name = "fill",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fill),
-     .help = "Keep the aspect ratio and fill the size; cut off the rest"},
+     .help = "Keep the aspect ratio, cover all of --size and cut off the rest"},
     {.name = "pad",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, pad),
-     .help = "Keep the aspect ratio, and pad to the size with --border-value"},
+     .help = "Keep the aspect ratio, stay within --size and fill it up with --border-value"},
     {.name = "stretch",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, stretch),
-     .help = "Change the aspect ratio: exactly this width and height"},
+     .help = "Change the aspect ratio, so that the result has exactly --size"},
     {.name = "no-enlarge",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, no_enlarge),
-     .help = "Only make images smaller"},
+     .help = "Do not make a small image larger"},
     GI_GRAVITY_OPTION(struct params, "center",
-                      "The part that --fill keeps, and the position of the image with --pad"),
+                      "With --fill the part of the image that is kept, with --pad the position "
+                      "of the image"),
     GI_ADDED_VALUE_OPTION(struct params, border, "Pixels that --pad adds"),
     {.name = "filter",
      .letter = 'f',
@@ -89,12 +89,12 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, like),
      .default_text = "itself",
      .choices = likes,
-     .help = "The program whose arithmetic is used"},
+     .help = "Which program's arithmetic is used"},
     {.name = "fast",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fast),
-     .help = "Decode a JPEG at a reduced size, at least twice the result: nearly the "
-             "same image"},
+     .help = "Save time: decode a JPEG at a reduced size, at least twice that of the result; "
+             "gives nearly the same image"},
     {.name = NULL},
 };
 
@@ -370,36 +370,33 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg resize photo.jpg small.jpg --size 800x600\n"
         "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"
         "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow",
-    .manual = "The result stays within --size and keeps the aspect ratio: it is scaled by "
-              "the smaller ratio, and the other side is rounded to whole pixels. --fill "
-              "scales by the larger ratio and resamples only the visible part of the image, "
-              "to fractions of a pixel; --pad stays within the size and pads; --stretch "
-              "takes both sides as they are. A side left open follows from the aspect ratio; "
-              "under --stretch it stays.\n"
-              "\n"
-              "Each pixel of the result is a weighted mean of source pixels. The middle of "
-              "result pixel i is at (i + 0.5) n / m in the source when n pixels become m. "
-              "Along either side the weights are those of --filter at the middles of the "
-              "source pixels, divided by their sum; if the result is smaller, the filter is "
-              "widened by the ratio (antialiasing). Pixels outside the image have no weight. "
-              "A side that keeps its length stays as it is.\n"
-              "\n"
-              "Colour is weighted by alpha, so that transparent pixels do not bleed; "
-              "--filter nearest takes pixels as they are.\n"
-              "\n"
-              "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, if "
-              "that leaves at least twice the result; the filter does the rest. The size is "
-              "the same, the samples differ a little. It works for the first step of a chain "
-              "and not with --linear.\n"
-              "\n"
-              "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize "
-              "with its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: "
-              "weights of 22 bits, 8 bits between the two passes, colour premultiplied to 8 "
-              "bits. The versions differ in when the vertical pass is the first one. With "
-              "pillow-13 (13.0; also called pillow) it is first if the height is reduced by "
-              "more than twice as many pixels as the width. With pillow-12 (12.2 and 12.3) "
-              "it is first if the height is reduced and the image is over 100 times as high "
-              "as wide. With pillow-11 (12.1 and earlier) it never is.",
+    .manual = "By default the image is scaled to the largest size within --size that keeps the "
+              "aspect ratio; one side then is that of --size, and the other is rounded to whole "
+              "pixels. --fill covers the whole size and cuts off the part that does not fit. "
+              "--pad fits the image into the size and adds pixels. --stretch changes the aspect "
+              "ratio. If only one side is given, as in 800x, the other follows from the aspect "
+              "ratio; with --stretch the other side does not change.\n\n"
+              "The image is smoothed as far as needed when it is made smaller (antialiasing). In "
+              "an image with alpha, colours are weighted by alpha, so that the colours of "
+              "transparent pixels do not spread; --filter nearest only copies pixels.\n\n"
+              "Each pixel of the result is a weighted mean of source pixels. If a side of n "
+              "pixels becomes m pixels long, the centre of result pixel i is at (i + 0.5) n / m "
+              "in the source. The weights are the values of --filter at the distances from there "
+              "to the centres of the source pixels, divided by their sum; if m < n, the filter "
+              "is n / m times as wide. Pixels outside the image have no weight. Along a side "
+              "whose length does not change, nothing is filtered.\n\n"
+              "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, as long "
+              "as the decoded image has at least twice the size of the result; the filter does "
+              "the rest. The samples differ slightly from those without --fast, the size does "
+              "not. --fast works in the first step of a chain, and not with --linear.\n\n"
+              "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize with "
+              "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: it has weights "
+              "of 22 bits, 8 bits between the two passes, and colours multiplied by alpha in 8 "
+              "bits. The versions differ in the order of the passes. pillow-13 (13.0; also "
+              "called pillow) filters vertically first if the height is reduced by more than "
+              "twice as many pixels as the width. pillow-12 (12.2 and 12.3) does so if the "
+              "height is reduced and the image is over 100 times as high as wide. pillow-11 "
+              "(12.1 and earlier) never does.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

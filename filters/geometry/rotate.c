@@ -22,7 +22,8 @@ static const struct gi_option options[] = {
      .min = -100000,
      .max = 100000,
      .unit = "degrees",
-     .help = "Counterclockwise; negative angles are clockwise"},
+     .help = "Angle by which the image is rotated counterclockwise; a negative one rotates "
+             "clockwise"},
     {.name = "expand",
      .letter = 'e',
      .type = GI_OPT_FLAG,
@@ -34,8 +35,8 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help = "The fixed point, in pixels from the centre of the top left one; without "
-             "it the middle of the image"},
+     .help = "Point that the image is rotated around, in pixels from the centre of the top left "
+             "pixel; without it the middle of the image"},
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -117,18 +118,16 @@ const struct gi_filter gi_filter_rotate = {
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
                 "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic",
     .manual = "The image is rotated counterclockwise around its middle, or around --center. "
-              "Multiples of 90 degrees move pixels without changing them; without --center "
-              "the result then has the shape of the rotated image. At other angles the "
-              "result has the size of the input. With --expand it is large enough for the "
-              "whole rotated image, which is in its middle, whatever --center is.\n"
-              "\n"
-              "Pixels from outside the image follow --border, by default the value of "
-              "--border-value, which is 0: black, or transparent in an image with alpha. "
-              "Colour is weighted by alpha.\n"
-              "\n"
-              "The place in the input at which a pixel of the result is interpolated is "
-              "computed in fixed point, with 40 bits of fraction. Pillow, OpenCV and scipy "
-              "rotate in the same direction.",
+              "Multiples of 90 degrees without --center only move pixels, and swap width and "
+              "height as needed. In all other cases pixels are interpolated where necessary, and "
+              "the result has the size of the input, so that corners are cut off. --expand makes "
+              "the result large enough for the whole rotated image and puts the image in its "
+              "middle, so that --center does not matter.\n\n"
+              "Places in the result that the image does not cover get the value of "
+              "--border-value, by default 0: black, or transparent in an image with alpha. Other "
+              "--border modes fill them from the image. Colours are weighted by alpha.\n\n"
+              "Positions in the input are computed in fixed point, with 40 bits of fraction. "
+              "Pillow, OpenCV and scipy rotate in the same direction.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -18,7 +18,7 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help = "Pixels to the right and down; negative ones to the left and up"},
+     .help = "Offset in pixels to the right and down; negative numbers move to the left and up"},
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -48,9 +48,10 @@ const struct gi_filter gi_filter_shift = {
     .examples = "gpuimg shift in.png out.png --offset 10,-4\n"
                 "gpuimg shift texture.png middle.png --offset 256,256 --border wrap\n"
                 "gpuimg shift frame.tif aligned.tif --offset 0.37,-1.62 --interpolation bicubic",
-    .manual = "Translates the image within its frame. By whole pixels samples stay as they are, "
-              "and --border wrap inserts on one side the pixels that leave on the other. By "
-              "fractions of a pixel samples are interpolated, with colour weighted by alpha.",
+    .manual = "The image moves, and its size stays the same. Pixels that leave on one side are "
+              "lost; with --border wrap they come in on the other side. Offsets of whole pixels "
+              "do not change samples. For fractions of a pixel samples are interpolated, and "
+              "colours are weighted by alpha.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -8,8 +8,8 @@
 /* In the order of enum gi_interpolation. */
 const struct gi_choice gi_interpolation_choices[] = {
     {"nearest", NULL, "the nearest pixel"},
-    {"bilinear", NULL, "linear between the 4 pixels around"},
-    {"bicubic", NULL, "Keys' cubic of the 16 pixels around"},
+    {"bilinear", NULL, "linear, between the 2 x 2 nearest pixels"},
+    {"bicubic", NULL, "cubic (Keys), from the 4 x 4 nearest pixels"},
     {"linear", "bilinear", NULL},
     {"cubic", "bicubic", NULL},
     {NULL, NULL, NULL},

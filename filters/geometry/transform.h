@@ -25,7 +25,7 @@ extern const struct gi_choice gi_interpolation_choices[];
      .offset = offsetof(params, transform.interpolation),                                          \
      .default_text = "bilinear",                                                                   \
      .choices = gi_interpolation_choices,                                                          \
-     .help = "How a pixel is interpolated from its neighbours in the input"},                      \
+     .help = "How a pixel of the result is interpolated from the pixels of the input"},            \
         {.name = "cubic",                                                                          \
          .type = GI_OPT_REAL,                                                                      \
          .offset = offsetof(params, transform.cubic),                                              \
@@ -33,7 +33,7 @@ extern const struct gi_choice gi_interpolation_choices[];
          .min = -1,                                                                                \
          .max = 0,                                                                                 \
          .metavar = "A",                                                                           \
-         .help = "Parameter a of Keys' bicubic interpolation; OpenCV uses -0.75"},                 \
+         .help = "Parameter a of bicubic interpolation (Keys' kernel); OpenCV uses -0.75"},        \
         {.name = "border",                                                                         \
          .type = GI_OPT_CHOICE,                                                                    \
          .offset = offsetof(params, transform.border.mode),                                        \
@@ -48,9 +48,8 @@ extern const struct gi_choice gi_interpolation_choices[];
 #define GI_TRANSFORM_SIZE_OPTION(params, whole)                                                    \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
-        .help =                                                                                    \
-            "Size of the result, in pixels or as a percentage of " whole "; a side left out is "   \
-            "that of " whole                                                                       \
+        .help = "Size of the result, in pixels or as a percentage of the size of " whole           \
+                "; a side that is left out is that of " whole                                      \
     }
 
 /* Sets plan->tables to a struct gi_remap, complete except for its map, followed by `more` bytes,

@@ -10,7 +10,7 @@ static const struct gi_option options[] = {
     {.name = "anti",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, anti),
-     .help = "Mirror at the other diagonal, from the lower left to the upper right"},
+     .help = "Mirror at the diagonal from the lower left to the upper right"},
     {.name = NULL},
 };
 
@@ -28,9 +28,9 @@ const struct gi_filter gi_filter_transpose = {
     .examples = "gpuimg transpose in.png out.png\n"
                 "gpuimg transpose in.png out.png --anti\n"
                 "gpuimg transpose columns.npy rows.npy",
-    .manual = "The pixel of row y and column x goes to row x and column y: the image is mirrored "
-              "at the diagonal from its upper left. With --anti it is mirrored at the other "
-              "diagonal.",
+    .manual = "The pixel in row y and column x moves to row x and column y: the image is "
+              "mirrored at the diagonal through its upper left corner. With --anti it is "
+              "mirrored at the other diagonal. Samples do not change.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

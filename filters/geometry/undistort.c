@@ -70,16 +70,18 @@ const struct gi_filter gi_filter_undistort = {
     .examples = "gpuimg undistort frame.png straight.png --camera camera.yml\n"
                 "gpuimg undistort frame.jpg straight.jpg --camera camera.json -i bicubic\n"
                 "gpuimg undistort frame.png out.png --camera camera.yml --border clamp",
-    .manual = "--camera is a file of OpenCV's FileStorage, JSON or YAML, with camera_matrix (or "
-              "cameraMatrix, mtx, K) and distortion_coefficients (or dist_coeffs, distCoeffs, "
-              "dist, D): k1 k2 p1 p2, with k3, with k4 k5 k6. It has at most 64 kB, 32 levels of "
-              "lists and mappings, and no aliases. The result is the image of the same camera "
-              "without distortion, like that of OpenCV's undistort. Colour is weighted by alpha.\n"
-              "\n"
-              "With x and y in focal lengths from the principal point and r2 = x^2 + y^2, a pixel "
-              "of the result is interpolated in the input at x k + 2 p1 x y + p2 (r2 + 2 x^2) and "
-              "y k + p1 (r2 + 2 y^2) + 2 p2 x y, k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 "
-              "+ k5 r2^2 + k6 r2^3).",
+    .manual = "The result is the image that the same camera would give without distortion, like "
+              "that of OpenCV's undistort. --camera is a file of OpenCV's FileStorage, JSON or "
+              "YAML. It holds the 3 x 3 camera matrix under the name camera_matrix, "
+              "cameraMatrix, mtx or K, and 4, 5 or 8 coefficients k1 k2 p1 p2 k3 k4 k5 k6 under "
+              "the name distortion_coefficients, dist_coeffs, distCoeffs, dist or D. The file "
+              "may have at most 64 kB and 32 levels of lists and mappings, and no YAML "
+              "aliases.\n\n"
+              "Colours are weighted by alpha. With x and y in focal lengths from the principal "
+              "point and r2 = x^2 + y^2, a pixel of the result is interpolated in the input at\n"
+              "x' = x k + 2 p1 x y + p2 (r2 + 2 x^2),\n"
+              "y' = y k + p1 (r2 + 2 y^2) + 2 p2 x y,\n"
+              "where k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3).",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -20,8 +20,8 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help = "Centre of the circles, in pixels from the centre of the top left pixel; "
-             "without it the middle of the image"},
+     .help = "Centre of the circles, in pixels from the centre of the top left pixel; without it "
+             "the middle of the image (with --inverse, of the result)"},
     {.name = "radius",
      .letter = 'r',
      .type = GI_OPT_REAL,
@@ -29,12 +29,12 @@ static const struct gi_option options[] = {
      .min = 1.5,
      .max = 100000,
      .unit = "px",
-     .help = "Radius at the right side of the polar image; without it the distance of "
-             "the farthest corner, or with --inverse its width"},
+     .help = "Radius R at the right side of the polar image; without it the distance from "
+             "--center to the farthest corner, with --inverse the width of the polar image"},
     {.name = "log",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, log),
-     .help = "Use the logarithm of the radius (log-polar)"},
+     .help = "Log-polar: columns are the logarithm of the radius"},
     {.name = "inverse",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
@@ -118,18 +118,18 @@ const struct gi_filter gi_filter_warp_polar = {
                 "gpuimg warp-polar unrolled.png dial.png --inverse --radius 200 --size 640x480 "
                 "--center 320,240\n"
                 "gpuimg warp-polar in.png log.png --log --size 256x360",
-    .manual = "Unrolls circles around --center into columns: pixel (x, y) of the result is "
-              "interpolated at radius x R / width and angle 2 pi y / height of the input, "
-              "with --log at radius R^(x / width) - 1, where R is --radius. Angles begin on "
-              "the right and go downwards, as in OpenCV's warpPolar. By default the result "
-              "is R wide and pi R high; in this size R counts only up to the distance of the "
-              "farthest corner.\n"
-              "\n"
-              "--inverse transforms a polar image back, by default to 2 R x 2 R pixels, "
-              "where R counts only up to the width of the polar image. The last row of the "
-              "polar image is followed by its first. Colour is weighted by alpha. Logarithm, "
-              "root and angle are computed in double precision by formulas that give the "
-              "same on every machine.",
+    .manual = "Circles around --center become columns of the result, and rays from --center "
+              "become rows. With R for --radius, pixel (x, y) of the result is interpolated in "
+              "the input at radius x R / width and angle 2 pi y / height. With --log the radius "
+              "is R^(x / width) - 1 instead. Angles begin on the right and go downwards, as in "
+              "OpenCV's warpPolar. By default the result is R pixels wide and pi R high; for "
+              "this size, an R beyond the farthest corner of the image counts as the distance to "
+              "that corner.\n\n"
+              "--inverse transforms a polar image back. By default the result has 2 R x 2 R "
+              "pixels; for this size, an R above the width of the polar image counts as that "
+              "width. The last row of the polar image is followed by its first.\n\n"
+              "Colours are weighted by alpha. Logarithm, root and angle are computed in double "
+              "precision, by formulas that give the same result on every machine.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -23,16 +23,17 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_ROLLING_BALL_MAX,
      .unit = "px",
-     .help = "Radius of the ball: more than half of the width of the objects"},
+     .help = "Radius of the ball; choose more than half of the width of the objects"},
     {.name = "height",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, height),
      .amount = true,
-     .help = "Height of the ball above its middle; without it --radius / 255 of full scale"},
+     .help = "Height of the ball in sample values, from its middle to its top; without it "
+             "--radius / 255 of full scale"},
     {.name = "keep",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, keep),
-     .help = "Output the background itself"},
+     .help = "Write the background instead of subtracting it"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -92,23 +93,24 @@ const struct gi_filter gi_filter_background = {
     .examples = "gpuimg background gel.png flat.png --radius 30\n"
                 "gpuimg background cells.tif light.tif --radius 80 --keep\n"
                 "gpuimg background plate.png even.png --radius 100 --height 20%",
-    .manual = "A ball rolls below the image, whose samples are taken as heights. Its highest "
-              "position at each pixel is the background, which is subtracted, so that bright "
-              "objects narrower than the ball remain on black. The background is\n"
-              "b(y, x) = min of in(y + j, x + i) + h (1 - sqrt(1 - (i^2 + j^2) / r^2)), i^2 "
-              "+ j^2 <= r^2,\n"
-              "in float32: an erosion by a ball. The time grows with the square of the "
-              "radius.\n"
-              "\n"
-              "For dark objects on a bright background use the chain 'invert | background | "
-              "invert'. --border clamp considers only pixels inside the image. Channels are "
-              "processed separately, alpha stays as it is, and NaN never is the background.\n"
-              "\n"
-              "The algorithm is that of S. R. Sternberg (Biomedical image processing, "
-              "Computer 16(1), 1983). The results are those of scikit-image's "
-              "rolling_ball(), with two differences. It truncates 8-bit results, which are "
-              "rounded here. In other types its ball is as high as its radius in sample "
-              "values: give --height the number of --radius.",
+    .manual = "The samples are taken as the heights of a surface, and a ball of --radius rolls "
+              "below this surface. The background at a pixel is the highest position that the "
+              "top of the ball reaches there. It is subtracted from the image, so that bright "
+              "objects that are narrower than the ball remain on black. For dark objects on a "
+              "bright background use the chain 'invert | background | invert' (see gpuimg help "
+              "run).\n\n"
+              "Each channel is processed separately, and alpha does not change. NaN samples are "
+              "ignored when the background is computed. With --border clamp only pixels inside "
+              "the image count. The time grows with the square of the radius.\n\n"
+              "With the radius r and the height h of the ball, the background is\n"
+              "b(y, x) = min of in(y + j, x + i) + h (1 - sqrt(1 - (i^2 + j^2) / r^2))\n"
+              "over all i and j with i^2 + j^2 <= r^2, in float32. This is an erosion by a "
+              "ball.\n\n"
+              "The algorithm is that of S. R. Sternberg (Biomedical image processing, Computer "
+              "16(1), 1983). The results are those of scikit-image's rolling_ball(), with two "
+              "differences. It truncates 8-bit results, which are rounded here. In other types "
+              "its ball is as high as its radius in sample values: give --height the number of "
+              "--radius.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

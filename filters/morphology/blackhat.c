@@ -17,12 +17,12 @@ const struct gi_filter gi_filter_blackhat = {
     .examples = "gpuimg blackhat in.png out.png --k 15\n"
                 "gpuimg blackhat text.png ink.png --k 31\n"
                 "gpuimg blackhat scan.png out.png --size 51x51 --border mirror",
-    .manual = "blackhat = close(in) - in, also called bottom-hat: dark spots that are smaller "
-              "than the structuring element, without the background.\n\n"
-              "The structuring element, NaN and borders are those of erode and dilate; see "
-              "gpuimg help erode. " GI_FLAT_DIFFERENCE_ALPHA
-              " In 8 and 16 bits a negative result, which --border border can cause, is 0; "
-              "floats keep the sign.\n\n"
+    .manual = "The black top-hat (bottom-hat) is close(in) - in: dark spots that are smaller "
+              "than the structuring element become bright, and the background is removed.\n\n"
+              "gpuimg help erode describes the structuring element and the treatment of "
+              "NaN. " GI_FLAT_DIFFERENCE_ALPHA
+              " With --border border a difference can be negative; 8- and 16-bit images then get "
+              "0, and float images keep the sign.\n\n"
               "The results are those of scipy's black_tophat() and OpenCV's MORPH_BLACKHAT (F. "
               "Meyer, Iterative image transformations for an automatic screening of cervical "
               "smears, 1979). " GI_FLAT_PEERS,

@@ -18,14 +18,14 @@ const struct gi_filter gi_filter_close = {
                 "gpuimg close mask.png whole.png --k 7\n"
                 "gpuimg close scan.png paper.png --k 51",
     .manual =
-        "close = erode(dilate(in)): dark spots in which the structuring element does not fit are "
-        "filled, and everything else keeps its shape.\n"
-        "\n"
-        "The structuring element, alpha, NaN and borders are those of erode and dilate; see gpuimg "
-        "help erode. Each step applies --border to the image that it receives, as in scipy.\n"
-        "\n"
-        "The results are those of scipy's grey_closing() and OpenCV's MORPH_CLOSE (J. Serra, Image "
-        "Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
+        "A closing is a dilation, followed by an erosion with the same structuring element. Dark "
+        "spots that are too small for the structuring element are filled, and larger ones nearly "
+        "keep their shape.\n\n"
+        "gpuimg help erode describes the structuring element and the treatment of alpha and NaN. "
+        "The dilation applies --border to the input, and the erosion applies --border to the "
+        "image that it receives, as in scipy.\n\n"
+        "The results are those of scipy's grey_closing() and OpenCV's MORPH_CLOSE (J. Serra, "
+        "Image Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_footprint_check,

@@ -17,17 +17,16 @@ const struct gi_filter gi_filter_dilate = {
                 "gpuimg dilate mask.png larger.png --k 15\n"
                 "gpuimg dilate sprite.png out.png --size 5x3 --alpha",
     .manual = "Each sample becomes the maximum of the samples under the structuring element, "
-              "channel by channel:\n"
-              "out(y, x) = max of in(y - j, x - i), for i from -(w / 2) to (w - 1) / 2 and j "
-              "from -(h / 2) to (h - 1) / 2 in integer division, where w and h are the sides "
-              "of the structuring element. So the structuring element of erode is turned by "
-              "180 degrees. The time does not depend on the size of a rectangle.\n"
-              "\n" GI_FOOTPRINT_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
-              ", so that a cut-out grows.\n\n"
-              "The results are those of scipy's grey_dilation(). " GI_FLAT_PEERS
-              " OpenCV by default counts only pixels inside the image; --border clamp gives "
-              "the same, except with --mask. In float images the result is NaN if the "
-              "structuring element covers a NaN, and -0 is less than 0.",
+              "channel by channel. Bright areas grow and dark areas shrink. The time does not "
+              "depend on the size of a rectangle.\n\n" GI_FOOTPRINT_SHAPE_MANUAL
+              "\n\n" GI_OPACITY_ALPHA_MANUAL ", so that a cut-out grows.\n\n"
+              "In float images the result is NaN if the structuring element covers a NaN, and -0 "
+              "is less than 0.\n\n"
+              "A rectangle of w x h pixels covers the columns x - (w - 1) / 2 to x + w / 2 and "
+              "the rows y - (h - 1) / 2 to y + h / 2, in integer division. The results are those "
+              "of scipy's grey_dilation(). " GI_FLAT_PEERS
+              " OpenCV by default counts only pixels inside the image; --border clamp gives the "
+              "same, except with --mask.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_footprint_check,

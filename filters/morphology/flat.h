@@ -21,9 +21,8 @@ extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
 /* For the manuals of operations that dilate. */
 #define GI_FLAT_PEERS                                                                              \
-    "If a side is even, or a --mask is not symmetric under a half turn, the dilation "             \
-    "follows scipy: its structuring element is turned by 180 degrees. OpenCV does not "            \
-    "turn it."
+    "In the dilation the structuring element is turned by 180 degrees, as in scipy; OpenCV does "  \
+    "not turn it. This matters only if a side is even or a --mask changes when it is turned."
 
 /* The tables of a plan, for both halves: eroding by `erode` and dilating the result by `dilate` is
  * the opening. */
@@ -33,8 +32,7 @@ struct gi_flat {
 };
 
 /* For the manuals of operations that subtract. */
-#define GI_FLAT_DIFFERENCE_ALPHA                                                                   \
-    "Alpha stays as it is; fully transparent pixels are ignored, as in erode."
+#define GI_FLAT_DIFFERENCE_ALPHA "Alpha does not change, and fully transparent pixels are ignored."
 
 /* The filters' `plan`, for one of the halves and for both in turn: plan->tables becomes a struct
  * gi_flat. Their `measure` is gi_opacity_measure(). Errors: GI_E_MEMORY; GI_E_USAGE for a

@@ -18,12 +18,12 @@ const struct gi_filter gi_filter_gradient = {
     .examples = "gpuimg gradient in.png out.png\n"
                 "gpuimg gradient in.png out.png --k 5 --gray\n"
                 "gpuimg gradient mask.png outline.png --size 3x3",
-    .manual = "gradient = dilate(in) - erode(in): the range of the samples under the structuring "
-              "element, which is large at edges.\n\n"
-              "The structuring element, NaN and borders are those of erode and dilate; see "
-              "gpuimg help erode. " GI_FLAT_DIFFERENCE_ALPHA
-              " In 8 and 16 bits a negative result, which --border border can cause, is 0; "
-              "floats keep the sign.\n\n"
+    .manual = "The morphological gradient is dilate(in) - erode(in): the maximum minus the "
+              "minimum of the samples under the structuring element, which is large at edges.\n\n"
+              "gpuimg help erode describes the structuring element and the treatment of "
+              "NaN. " GI_FLAT_DIFFERENCE_ALPHA
+              " With --border border a difference can be negative; 8- and 16-bit images then get "
+              "0, and float images keep the sign.\n\n"
               "The results are those of scipy's morphological_gradient() and OpenCV's "
               "MORPH_GRADIENT (J. Rivest, P. Soille, S. Beucher, Morphological gradients, "
               "1993). " GI_FLAT_PEERS,

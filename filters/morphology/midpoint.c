@@ -27,13 +27,13 @@ const struct gi_filter gi_filter_midpoint = {
     .examples = "gpuimg midpoint in.png out.png\n"
                 "gpuimg midpoint scan.png level.png --k 15\n"
                 "gpuimg midpoint frame.tif out.tif --size 9x3 --border mirror",
-    .manual = "Each sample becomes half the sum of the minimum and the maximum under the "
-              "structuring element, channel by channel. This is the best estimate under uniform "
-              "noise.\n\n"
-              "The structuring element, NaN, borders and alpha are those of erode and dilate; "
-              "see gpuimg help erode.\n\n"
-              "The result is rounded once, half to even (R. C. Gonzalez, R. E. Woods, Digital "
-              "Image Processing, 5.3).",
+    .manual = "Each sample becomes (minimum + maximum) / 2 of the samples under the structuring "
+              "element, channel by channel. This is the best estimate if the noise is uniformly "
+              "distributed.\n\n"
+              "gpuimg help erode describes the structuring element and the treatment of alpha "
+              "and NaN.\n\n"
+              "The result is rounded once; a tie is rounded to the even number. Source: R. C. "
+              "Gonzalez, R. E. Woods, Digital Image Processing, section 5.3.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_footprint_check,

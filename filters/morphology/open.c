@@ -18,14 +18,14 @@ const struct gi_filter gi_filter_open = {
                 "gpuimg open mask.png clean.png --k 7\n"
                 "gpuimg open scan.png out.png --size 25x1",
     .manual =
-        "open = dilate(erode(in)): bright spots in which the structuring element does not fit are "
-        "removed, and everything else keeps its shape.\n"
-        "\n"
-        "The structuring element, alpha, NaN and borders are those of erode and dilate; see gpuimg "
-        "help erode. Each step applies --border to the image that it receives, as in scipy.\n"
-        "\n"
-        "The results are those of scipy's grey_opening() and OpenCV's MORPH_OPEN (J. Serra, Image "
-        "Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
+        "An opening is an erosion, followed by a dilation with the same structuring element. "
+        "Bright spots that are too small for the structuring element are removed, and larger "
+        "ones nearly keep their shape.\n\n"
+        "gpuimg help erode describes the structuring element and the treatment of alpha and NaN. "
+        "The erosion applies --border to the input, and the dilation applies --border to the "
+        "image that it receives, as in scipy.\n\n"
+        "The results are those of scipy's grey_opening() and OpenCV's MORPH_OPEN (J. Serra, "
+        "Image Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_footprint_check,

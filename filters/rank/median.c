@@ -11,7 +11,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct gi_rank_params, threshold),
      .amount = true,
-     .help = "Change only samples that differ from the median by more than this"},
+     .help = "Change only samples that differ from the median by more than this; without it all "
+             "samples become their median"},
     GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };
@@ -52,31 +53,28 @@ const struct gi_filter gi_filter_median = {
     .examples = "gpuimg median in.png out.png\n"
                 "gpuimg median scan.png clean.png --k 5 --threshold 10%\n"
                 "gpuimg median frame.tif background.tif --k 31 --shape disk --border mirror",
-    .manual = "Each sample becomes the median of the samples in a neighbourhood around it, "
-              "channel by channel: specks smaller than half of the neighbourhood are "
-              "removed, and edges stay. If the number of samples is even, the median is the "
-              "later one of the two in the middle, as in scipy, so that it always is one of "
-              "the samples.\n"
-              "\n"
-              "With --threshold only specks change: a sample becomes the median if the two "
-              "differ by more than the threshold. Otherwise it stays as it is, also if it is "
-              "NaN.\n"
-              "\n" GI_FOOTPRINT_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL ".\n"
-              "\n"
-              "The results are those of scipy's median_filter() and, with --border clamp, of "
-              "OpenCV's medianBlur(). In float images NaN is above all numbers, so that the "
-              "result is NaN if more than half of the samples are; -0 is less than 0.\n"
-              "\n"
-              "Squares of 3 and 5 pixels are sorted in part by comparing pairs of vectors "
-              "(A. Adams, Fast median filters using separable sorting networks, 2021). "
-              "Larger squares use sliding histograms. In 8 bits, up to k = 255, there is a "
-              "histogram per column, and the time does not depend on k (S. Perreault and P. "
-              "Hebert, Median filtering in constant time, 2007). In all other cases there is "
-              "one histogram of the square (T. Huang, 1979). Other shapes are processed row "
-              "by row: the time per sample grows with the number of rows on a CPU, and with "
-              "the number of pixels on a GPU. So are all shapes if the image has fully "
-              "transparent pixels. --device auto chooses before it knows whether there are "
-              "any; if there are, and the neighbourhood is large, --device cpu may be faster.",
+    .manual =
+        "Each sample becomes the median of the samples around it, channel by channel. Specks "
+        "that are smaller than half of the structuring element are removed, and edges stay. If "
+        "the number of samples is even, the median is the later one of the two in the middle, as "
+        "in scipy.\n\n"
+        "With --threshold only specks change: a sample becomes the median if it differs from the "
+        "median by more than the threshold. All other samples do not change, and neither does "
+        "NaN.\n\n" GI_FOOTPRINT_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL ".\n\n"
+        "In float images NaN counts as larger than all numbers, so that the result is "
+        "NaN if more than half of the samples are NaN; -0 is less than 0. The results "
+        "are those of scipy's median_filter() and, with --border clamp, of OpenCV's "
+        "medianBlur().\n\n"
+        "Speed: for squares in 8-bit images, up to k = 255, the time does not depend on "
+        "k. For disks, diamonds, masks and images with fully transparent pixels, the "
+        "time per sample grows with the number of rows of the structuring element on a "
+        "CPU, and with the number of its pixels on a GPU. --device auto does not take "
+        "transparent pixels into account: if there are any and k is large, try --device "
+        "cpu.\n\n"
+        "Sources: sorting networks for k = 3 and k = 5 (A. Adams, Fast median filters "
+        "using separable sorting networks, 2021); a histogram per column for larger "
+        "squares in 8 bits, up to k = 255 (S. Perreault, P. Hebert, Median filtering in "
+        "constant time, 2007); one sliding histogram for all others (T. Huang, 1979).",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = check,

@@ -32,11 +32,12 @@ const struct gi_filter gi_filter_mode = {
     .examples = "gpuimg mode labels.png smooth.png --k 5\n"
                 "gpuimg mode quantized.png out.png --k 7\n"
                 "gpuimg mode map.png out.png --k 9 --shape disk --border mirror",
-    .manual = "Each sample becomes the most frequent sample in a neighbourhood around it, the "
-              "smallest of them on a tie, channel by channel. This smooths labels, classes and "
-              "palettes, whose values are names rather than amounts, and makes no new values.\n\n"
-              "It takes 8 and 16 bits; floats hardly ever occur twice. An even side has one "
-              "pixel more before the middle than after it. " GI_OPACITY_ALPHA_MANUAL ".\n\n"
+    .manual = "Each sample becomes the most frequent value of the samples around it, channel by "
+              "channel. If several values are equally frequent, the smallest of them is taken. "
+              "This smooths images of labels, classes or palette indexes, in which a mean would "
+              "make no sense.\n\n"
+              "The input must have 8 or 16 bits. gpuimg help median describes the structuring "
+              "element (--k, --size, --shape, --mask). " GI_OPACITY_ALPHA_MANUAL ".\n\n"
               "The results are those of scikit-image's rank.modal(), if the neighbourhood is "
               "inside the image.",
     .options = options,

@@ -11,7 +11,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "%",
-     .help = "The percentile to take, from the minimum to the maximum"},
+     .help = "The percentile: the place in the sorted list of the sample that is taken"},
     GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };
@@ -30,15 +30,13 @@ const struct gi_filter gi_filter_rank = {
                 "gpuimg rank page.png paper.png --percent 90 --k 31\n"
                 "gpuimg rank scan.png out.png --percent 10 --size 9x1 --border mirror",
     .manual =
-        "A rank filter sorts the samples in a neighbourhood of each pixel, channel by "
-        "channel, and takes the one at index n * p / 100, rounded down, where n is the "
-        "number of samples, p is --percent and index 0 is the minimum; 100 percent "
-        "takes the maximum. The result always is one of the samples. For the minimum "
-        "and the maximum erode and dilate are faster.\n"
-        "\n"
-        "An even side has one pixel more before the middle than after it. " GI_OPACITY_ALPHA_MANUAL
-        ". NaN is treated as by gpuimg median, and the time is the same.\n"
-        "\n"
+        "A rank filter sorts the n samples around each pixel, channel by channel, and takes the "
+        "sample at --percent of the sorted list: 0 is the minimum, 50 the median and 100 the "
+        "maximum. In between it takes the sample at index n * percent / 100, rounded down and "
+        "counted from 0. For the minimum and the maximum, gpuimg erode and gpuimg dilate are "
+        "faster.\n\n"
+        "gpuimg help median describes the structuring element (--k, --size, --shape, --mask), "
+        "the treatment of NaN and the time that it takes. " GI_OPACITY_ALPHA_MANUAL ".\n\n"
         "The results are those of scipy's percentile_filter().",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),

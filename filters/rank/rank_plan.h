@@ -22,7 +22,7 @@ struct gi_rank_params {
         {.name = "alpha",                                                                          \
          .type = GI_OPT_FLAG,                                                                      \
          .offset = offsetof(struct gi_rank_params, alpha),                                         \
-         .help = "Process alpha too: opaque areas lose their specks"},                             \
+         .help = "Filter alpha like the other channels, and ignore no pixel"},                     \
         GI_BORDER_OPTIONS(struct gi_rank_params),                                                  \
     {                                                                                              \
         .name = NULL                                                                               \

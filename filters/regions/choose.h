@@ -17,7 +17,8 @@ struct gi_choose_params {
     {                                                                                              \
         .name = "threshold", .also = "at", .letter = 't', .type = GI_OPT_LEVEL,                    \
         .offset = offsetof(struct gi_choose_params, at), .default_text = "0",                      \
-        .help = "Foreground is brighter than this; of colour images the luma is compared"          \
+        .help = "Pixels brighter than this level are foreground; in a colour image the luma is "   \
+                "compared"                                                                         \
     }
 
 /* The row of --connectivity. `standard`: its default, "4" or "8". */
@@ -25,8 +26,7 @@ struct gi_choose_params {
     {                                                                                              \
         .name = "connectivity", .type = GI_OPT_CHOICE,                                             \
         .offset = offsetof(struct gi_choose_params, connectivity), .default_text = standard,       \
-        .choices = gi_connectivity_choices,                                                        \
-        .help = "Which pixels are neighbours in a connected component"                             \
+        .choices = gi_connectivity_choices, .help = "Which pixels are connected to each other"     \
     }
 
 extern const struct gi_choice gi_connectivity_choices[];

@@ -22,10 +22,10 @@ const struct gi_filter gi_filter_clear_border = {
     .examples = "gpuimg clear-border mask.png out.png\n"
                 "gpuimg clear-border cells.tif whole.tif --threshold otsu\n"
                 "gpuimg clear-border plate.png out.png --threshold 40% --connectivity 4",
-    .manual = "Connected components of the foreground that touch the border of the image become "
-              "black, and everything else stays as it is. Foreground is brighter than "
-              "--threshold; with 0 everything except black is foreground.\n\n"
-              "Alpha stays as it is. NaN is background.\n\n"
+    .manual = "Foreground are the pixels brighter than --threshold, by default all that are not "
+              "black. Every region (connected component) of the foreground that touches the "
+              "border of the image becomes black, and everything else does not change.\n\n"
+              "Alpha does not change. NaN is background.\n\n"
               "The result is that of scikit-image's clear_border().",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),

@@ -302,12 +302,13 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct gi_extract_params, at),
      .default_text = "otsu",
-     .help = "Foreground is brighter than this; of colour images the luma is compared"},
+     .help = "Pixels brighter than this level are foreground; in a colour image the luma is "
+             "compared"},
     {.name = "mask-image",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_extract_params, mask_image),
      .metavar = "IMAGE",
-     .help = "Foreground is everything that is not 0 in this image of the same size, in "
+     .help = "Take as foreground the pixels that are not 0 in this image of the same size, in "
              "place of --threshold"},
     {.name = "descriptors",
      .type = GI_OPT_FLAG,
@@ -323,17 +324,17 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct gi_extract_params, connectivity),
      .default_text = "8",
      .choices = gi_connectivity_choices,
-     .help = "Which pixels are neighbours in a connected component"},
+     .help = "Which pixels are connected to each other"},
     {.name = "min-area",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_extract_params, min_area),
      .unit = "px",
-     .help = "Drop smaller regions"},
+     .help = "Drop regions with fewer pixels than this"},
     {.name = "max-area",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_extract_params, max_area),
      .unit = "px",
-     .help = "Drop larger regions; 0 drops none"},
+     .help = "Drop regions with more pixels than this; 0 means no limit"},
     {.name = "keep-top",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_extract_params, keep_top),
@@ -341,14 +342,14 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 2147483647,
      .unit = "regions",
-     .help = "Keep only this many regions, the largest by area (on a tie the first); 0 "
-             "keeps all"},
+     .help = "Keep only this many regions, the largest; of equally large ones the first in "
+             "raster order; 0 keeps all"},
     {.name = "sort",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_extract_params, sort),
      .default_text = "label",
      .choices = orders,
-     .help = "Order of the rows of the table; equal ones are in raster order"},
+     .help = "Order of the rows of the table; rows with equal values are in raster order"},
     {0},
 };
 
@@ -357,23 +358,23 @@ const struct gi_filter gi_filter_extract = {
     .group = GI_GROUP_REGIONS,
     .summary = "Connected components: label, measure and cut out regions",
     .manual =
-        "Separates the image into foreground and background by a threshold (foreground is "
-        "value > threshold, as in OpenCV's threshold()) or by a mask image, and finds "
-        "the connected components of the foreground, any number of them. Labels count from "
-        "1 in raster order of the first pixel of each region, after the selection by "
-        "area.\n\n"
-        "The table has for each region: area in pixels, bounding box, centroid (centres of "
-        "pixels are whole numbers), perimeter, and mean, standard deviation (of the "
-        "population), minimum and maximum of the intensity, which is the gray value or the "
-        "luma of ITU-R BT.709.\n\n"
-        "--descriptors adds measures of the shape: circularity (4 pi area / perimeter^2), the "
-        "axes, the eccentricity and the orientation of the ellipse with the same second "
-        "moments, the solidity (area / pixels of the convex hull), and the maximum Feret "
-        "diameter (the largest distance between two points of the hull). The orientation is "
-        "the angle from the vertical in degrees, positive if the major axis runs from the "
-        "upper left to the lower right.\n\n"
-        "The perimeter is that of Benkrid and Crookes, as scikit-image computes it; the "
-        "shape descriptors are those of scikit-image's regionprops().",
+        "A threshold or a mask image separates the image into foreground and background "
+        "(foreground is value > threshold, as in OpenCV's threshold()). Each connected component "
+        "of the foreground is a region, and TABLE gets a row per region. Without TABLE the rows "
+        "are printed. Regions have the labels 1, 2, 3 and so on, in raster order of their first "
+        "pixels. Regions that --min-area, --max-area or --keep-top drop get no label.\n\n"
+        "A row has the area in pixels, the bounding box, the centroid, the perimeter, and the "
+        "mean, standard deviation (of the population), minimum and maximum of the intensity. The "
+        "intensity is the gray value, in a colour image the luma (ITU-R BT.709). In the "
+        "coordinates of the centroid 0,0 is the centre of the upper left pixel.\n\n"
+        "--descriptors adds the circularity (4 pi area / perimeter^2), the solidity (area / "
+        "pixels of the convex hull), the maximum Feret diameter (the largest distance between "
+        "two points of the hull), and the axes, eccentricity and orientation of the ellipse with "
+        "the same second moments. The orientation is the angle between the major axis and the "
+        "vertical in degrees, positive if the axis runs from the upper left to the lower "
+        "right.\n\n"
+        "The perimeter is that of Benkrid and Crookes, as scikit-image computes it; the shape "
+        "descriptors are those of scikit-image's regionprops().",
     .options = options,
     .params_nbytes = sizeof(struct gi_extract_params),
     .check = check,

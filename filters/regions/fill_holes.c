@@ -22,11 +22,11 @@ const struct gi_filter gi_filter_fill_holes = {
     .examples = "gpuimg fill-holes mask.png out.png\n"
                 "gpuimg fill-holes cells.tif out.tif --threshold otsu\n"
                 "gpuimg fill-holes scan.png out.png --threshold 50% --connectivity 8",
-    .manual = "A hole is a connected component of the background that does not touch the border "
-              "of the image; it becomes white, and everything else stays as it is. Background is "
-              "everything that is not brighter than --threshold; with 0 everything except black "
-              "is foreground.\n\n"
-              "Alpha stays as it is. NaN is background.\n\n"
+    .manual = "Foreground are the pixels brighter than --threshold, by default all that are not "
+              "black; the others are background. A hole is a region (connected component) of the "
+              "background that does not touch the border of the image. Holes become white, and "
+              "everything else does not change.\n\n"
+              "Alpha does not change. NaN is background.\n\n"
               "With --connectivity 4 background pixels that share only a corner are not "
               "connected, as in scipy's binary_fill_holes(); 8 is its structure of ones.",
     .options = options,

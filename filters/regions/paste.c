@@ -16,29 +16,29 @@ static const struct gi_option options[] = {
      .example = "points.csv",
      .one_of = true,
      .metavar = "FILE",
-     .help = "Points as extract --points writes them, .csv or .npy: x, y and a sample "
-             "value"},
+     .help = "Points to paste, .csv or .npy, as gpuimg extract --points writes them: x, y and a "
+             "sample value"},
     {.name = "color",
      .also = "colour",
      .letter = 'c',
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct gi_paste_params, color),
-     .help = "Colour of all points, in place of their values: a colour, or a sample "
-             "value for all channels or one per channel, alpha last"},
+     .help = "Colour of all points, in place of their values: a colour, or sample values, either "
+             "one for all channels or one per channel with alpha last"},
     {.name = "table",
      .letter = 't',
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_paste_params, table),
      .metavar = "FILE",
-     .help = "Regions as extract writes them, .csv, .json or .jsonl: the bounding boxes "
-             "of the crops"},
+     .help = "Table with the bounding boxes of the crops, .csv, .json or .jsonl, as gpuimg "
+             "extract writes it"},
     {.name = "crops",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_paste_params, crops),
      .picture = true,
      .metavar = "DIR",
-     .help = "The folder that extract --crops wrote: a crop for each row of --table, by "
-             "its label"},
+     .help = "Folder of the crops, as gpuimg extract --crops writes it; each row of --table "
+             "names one by its label"},
     {.name = "crop-margin",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_paste_params, crop_margin),
@@ -46,13 +46,14 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 1000000,
      .unit = "px",
-     .help = "The --crop-margin of extract: crops are wider by this on each side"},
+     .help = "The --crop-margin that gpuimg extract was given: each crop is larger by this on "
+             "each side"},
     {.name = "crop-format",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_paste_params, crop_format),
      .default_text = "png",
      .metavar = "NAME",
-     .help = "Suffix of the crops"},
+     .help = "Suffix of the files of the crops"},
     {.name = NULL},
 };
 
@@ -163,19 +164,19 @@ const struct gi_filter gi_filter_paste = {
                 "gpuimg paste in.png marked.png --points points.csv --color red\n"
                 "gpuimg paste black.png out.png --points points.npy",
     .manual =
-        "A point gets its value, or the colour of --color. A crop replaces the pixels, alpha too, "
-        "at the bounding box of its row in the table, widened by the --crop-margin of extract. "
-        "Later rows of the table replace earlier ones. Points and parts of crops outside the image "
-        "are left out.\n"
-        "\n"
-        "Crops may be processed before, as long as their sizes stay the same, for example by "
-        "gpuimg clahe crops/*.png --out-dir changed. Rows that are deleted from the table are not "
-        "pasted. Tables may come from other programs: columns of CSV are found by their names, x, "
-        "y, value of points, and label, bbox_x, bbox_y, bbox_width, bbox_height of regions.\n"
-        "\n"
-        "The value of a point is a sample in the scale of the image, for all colours. Crops of "
-        "another depth are scaled. The result has colour if the image or the crops have it, and "
-        "alpha if either has it.",
+        "This is the reverse of gpuimg extract --crops and --points: it pastes what was cut out "
+        "into an image again, at the same place. In between the crops may be processed, as long "
+        "as their sizes stay the same, for example by gpuimg clahe crops/*.png --out-dir "
+        "changed.\n\n"
+        "A crop replaces the pixels at the bounding box that its row of --table holds, widened "
+        "by --crop-margin; alpha is replaced too. A point sets one pixel to its value, or to "
+        "--color. Crops of later rows replace those of earlier ones. Rows that were deleted from "
+        "the table are not pasted. Points and parts of crops outside the image are left out.\n\n"
+        "Tables may come from other programs too. Columns of CSV are found by their names: x, y "
+        "and value for points; label, bbox_x, bbox_y, bbox_width and bbox_height for regions. "
+        "The value of a point is a sample value of the image, which is used for all colours. "
+        "Crops of another depth are scaled. The result has colour if the image or a crop has "
+        "colour, and alpha if one of them has alpha.",
     .options = options,
     .params_nbytes = sizeof(struct gi_paste_params),
     .check = check,

@@ -11,14 +11,16 @@ static const struct gi_option options[] = {
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_choose_params, area),
      .unit = "px",
-     .help = "Remove regions of fewer pixels; 64 without --keep-largest"},
+     .help = "Remove regions of fewer pixels than this; without it 64, or no limit if "
+             "--keep-largest is given"},
     {.name = "keep-largest",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_choose_params, keep_largest),
      .min = 1,
      .max = 2147483647,
      .unit = "regions",
-     .help = "Remove all regions except this many, the largest (on a tie the first)"},
+     .help = "Keep only this many regions, the largest; of equally large ones the first in "
+             "raster order"},
     GI_CHOOSE_AT_OPTION,
     GI_CHOOSE_CONNECTIVITY_OPTION("8"),
     {.name = NULL},
@@ -80,11 +82,12 @@ const struct gi_filter gi_filter_remove_small = {
     .examples = "gpuimg remove-small mask.png out.png --area 200\n"
                 "gpuimg remove-small mask.png largest.png --keep-largest 1\n"
                 "gpuimg remove-small cells.tif out.tif --threshold otsu --area 50",
-    .manual = "Connected components of the foreground with fewer than --area pixels become "
-              "black, and everything else stays as it is. Foreground is brighter than "
-              "--threshold; with 0 everything except black is foreground. With both --area and "
-              "--keep-largest a region must pass both.\n\n"
-              "Alpha stays as it is. NaN is background.\n\n"
+    .manual = "Foreground are the pixels brighter than --threshold, by default all that are not "
+              "black. Every region (connected component) of the foreground with fewer than "
+              "--area pixels becomes black, and everything else does not change. --keep-largest "
+              "keeps a number of regions instead. If both options are given, a region is kept "
+              "only if both allow it.\n\n"
+              "Alpha does not change. NaN is background.\n\n"
               "The result is that of scikit-image's remove_small_objects(), whose default "
               "connectivity is 4.",
     .options = options,

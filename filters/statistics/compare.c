@@ -405,13 +405,13 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 1e9,
      .metavar = "N",
-     .help = "Samples that differ by at most this are not counted as differing, in sample units"},
+     .help = "Samples that differ by at most this many sample values count as equal"},
     {.name = "ignore-region",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_compare_rules, regions),
      .metavar = "WxH+X+Y",
-     .help = "Do not compare the pixels of this rectangle, with its upper left corner at X, Y; "
-             "several are separated by commas"},
+     .help = "Leave out the pixels of this rectangle, whose upper left pixel is X,Y; several "
+             "rectangles are separated by commas"},
     {0},
 };
 
@@ -419,30 +419,29 @@ const struct gi_filter gi_filter_compare = {
     .name = "compare",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Compare two images: PSNR, SSIM, largest difference",
-    .manual = "Prints the number of samples that differ, the largest absolute difference, "
-              "the mean squared error (mse), the peak signal-to-noise ratio (psnr = 10 "
-              "log10(full scale^2 / mse), infinite for equal images, null in JSON) and the "
-              "mean structural similarity (ssim), for the whole image and for each channel. "
-              "The images must have the same size and channels; if their depths differ, the "
-              "shallower one is converted to the other first.\n"
-              "\n"
-              "The exit status is 1, as in cmp, if a sample differs by more than "
-              "--tolerance; if limits are given, only if one of them does not hold. It is 0 "
-              "otherwise, and 2 if a file cannot be read or the images cannot be compared. "
-              "--quiet prints nothing. Pixels of --ignore and --ignore-region are left out "
-              "of all numbers, and so is every window of SSIM that contains one of them.\n"
-              "\n"
-              "Many pairs are listed in the file --pairs, or are the files of two folders "
-              "that have the same path below their folder; a table then has a line per pair. "
-              "With --tar the images in two tars are paired by their names, without a "
-              "leading ./. Their order may differ: an image waits in memory for its partner, "
-              "as far as --memory allows. gpuimg compare does not search a folder for "
-              "duplicates (dedupe); it compares the pairs that are given.\n"
-              "\n"
-              "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of "
-              "11 x 11 pixels with sigma 1.5 that are wholly inside the image, K1 = 0.01, K2 "
-              "= 0.03, population covariance. Along a side shorter than 11 pixels the window "
-              "has the largest odd length that fits.",
+    .manual = "Prints the number of samples that differ, the largest absolute difference, the "
+              "mean squared error (mse), the peak signal-to-noise ratio (psnr) and the mean "
+              "structural similarity (ssim), for the whole image and for each channel. psnr = 10 "
+              "log10(full scale^2 / mse); for equal images it is infinite, in JSON null. The "
+              "images must have the same size and channels. If their depths differ, the image "
+              "with fewer bits is converted to the depth of the other first.\n\n"
+              "Without limits the exit status is 1 if a sample differs by more than --tolerance, "
+              "and 0 otherwise, as in cmp. With limits (--max-diff, --min-psnr, --min-ssim, "
+              "--max-differing) it is 1 if one of them does not hold, and 0 otherwise. It is 2 "
+              "if a file cannot be read or the images cannot be compared. --quiet prints "
+              "nothing. The pixels of --ignore and --ignore-region do not enter any of the "
+              "numbers, and neither does an SSIM window that contains one of them.\n\n"
+              "Many pairs can be compared in one command, which then prints a table with a row "
+              "per pair. A and B may be two folders, whose files are paired by their paths below "
+              "the folders. --pairs names a file that lists the pairs. With --tar A and B are "
+              "tars, whose images are paired by their names, without a leading ./. Their order "
+              "may differ: an image waits in memory for its partner, as far as --memory allows. "
+              "gpuimg compare does not search a folder for duplicates (dedupe); it compares the "
+              "given pairs.\n\n"
+              "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004, with Gaussian windows "
+              "of 11 x 11 pixels and sigma 1.5 that are wholly inside the image, K1 = 0.01, K2 = "
+              "0.03, and the population covariance. If a side of the image is shorter than 11 "
+              "pixels, the window has the largest odd length that fits.",
     .options = options,
     .params_nbytes = sizeof(struct gi_compare_rules),
     .check = gi_compare_rules_check,

@@ -386,15 +386,16 @@ static const struct gi_option options[] = {
      .default_text = "256",
      .min = 1,
      .max = GI_BINS_MAX,
-     .help = "Number of bins, all of the same width"},
+     .help = "Number of bins"},
     {.name = "range",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct gi_histogram_params, range),
      .least = 2,
      .most = 2,
      .metavar = "LO,HI",
-     .help = "Ends of the bins in sample units, both included; without it full scale, "
-             "or for float images the smallest and largest finite sample"},
+     .help = "Lower end of the first bin and upper end of the last, as sample values, both "
+             "included; without it 0 and full scale, or for float images the smallest and the "
+             "largest finite sample"},
     {.name = "percentiles",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct gi_histogram_params, percentiles),
@@ -402,30 +403,29 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .metavar = "P[,P...]",
-     .help = "Percentiles to report beside the median"},
+     .help = "Percentiles to print besides the median"},
     {.name = "luminance",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_histogram_params, luminance),
-     .help = "Measure the luma of ITU-R BT.709 instead of every channel"},
+     .help = "Use the luma (ITU-R BT.709) in place of the channels"},
     {0}};
 
 const struct gi_filter gi_filter_histogram = {
     .name = "histogram",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Histogram and statistics of each channel",
-    .manual = "Counts how often each sample value occurs, in every channel or in the luma. "
-              "Bin i of n holds lo + i * w <= v < lo + (i + 1) * w with w = (hi - lo) / n; "
-              "the last one holds hi too. So 256 bins of an 8-bit image count each value, "
-              "and 65536 bins those of a 16-bit image.\n"
-              "\n"
+    .manual = "Counts how often the sample values of each channel, or of the luma, occur. The "
+              "range from lo to hi (--range) is divided into n bins (--bins) of the width w = "
+              "(hi - lo) / n, and bin i counts the samples with lo + i * w <= v < lo + (i + 1) * "
+              "w; the last bin counts hi too. With the default range, 256 bins count each value "
+              "of an 8-bit image, and 65536 bins each value of a 16-bit image.\n\n"
               "Mean, standard deviation (of the population), minimum, maximum, median, "
-              "percentiles and entropy are those of all samples, also of those outside "
-              "--range. Entropy is in bits per sample. It is computed from the sample values "
-              "in 8- and 16-bit images, and from the bins in float images. NaN is counted "
-              "separately and left out of everything.\n"
-              "\n"
-              "Counts are exact. A percentile p of n samples is at rank (n - 1) * p / 100 of "
-              "the sorted samples, with linear interpolation (numpy's default).",
+              "percentiles and entropy are printed too. They are computed from all samples, "
+              "including those outside --range. Entropy is in bits per sample; in float images "
+              "it is computed from the bins. NaN is counted separately and does not enter "
+              "anything else.\n\n"
+              "Counts are exact. The percentile p of n sorted samples is the sample at index (n "
+              "- 1) * p / 100, counted from 0, with linear interpolation (numpy's default).",
     .options = options,
     .params_nbytes = sizeof(struct gi_histogram_params),
     .check = check,

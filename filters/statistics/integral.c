@@ -117,15 +117,15 @@ static bool result_equal(const void *a, const void *b)
 }
 
 #define SUMS_MANUAL                                                                                \
-    "Each channel is summed alone, alpha too, and the sums have the shape of the "                 \
-    "image. Sums of 8 and 16 bits are whole numbers, of 32 bits if the largest "                   \
-    "possible sum fits and otherwise of 64. Samples of float images, or their squares, "           \
-    "are rounded to multiples of the smallest power of two for which every sum fits "              \
-    "in 62 bits, and added as whole numbers, so that the result is the same on every "             \
-    "device; NaN and infinities count as 0, and sums are doubles.\n\n"                             \
-    "A .npy file holds exactly these sums. A .pfm file has the nearest floats, of "                \
-    "images of one or three channels. For many images each has an array of its name, "             \
-    ".npy or with --suffix .pfm, also from tar to tar."
+    "Each channel, including alpha, is summed separately, and the array of sums has the shape "    \
+    "of the image. OUTPUT is a .npy file, which holds the sums exactly, or a .pfm file, which "    \
+    "holds the nearest floats and is possible for one or three channels. With many images each "   \
+    "gets an array of its own name, also from tar to tar: .npy, or .pfm with --suffix .pfm.\n\n"   \
+    "In 8- and 16-bit images the sums are whole numbers: of 32 bits if the largest possible sum "  \
+    "fits, otherwise of 64. In float images the sums are doubles, and NaN and infinity count as "  \
+    "0. To give the same result on every device, float samples (or their squares) are first "      \
+    "rounded to multiples of a power of two, the smallest for which all sums fit in 62 bits, "     \
+    "and then added as whole numbers."
 
 #define SQUARES_OPTION                                                                             \
     {                                                                                              \
@@ -137,8 +137,8 @@ static bool result_equal(const void *a, const void *b)
 static const struct gi_option integral_options[] = {SQUARES_OPTION, {.name = NULL}};
 
 static const struct gi_choice directions[] = {
-    {"rows", NULL, "from the left"},
-    {"columns", NULL, "from the top"},
+    {"rows", NULL, "along each row, from the left"},
+    {"columns", NULL, "along each column, from the top"},
     {0},
 };
 
@@ -149,7 +149,7 @@ static const struct gi_option cumulative_options[] = {
      .offset = offsetof(struct gi_integral_params, along),
      .default_text = "rows",
      .choices = directions,
-     .help = "Which way sums run"},
+     .help = "Direction of the sums"},
     SQUARES_OPTION,
     {.name = NULL},
 };
@@ -158,11 +158,12 @@ const struct gi_filter gi_filter_integral = {
     .name = "integral",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Integral image (summed-area table), exact",
-    .manual = "The integral image (summed-area table): out(y, x) = the sum of in(j, i) for j up "
-              "to y and i up to x. The sum of any rectangle then follows from four of these "
+    .manual = "out(y, x) is the sum of in(j, i) over all j <= y and i <= x (integral image, "
+              "summed-area table). The sum over any rectangle then follows from four of these "
               "sums.\n\n" SUMS_MANUAL "\n\n"
-              "scikit-image's integral_image gives the same; OpenCV's integral has an additional "
-              "row and column of zeros in front.",
+              "scikit-image's integral_image gives the same; OpenCV's "
+              "integral has an additional row and column of zeros in "
+              "front.",
     .options = integral_options,
     .params_nbytes = sizeof(struct gi_integral_params),
     .plan = plan,
@@ -176,8 +177,8 @@ const struct gi_filter gi_filter_cumulative = {
     .name = "cumulative",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Cumulative sums along rows or columns, exact",
-    .manual = "out(y, x) = the sum of in(y, i) for i up to x or, along columns, of in(j, x) for "
-              "j up to y, like numpy's cumsum.\n\n" SUMS_MANUAL,
+    .manual = "out(y, x) is the sum of in(y, i) over all i <= x, like numpy's cumsum. With "
+              "--along columns it is the sum of in(j, x) over all j <= y.\n\n" SUMS_MANUAL,
     .options = cumulative_options,
     .params_nbytes = sizeof(struct gi_integral_params),
     .plan = plan,

@@ -24,12 +24,12 @@ struct gi_stack_params {
      .offset = offsetof(params, method_member),                                                    \
      .default_text = "mean",                                                                       \
      .choices = gi_stack_methods,                                                                  \
-     .help = "How the samples at one place are combined"},                                         \
+     .help = "How the output is computed from the samples at each place"},                         \
     {                                                                                              \
         .name = "kappa", .type = GI_OPT_REAL, .offset = offsetof(params, kappa_member),            \
         .default_text = "3", .min = 0.1, .max = 100,                                               \
-        .help = "Let sigma-clip keep the samples within this many standard deviations of the "     \
-                "median, in at most five passes"                                                   \
+        .help = "For sigma-clip: a sample counts if it is at most this many standard deviations "  \
+                "away from the median; at most five passes are made"                               \
     }
 
 extern const struct gi_choice gi_stack_methods[];

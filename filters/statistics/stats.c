@@ -325,24 +325,25 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .metavar = "P[,P...]",
-     .help = "Percentiles to report besides the median"},
+     .help = "Percentiles to print besides the median"},
     {.name = "opaque",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_stats_params, opaque),
-     .help = "Leave out pixels that are fully transparent"},
+     .help = "Ignore fully transparent pixels"},
     {.name = "group-by",
      .also = "by",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_stats_params, by),
      .metavar = "row|column|WxH",
-     .help = "Statistics of each row, each column or each tile of W x H pixels (or per cent)"},
+     .help = "Print statistics of each row, each column or each tile of W x H pixels (W and H "
+             "may be percentages of the image)"},
     {.name = "labels",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_stats_params, labels),
      .labels = true,
      .metavar = "IMAGE",
-     .help = "Statistics of the pixels of each label of that image, from 1 on, as extract --labels "
-             "writes it"},
+     .help = "Print statistics of the pixels of each label in this label image, which gpuimg "
+             "extract --labels writes; label 0 is left out"},
     {0},
 };
 
@@ -350,22 +351,25 @@ const struct gi_filter gi_filter_stats = {
     .name = "stats",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Exact statistics of each channel: mean, deviation, percentiles",
-    .manual = "Prints for each channel: number of samples, sum, mean, variance and standard "
-              "deviation (of the population: divided by n, the default of numpy), minimum and "
-              "maximum with the place of their first occurrence in raster order, counted from 0, "
-              "range, L1 (sum of |v|), L2 (root of the sum of v * v), root mean square, median, "
-              "percentiles, entropy in bits per sample and number of distinct values; float "
-              "images have no entropy and no distinct values.\n\n"
-              "--group-by row, column or WxH prints the same for each row, column or tile (those "
-              "at the right and at the bottom may be smaller), --labels for the pixels of each "
-              "label (zonal statistics), at most 262144; places count in the whole image.\n\n"
-              "NaN and infinities of float images are counted and left out of everything else; "
-              "-0 is 0. A percentile p of n samples is at rank (n - 1) * p / 100 of the sorted "
-              "samples, with linear interpolation (numpy's default).\n\n"
-              "Sums of samples and of their squares are exact in any order: they are integers, "
-              "for floats of 640 bits (after R. Neal, \"Fast exact summation using small and "
-              "large superaccumulators\", arXiv:1505.05571, 2015). Printed values are rounded "
-              "once: sum, mean and variance are the nearest double.",
+    .manual = "Prints a row per channel with these columns: number of samples, sum, mean, "
+              "variance, standard deviation, minimum, maximum, range, L1 (sum of |v|), L2 (root "
+              "of the sum of v * v), root mean square, median, percentiles, entropy in bits per "
+              "sample, and number of distinct values. Variance and standard deviation are those "
+              "of the population (divided by n, the default of numpy). For minimum and maximum "
+              "the position of their first occurrence is given too: its column x and row y, "
+              "counted from 0. Float images have no entropy and no number of distinct values.\n\n"
+              "--group-by prints such rows for each row, each column or each tile of the image; "
+              "tiles at the right and at the bottom may be smaller. --labels prints them for the "
+              "pixels of each label (zonal statistics). There may be at most 262144 rows, "
+              "columns, tiles or labels. Positions always count from the upper left of the whole "
+              "image.\n\n"
+              "In float images NaN and infinite samples are counted, but do not enter anything "
+              "else; -0 is 0. The percentile p of n sorted samples is the sample at index (n - "
+              "1) * p / 100, counted from 0, with linear interpolation (numpy's default).\n\n"
+              "Sums of samples and of their squares are exact: they are integers, for floats of "
+              "640 bits (after R. Neal, \"Fast exact summation using small and large "
+              "superaccumulators\", arXiv:1505.05571, 2015). Sum, mean and variance are rounded "
+              "once, to the nearest double.",
     .options = options,
     .params_nbytes = sizeof(struct gi_stats_params),
     .plan = plan,

@@ -27,7 +27,8 @@ static const struct gi_option options[] = {
      .default_text = "2",
      .min = 0,
      .max = 1000000,
-     .help = "How often a tone counts at most, as a multiple of the mean; 0: no limit"},
+     .help = "Limit of the count of each tone, as a multiple of the mean count; a higher one "
+             "gives more contrast, 0 means no limit"},
     {.name = "tiles",
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, tiles),
@@ -38,7 +39,7 @@ static const struct gi_option options[] = {
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Equalize each channel of a colour image alone"},
+     .help = "Equalize each channel of a colour image separately"},
     {.name = NULL},
 };
 
@@ -281,24 +282,23 @@ const struct gi_filter gi_filter_clahe = {
     .examples = "gpuimg clahe in.png out.png\n"
                 "gpuimg clahe xray.png out.png --clip-limit 4 --tiles 16x16\n"
                 "gpuimg clahe photo.jpg out.jpg --clip-limit 1.5",
-    .manual = "Contrast-limited adaptive histogram equalization: each tile of the image has "
-              "an equalizing curve of its own, and a pixel is interpolated between the "
-              "curves of the four tiles around it. Counts above --clip-limit times the mean "
-              "are spread over all tones before the curve is computed, so that smooth tiles "
-              "do not become noise.\n"
-              "\n"
-              "In a colour image the luma is equalized, and at each pixel one curve is "
-              "applied to all channels; with --per-channel each channel has its own. "
-              "Transparent pixels count, and alpha stays as it is. Float images are counted "
-              "in 65,536 bins from 0 to 1, like 16 bits, but results are not rounded. "
-              "Samples below 0 count as 0 and those above 1 as 1; NaN counts as 0 and stays "
-              "NaN. normalize brings other ranges to 0 to 1.\n"
-              "\n"
+    .manual = "The image is divided into tiles, and histogram equalization gives each tile a "
+              "curve of its own. The result of a pixel is interpolated between the curves of the "
+              "four tiles around it. In smooth tiles plain equalization would amplify noise. So "
+              "the count of each tone is limited to --clip-limit times the mean count, and what "
+              "is above is spread over all tones before the curve is computed.\n\n"
+              "In a colour image the curves are computed from the luma, and a pixel's curve is "
+              "applied to all its channels. With --per-channel each channel has curves of its "
+              "own. Transparent pixels count, and alpha does not change.\n\n"
+              "In float images the histograms have 65,536 bins from 0 to 1, as in 16 bits, but "
+              "results are not rounded. Samples below 0 count as 0 and samples above 1 as 1; NaN "
+              "counts as 0 and stays NaN. gpuimg normalize brings samples of another range to 0 "
+              "to 1.\n\n"
               "Source: K. Zuiderveld, Graphics Gems IV, 1994. For 8 and 16 bits the result "
               "equals OpenCV's createCLAHE(clipLimit, tileGridSize) to the byte; its default "
-              "limit is 40. If width or height is not a multiple of the number of tiles, "
-              "both sides are extended by mirroring to the next larger multiple, also the "
-              "one that is a multiple already.",
+              "limit is 40. If width or height is not a multiple of the number of tiles, both "
+              "are extended by mirroring to the next larger multiple. This includes a side that "
+              "is a multiple already.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

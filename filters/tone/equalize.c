@@ -14,7 +14,7 @@ static const struct gi_option options[] = {
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Equalize each channel of a colour image alone"},
+     .help = "Equalize each channel of a colour image separately"},
     {.name = NULL},
 };
 
@@ -101,15 +101,19 @@ const struct gi_filter gi_filter_equalize = {
     .examples = "gpuimg equalize in.png out.png\n"
                 "gpuimg equalize xray.pgm out.png\n"
                 "gpuimg equalize in.png out.png --per-channel",
-    .manual = "A sample v becomes full scale * (n(v) - n(min)) / (N - n(min)), rounded, where "
-              "n(v) is the number of samples up to v (the cumulative histogram), min the "
-              "smallest value and N the number of samples. In a colour image the luma is "
-              "equalized, and one curve is applied to all channels; with --per-channel each "
-              "channel has its own. Alpha stays as it is, and so does an image of one value. "
-              "Transparent pixels count.\n\n" GI_CURVE_FLOATS "\n\n"
-              "The result is that of OpenCV's equalizeHist, in its single precision and to the "
-              "byte; 16 bits are computed in the same way. scikit-image's equalize_hist() uses "
-              "n(v) / N instead.",
+    .manual = "Equalization spreads the tones of the image so that all ranges of tones occur "
+              "about equally often. A sample v becomes full scale * (n(v) - n(min)) / (N - "
+              "n(min)), rounded. Here n(v) is the number of samples that are at most v (the "
+              "cumulative histogram), min the smallest sample and N the number of samples.\n\n"
+              "In a colour image the curve is computed from the luma and applied to all "
+              "channels. With --per-channel each channel has a curve of its own. Transparent "
+              "pixels count, and alpha does not change. An image that has only one value does "
+              "not change.\n\n" GI_CURVE_FLOATS "\n\n"
+              "In 8 bits the result is that of OpenCV's "
+              "equalizeHist, in its single precision and to "
+              "the byte. 16 bits are computed in the same way. "
+              "scikit-image's equalize_hist() uses n(v) / N "
+              "instead.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

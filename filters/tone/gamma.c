@@ -61,8 +61,8 @@ const struct gi_filter gi_filter_gamma = {
                 "gpuimg gamma in.png darker.png --gamma 0.7\n"
                 "gpuimg gamma linear.png display.png --gamma 2.2",
     .manual = "A colour sample v becomes full scale * (v / full scale)^(1 / gamma), rounded. "
-              "Alpha stays as it is. It takes 8 and 16 bits; gpuimg levels also sets black and "
-              "white.\n\n"
+              "Alpha does not change. The input must have 8 or 16 bits. gpuimg levels sets black "
+              "and white as well.\n\n"
               "scikit-image's adjust_gamma takes the exponent itself, the inverse of --gamma.",
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -41,8 +41,8 @@ const struct gi_filter gi_filter_invert = {
     .examples = "gpuimg invert in.png negative.png\n"
                 "gpuimg invert scan.jpg positive.png --depth 16\n"
                 "gpuimg invert mask.png hole.png --alpha",
-    .manual = "Every colour sample v becomes full scale - v: 255 - v, 65535 - v, or 1 - v in a "
-              "float image. Alpha stays as it is.",
+    .manual = "Every colour sample v becomes 255 - v in 8 bits, 65535 - v in 16 bits, and 1 - v "
+              "in a float image. Alpha does not change.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -17,13 +17,13 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, black),
      .default_text = "0",
-     .help = "The level that becomes black"},
+     .help = "Level that becomes black"},
     {.name = "white",
      .letter = 'w',
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, white),
      .default_text = "100%",
-     .help = "The level that becomes white"},
+     .help = "Level that becomes white"},
     {.name = "gamma",
      .letter = 'g',
      .type = GI_OPT_REAL,
@@ -36,12 +36,12 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, out_black),
      .default_text = "0",
-     .help = "The level of black in the result"},
+     .help = "Level that black has in the result"},
     {.name = "out-white",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, out_white),
      .default_text = "100%",
-     .help = "The level of white in the result"},
+     .help = "Level that white has in the result"},
     {.name = NULL},
 };
 
@@ -105,18 +105,18 @@ const struct gi_filter gi_filter_levels = {
     .examples = "gpuimg levels in.png out.png --black 5% --white 95%\n"
                 "gpuimg levels in.png brighter.png --gamma 1.4\n"
                 "gpuimg levels scan.png clean.png --white otsu",
-    .manual = "In 8 and 16 bits a colour sample v becomes out-black + (out-white - "
-              "out-black) * t^(1 / gamma) with t = (v - black) / (white - black), limited to "
-              "0 to 1. All channels are treated alike, and alpha stays as it is. If white is "
-              "below black, the image becomes a negative. If black equals white, samples "
-              "above it become white and the others black.\n"
-              "\n"
-              "A level is a sample value, a percentage of full scale (50%), or otsu, the "
-              "threshold of Otsu's method between dark and bright pixels.\n"
-              "\n"
-              "In float images t is not limited, --gamma is refused, and samples stay as "
-              "they are if black equals white or the two are too close or too distant for "
-              "floats.",
+    .manual = "Samples at --black become black and samples at --white become white; those "
+              "between are stretched, and --gamma makes them brighter or darker. Each level is a "
+              "sample value, a percentage of full scale (50%), or otsu, which is the threshold "
+              "that Otsu's method finds between dark and bright pixels.\n\n"
+              "A colour sample v becomes out-black + (out-white - out-black) * t^(1 / gamma), "
+              "where t = (v - black) / (white - black) is limited to 0 to 1. All colour channels "
+              "have the same levels, and alpha does not change. If white is below black, the "
+              "result is a negative. If black equals white, samples above that level become "
+              "white and all others black.\n\n"
+              "Float images differ in three points: t is not limited, --gamma is refused, and "
+              "samples do not change if black equals white or if float arithmetic cannot "
+              "represent the stretching.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -23,7 +23,7 @@ struct params {
 
 static const struct gi_choice methods[] = {
     {"mean", NULL, "m - offset"},
-    {"gaussian", NULL, "mean with Gaussian weights - offset"},
+    {"gaussian", NULL, "weighted mean - offset"},
     {"niblack", NULL, "m - factor * s - offset"},
     {"sauvola", NULL, "m * (1 + factor * (s / range - 1)) - offset"},
     {"phansalkar", NULL, "m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - offset"},
@@ -39,8 +39,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, method),
      .default_text = "mean",
      .choices = methods,
-     .help = "How the level of a pixel is computed from the mean m and the standard "
-             "deviation s of the samples around it"},
+     .help = "How the level is computed"},
     {.name = "k",
      .letter = 'k',
      .type = GI_OPT_ODD,
@@ -49,29 +48,30 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_TAPS_MAX,
      .unit = "px",
-     .help = "Side of the square around the pixel"},
+     .help = "Side of the square of samples around the pixel"},
     {.name = "offset",
      .letter = 'c',
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, offset),
      .default_text = "0",
-     .help = "Subtracted from the level, a sample value"},
+     .help = "Sample value that is subtracted from the level; a larger one makes more samples "
+             "white"},
     {.name = "factor",
      .letter = 'f',
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, factor),
      .min = -100,
      .max = 100,
-     .help = "Weight of the standard deviation; without it 0.2, for phansalkar 0.25, "
-             "for wolf 0.5"},
+     .help = "Factor of the standard deviation, for niblack, sauvola, phansalkar and wolf; "
+             "without it 0.2, for phansalkar 0.25, for wolf 0.5"},
     {.name = "range",
      .letter = 'r',
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, range),
      .min = 1e-30,
      .max = 1e30,
-     .help = "For sauvola and phansalkar: the standard deviation at which the level is "
-             "the mean, a sample value; without it half of full scale"},
+     .help = "For sauvola and phansalkar: the range in their formulas, in sample values; without "
+             "it half of full scale"},
     {.name = "sigma",
      .letter = 's',
      .type = GI_OPT_REAL,
@@ -79,23 +79,23 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = 1000,
      .unit = "px",
-     .help = "For gaussian: the standard deviation of the Gaussian; without it 0.3 ((k "
-             "- 1) / 2 - 1) + 0.8"},
+     .help = "For gaussian: standard deviation of the weights; without it 0.3 ((k - 1) / 2 - 1) "
+             "+ 0.8"},
     {.name = "contrast",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, contrast),
      .amount = true,
-     .help = "For bernsen: if local minimum and maximum differ by less, their mean is "
-             "compared with half of full scale; without it 15 of 255"},
+     .help = "For bernsen: areas with a smaller maximum - minimum are smooth; without it 15 / "
+             "255 of full scale"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, invert),
-     .help = "The other way round: samples above the level become zero"},
+     .help = "The reverse: samples above the level become 0, all others full scale"},
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Compare each channel of a colour image alone, and keep alpha"},
+     .help = "Compare each channel of a colour image separately, and keep alpha"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -354,50 +354,46 @@ const struct gi_filter gi_filter_local_threshold = {
     .examples = "gpuimg local-threshold page.jpg mask.png --offset 10\n"
                 "gpuimg local-threshold page.jpg mask.png --method sauvola --k 51\n"
                 "gpuimg local-threshold cells.tif mask.png --method niblack --factor -0.5 --k 101",
-    .manual = "A sample above the level of its surroundings becomes full scale, any other "
-              "becomes zero (adaptive or local threshold): uneven light does not matter. The "
-              "level is computed from the mean m and the standard deviation s of the k x k "
-              "samples around the pixel. In a colour image the luma is compared (0.2126 R + "
-              "0.7152 G + 0.0722 B, ITU-R BT.709), and the mask has one channel; with "
-              "--per-channel each channel is compared alone, and alpha stays as it is. The "
-              "time does not depend on k, except for gaussian.\n"
-              "\n"
+    .manual = "Every pixel has a level of its own, which is computed from the k x k samples "
+              "around it, so that uneven light does not matter (adaptive or local threshold). "
+              "Samples above their level become full scale (white), and all others become 0 "
+              "(black). In a colour image the luma 0.2126 R + 0.7152 G + 0.0722 B (ITU-R BT.709) "
+              "is compared, and the mask has one channel. With --per-channel each channel is "
+              "compared separately, and alpha does not change. The time does not depend on k, "
+              "except for gaussian.\n\n"
+              "The methods compute the level from the mean m and the standard deviation s of the "
+              "samples around the pixel, as --method lists below:\n\n"
               "mean: m - offset.\n"
-              "gaussian: the mean with the weights of gpuimg gaussian for the same --k and "
-              "--sigma, minus the offset.\n"
-              "niblack: m - factor * s - offset (W. Niblack, An introduction to digital "
-              "image processing, 1986; he writes the factor with the other sign).\n"
-              "sauvola: m * (1 + factor * (s / range - 1)) - offset (J. Sauvola, M. "
-              "Pietikainen, Adaptive document image binarization, Pattern Recognition 33(2), "
-              "2000).\n"
-              "phansalkar: m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - "
-              "offset, for faint and dark images (N. Phansalkar et al., Adaptive local "
-              "thresholding for detection of nuclei in diversity stained cytology images, "
-              "ICCSP 2011).\n"
-              "wolf: m + factor * (s / S - 1) * (m - M) - offset, with the minimum M of the "
-              "image and the maximum S of all local deviations, over all channels (C. Wolf, "
-              "J.-M. Jolion, Extraction and recognition of artificial text in multimedia "
-              "documents, Pattern Analysis and Applications 6, 2003); s / S is 0 if S is 0.\n"
-              "bernsen: the mean of the local minimum and maximum, minus the offset. Where "
-              "minimum and maximum differ by less than --contrast, the sample does not "
-              "count: their mean is compared with half of full scale instead, so that smooth "
-              "areas have one colour (J. Bernsen, Dynamic thresholding of grey-level images, "
-              "ICPR 1986).\n"
-              "\n"
-              "With --border mirror, mean gives the results of scikit-image's "
-              "threshold_local(), and so does gaussian if --sigma is (K - 1) / 6, where K is "
-              "its block size, and --k reaches four sigma. With --border reflect101, niblack "
-              "and sauvola give the results of threshold_niblack() and threshold_sauvola(). "
-              "OpenCV's adaptiveThreshold() rounds the mean before it subtracts its constant "
-              "C: mean and gaussian give its results with --border clamp and an --offset of "
-              "C - 0.5. Its THRESH_BINARY_INV is --invert.\n"
-              "\n"
-              "Sums are exact, and squares are compared instead of roots. The mean of "
-              "gaussian is float32, and a sample must exceed the level by at least 2^-20 of "
-              "full scale to be above it. Samples of float images are rounded to 1048575 "
-              "equal steps between the smallest and the largest finite one, and NaN counts "
-              "as the smallest. With gaussian and bernsen, a sample whose square contains a "
-              "NaN is not above the level.",
+              "gaussian: like mean, but with the weights of gpuimg gaussian for the same --k and "
+              "--sigma.\n"
+              "niblack: m - factor * s - offset (W. Niblack, An introduction to digital image "
+              "processing, 1986; he writes the factor with the other sign).\n"
+              "sauvola: m * (1 + factor * (s / range - 1)) - offset (J. Sauvola, M. Pietikainen, "
+              "Adaptive document image binarization, Pattern Recognition 33(2), 2000).\n"
+              "phansalkar: for faint and dark images (N. Phansalkar et al., Adaptive local "
+              "thresholding for detection of nuclei in diversity stained cytology images, ICCSP "
+              "2011).\n"
+              "wolf: m + factor * (s / S - 1) * (m - M) - offset, where M is the minimum of the "
+              "image and S the largest s in the image, over all channels; s / S is 0 if S is 0 "
+              "(C. Wolf, J.-M. Jolion, Extraction and recognition of artificial text in "
+              "multimedia documents, Pattern Analysis and Applications 6, 2003).\n"
+              "bernsen: (minimum + maximum) / 2 - offset of the samples around the pixel. In "
+              "smooth areas, where maximum - minimum is less than --contrast, the result depends "
+              "only on (minimum + maximum) / 2: it is white if this is above half of full scale "
+              "(J. Bernsen, Dynamic thresholding of grey-level images, ICPR 1986).\n\n"
+              "With --border mirror, mean gives the results of scikit-image's threshold_local(), "
+              "and so does gaussian if --sigma is (K - 1) / 6, where K is its block size, and "
+              "--k reaches four sigma. With --border reflect101, niblack and sauvola give the "
+              "results of threshold_niblack() and threshold_sauvola(). OpenCV's "
+              "adaptiveThreshold() rounds the mean before it subtracts its constant C: mean and "
+              "gaussian give its results with --border clamp and an --offset of C - 0.5. Its "
+              "THRESH_BINARY_INV is --invert.\n\n"
+              "Sums are exact, and squares are compared instead of roots. The mean of gaussian "
+              "is computed in float32, and a sample is above the level only if it exceeds the "
+              "level by at least 2^-20 of full scale. Float samples are rounded to 1048575 equal "
+              "steps between the smallest and the largest finite sample, and NaN counts as the "
+              "smallest. With gaussian and bernsen, a sample that has a NaN in the k x k samples "
+              "around it becomes 0.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

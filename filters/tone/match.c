@@ -24,14 +24,13 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, reference),
      .example = "reference.png",
      .one_of = true,
-     .help = "The image whose histogram the result gets"},
+     .help = "Image whose histogram the result gets"},
     {.name = "histogram",
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct params, histogram),
      .metavar = "ROWS|FILE",
-     .help = "Counts of the reference instead of an image: a row of whole numbers per "
-             "value, one for all channels or one per channel, as histogram --bins 256 "
-             "--format csv writes"},
+     .help = "Counts of the reference, one row per sample value, as gpuimg histogram --bins 256 "
+             "--format csv prints them"},
     {.name = NULL},
 };
 
@@ -238,20 +237,23 @@ const struct gi_filter gi_filter_match = {
                 "gpuimg match frame2.tif out.tif -r frame1.tif\n"
                 "gpuimg match evening.jpg out.jpg --reference noon.jpg\n"
                 "gpuimg match in.png out.png --histogram counts.csv",
-    .manual = "A sample v becomes the value at which the cumulative histogram of the reference "
-              "equals that of the image at v, so that the histograms match. Each channel is "
-              "matched alone, and alpha stays as it is; transparent pixels count. The reference "
-              "has samples of the same kind and as many colours as the image, and any size.\n\n"
-              "--histogram takes the counts of the reference instead: 256 rows for 8 bits, 65536 "
-              "for others, the first for 0, with numbers separated by blanks or commas. A line "
-              "of names may come first; if it is that of gpuimg histogram, counts begin after "
-              "its column hi.\n\n" GI_CURVE_FLOATS
-              " If the image or the reference has no samples between 0 and 1, nothing changes.\n"
-              "\n"
-              "The result is that of scikit-image's match_histograms() with each channel alone, "
-              "which does not round: between the values that occur in the reference its cumulative "
-              "histogram is interpolated linearly, in double, and the result is rounded half to "
-              "even; below the first, the result is the smallest of these values.",
+    .manual =
+        "The image gets the histogram of a reference image: each sample becomes the value "
+        "that has the same place in the cumulative histogram of the reference. Each "
+        "channel is matched separately. Transparent pixels count, and alpha does not "
+        "change. The reference may have any size, but must have the sample type and the "
+        "number of colours of the image.\n\n"
+        "In place of --reference, --histogram gives the counts of a reference: one row per "
+        "sample value, beginning with 0. An 8-bit image needs 256 rows, others 65536. Each "
+        "row has one number for all channels or one per channel, separated by blanks or "
+        "commas. A first line of names is skipped. The output of gpuimg histogram --format "
+        "csv is understood too: there the counts begin after the column hi.\n\n" GI_CURVE_FLOATS
+        " If the image or the reference has no samples from 0 to 1, nothing changes.\n\n"
+        "The result is that of scikit-image's match_histograms() with each channel alone, "
+        "except that it is rounded in integer images; a tie is rounded to the even number. "
+        "The cumulative histogram of the reference is interpolated linearly, in double "
+        "precision, between the values that occur in it. Below the first of these values "
+        "the result is that value.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -22,11 +22,11 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "LO,HI",
-     .help = "Percentiles of the samples that become black and white"},
+     .help = "The percentiles that become black and white"},
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Stretch each channel of a colour image alone"},
+     .help = "Stretch each channel of a colour image separately"},
     {.name = NULL},
 };
 
@@ -201,15 +201,18 @@ const struct gi_filter gi_filter_normalize = {
     .examples = "gpuimg normalize in.png out.png\n"
                 "gpuimg normalize in.png out.png --percentiles 1,99\n"
                 "gpuimg normalize faded.jpg out.png --percentiles 0.5,99.5 --per-channel",
-    .manual = "The percentiles become black and white: every colour sample v becomes full scale "
-              "* (v - lo) / (hi - lo), rounded, and samples outside become black or white; float "
-              "samples are not limited to 0 to 1. The percentiles are those of the gray image or "
-              "of the luma of a colour image, so that colours keep their hue if nothing is "
-              "clipped; with --per-channel each channel has its own. Alpha stays as it is, and "
-              "so does an image whose two percentiles are one value.\n\n"
-              "NaN and infinite samples are left out of the percentiles; transparent pixels "
-              "count. A percentile p of n samples is at rank (n - 1) * p / 100 of the sorted "
-              "samples, with linear interpolation (numpy's default).",
+    .manual = "The sample value lo at the lower percentile becomes black, and hi at the upper "
+              "percentile becomes white. By default these are the minimum and the maximum of the "
+              "image. A colour sample v becomes full scale * (v - lo) / (hi - lo), rounded. "
+              "Samples below lo become black and samples above hi become white; in float images "
+              "they get values below 0 and above 1.\n\n"
+              "In a colour image the percentiles are those of the luma, so that colours keep "
+              "their hue if no sample is cut off. With --per-channel each channel has "
+              "percentiles of its own. Alpha does not change. An image with lo = hi does not "
+              "change either.\n\n"
+              "Transparent pixels count; NaN and infinite samples do not. The percentile p of n "
+              "sorted samples is the sample at index (n - 1) * p / 100, counted from 0, with "
+              "linear interpolation (numpy's default).",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -18,17 +18,16 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, at),
      .default_text = "otsu",
-     .help = "The level: samples above it become full scale, the others zero; without "
-             "it Otsu's method finds it"},
+     .help = "Samples above this level become full scale, all others 0"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, invert),
-     .help = "Samples above the level become zero, the others full scale"},
+     .help = "The reverse: samples above the level become 0, all others full scale"},
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Compare each channel of a colour image alone, and keep alpha"},
+     .help = "Compare each channel of a colour image separately, and keep alpha"},
     {.name = NULL},
 };
 
@@ -75,23 +74,22 @@ const struct gi_filter gi_filter_threshold = {
     .examples = "gpuimg threshold in.png mask.png\n"
                 "gpuimg threshold in.png mask.png --threshold 50%\n"
                 "gpuimg threshold in.png mask.pgm --threshold 128 --invert",
-    .manual = "A sample above the level becomes full scale, any other becomes zero "
-              "(binarization). In a colour image the luma is compared (0.2126 R + 0.7152 G + "
-              "0.0722 B, ITU-R BT.709), and the mask has one channel; with --per-channel "
-              "each channel is compared alone, and alpha stays as it is.\n"
-              "\n"
-              "The level is a sample value (127, or 0.5 in a float image), a percentage of "
-              "full scale (50%), or otsu. A file whose maximum is not 255 or 65535 is scaled "
-              "to one of these when it is read, and the level applies to the scaled samples. "
-              "Otsu's method separates the samples into v <= t and v > t with the largest "
-              "variance between the classes; on a tie it takes the lowest t. It looks at the "
-              "gray image or at the luma of a colour image, also with --per-channel. If all "
-              "samples are equal, none is above the level.\n"
-              "\n"
-              "Source: N. Otsu, A threshold selection method from gray-level histograms, "
-              "IEEE Trans. SMC 9(1), 1979. In 8 and 16 bits t is one of the sample values; "
-              "in float images it is the centre of one of 256 bins between the smallest and "
-              "the largest finite value. OpenCV and scikit-image find the same in 8 bits.",
+    .manual = "Samples above the level become full scale (white), and all others become 0 "
+              "(black). In a colour image the luma 0.2126 R + 0.7152 G + 0.0722 B (ITU-R BT.709) "
+              "is compared, and the mask has one channel. With --per-channel each channel is "
+              "compared with the level, and alpha does not change.\n\n"
+              "The level is a sample value (127, or 0.5 in a float image), a percentage of full "
+              "scale (50%), or otsu. A file with another maximum than 255 or 65535 is scaled to "
+              "one of these when it is read, and the level is compared with the scaled "
+              "samples.\n\n"
+              "Otsu's method chooses the level t for which the two classes v <= t and v > t have "
+              "the largest variance between them; if several levels have, it takes the lowest. "
+              "It uses the gray image or the luma of a colour image, even with --per-channel. If "
+              "all samples are equal, no sample is above the level.\n\n"
+              "Source: N. Otsu, A threshold selection method from gray-level histograms, IEEE "
+              "Trans. SMC 9(1), 1979. In 8 and 16 bits t is one of the sample values. In float "
+              "images t is the centre of one of 256 bins between the smallest and the largest "
+              "finite value. OpenCV and scikit-image find the same in 8 bits.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,
