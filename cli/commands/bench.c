@@ -427,8 +427,8 @@ static enum gi_status run_bench(const struct gi_command *self, void *const *para
 }
 
 static const struct gi_choice formats[] = {
-    {"text", NULL, "a table for people"},
-    {"markdown", NULL, "the same as Markdown"},
+    {"text", NULL, "a table to read"},
+    {"markdown", NULL, "the same table in Markdown"},
     {"json", NULL, "one object"},
     {0},
 };
@@ -437,14 +437,14 @@ static const struct gi_option options[] = {
     {.name = "save",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, save),
-     .help = "Store the rates of these devices for --device auto, in gpuimg/rates.json "
-             "of XDG_CACHE_HOME or ~/.cache, or in the file that GPUIMG_RATES names"},
+     .help = "Store the measured rates, from which --device auto then estimates times: in the "
+             "file that GPUIMG_RATES names, or in gpuimg/rates.json below XDG_CACHE_HOME or "
+             "~/.cache"},
     {.name = "ways",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, ways),
-     .help =
-         "Time each implementation (gpuimg list --ways) of the operation's primitives that takes "
-         "the work, and mark the default"},
+     .help = "Time each implementation of the primitives that the operation uses (see gpuimg list "
+             "--ways), and mark the default"},
     {.name = "size",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, size),
@@ -457,8 +457,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "The device beside the CPU: auto is the first CUDA device if there is one, "
-             "cuda one that must exist, cpu none"},
+     .help = "The device that is measured besides the CPU: auto takes the first CUDA device, if "
+             "there is one; cuda takes a CUDA device, which must exist; cpu takes none"},
     {.name = "threads",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, threads),
@@ -479,17 +479,18 @@ const struct gi_command gi_command_bench = {
     .operands = "[OPERATION...]",
     .summary = "Benchmark each operation on this machine, beside its roofline",
     .manual =
-        "First measures the peaks: the bytes per second that the CPU (and the CUDA device) copies, "
-        "counting reads and writes, and its fused multiply-adds of float32 per second. Then runs "
-        "the kernels of each operation on a gray 8-bit image that is in memory (or on the device) "
-        "already. It prints the milliseconds of the best run, the minimum number of bytes to read "
-        "and write divided by that time, and the fraction of the roofline, which is the longer of "
-        "the time of those bytes at the copy rate and of the multiply-adds at theirs. Several "
-        "images are used in turn, so that caches do not help unless the image is small.\n"
-        "\n"
-        "Decoding, copies to and from the device and its start are not part of these times. They "
-        "are part of the estimate of --device auto; the last column has the side of a square image "
-        "from which that chooses CUDA, up to 65536 x 65536.",
+        "The kernels of each operation run on a gray 8-bit image that is in memory (or on the "
+        "device) already. Printed are the milliseconds of the fastest run, the rate in bytes per "
+        "second, and the fraction of the roofline. The rate is the minimum number of bytes that "
+        "must be read and written, divided by the time.\n\n"
+        "The roofline is the shortest time that the machine allows. Two peaks are measured for "
+        "it first: the bytes per second that a copy reads and writes, and the fused "
+        "multiply-adds of float32 per second. The roofline is the longer one of two times: that "
+        "of the bytes at the first peak, and that of the multiply-adds at the second. Several "
+        "images are used in turn, so that caches do not help unless the image is small.\n\n"
+        "These times do not include decoding, copies to and from the device and its start. "
+        "--device auto does include them in its estimate. The last column has the side of the "
+        "square image from which --device auto chooses CUDA, up to 65536 x 65536.",
     .examples = "gpuimg bench\n"
                 "gpuimg bench gaussian convolve --size 8192\n"
                 "gpuimg bench convolve histogram --ways\n"

@@ -20,7 +20,7 @@
 enum { CELL = 12 };
 
 static const struct gi_choice formats[] = {
-    {"text", NULL, "lines for people"},
+    {"text", NULL, "lines to read"},
     {"json", NULL, "one object"},
     {0},
 };
@@ -32,7 +32,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 1e9,
      .metavar = "N",
-     .help = "Fail (exit status 1) if any sample differs by more, in sample units"},
+     .help = "Exit with status 1 if any sample differs by more than this many sample values"},
     {.name = "min-psnr",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct gi_compare_params, min_psnr),
@@ -40,19 +40,19 @@ static const struct gi_option options[] = {
      .max = 1000,
      .unit = "dB",
      .metavar = "DB",
-     .help = "Fail (exit status 1) if the PSNR is lower"},
+     .help = "Exit with status 1 if the PSNR is lower than this"},
     {.name = "min-ssim",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct gi_compare_params, min_ssim),
      .min = -1,
      .max = 1,
-     .help = "Fail (exit status 1) if the SSIM is lower"},
+     .help = "Exit with status 1 if the SSIM is lower than this"},
     {.name = "max-differing",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_compare_params, max_differing),
      .metavar = "N|X%",
-     .help = "Fail (exit status 1) if more samples differ: a count, or a percentage of all "
-             "samples"},
+     .help = "Exit with status 1 if more samples differ than this: a number, or a percentage of "
+             "all samples"},
     {.name = "format",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_compare_params, format),
@@ -63,25 +63,25 @@ static const struct gi_option options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_compare_params, diff),
      .metavar = "FILE",
-     .help = "Write the absolute difference as an image to this file; for many pairs, write "
-             "a PNG per pair to this folder, with the name of the first file"},
+     .help = "Write the absolute difference as an image to this file. For many pairs this is a "
+             "folder, which gets a PNG per pair with the name of the first file"},
     {.name = "gain",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct gi_compare_params, gain),
      .default_text = "1",
      .min = 0.001,
      .max = 65535,
-     .help = "Multiply the difference in the picture"},
+     .help = "Multiply the difference in the image of --diff by this"},
     {.name = "ignore",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_compare_params, ignore),
      .metavar = "MASK",
-     .help = "Do not compare the pixels that are not black in this image, which has their size"},
+     .help = "Compare only the pixels that are black in this image of the same size"},
     {.name = "junit",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_compare_params, junit),
      .metavar = "FILE",
-     .help = "Write the verdicts as JUnit XML, a test case per pair"},
+     .help = "Write the results as JUnit XML to this file, with a test case per pair"},
     {0},
 };
 

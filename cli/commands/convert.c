@@ -19,7 +19,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Threads that decode and encode; without it one per CPU"},
+     .help = "Number of threads that decode and encode; without it one per CPU"},
     {0},
 };
 
@@ -36,9 +36,11 @@ const struct gi_command gi_command_convert = {
     .name = "convert",
     .operands = "INPUT OUTPUT",
     .summary = "Convert to another format, depth or to gray",
-    .manual = "Samples stay as they are, except for the options: --depth, --gray (with --linear "
-              "in linear light), and --background, which composites alpha over a colour. The "
-              "output's format follows from its suffix, --format or a prefix as in png:-.",
+    .manual = "The format of the output is that of its suffix, of --format, or of a prefix as in "
+              "png:-. Samples change only if an option says so: --depth changes their type, "
+              "--gray makes the image gray (with --linear in linear light), and --background "
+              "composites transparent pixels over a colour. gpuimg help common describes these "
+              "options.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",

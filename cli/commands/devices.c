@@ -93,8 +93,9 @@ const struct gi_command gi_command_devices = {
     .name = "devices",
     .operands = "",
     .summary = "List the CPU and the CUDA devices",
-    .manual = "Prints the CPU with its instruction level (GPUIMG_CPU limits it) and the number "
-              "of threads, and every CUDA device, or the reason why there is none.",
+    .manual = "Prints the CPU with its instruction level and the number of threads, and every "
+              "CUDA device, or the reason why there is none. The environment variable GPUIMG_CPU "
+              "limits the instruction level: GPUIMG_CPU=avx2, for example.",
     .examples = "gpuimg devices",
     .sets = {{"Options", options, sizeof(struct params)}},
     .run = run_devices,

@@ -17,10 +17,10 @@
 #include "imgio/npy.h"
 
 static const struct gi_choice formats[] = {
-    {"auto", NULL, "by the table's suffix; CSV on standard output"},
-    {"csv", NULL, "a line per region below a line of names"},
+    {"auto", NULL, "the format of the table's suffix; on standard output CSV"},
+    {"csv", NULL, "a line of names, then a line per region"},
     {"json", NULL, "one object"},
-    {"jsonl", NULL, "an object per line and region"},
+    {"jsonl", NULL, "an object per region, one per line"},
     {0},
 };
 
@@ -35,13 +35,13 @@ static const struct gi_option output_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, labels),
      .metavar = "FILE",
-     .help = "Write the label of each pixel: 16 bits as .png, .pgm or .pam, float as .pfm, 32 bits "
-             "as .npy"},
+     .help = "Write a label image: each pixel has the label of its region, or 0. A .png, .pgm or "
+             ".pam file has 16 bits, .npy 32 bits, .pfm float"},
     {.name = "labels-picture",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, labels_picture),
      .metavar = "FILE",
-     .help = "Write a picture with each region in a colour of its own on black"},
+     .help = "Write an image to look at: each region has a colour of its own, on black"},
     {.name = "mask",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, mask),
@@ -56,12 +56,12 @@ static const struct gi_option output_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, crops),
      .metavar = "DIR",
-     .help = "Write each region's part of the input to region-000001.png and so on, by label, into "
-             "a new or empty folder"},
+     .help = "Write the part of the input at each bounding box into this new or empty folder, as "
+             "region-000001.png and so on by label"},
     {.name = "force",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_extract_output, force),
-     .help = "Let --crops replace a folder that holds only crops"},
+     .help = "Let --crops replace a folder that holds only crops of an earlier run"},
     {.name = "crop-margin",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_extract_output, crop_margin),
@@ -69,26 +69,26 @@ static const struct gi_option output_options[] = {
      .min = 0,
      .max = 1000000,
      .unit = "px",
-     .help = "Cut crops wider on each side"},
+     .help = "Make each crop larger than the bounding box by this on each side"},
     {.name = "crop-format",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_extract_output, crop_format),
      .default_text = "png",
      .metavar = "NAME",
-     .help = "Suffix and format of crops"},
+     .help = "Format of the crops, and suffix of their names"},
     {.name = "points",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, points),
      .metavar = "FILE",
-     .help = "Write x, y and value of each pixel of the regions in raster order, as .npy (a "
-             "structured array) or .csv"},
+     .help = "Write a list of the pixels of all regions in raster order, with x, y and value, as "
+             ".csv or .npy (a structured array)"},
     {.name = "pixel-size",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_extract_output, pixel_size),
      .metavar = "LENGTH",
-     .help = "Side of a pixel with its unit, as in 0.32um: areas, perimeters, centroids, axes and "
-             "diameters are in that unit, which their columns are named after; boxes stay in "
-             "pixels"},
+     .help = "Side of a pixel with its unit, as in 0.32um: areas, perimeters, centroids, axes "
+             "and diameters are then in that unit, and the names of their columns end in it; "
+             "bounding boxes stay in pixels"},
     GI_COMPRESSION_OPTION(struct gi_extract_output),
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,

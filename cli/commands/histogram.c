@@ -26,7 +26,7 @@ struct output_params {
 };
 
 static const struct gi_choice formats[] = {
-    {"text", NULL, "a table for people, with bars on a terminal, in colour unless NO_COLOR is set"},
+    {"text", NULL, "a table to read; on a terminal with bars, in colour unless NO_COLOR is set"},
     {"csv", NULL, "a line per bin"},
     {"json", NULL, "an object with everything"},
     {0},
@@ -42,7 +42,7 @@ static const struct gi_option output_options[] = {
     {.name = "cumulative",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct output_params, cumulative),
-     .help = "Cumulative histogram: each bin includes the counts of all bins below it"},
+     .help = "Cumulative histogram: add to each bin the counts of all bins below it"},
     {.name = "log",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct output_params, log),
@@ -50,7 +50,7 @@ static const struct gi_option output_options[] = {
     {.name = "bars",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct output_params, bars),
-     .help = "Print bars in place of counts even if the output is no terminal"},
+     .help = "Print bars in place of counts, even if the output is no terminal"},
     {.name = "plot",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct output_params, plot),

@@ -28,7 +28,7 @@ static const struct gi_option options[] = {
     {.name = "check",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, check),
-     .help = "Decode the whole file to detect damage"},
+     .help = "Decode each file completely, to detect damage"},
     {0},
 };
 
@@ -291,11 +291,11 @@ const struct gi_command gi_command_info = {
     .group = GI_GROUP_MEASUREMENT,
     .operands = "FILE...",
     .summary = "Print format, size, depth and metadata of image files",
-    .manual = "Prints format, size, channels, depth, resolution and profiles from the header of "
-              "each file: no pixels are read and no limit applies. --check decodes the whole "
-              "file within the limits, so that a damaged one is detected. The size is that after "
-              "the EXIF orientation is applied. For a TIFF of several pages the first page is "
-              "described; scan.tif[3] is the fourth.",
+    .manual = "Prints format, size, channels, depth, resolution and profiles of each file. Only "
+              "the header is read, so that files of any size are accepted; --check decodes the "
+              "whole file too, and so detects damage, within --max-pixels and --max-bytes. Width "
+              "and height are those after the EXIF orientation has been applied. A TIFF with "
+              "several pages is described by its first page; scan.tif[3] names the fourth.",
     .examples = "gpuimg info photo.jpg\n"
                 "gpuimg info --json *.png\n"
                 "gpuimg info --recursive photos --table photos.csv",

@@ -21,7 +21,7 @@ static const struct gi_option options[] = {
      .letter = 'j',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, json),
-     .help = "Print everything as one JSON object, options of the operations included"},
+     .help = "Print one JSON object, which includes the options of the operations"},
     {.name = "commands",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, commands),
@@ -33,11 +33,11 @@ static const struct gi_option options[] = {
     {.name = "markdown",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, markdown),
-     .help = "Print operations and formats as Markdown tables, as README has them"},
+     .help = "Print operations and formats as the Markdown tables of README"},
     {.name = "ways",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, ways),
-     .help = "Print the ways of each primitive and the work each is for; GPUIMG_WAY forces one"},
+     .help = "Print the implementations (ways) of each primitive, and the work that each is for"},
     {0},
 };
 
@@ -292,13 +292,16 @@ const struct gi_command gi_command_list = {
     .name = "list",
     .operands = "[OPERATION...]",
     .summary = "List operations, formats and border modes",
-    .manual = "--json also has every option of every operation: name, alias, type, default, "
-              "range, unit and choices.\n\n"
-              "--ways prints the implementations (ways) of each primitive of the kernels, one "
-              "per line: backend, primitive, way, and the work it is for. The first that takes "
-              "the work runs, unless GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... forces another. With "
-              "names of operations only the primitives that these ask, which is found by running "
-              "them on small images; of CUDA where there is a device.",
+    .manual = "Prints the operations, the file formats and the border modes. --json prints every "
+              "option of every operation too: name, alias, type, default, range, unit and "
+              "choices.\n\n"
+              "--ways is for developers. A primitive (a basic computation that operations are "
+              "built of) can have several implementations, called ways. --ways prints one per "
+              "line: backend, primitive, way, and the work that the way is for. Usually the "
+              "first way that can do the work runs; the environment variable "
+              "GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... forces another. With names of operations, "
+              "only the primitives that these operations use are printed. To find them, the "
+              "operations are run on small images, on CUDA too if there is a device.",
     .examples = "gpuimg list\ngpuimg list --json\ngpuimg list --ways gaussian",
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)}},

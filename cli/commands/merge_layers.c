@@ -115,14 +115,14 @@ const struct gi_command gi_command_merge = {
     .group = GI_GROUP_IMAGES,
     .operands = "LAYER... OUTPUT",
     .summary = "Merge layers into one image by alpha",
-    .manual = "Layers are images of one size, the first one at the bottom; each is composited by "
-              "its alpha over those before it, as gpuimg composite does. The layers of gpuimg "
-              "split become the image again where there were labels. The result has the depth of "
-              "the first layer, colour if one has it, and alpha if the first has it.\n"
-              "\n"
-              "merge makes one image of all its inputs, so options for many images do not apply. "
-              "--report has a line per layer and then one for the result, whose field inputs is "
-              "their number.",
+    .manual = "The inputs are layers of the same size, with the first one at the bottom. Each "
+              "layer is composited over those before it by its alpha, like gpuimg composite "
+              "--mode over. So merge puts the layers of gpuimg split together again. The result "
+              "has the depth of the first layer, colour if any layer has colour, and alpha if "
+              "the first layer has alpha.\n\n"
+              "The options for many images do not apply, because the result is one image. The "
+              "report of --report has a line per layer and then a line for the result, in which "
+              "the field inputs is the number of layers.",
     .examples = "gpuimg merge layers/*.png whole.png\n"
                 "gpuimg merge photo.jpg marks.png legend.png out.png\n"
                 "gpuimg merge back.png front.png out.jpg --background white",

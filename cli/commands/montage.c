@@ -28,14 +28,14 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, columns),
      .min = 1,
      .max = 10000,
-     .help = "Images per row; without it about as many as the sheet has rows"},
+     .help = "Number of images per row; without it the sheet has about as many columns as rows"},
     {.name = "rows",
      .letter = 'r',
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, rows),
      .min = 1,
      .max = 10000,
-     .help = "Rows of images; without it as many as are needed"},
+     .help = "Number of rows; without it as many as the images need"},
     {.name = "cell",
      .letter = 's',
      .type = GI_OPT_EXTENT,
@@ -47,15 +47,15 @@ static const struct gi_option options[] = {
     {.name = "fill",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fill),
-     .help = "Fill the cells; cut off the rest"},
+     .help = "Make each image cover its cell, and cut off the rest"},
     {.name = "stretch",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, stretch),
-     .help = "Fill the cells and change the aspect ratio"},
+     .help = "Make each image exactly as large as its cell; this changes the aspect ratio"},
     {.name = "no-enlarge",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, no_enlarge),
-     .help = "Leave images that are smaller than their cell as they are"},
+     .help = "Do not make images larger that are smaller than their cell"},
     {.name = "gap",
      .letter = 'g',
      .type = GI_OPT_INT,
@@ -64,7 +64,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 10000,
      .unit = "px",
-     .help = "Pixels between cells"},
+     .help = "Space between cells"},
     {.name = "margin",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, margin),
@@ -72,8 +72,8 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 10000,
      .unit = "px",
-     .help = "Pixels around all cells"},
-    GI_GRAVITY_OPTION(struct params, "center", "Place of an image in its cell"),
+     .help = "Space around all cells"},
+    GI_GRAVITY_OPTION(struct params, "center", "Where an image is in its cell"),
     GI_ADDED_VALUE_OPTION(struct params, border, "Background of the sheet"),
     GI_N_TO_ONE_OPTIONS(struct params, report, progress),
     {0},
@@ -308,16 +308,16 @@ const struct gi_command gi_command_montage = {
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
     .summary = "Montage: many images on one contact sheet",
-    .manual = "A contact sheet: each image is resized to fit its cell, and placed there by "
-              "--gravity; cells are filled row by row. The sheet is float if one of the "
-              "images is, otherwise of 16 bits if one is, otherwise of 8 bits. It has colour "
-              "if one of the images has colour and alpha if one has alpha, and the ICC "
-              "profile of the images if all have the same; gray images stay gray, and images "
-              "without alpha are opaque. Several images are read and resized at a time, and only "
-              "the resized ones stay in memory.\n"
-              "\n"
-              "--report has a line per input and then one for the sheet, whose field inputs "
-              "is the number of inputs.",
+    .manual = "The result is a contact sheet with a cell for each image, filled row by row. Each "
+              "image is resized to fit its cell and placed there by --gravity. Several images "
+              "are read and resized at the same time, and only the resized ones stay in "
+              "memory.\n\n"
+              "The sheet has the deepest sample type of the images (8 bits, 16 bits or float). "
+              "It has colour if one of the images has colour, and alpha if one has alpha; images "
+              "without alpha are opaque in it. It has the ICC profile of the images if all have "
+              "the same.\n\n"
+              "The report of --report has a line per input and then a line for the sheet, in "
+              "which the field inputs is the number of inputs.",
     .examples = "gpuimg montage *.jpg sheet.jpg\n"
                 "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
                 "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255",

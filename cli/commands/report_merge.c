@@ -19,9 +19,9 @@ struct params {
 };
 
 static const struct gi_choice missing_choices[] = {
-    {"no", NULL, "nothing: the joined report is printed"},
-    {"files", NULL, "the names of the inputs, one per line, as --files-from takes them"},
-    {"array", NULL, "the shards, as sbatch --array takes them"},
+    {"no", NULL, "nothing; the merged report is printed"},
+    {"files", NULL, "the names of the missing inputs, one per line, for --files-from"},
+    {"array", NULL, "the numbers of the incomplete shards, for sbatch --array"},
     {0},
 };
 
@@ -30,24 +30,24 @@ static const struct gi_option options[] = {
      .letter = 'o',
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, output),
-     .help = "File of the joined report, written whole or not at all; standard output unless "
-             "--missing is given"},
+     .help = "Write the merged report to this file, whole or not at all; without it, and without "
+             "--missing, it goes to standard output"},
     {.name = "missing",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, missing),
      .choices = missing_choices,
-     .help = "Print what failed or never ran"},
+     .help = "Print the inputs or shards that failed or never ran, in place of the merged report"},
     {.name = "files-from",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, files_from),
      .metavar = "LIST",
-     .help = "The list that the batch was given, or its folder: for the names of --missing files "
-             "that no report speaks of"},
+     .help = "The list or the folder of inputs that the batch was given. --missing files needs "
+             "it to name inputs that are in no report"},
     {.name = "null",
      .letter = '0',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, null),
-     .help = "Names end with a zero byte, those printed and those in --files-from"},
+     .help = "Names end with a zero byte, both in --files-from and in what --missing files prints"},
     {0},
 };
 
@@ -106,18 +106,19 @@ const struct gi_command gi_command_report = {
     .operands = "merge REPORT...",
     .summary = "Merge the reports of a batch's tasks and list what is missing",
     .manual =
-        "Joins what --report of several runs wrote: of the shards of one list, of tasks that ran "
-        "again; one file may hold several reports. The joined report has a line per input, in the "
-        "order of names. If there are several lines for one input, the last that says it is done "
-        "counts. A shard that is in two reports causes a warning: a task ran again, or another "
-        "task has its number. A line that is cut off by the end of a task, or damaged, is left out "
-        "with a warning. Reports of another list of files or of another chain are refused.\n"
-        "\n"
-        "--missing array prints the shards that are not complete as sbatch takes them: a task with "
-        "--shard auto/N has the same shard in any array.\n"
-        "\n"
-        "Exit status: 0 if every file of the list is done, 1 if some failed or never ran, 75 if "
-        "the machine failed, for example by a full disk, 2 for other trouble.",
+        "Merges the reports that the tasks of a batch wrote with --report, for example one per "
+        "shard. One file may hold several reports. The merged report has a line per input, in "
+        "the order of the names. If there are several lines for one input, the last one with "
+        "status done counts. Reports of another list of inputs or of another chain are "
+        "refused.\n\n"
+        "Two cases cause a warning. If a shard is in two reports, its task ran again, or two "
+        "tasks have the same number. A damaged line, or one that was cut off when a task ended, "
+        "is left out.\n\n"
+        "--missing array prints the numbers of the incomplete shards, for a new job array. A "
+        "task with --shard auto/N processes the same shard in every array.\n\n"
+        "The exit status is 0 if every file of the list is done, 1 if some failed or never ran, "
+        "75 if the machine failed, for example because of a full disk, and 2 for all other "
+        "errors.",
     .examples = "gpuimg report merge shard-*.jsonl -o all.jsonl\n"
                 "gpuimg report merge shard-*.jsonl --missing files --files-from photos.txt\n"
                 "sbatch --array=$(gpuimg report merge shard-*.jsonl --missing array) job.sh",

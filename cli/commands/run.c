@@ -21,8 +21,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct run_params, file),
      .metavar = "FILE",
-     .help = "Read the chain from this file, in place of the first operand; # begins a "
-             "comment"},
+     .help = "Read the chain from this file in place of the operand CHAIN; # begins a comment"},
     {0},
 };
 
@@ -116,29 +115,24 @@ const struct gi_command gi_command_run = {
     .operands = "CHAIN INPUT [OUTPUT]",
     .summary = "Run a chain of operations on each image",
     .manual =
-        "CHAIN is one word of the shell: operations with their options, separated by |. "
-        "Each takes the result of the one before it; the output has the bytes of the "
-        "single commands with a lossless file of each step's type in between. The image is "
-        "read once, stays on its device between the steps, and is written once. An image "
-        "that does not fit on the device is processed in bands, all steps at a time.\n\n"
-        "stats, histogram, integral, cumulative, palette and extract may be any step: they "
-        "write their table or array to --to FILE, or to standard output, and pass the "
-        "image on unchanged. If the last step is one of them, OUTPUT may be left out. "
-        "Their output options are allowed in the step: --format, --plot, --overlay and so "
-        "on.\n\n"
-        "Words with blanks, | or # need quotes, single or double, inside the chain. With "
-        "--file the chain comes from a file, in any number of lines. A chain has at most 1000 "
-        "steps.\n\n"
-        "An input of several PNM or PAM images gives as many, in a row, in an output of "
-        "these formats; - to - keeps the format of each. A Y4M video gives another one, "
-        "and each plane is a gray image. With --tar INPUT and OUTPUT are tars, brace lists "
-        "of tars, or -.\n\n"
-        "For many images a chain that ends in integral or cumulative writes an array each, "
-        ".npy or with --suffix .pfm, with --tar too. One that ends in stats, histogram, "
-        "palette or extract writes tables: one of all with --table, or one each with "
-        "--out-dir or --out. With --table the only INPUT may be - or a file of several "
-        "images or a video, whose images or planes are named by their number; with --tar "
-        "the inputs are tars.",
+        "CHAIN is a list of operations with their options, separated by |, in quotes, so that "
+        "the shell takes it as one word. Each operation takes the result of the one before it. "
+        "The image is read once, stays on its device between the steps, and is written once. The "
+        "output has the same bytes as if each step were a command of its own with a lossless "
+        "file in between. An image that does not fit on the device is processed in bands, each "
+        "through all steps.\n\n"
+        "The steps stats, histogram, integral, cumulative, palette and extract write a table or "
+        "an array, and pass the image on unchanged. They write to the file of --to, or to "
+        "standard output, and take their other output options too, such as --format, --plot and "
+        "--overlay. If the last step is one of them, OUTPUT may be left out.\n\n"
+        "Inside the chain, words that contain blanks, | or # need quotes, single or double. With "
+        "--file the chain comes from a file and may have any number of lines. A chain has at "
+        "most 1000 steps.\n\n"
+        "For many images (see gpuimg help batch) a chain that ends in integral or cumulative "
+        "writes an array per image: .npy, or .pfm with --suffix .pfm. A chain that ends in "
+        "stats, histogram, palette or extract writes one table for all images with --table, or a "
+        "table per image with --out-dir or --out. INPUT may be a stream of several images or a "
+        "Y4M video too, and with --tar INPUT and OUTPUT are tars.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"

@@ -413,13 +413,13 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "The devices: auto is the CPU and every CUDA device, cuda one device, which must "
-             "exist, cpu no device"},
+     .help = "The devices that are tested: auto tests the CPU and every CUDA device; cuda tests "
+             "a CUDA device too, which must exist; cpu tests only the CPU"},
     {.name = "quick",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, quick),
-     .help = "Images of at most 31 x 33 and 67 x 5 pixels, without those of 257 x 129: a fraction "
-             "of the time"},
+     .help = "Save most of the time: leave out the images of 257 x 129 pixels, so that the "
+             "largest have 31 x 33 and 67 x 5"},
     {0},
 };
 
@@ -427,15 +427,16 @@ const struct gi_command gi_command_selftest = {
     .name = "selftest",
     .operands = "[OPERATION...]",
     .summary = "Check that all backends of this machine give the same bytes",
-    .manual = "Runs every operation over sample types, channels, borders, sizes and options, on "
-              "the CPU at every instruction level that it has, with one thread and with several, "
-              "and on every CUDA device, whole and in bands. The reference is plain C on one "
-              "thread. Prints a line per operation; the first difference is printed, and the "
-              "exit status is then 1.\n\n"
-              "At the end comes a mixed batch: different operations, options, radii, sizes, sample "
-              "types and channels at once, on eight queues of each device and of the CPU at each "
-              "instruction level, a thread per queue. Its results must be those that the "
-              "reference computes one after the other.",
+    .manual = "Compares the result of every operation with a reference, which is computed by "
+              "plain C code on one thread. The operations run with many combinations of sample "
+              "types, channels, border modes, sizes and options: on the CPU at every instruction "
+              "level that it has, with one thread and with several, and on every CUDA device, "
+              "with whole images and in bands. A line is printed per operation. If a result "
+              "differs, the first difference is printed, and the exit status is 1.\n\n"
+              "At the end a mixed batch runs different operations, options, sizes, sample types "
+              "and channels at the same time, on eight queues per device and per instruction "
+              "level of the CPU, with a thread per queue. Its results are compared with the "
+              "reference too.",
     .examples =
         "gpuimg selftest\ngpuimg selftest --quick\ngpuimg selftest gaussian --device cuda:1",
     .max_operands = -1,

@@ -30,23 +30,25 @@ static const struct gi_option options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, labels),
      .metavar = "IMAGE",
-     .help = "Label image, as extract --labels writes it; 0 is no layer. For many images one "
-             "for all, or a template as in --out"},
+     .help = "Label image, as gpuimg extract --labels writes it; label 0 makes no layer. With "
+             "many images it is one image for all, or a template as in --out"},
     {.name = "out-dir",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, out_dir),
      .metavar = "DIR",
-     .help = "A new or empty folder for layer-000001.png and so on, by label"},
+     .help = "New or empty folder, in which the layers are named layer-000001.png and so on by "
+             "label"},
     {.name = "fill",
      .letter = 'f',
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, fill),
      .metavar = "COLOUR",
-     .help = "Colour outside a layer, in place of transparency"},
+     .help = "Fill the pixels of other labels with this colour, instead of making them "
+             "transparent"},
     {.name = "force",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, force),
-     .help = "Let the folder replace one that holds only layers"},
+     .help = "Replace a folder that holds only layers of an earlier run"},
     {0},
 };
 
@@ -352,18 +354,17 @@ const struct gi_command gi_command_split = {
     .operands = "INPUT",
     .summary = "Split an image into layers, one per label",
     .manual =
-        "A layer has the size of the image and shows it where its label is; elsewhere it is "
-        "transparent (or has the colour of --fill), as gpuimg mask makes it. Labels are whole "
-        "numbers, as extract --labels writes them; a label that does not occur makes no layer. All "
-        "layers are written or none. --format is the suffix of the layers, png without it.\n"
-        "\n"
-        "For many images --out names the folder of the layers of each, as 'layers/{stem}', with "
-        "the fields of gpuimg help batch, and --labels is one image for all or a template, as "
-        "'labels/{stem}.png'. --resume replaces folders of layers that the earlier run left and "
-        "that have changed since.\n"
-        "\n"
-        "gpuimg merge joins the layers again; gpuimg extract --crops writes only the bounding "
-        "boxes, and gpuimg paste pastes these back.",
+        "Each label gives a layer: an image of the same size as the input, which shows the input "
+        "where the label is and is transparent elsewhere, or has the colour of --fill. The "
+        "labels are those of a label image, whose samples are whole numbers, as gpuimg extract "
+        "--labels writes them. Either all layers are written or none. Their format is PNG, or "
+        "that of --format.\n\n"
+        "With many images --out names a folder of layers for each, for example 'layers/{stem}' "
+        "(gpuimg help batch lists the fields), and --labels is one image for all or a template "
+        "such as 'labels/{stem}.png'. --resume replaces folders of layers that an earlier run "
+        "left and that have changed since.\n\n"
+        "gpuimg merge puts the layers together again. To write only the bounding box of each "
+        "label, use gpuimg extract --crops; gpuimg paste pastes these crops back.",
     .examples = "gpuimg split photo.jpg --labels labels.png --out-dir layers/\n"
                 "gpuimg split photo.jpg --labels labels.png --out-dir layers/ --fill black\n"
                 "gpuimg split photo.jpg --labels labels.png --out-dir layers/ --format tif\n"

@@ -32,7 +32,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, files_from),
      .metavar = "LIST",
-     .help = "Take inputs from this file too, one per line; - is standard input"},
+     .help = "Read names of further inputs from this file, one per line; - is standard input"},
     {.name = "null",
      .letter = '0',
      .type = GI_OPT_FLAG,
@@ -41,15 +41,15 @@ static const struct gi_option options[] = {
     {.name = "recursive",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, recursive),
-     .help = "Take the image files in input folders and below"},
+     .help = "Take the image files in folders that are inputs, and in the folders below them"},
     {.name = "memory",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct params, memory),
      .min = 1,
      .max = 1e15,
      .unit = "bytes",
-     .help = "Memory for the images in progress; median and sigma-clip store the rest in a "
-             "temporary file. Without it half of the free memory"},
+     .help = "Limit of the memory for images in progress; median and sigma-clip store further "
+             "images in a temporary file. Without it half of the free memory"},
     GI_N_TO_ONE_OPTIONS(struct params, report, progress),
     {0},
 };
@@ -244,20 +244,19 @@ const struct gi_command gi_command_stack = {
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
     .summary = "Stack images into one: mean, median, sum, sigma clipping",
-    .manual = "Each sample of the output is computed from the samples at the same place in "
-              "all inputs, and is NaN if one of them is NaN. Alpha is treated like any other "
-              "channel. The inputs must have the same size, channels and type. Every file is "
-              "read once.\n"
-              "\n"
-              "mean, min, max and sum need memory for their sums and a few images. median "
-              "and sigma-clip need all images at once. If these take more than --memory, the "
-              "decoded images are stored in a temporary file in $TMPDIR, or else in "
-              "/var/tmp, and read from it part by part; the result is the same. The command "
-              "fails if an image cannot be read or has another size, type or number of "
-              "channels.\n"
-              "\n"
-              "--report has a line per input and then one for the whole stack, whose field "
-              "inputs is the number of inputs.",
+    .manual = "Each sample of the output is computed from the samples at the same place in all "
+              "inputs, by --method. It is NaN if one of these samples is NaN. Alpha is treated "
+              "like any other channel. The command fails if an image cannot be read, or if the "
+              "images do not all have the same size, sample type and number of channels.\n\n"
+              "Every file is read once. mean, min, max and sum only need memory for a few "
+              "images. median and sigma-clip need all images at once: if these take more than "
+              "--memory, the decoded images are stored in a temporary file, in the folder "
+              "$TMPDIR or else in /var/tmp, and read from there part by part. The result is the "
+              "same.\n\n"
+              "The report of --report has a line per input and then a line for the result, in "
+              "which the field inputs is the number of inputs.\n\n"
+              "In a chain (gpuimg help run), stack --images N stacks N images that are side by "
+              "side in one image: image k begins at column k * width / N, rounded down.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
                 "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
                 "gpuimg stack --method sum --recursive darks sum.pfm",

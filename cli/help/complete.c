@@ -328,7 +328,7 @@ const struct gi_command gi_command_completion = {
     .name = "completion",
     .operands = "bash|zsh|fish",
     .summary = "Print a script that completes command lines in a shell",
-    .manual = "The script asks gpuimg itself for the words that fit: commands, options, their "
+    .manual = "The script asks gpuimg for the words that can come next: commands, options, their "
               "values, and files.",
     .examples = "gpuimg completion bash >~/.local/share/bash-completion/completions/gpuimg\n"
                 "gpuimg completion zsh >\"${fpath[1]}/_gpuimg\"\n"

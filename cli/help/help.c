@@ -133,7 +133,7 @@ static void print_summary(FILE *out, const struct gi_command *row)
 /* "gray for convert --gray, ..." */
 static void print_aliases(FILE *out)
 {
-    char text[1024] = "Names of other programs that work too:";
+    char text[1024] = "Other names that work too:";
     const struct gi_alias *alias;
     size_t n = strlen(text);
     for (int i = 0; (alias = gi_alias_at(i)) && n < sizeof text; i++)
@@ -149,8 +149,8 @@ void gi_help_all(FILE *out)
     struct gi_command row;
     fputs("Usage: gpuimg COMMAND [OPTION...] [OPERAND...]\n\n", out);
     gi_help_wrap(out,
-                 "Filters images, measures them and extracts their regions, on the CPU and, where "
-                 "it pays, on an NVIDIA GPU, with the same bytes out of both.",
+                 "Filters images, measures them and extracts their regions. Computes on the CPU, "
+                 "or on an NVIDIA GPU where that is faster; both give the same bytes.",
                  0, 0);
     for (int g = 1; g <= GI_GROUPS; g++) { /* group 0 (tools) is printed last */
         fprintf(out, "\n%s:\n", gi_group_titles[g % GI_GROUPS]);
@@ -164,10 +164,11 @@ void gi_help_all(FILE *out)
         print_summary(out, &row);
     putc('\n', out);
     gi_help_wrap(out,
-                 "gpuimg help COMMAND and gpuimg help TOPIC explain one; gpuimg help WORD, as in "
-                 "gpuimg help sauvola, finds commands and options by a word of their texts; gpuimg "
-                 "help --all prints everything. An operand - is standard input or output; png:- "
-                 "names the format too, scan.tif[3] the fourth page of a TIFF.",
+                 "gpuimg help COMMAND explains a command, and gpuimg help TOPIC a topic. gpuimg "
+                 "help WORD finds commands and options by a word, for example gpuimg help "
+                 "sauvola. gpuimg help --all prints all pages. In place of a file name, - means "
+                 "standard input or output, and png:- standard output in the format PNG. "
+                 "scan.tif[3] is the fourth page of a TIFF.",
                  0, 0);
 }
 
@@ -197,7 +198,7 @@ static const struct gi_option help_options[] = {
     {.name = "man",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct help_params, man),
-     .help = "Print a manual page, the source that man(1) formats"},
+     .help = "Print the source of the manual page, which man(1) formats"},
     {0},
 };
 
@@ -253,12 +254,14 @@ const struct gi_command gi_command_help = {
     .name = "help",
     .operands = "[COMMAND|TOPIC|WORD...]",
     .summary = "Explain a command or a topic, or search the help",
-    .manual = "gpuimg help COMMAND prints examples, what the command does, and its options with "
-              "their ranges and defaults; so does gpuimg COMMAND --help. The topics are batch "
-              "(many images, streams and tars), cluster (many machines), common (options that "
-              "most commands share), compatibility (versions of other programs) and limits.\n\n"
-              "Any other words are searched in all commands and options, also in the names that "
-              "other programs use. The best match comes first; case and hyphens do not matter.",
+    .manual = "For a command, gpuimg help prints examples, an explanation, and the options with "
+              "their ranges and defaults. gpuimg COMMAND --help prints the same. The topics are "
+              "batch (many images, streams and tars), cluster (many machines), common (options "
+              "that most commands share), compatibility (versions of other programs) and "
+              "limits.\n\n"
+              "Other words are searched in the help of all commands and options, including the "
+              "names that other programs use. The best match comes first; case and hyphens do "
+              "not matter.",
     .examples = "gpuimg help blur\ngpuimg help batch\ngpuimg help sauvola\n"
                 "gpuimg help non local means\ngpuimg help --all | less\n"
                 "gpuimg help --man blur | man -l -",

@@ -17,7 +17,7 @@
 #include "kernels/parallel.h"
 
 static const struct gi_choice depth_choices[] = {
-    {"same", NULL, "as the result has it"},
+    {"same", NULL, "the type of the result"},
     {"8", NULL, "whole numbers, 0 to 255"},
     {"16", NULL, "whole numbers, 0 to 65535"},
     {"float", NULL, "32-bit float, 0 to 1"},
@@ -25,7 +25,7 @@ static const struct gi_choice depth_choices[] = {
 };
 
 static const struct gi_choice work_choices[] = {
-    {"same", NULL, "as the input file has it, or as --depth says if that is deeper"},
+    {"same", NULL, "the type of the input file, or of --depth if that has more bits"},
     {"8", NULL, "whole numbers, 0 to 255"},
     {"16", NULL, "whole numbers, 0 to 65535"},
     {"float", NULL, "32-bit float, 0 to 1"},
@@ -40,10 +40,10 @@ static const struct gi_choice layout_choices[] = {
 
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
-    {"no", NULL, "everything that the format holds is kept"},
-    {"all", NULL, "ICC profile, EXIF, XMP, texts, colour chunks and resolution"},
-    {"exif", NULL, "EXIF, and XMP, which repeats it"},
-    {"gps", NULL, "location: its tags in EXIF, and XMP and texts that name one"},
+    {"no", NULL, "keep everything that the output format can hold"},
+    {"all", NULL, "drop ICC profile, EXIF, XMP, texts, colour chunks and resolution"},
+    {"exif", NULL, "drop EXIF, and XMP, which repeats EXIF"},
+    {"gps", NULL, "drop the location: its tags in EXIF, and XMP and texts that contain one"},
     {0},
 };
 
@@ -51,14 +51,14 @@ static const struct gi_choice strip_choices[] = {
     .name = "work-depth", .type = GI_OPT_CHOICE,                                                   \
     .offset = offsetof(struct gi_io_params, work_depth), .default_text = "same",                   \
     .choices = work_choices,                                                                       \
-    .help = "Sample type to compute in: convert the input to it before anything else"
+    .help = "Sample type in which the operation computes: the input is converted to it first"
 
 #define IO_INPUT                                                                                   \
     {.name = "allow-partial",                                                                      \
      .type = GI_OPT_FLAG,                                                                          \
      .offset = offsetof(struct gi_io_params, allow_partial),                                       \
-     .help = "Accept the readable part of a damaged file, with a warning; missing "                \
-             "samples are 0"},                                                                     \
+     .help = "Use the readable part of a damaged file, with a warning; missing samples are 0. "    \
+             "Without it a damaged file is an error"},                                             \
         {.name = "gray",                                                                           \
          .also = "grey",                                                                           \
          .type = GI_OPT_CHOICE,                                                                    \
@@ -66,15 +66,15 @@ static const struct gi_choice strip_choices[] = {
          .bare = "bt709",                                                                          \
          .default_text = "no",                                                                     \
          .choices = gi_gray_choices,                                                               \
-         .help = "Convert colour to gray before anything else; --gray alone is "                   \
-                 "--gray=bt709. A profile for colour is dropped"},                                 \
+         .help = "Convert colour to gray before the operation; --gray alone means --gray=bt709. "  \
+                 "An ICC profile for colour is dropped"},                                          \
         {.name = "layout",                                                                         \
          .type = GI_OPT_CHOICE,                                                                    \
          .offset = offsetof(struct gi_io_params, layout),                                          \
          .default_text = "hwc",                                                                    \
          .choices = layout_choices,                                                                \
-         .help = "Order of the axes of a .npy array that is written, and of one that is read if "  \
-                 "its shape allows both"},                                                         \
+         .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \
+                 "allows both orders"},                                                            \
         {.name = "quiet",                                                                          \
          .letter = 'q',                                                                            \
          .type = GI_OPT_FLAG,                                                                      \
@@ -88,14 +88,15 @@ static const struct gi_choice strip_choices[] = {
          .max = 4294967294.0,                                                                      \
          .unit = "pixels",                                                                         \
          .help =                                                                                   \
-             "Refuse an image of more pixels, unless its file is at least half as long as its "    \
-             "samples, and a result of more pixels, unless the input has as many"},                \
+             "Refuse images and results with more pixels. Accepted in any case are an image "      \
+             "whose file has at least half as many bytes as its samples, and a result with at "    \
+             "most as many pixels as the input"},                                                  \
     {                                                                                              \
         .name = "max-bytes", .type = GI_OPT_SIZE,                                                  \
         .offset = offsetof(struct gi_io_params, limits.max_bytes), .default_text = "64Gi",         \
         .min = 1, .max = 1e15, .unit = "bytes",                                                    \
         .help =                                                                                    \
-            "Refuse an image or a result of more bytes of samples, and a longer input through a "  \
+            "Refuse images and results whose samples take more bytes, and longer input from a "    \
             "pipe"                                                                                 \
     }
 
@@ -106,15 +107,15 @@ const struct gi_option gi_io_options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_io_params, format),
      .metavar = "NAME",
-     .help = "Format of the output, if neither its suffix nor a prefix as in png:- names it; "
-             "see gpuimg list"},
+     .help = "Format of the output, for example png, whatever its suffix is; without it the "
+             "suffix or a prefix as in png:- decides. gpuimg list has the names"},
     {.name = "quality",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_io_params, quality),
      .default_text = "90",
      .min = 1,
      .max = 100,
-     .help = "Quality of JPEG and WebP; from 90 on JPEG's colour keeps its full resolution, "
+     .help = "Quality of JPEG and WebP. At 90 and above JPEG stores colour at full resolution; "
              "at 100 WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
     {.name = "depth",
@@ -122,42 +123,42 @@ const struct gi_option gi_io_options[] = {
      .offset = offsetof(struct gi_io_params, depth),
      .default_text = "same",
      .choices = depth_choices,
-     .help = "Sample type of the output: convert the result to it at the end"},
+     .help = "Sample type of the output: the result is converted to it last"},
     {WORK_DEPTH},
     {.name = "background",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_io_params, background),
      .metavar = "COLOUR",
-     .help = "Composite transparent pixels over this colour (white, #rgb or #rrggbb, for "
-             "example) and drop alpha; without it alpha stays, or is composited over black if "
-             "the format has none"},
+     .help = "Composite the result over this colour (for example white, #rgb or #rrggbb) and "
+             "drop alpha. Without it alpha is kept; if the output format has no alpha, the "
+             "result is composited over black"},
     {.name = "strip",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_io_params, strip),
      .bare = "all",
      .default_text = "no",
      .choices = strip_choices,
-     .help = "Drop metadata of the input; --strip alone is --strip=all"},
+     .help = "Drop metadata of the input; --strip alone means --strip=all"},
     {.name = "linear",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, linear),
-     .help = "Work in linear light: samples are decoded by the curves of the file's profile, "
-             "or by sRGB's, before anything else, and encoded again at the end. For "
-             "operations that mix pixels, chains and --gray; sample values in their options "
-             "are then 0 to 1"},
+     .help = "Work in linear light: samples are decoded with the curves of the file's profile, "
+             "or with that of sRGB, before the operation, and encoded again after it. Sample "
+             "values in options are then 0 to 1. Possible for operations that mix pixels, for "
+             "chains and for --gray"},
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, no_clobber),
-     .help = "Never replace a file that exists"},
+     .help = "Do not replace a file that exists; that is an error"},
     {.name = "durable",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, durable),
-     .help = "Wait until the output is on the disk before it gets its name (fsync)"},
+     .help = "Wait until the output is safe on the disk (fsync) before it gets its name"},
     {.name = "strict",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, strict),
-     .help = "Fail instead of warning if the output format cannot hold everything that the "
-             "input has"},
+     .help = "Fail, instead of printing a warning, if the output format cannot hold everything "
+             "that the input has"},
     IO_INPUT,
     {0},
 };

@@ -16,25 +16,24 @@
      .type = GI_OPT_PATH,                                                                          \
      .offset = offsetof(struct gi_batch_params, out_dir),                                          \
      .metavar = "DIR",                                                                             \
-     .help = "Take any number of inputs and write each result into this folder under "             \
-             "the input's name; files found in a folder tree keep their place in the "             \
-             "tree"},                                                                              \
+     .help = "Take any number of inputs, and write each result into this folder under the name "   \
+             "of its input; with --recursive the folder tree is kept"},                            \
     {                                                                                              \
         .name = "out", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, out),       \
         .metavar = "TEMPLATE",                                                                     \
-        .help = "Name of each result, below --out-dir if that is given: {dir} the input's "        \
-                "folder, {tree} its folder below that of --recursive, {stem} its name "            \
-                "without suffix, {ext} the suffix, {name} the whole name, {index} its "            \
-                "place in the list, with --shard in the sorted list"                               \
+        .help = "Template for the name of each result, below --out-dir if that is given. "         \
+                "Fields: {dir} is the folder of the input, {tree} its folder below that of "       \
+                "--recursive, {stem} its name without suffix, {ext} its suffix, {name} its "       \
+                "whole name, {index} its number in the list (with --shard in the sorted list)"     \
     }
 
 #define TABLE                                                                                      \
     {                                                                                              \
         .name = "table", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, table),   \
         .metavar = "FILE",                                                                         \
-        .help = "Take any number of inputs and write one table of all, with a column for "         \
-                "the file: .csv, .jsonl (an object per file) or .npy (a structured array); "       \
-                "- is standard output, as CSV"                                                     \
+        .help = "Take any number of inputs, and write one table for all of them to this file, "    \
+                "with a column for the name of the input: .csv, .jsonl (an object per input) or "  \
+                ".npy (a structured array); - is standard output, as CSV"                          \
     }
 
 #define NULL_NAMES(help_text)                                                                      \
@@ -48,74 +47,76 @@
      .type = GI_OPT_PATH,                                                                          \
      .offset = offsetof(struct gi_batch_params, files_from),                                       \
      .metavar = "LIST",                                                                            \
-     .help = "Take inputs from this file too, one per line; - is standard input"},                 \
-        NULL_NAMES("Names in --files-from end with a zero byte, as find -print0 writes them"),     \
+     .help = "Read names of further inputs from this file, one per line; - is standard input"},    \
+        NULL_NAMES("Names in --files-from end with a zero byte, as find -print0 prints them"),     \
     {                                                                                              \
         .name = "recursive", .type = GI_OPT_FLAG,                                                  \
         .offset = offsetof(struct gi_batch_params, recursive),                                     \
-        .help = "Take the image files in input folders and below, by their suffixes"               \
+        .help = "Take the image files in folders that are inputs, and in the folders below "       \
+                "them, by their suffixes"                                                          \
     }
 
 #define SHARD                                                                                      \
     {                                                                                              \
         .name = "shard", .type = GI_OPT_TEXT, .offset = offsetof(struct gi_batch_params, shard),   \
         .metavar = "K/N",                                                                          \
-        .help = "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. "         \
-                "auto/N takes K from the task number of Slurm, Kubernetes, AWS Batch or "          \
-                "GNU parallel, modulo N; auto takes N from there too"                              \
+        .help = "Process only share K of N (K = 1 to N): every N-th input of the sorted list, "    \
+                "beginning with the K-th. auto/N takes K from the task number of Slurm, "          \
+                "Kubernetes, AWS Batch or GNU parallel, modulo N; auto takes N from there too"     \
     }
 
 #define REPORT                                                                                     \
     {                                                                                              \
         .name = "report", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, report), \
         .metavar = "FILE",                                                                         \
-        .help = "Write a JSON object per line: first the batch, then each file as it is "          \
-                "finished; with --tar each member as TAR:MEMBER, followed by the tar; for "        \
-                "a stream each image or frame, followed by the stream"                             \
+        .help = "Write a report to this file, with a JSON object per line: the first describes "   \
+                "the batch, then each input has one when it is finished. With --tar each member "  \
+                "has one, as TAR:MEMBER, and after its members the tar; in a stream each image "   \
+                "or frame has one, and at the end the stream"                                      \
     }
 
 #define RESUME                                                                                     \
     {                                                                                              \
         .name = "resume", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, resume), \
-        .help = "Skip inputs that an earlier run finished, by its --report and the size "          \
-                "and time of input and output, and continue that report; with --tar and "          \
-                "without --report skip the tars that exist"                                        \
+        .help = "Continue an earlier run and its --report: skip the inputs that it finished, "     \
+                "unless the size or time of the input or its output has changed. With --tar and "  \
+                "without --report, skip the tars that exist"                                       \
     }
 
 #define TAR                                                                                        \
     {                                                                                              \
         .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
-        .help = "Inputs are tars, brace lists of tars such as 'x-{000..999}.tar', or -: "          \
-                "one table of their members that are images by content, with a column for "        \
-                "the tar"                                                                          \
+        .help = "The inputs are tars, brace lists of tars such as 'x-{000..999}.tar', or - for "   \
+                "standard input; the table has a row for each member that is an image by its "     \
+                "content, and a column for the tar"                                                \
     }
 
 #define RUNNING                                                                                    \
     {.name = "fail-fast",                                                                          \
      .type = GI_OPT_FLAG,                                                                          \
      .offset = offsetof(struct gi_batch_params, fail_fast),                                        \
-     .help = "Stop at the first file that fails; without it the others are processed"},            \
+     .help = "Stop at the first file that fails; without it the other files are processed"},       \
         {.name = "memory",                                                                         \
          .type = GI_OPT_SIZE,                                                                      \
          .offset = offsetof(struct gi_batch_params, memory),                                       \
          .min = 1,                                                                                 \
          .max = 1e15,                                                                              \
          .unit = "bytes",                                                                          \
-         .help = "Memory for the images in progress, their results and tables; a larger image is " \
-                 "processed alone. Without it half of the free memory"},                           \
+         .help = "Limit of the memory for the images in progress, their results and tables; an "   \
+                 "image that needs more is processed alone. Without it half of the free memory"},  \
     {                                                                                              \
         .name = "progress", .type = GI_OPT_FLAG,                                                   \
         .offset = offsetof(struct gi_batch_params, progress),                                      \
-        .help = "Print a line of progress every few seconds even if standard error is no "         \
+        .help = "Print a line of progress every few seconds, even if standard error is no "        \
                 "terminal"                                                                         \
     }
 
 #define TARS                                                                                       \
     {                                                                                              \
         .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
-        .help = "INPUT and OUTPUT are tars: members that are images by content are "               \
-                "processed, the others are copied, in their order and under their names. "         \
-                "Brace lists map as many tars to as many: 'x-{000..999}.tar'"                      \
+        .help = "INPUT and OUTPUT are tars: members that are images by their content are "         \
+                "processed, all others are copied, and names and order stay. Brace lists such "    \
+                "as 'x-{000..999}.tar' name as many inputs as outputs"                             \
     }
 
 #define IMAGES                                                                                     \
@@ -124,8 +125,8 @@
          .type = GI_OPT_TEXT,                                                                      \
          .offset = offsetof(struct gi_batch_params, suffix),                                       \
          .metavar = ".EXT",                                                                        \
-         .help = "Suffix of the results, which chooses their format; without it that of "          \
-                 "each input"},                                                                    \
+         .help = "Suffix of the results, which chooses their format; without it each result has "  \
+                 "the suffix of its input"},                                                       \
         FROM, SHARD, REPORT, RESUME, RUNNING, TARS
 
 const struct gi_option gi_batch_options[] = {
@@ -179,8 +180,8 @@ const struct gi_option gi_layers_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, out),
      .metavar = "TEMPLATE",
-     .help = "Take any number of inputs, and write the results of each into this folder: "
-             "'out/{stem}'"},
+     .help = "Take any number of inputs, and write the results of each into a folder of this "
+             "name, for example 'out/{stem}'"},
     FROM,
     SHARD,
     REPORT,
@@ -203,20 +204,22 @@ const struct gi_option gi_pairs_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, files_from),
      .metavar = "LIST",
-     .help = "Compare the pairs in this file, one per line, with a tab between the names; - "
-             "is standard input"},
-    NULL_NAMES("Names in --pairs end with a zero byte, both of a pair"),
+     .help = "Compare the pairs that this file lists, one per line, with a tab between the two "
+             "names; - is standard input"},
+    NULL_NAMES("Names in --pairs, both of each pair, end with a zero byte"),
     {.name = "table",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, table),
      .metavar = "FILE",
-     .help = "File for the table of many pairs: .csv, .jsonl (an object per pair) or .npy (a "
-             "structured array); without it, or for -, standard output, as CSV"},
+     .help = "Write the table of many pairs to this file: .csv, .jsonl (an object per pair) or "
+             ".npy (a structured array). Without it, or with -, the table goes to standard "
+             "output as CSV"},
     {.name = "report",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, report),
      .metavar = "FILE",
-     .help = "Write a JSON object per line: first the batch, then each pair as it is finished"},
+     .help = "Write a report to this file, with a JSON object per line: the first describes the "
+             "batch, then each pair has one when it is finished"},
     SHARD,
     RUNNING,
     {.name = "tar",
@@ -224,7 +227,7 @@ const struct gi_option gi_pairs_options[] = {
      .offset = offsetof(struct gi_batch_params, tar),
      .help = "A and B are tars, or brace lists of the same number of tars, such as "
              "'x-{000..999}.tar'; one of them may be - for standard input. Members that are "
-             "images by content are paired by name, and the table has a column for the tar"},
+             "images by their content are paired by name, and the table has a column for the tar"},
     {0},
 };
 

@@ -12,23 +12,24 @@ const struct gi_option gi_device_options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_device_params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "Where to compute; auto estimates the time on both and takes the quicker. Many "
-             "images may use cuda:all or a list such as cuda:0,2. Without it the environment "
-             "variable GPUIMG_DEVICE decides, then auto"},
+     .help = "Where to compute: on the CPU or on a CUDA device. auto estimates the time on both "
+             "and takes the faster one. Many images may use several devices: cuda:all, or a list "
+             "such as cuda:0,2. Without this option the environment variable GPUIMG_DEVICE is "
+             "used, and without that auto"},
     {.name = "threads",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_device_params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Threads on the CPU; without it one per CPU"},
+     .help = "Number of threads on the CPU; without it one per CPU"},
     {.name = "max-device-bytes",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_device_params, max_device_bytes),
      .min = 1,
      .max = 1e15,
      .unit = "bytes",
-     .help = "Limit of the device memory; a larger image is processed in bands. Without it "
-             "all free memory"},
+     .help = "Limit of the memory on the CUDA device; an image that needs more is processed in "
+             "bands of rows. Without it all free memory"},
     {.name = "timing",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_device_params, timing),
@@ -37,7 +38,7 @@ const struct gi_option gi_device_options[] = {
      .letter = 'v',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_device_params, verbose),
-     .help = "Print the chosen device and the reason on standard error"},
+     .help = "Print the chosen device and the reason for the choice on standard error"},
     {0},
 };
 

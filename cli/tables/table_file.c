@@ -12,11 +12,11 @@
 #include "imgio/npy.h"
 
 static const struct gi_choice formats[] = {
-    {"auto", NULL, "by the table's suffix; text on standard output"},
-    {"text", NULL, "a table for people"},
-    {"csv", NULL, "a line per row below a line of names"},
+    {"auto", NULL, "the format of the table's suffix; on standard output text"},
+    {"text", NULL, "a table to read"},
+    {"csv", NULL, "a line of names, then a line per row"},
     {"json", NULL, "one object"},
-    {"npy", NULL, "a structured array of NumPy's"},
+    {"npy", NULL, "a structured array of NumPy"},
     {0},
 };
 

@@ -12,10 +12,10 @@ struct params {
 };
 
 const struct gi_choice gi_gray_choices[] = {
-    {"no", NULL, "colour stays"},
-    {"bt709", NULL, "0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709, as everywhere here"},
-    {"bt601", NULL, "0.299 R + 0.587 G + 0.114 B, ITU-R BT.601, as JPEG's gray"},
-    {"mean", NULL, "a third of each"},
+    {"no", NULL, "do not convert"},
+    {"bt709", NULL, "0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709: the luma that all commands use"},
+    {"bt601", NULL, "0.299 R + 0.587 G + 0.114 B, ITU-R BT.601: the gray of JPEG"},
+    {"mean", NULL, "(R + G + B) / 3"},
     {0},
 };
 

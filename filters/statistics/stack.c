@@ -7,12 +7,14 @@
 
 /* In the order of enum gi_stack_method. */
 const struct gi_choice gi_stack_methods[] = {
-    {"mean", NULL, "exact for integers, ties rounded up"},
-    {"median", NULL, "the median; of an even number of samples the mean of the two in the middle"},
+    {"mean", NULL, "the mean; in 8 and 16 bits exact, with ties rounded up"},
+    {"median", NULL,
+     "the median; if the number of images is even, the mean of the two samples "
+     "in the middle"},
     {"min", NULL, "the minimum"},
     {"max", NULL, "the maximum"},
-    {"sum", NULL, "as float: 1 is full scale"},
-    {"sigma-clip", NULL, "mean of the samples within --kappa standard deviations of the median"},
+    {"sum", NULL, "the sum, in float, where 1 is full scale"},
+    {"sigma-clip", NULL, "the mean of the samples that are near the median (--kappa)"},
     {0},
 };
 
@@ -24,7 +26,8 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = 4096,
      .example = "3",
-     .help = "Number of images side by side; columns that remain are not used"},
+     .help = "Number of images that are side by side in the input; columns that remain are not "
+             "used"},
     {.name = NULL},
 };
 
