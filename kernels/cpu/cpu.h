@@ -1,5 +1,5 @@
-/* The CPU backend, compiled once per instruction level (Makefile, LEVELS). Every name that crosses
- * files carries its level, so that the tables of all levels are in one program.
+/* The CPU backend, compiled once per instruction level (Makefile, LEVELS). Names that other files
+ * use include their level, so that the tables of all levels are in one program.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_CPU_H
 #define GI_KERNELS_CPU_CPU_H
@@ -14,8 +14,8 @@
 #define GI_CPU_JOIN(name, level)  GI_CPU_JOIN2(name, level)
 #define GI_CPU(name)              GI_CPU_JOIN(name, GI_LEVEL)
 
-/* Executes a statement with T, the C type of samples of `type`, and with the constant TYPE, so that
- * inline functions are specialised per type. Primitives have refused other types before
+/* Executes a statement with T, the C type of samples of `type`, and the constant TYPE, so that
+ * inline functions are specialised per type. Other types have been refused before
  * (kernels/ways.h). */
 #define GI_CPU_TYPES(type, ...)                                                                    \
     switch (type) {                                                                                \
@@ -53,8 +53,8 @@ static inline struct gi_pool *gi_cpu_pool(const struct gi_queue *queue)
 enum gi_status GI_CPU(roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
                                 struct gi_err *err);
 
-/* The function of each primitive, which kernels/cpu/table.c defines, and its table of ways, in
- * which the file of its name ends. */
+/* Declares the function of each primitive, which kernels/cpu/table.c defines, and its table of
+ * ways, which ends the file of the primitive. */
 #define GI_CPU_DECLARE(name, samples, shape, result, spec)                                         \
     gi_##name##_fn GI_CPU(name);                                                                   \
     extern const struct gi_##name##_way GI_CPU(name##_ways)[GI_WAYS_MAX];

@@ -1,4 +1,4 @@
-/* The table of one instruction level, and the functions of the primitives in it.
+/* The table of one instruction level, and the functions of its primitives.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/device/host.h"

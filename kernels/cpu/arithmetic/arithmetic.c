@@ -1,5 +1,5 @@
-/* Binary arithmetic and compositing in blocks: a block of a row is unpacked into planes of floats,
- * which plain loops process; compilers vectorise them.
+/* Binary arithmetic and compositing in blocks. A block of a row is unpacked into planes of floats,
+ * which are processed by plain loops that compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/arithmetic/arithmetic.h"
 #include "kernels/cpu/common/simd.h"
@@ -7,7 +7,7 @@
 
 enum { BLOCK = 256, ALPHA = ARITHMETIC_ALPHA };
 
-/* The pixels of a block: a plane per colour, then alpha. */
+/* The pixels of a block: one plane per colour, then alpha. */
 struct planes {
     float c[GI_MAX_CHANNELS][BLOCK];
 };
@@ -18,8 +18,7 @@ struct work {
     const struct gi_arithmetic *spec;
 };
 
-/* Reads n samples of a row, beginning at sample `at`, as floats; `to` has room for whole vectors.
- */
+/* Reads n samples of a row, from sample `at` on, as floats; `to` has room for whole vectors. */
 static inline __attribute__((always_inline)) void read_type(float *to, const void *row, size_t at,
                                                             size_t n, enum gi_type type)
 {
@@ -46,7 +45,7 @@ write_type(void *row, size_t at, const float *from, size_t n, enum gi_type type)
     }
 }
 
-/* Loads pixels x to x + n - 1 of row y to the planes from index `at` on, multiplied by `unit`. */
+/* Loads pixels x to x + n - 1 of row y, multiplied by `unit`, to the planes from index `at` on. */
 static void load(struct planes *to, int at, const struct gi_image *image, int y, int x, int n,
                  float unit)
 {
@@ -70,15 +69,15 @@ static void fill(float *plane, int at, int n, float value)
         plane[i] = value;
 }
 
-/* The ratio of the full scales of `src` and `image`. */
+/* Returns the full scale of `src` divided by that of `image`. */
 static float unit_of(const struct gi_image *src, const struct gi_image *image)
 {
     return gi_type_full_scale(src->type) / gi_type_full_scale(image->type);
 }
 
-/* Loads the pixels of spec->other, or of `image` instead, that correspond to pixels x to x + n - 1
- * of row y of `src`. Their alpha is in sample units: `opaque` if the image has none, 0 outside the
- * image. */
+/* Loads the pixels of spec->other, or of `image` if it is given, that correspond to pixels x to x +
+ * n - 1 of row y of `src`. Their alpha is in sample units: `opaque` if the image has none, 0
+ * outside the image. */
 static void load_other(struct planes *to, const struct work *work, const struct gi_image *image,
                        float opaque, int y, int x, int n)
 {
@@ -182,7 +181,7 @@ static void arithmetic_row(void *arg, int y, void *scratch)
 
 /* ---- layers ---- */
 
-/* Computes the weights of a layer's pixels; s are the layer's own planes, b those below. */
+/* Computes the weights of the pixels of a layer: s are its own planes, b those below it. */
 static void weigh_layers(struct gi_arithmetic_weights *weights, const struct gi_arithmetic *spec,
                          const struct planes *s, const struct planes *b)
 {
@@ -192,8 +191,8 @@ static void weigh_layers(struct gi_arithmetic_weights *weights, const struct gi_
         weights[i] = gi_arithmetic_layers(above, below, s->c[ALPHA][i], b->c[ALPHA][i]);
 }
 
-/* Computes the weights of a mask's pixels from its luma, then fills its colour planes with the
- * constant that shows where the mask is black. */
+/* Computes the weights of the pixels of a mask from its luma. Then fills its colour planes with
+ * `value`, which replaces `src` where the mask is black. */
 static void weigh_mask(struct gi_arithmetic_weights *weights, const struct work *work,
                        struct planes *mask, const struct planes *b)
 {
@@ -219,7 +218,7 @@ static void weigh_mask(struct gi_arithmetic_weights *weights, const struct work 
                                        ab[i]);                                                     \
         break
 
-/* Blends the plane s with the plane b below it where both are present. */
+/* Applies the blend function to plane s and the plane b below it, weighted by the alpha of b. */
 static void blend_plane(enum gi_arithmetic_layer_mode blend, float *restrict s,
                         const float *restrict b, const float *restrict ab, float inverse)
 {

@@ -1,4 +1,4 @@
-/* Shared by the CPU's implementations of binary arithmetic.
+/* Declarations that the CPU's implementations of binary arithmetic share.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_ARITHMETIC_H
 #define GI_KERNELS_CPU_ARITHMETIC_H
@@ -7,14 +7,14 @@
 
 enum { ARITHMETIC_ALPHA = 3 }; /* index of alpha among a pixel's four planes */
 
-/* Returns the plane of channel c of an image. */
+/* Returns the plane in which channel c of an image is loaded. */
 static inline int arithmetic_channel(const struct gi_image *image, int c)
 {
     return gi_has_alpha(image) && c == image->channels - 1 ? ARITHMETIC_ALPHA : c;
 }
 
-/* Arithmetic on images of one type and the same channels, sample by sample: in integers, where
- * these are exact, or else in floats. */
+/* Arithmetic on two images of one type with the same channels, or with a constant, sample by
+ * sample: in integers where that is exact, or in floats. */
 gi_arithmetic_fn GI_CPU(arithmetic_by_integers), GI_CPU(arithmetic_by_samples);
 gi_arithmetic_takes_fn GI_CPU(arithmetic_by_integers_takes), GI_CPU(arithmetic_by_samples_takes);
 

@@ -1,20 +1,20 @@
-/* Binary arithmetic on two images of one type with the same channels, or on an image and a
- * constant, on interleaved samples: floats in explicit vectors, whose values per channel are
- * repeated with a period of GROUP samples, and integers in loops that compilers vectorise.
+/* Binary arithmetic on interleaved samples, of two images of one type with the same channels, or of
+ * an image and a constant. Floats are in explicit vectors; values per channel are repeated with a
+ * period of GROUP samples. Integers are in loops that compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/arithmetic/arithmetic.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/arithmetic.h"
 
-/* A group is a whole number of pixels for every number of channels, and of vectors. */
+/* A group is a whole number of pixels, for every number of channels, and of vectors. */
 enum { VECTORS = 3, GROUP = VECTORS * GI_LANES, STRIP_MAX = 1 << 16 /* pixels */ };
 
-enum { BLOCK = 768 /* integer samples: whole pixels for every number of channels */ };
+enum { BLOCK = 768 /* integer samples: whole pixels for all numbers of channels */ };
 
 struct work;
 
-/* Computes n samples of a row; `b` is NULL for a constant, `d` where there is no dark image. */
+/* Computes n samples of a row. `b` is NULL for a constant, `d` without a dark image. */
 typedef void row_fn(const struct work *work, void *out, const void *a, const void *b, const void *d,
                     size_t n);
 
@@ -25,9 +25,9 @@ struct work {
     struct gi_tiling tiling;
     bool keeps;                        /* alpha is copied from `src` */
     float factor[GROUP], value[GROUP]; /* per sample of a group, by its channel */
-    float alpha[GROUP];                /* 1 for a sample that is an alpha to be copied */
-    uint16_t keep[BLOCK]; /* integers: ~0 for such a sample; read as bytes for 8-bit samples */
-    unsigned t;           /* integers: of OUTLIER, rounded down, at most full scale */
+    float alpha[GROUP];                /* 1 for samples that are alpha to be copied, else 0 */
+    uint16_t keep[BLOCK];              /* integers: ~0 for such samples; for 8 bits read as bytes */
+    unsigned t; /* integers: t of OUTLIER, rounded down, at most full scale */
     row_fn *row;
 };
 
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) GI_VEC value(enum gi_arithmetic_op 
     }
 }
 
-/* Processes GROUP samples from sample i on; if `b` is NULL, the constant takes its place. */
+/* Processes GROUP samples from sample i on. If `b` is NULL, the constant is used. */
 static inline __attribute__((always_inline)) void group(const struct work *work, void *out,
                                                         const void *src, const void *other,
                                                         const void *dark, size_t i,
@@ -95,8 +95,7 @@ static inline __attribute__((always_inline)) void row(const struct work *work, v
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + GROUP <= n; i += GROUP)
         group(work, out, a, b, d, i, type, op);
-    if (i <
-        n) { /* The last samples are copied, so that no byte past the rows is read or written. */
+    if (i < n) { /* copies the last samples, so that no byte past the rows is accessed */
         float last[3][GROUP] = {{0}};
         const void *rows[3] = {a, b, d};
         for (int j = 0; j < 3; j++)
@@ -129,7 +128,7 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
 
 /* ---- in integers ---- */
 
-/* The samples are computed in a local block, which cannot alias the rows, so that the loops are
+/* The samples are computed in a local block, which cannot alias the rows. So the loops are
  * vectorised even if a row is computed in place. */
 #define INTEGERS(name, sample, expression)                                                         \
     static void name(const struct work *work, void *out, const void *src, const void *other,       \
@@ -155,15 +154,14 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
 #define BOTH(name, expression)                                                                     \
     INTEGERS(name##_bytes, uint8_t, expression) INTEGERS(name##_words, uint16_t, expression)
 
-/* gi_arithmetic_product() of bytes in 16 bits, so that a vector holds twice as many. */
+/* As gi_arithmetic_product() for bytes, in 16 bits, so that a vector holds twice as many. */
 static inline uint16_t product_u8(uint16_t a, uint16_t b)
 {
     uint16_t p = (uint16_t)(a * b + 128);
     return (uint16_t)((uint16_t)(p + (p >> 8)) >> 8);
 }
 
-/* Without a branch and in no more bits than the samples have, so that a vector holds as many as
- * possible. */
+/* No branches, and no more bits than the samples have, so that vectors hold as many as possible. */
 #define LESSER(a, b)  ((a) < (b) ? (a) : (b))
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
 #define APART         GREATER(a, b) - LESSER(a, b)
@@ -263,7 +261,7 @@ static bool alike(const struct gi_image *image, const struct gi_image *src)
     return !image || (image->type == src->type && image->channels == src->channels);
 }
 
-/* Floats cannot hold the products of integers. */
+/* Accepts no products of integers, which floats cannot hold. */
 bool GI_CPU(arithmetic_by_samples_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                          const struct gi_arithmetic *spec)
 {

@@ -1,13 +1,13 @@
-/* Colour transforms: each result channel is computed from all channels of the pixel. Pixels are
- * unpacked into planes of floats, and each step of the transform runs over a chunk of them. A
- * single 3 x 3 matrix keeps its three channels in vectors from samples to samples.
+/* Colour transforms, which compute each channel of a pixel from all of them. Pixels are unpacked
+ * into planes of floats, and each step runs over a chunk of the planes. A single 3 x 3 matrix is
+ * applied in vectors, from samples to samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/color.h"
 
 enum {
-    CHUNK = 256 /* pixels: a multiple of every number of lanes, and one per value of a byte */,
+    CHUNK = 256 /* pixels: a multiple of all numbers of lanes; one per byte value */,
     STRIP_MAX = 1 << 16 /* pixels */
 };
 
@@ -20,8 +20,8 @@ struct colour_work {
     const struct gi_image *src;
     const struct gi_colour_transform *spec;
     struct gi_tiling tiling;
-    int nknown;          /* the number of leading steps whose result is looked up: */
-    struct planes known; /* their result for every byte value of each colour */
+    int nknown;          /* number of leading steps that are looked up in `known` */
+    struct planes known; /* their results for all byte values of each colour */
     void (*row)(const struct colour_work *colour_work, void *out, const void *in, size_t pixels);
 };
 
@@ -133,7 +133,7 @@ static bool is_per_channel(const struct gi_colour_step *step)
     return true;
 }
 
-/* Applies the leading steps that depend on one byte each to all 256 byte values. */
+/* Applies the leading steps, which depend on one byte each, to all 256 byte values. */
 static void know_bytes(struct colour_work *colour_work)
 {
     const struct gi_colour_transform *spec = colour_work->spec;
@@ -146,7 +146,7 @@ static void know_bytes(struct colour_work *colour_work)
         run_step(p, &spec->steps[colour_work->nknown], spec);
 }
 
-/* Looks up n pixels of bytes in the results of those steps. */
+/* Looks up the results of the leading steps for n pixels of bytes. */
 static inline void look_up(struct planes *p, const struct planes *known, const uint8_t *in,
                            size_t n, size_t channels)
 {
@@ -256,7 +256,7 @@ static void matrix_u8(const struct colour_work *colour_work, void *out, const vo
     row_by_steps(colour_work, to + 3 * x, from + 3 * x, pixels - x);
 }
 
-/* CHUNK pixels: the samples of each channel are computed side by side, then interleaved. */
+/* Processes CHUNK pixels: computes samples channel by channel, then interleaves the channels. */
 #define MATRIX(name, sample, type)                                                                 \
     static void name(const struct colour_work *colour_work, void *out, const void *in,             \
                      size_t pixels)                                                                \

@@ -1,4 +1,4 @@
-/* Converts samples to another type: full scale stays full scale.
+/* Converts samples to another type; full scale remains full scale.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 
@@ -10,7 +10,7 @@ struct work {
     const struct gi_image *src;
 };
 
-/* Rounds to nearest, half to even; the product is exact in double. NaN becomes 0. */
+/* Returns v * full rounded half to even; the product is exact in double. NaN gives 0. */
 static inline double scaled(float v, double full)
 {
     double product = (double)v * full;

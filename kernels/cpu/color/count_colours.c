@@ -1,5 +1,4 @@
-/* Counts the different colours: colours of at most 24 bits in a table of all of them, others by
- * sorting.
+/* Counts distinct colours: up to 24 bits per colour in a table of all colours, others by sorting.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +30,8 @@ struct table {
     uint32_t *counts;
 };
 
-/* Counts one row: runs of one colour are counted at once, so that threads contend less for the same
- * counter. */
+/* Counts one row. A run of pixels of one colour is counted at once, so that threads contend less
+ * for one counter. */
 static void count_row(void *arg, int y, void *scratch)
 {
     const struct table *table = arg;

@@ -25,8 +25,8 @@ static inline GI_VEC luma_of(GI_VEC r, GI_VEC g, GI_VEC b)
     return vec_fma(vec_set(0.0722f), b, luma);
 }
 
-/* Converts pixels of 3 bytes, four vectors at a time, except some at the end; returns the number of
- * pixels done. */
+/* Converts pixels of 3 bytes, four vectors at a time, except some at the end. Returns the number of
+ * pixels that are done. */
 static inline size_t luma_bytes(uint8_t *out, const uint8_t *in, size_t pixels)
 {
     enum {

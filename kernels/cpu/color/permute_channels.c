@@ -1,9 +1,9 @@
-/* Permutes channels, row by row, one channel of the result after the other.
+/* Permutes channels row by row; each channel of the result is copied in turn.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/pixel_bytes.h"
 #include "kernels/color.h"
 
-enum { CHUNK = 1024 /* pixels: what one channel has read is still in the cache for the next */ };
+enum { CHUNK = 1024 /* pixels: the cache keeps what was read for one channel until the next */ };
 
 struct work {
     struct gi_image *dst;

@@ -1,4 +1,4 @@
-/* Replaces colours by a table with an entry for every colour.
+/* Replaces each colour by the entry that a table of all colours has for it.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/color.h"

@@ -1,6 +1,6 @@
-/* Shared by the primitives whose results are in host memory: bands of rows, rows as bit masks
- * (pixel x is bit x % 64 of word x / 64), and samples as integers. A word is made from 64
- * comparisons without a branch, so that runs of equal pixels are cheap.
+/* Shared by the primitives whose results are in host memory: bands of rows, samples as integers,
+ * and rows as bit masks, where pixel x is bit x % 64 of word x / 64. A word is made from 64
+ * comparisons without branches; runs of equal pixels are then cheap to find.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_BIT_ROWS_H
 #define GI_KERNELS_CPU_BIT_ROWS_H
@@ -18,10 +18,10 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/regions.h"
 
-enum { BAND_PIXELS = 1 << 13 }; /* pixels that are worth waking a thread for */
+enum { BAND_PIXELS = 1 << 13 }; /* number of pixels that are worth waking a thread for */
 
-/* Returns the number of bands for a pool's jobs: a few per thread, so that one slow thread does not
- * delay the rest, but each of at least about `least` pixels. One thread: one band. */
+/* Returns the number of bands, the jobs of a pool: several per thread, so that one slow thread does
+ * not delay the others, but each of at least about `least` pixels; for one thread, one band. */
 static inline int band_count(struct gi_pool *pool, const struct gi_image *image, uint64_t least)
 {
     int threads = gi_pool_threads(pool);
@@ -32,14 +32,14 @@ static inline int band_count(struct gi_pool *pool, const struct gi_image *image,
     return n > (uint64_t)image->height ? image->height : (int)n;
 }
 
-/* Returns the first row of band `i` of `n`; for i = n, the height. */
+/* Returns the first row of band `i` of `n`; for i = n the height of the image. */
 static inline int band_start(const struct gi_image *image, int i, int n)
 {
     return (int)((int64_t)image->height * i / n);
 }
 
-/* Asks for huge pages for memory that is about to be written for the first time: the page fault of
- * a 4 KiB page takes longer than filling it. */
+/* Requests huge pages for memory that is written for the first time: the page fault of a 4 KiB page
+ * takes longer than filling the page. */
 static inline void advise_huge(void *p, size_t nbytes)
 {
     const uintptr_t page = (uintptr_t)1 << 12, huge = (uintptr_t)1 << 21;
@@ -49,7 +49,7 @@ static inline void advise_huge(void *p, size_t nbytes)
         madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
-/* malloc() with huge pages if the block is large enough to profit. NULL: out of memory. */
+/* malloc(), with huge pages if the block is large enough to profit. Returns NULL without memory. */
 static inline void *huge_malloc(size_t nbytes)
 {
     void *p = malloc(nbytes ? nbytes : 1);
@@ -57,8 +57,8 @@ static inline void *huge_malloc(size_t nbytes)
     return p;
 }
 
-/* Prefetches the `nbytes` that begin 2048 bytes after `p`, which is read now: where the hardware
- * prefetcher falls behind, a loop that computes would wait for most of its cache lines. */
+/* Prefetches the `nbytes` bytes that begin 2048 bytes after `p`, where a loop now reads. If the
+ * hardware prefetcher falls behind, a loop that computes would wait for most of its cache lines. */
 static inline void prefetch_ahead(const void *p, size_t nbytes)
 {
     for (size_t at = 0; at < nbytes; at += 64)
@@ -71,8 +71,8 @@ static inline int row_words(int width)
 }
 
 #if GI_LEVEL_neon
-/* Bit i of the result is the lowest bit of byte i of v[0] to v[3]; each byte is all 0 or all 1
- * bits. */
+/* Returns a word whose bit i is the lowest bit of byte i of v[0] to v[3] (all bits of a byte are
+ * equal). */
 static inline uint64_t pack_bytes(const uint8x16_t v[4])
 {
     const uint8x16_t bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -84,8 +84,8 @@ static inline uint64_t pack_bytes(const uint8x16_t v[4])
 }
 #endif
 
-/* Bit i of the result is flags[i], each 0 or 1. The multiplication moves bit 0 of byte j to bit 56
- * + j. */
+/* Returns a word whose bit i is flags[i], 0 or 1. The product moves bit 0 of byte j to bit 56 +
+ * j. */
 static inline uint64_t pack64(const uint8_t *flags)
 {
 #if defined __AVX512BW__
@@ -112,8 +112,7 @@ static inline uint64_t pack64(const uint8_t *flags)
 #endif
 }
 
-/* Spreads the eight bits of `bits` to the lowest bits of the eight bytes of the result, the lowest
- * bit first. */
+/* Spreads the eight bits of `bits` to the lowest bits of eight bytes, the lowest bit first. */
 static inline uint64_t bit_a_byte(uint64_t bits)
 {
     const uint64_t ones = 0x0101010101010101;
@@ -130,7 +129,7 @@ static inline void unpack64(uint8_t *flags, uint64_t bits)
     }
 }
 
-/* Bit i of the result is a[i] == b[i], for 64 elements. */
+/* Returns a word whose bit i is a[i] == b[i], for 64 elements. */
 static inline uint64_t equal64(const uint32_t *a, const uint32_t *b)
 {
     uint64_t bits = 0;
@@ -166,9 +165,9 @@ static inline uint64_t equal64(const uint32_t *a, const uint32_t *b)
     return bits;
 }
 
-/* flags[i] = (sample x + i > above) for i < n <= 64, and 0 for the rest. Integer samples are
- * compared as integers: v > above and v >= floor(above) + 1 are equivalent. If `above` is NaN, no
- * sample is above it. */
+/* Sets flags[i] to (sample x + i > above) for i < n <= 64, and to 0 for other i. Integer samples
+ * are compared as integers: v > above is equivalent to v >= floor(above) + 1. If `above` is NaN,
+ * all flags are 0. */
 static inline void foreground_flags(uint8_t *flags, const struct gi_image *on, int y, int x, int n,
                                     float above)
 {
@@ -212,7 +211,7 @@ static inline uint64_t foreground_row(uint64_t *words, const struct gi_predicate
     return count;
 }
 
-/* Writes the x of each set bit in ascending order and returns their number. */
+/* Writes the positions of the set bits in ascending order, and returns their number. */
 static inline size_t bit_positions(uint32_t *x, const uint64_t *words, int nwords)
 {
     size_t n = 0;
@@ -235,8 +234,8 @@ static inline struct quantiser quantiser_make(float lo, float hi)
     return (struct quantiser){(double)lo, (double)hi, 2147483647.0 / span};
 }
 
-/* The quantised value q that gi_sums defines for a sample that is not NaN. Adding 2^52 rounds half
- * to even and leaves the integer in the low bits. */
+/* Returns q of gi_sums for a sample that is not NaN. Adding 2^52 rounds half to even and leaves the
+ * integer in the low bits. */
 static inline uint32_t quantise(float v, const struct quantiser *z)
 {
     double d = (double)v < z->lo ? z->lo : (double)v;

@@ -7,7 +7,7 @@
 #include "kernels/cpu/common/simd.h"
 #include "kernels/kernels.h"
 
-/* Adds the sum of a further block to the sum s of the earlier blocks; the carry begins as 0. */
+/* Adds the sum of the next block to the sum s of the earlier blocks; the carry is 0 at first. */
 static inline GI_VEC vec_add_block(GI_VEC s, GI_VEC *carry, GI_VEC block)
 {
     GI_VEC y = vec_sub(block, *carry), t = vec_add(s, y), e = vec_sub(vec_sub(t, s), y);

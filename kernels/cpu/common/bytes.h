@@ -1,16 +1,18 @@
-/* Vectors of bytes; not available at the scalar level.
+/* Vectors of bytes, at all levels except the scalar one.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_BYTES_H
 #define GI_KERNELS_CPU_BYTES_H
 
 #include "kernels/cpu/common/ints.h"
 
-/* In the order of their definition: a AND b; a OR b; NOT v; minimum of two bytes; the odd bytes
- * widened to 16 bits; the sum of each 8 bytes; the sum of the squares of each two 16-bit lanes; a +
- * b in 64-bit lanes; the sum of each two 32-bit lanes; the sum of all 64-bit lanes; the minimum
- * byte; bytes of 255 for bits that are 1, from the lowest bit on. bytes_table() and look_up() do
- * not exist for AVX2: a table is 16 bytes, repeated, and byte v is replaced by entry v % 16 of
- * table v / 16. */
+/* These headers define, in this order:
+ *   a AND b; a OR b; NOT v; minimum of two bytes;
+ *   the odd bytes widened to 16 bits; the sum of each 8 bytes;
+ *   the sum of the squares of each two 16-bit lanes; a + b in 64-bit lanes;
+ *   the sum of each two 32-bit lanes; the sum of all 64-bit lanes; the minimum byte;
+ *   a vector with a byte of 255 for each bit that is 1, from the lowest bit on.
+ * bytes_table() and look_up() do not exist for AVX2. A table is 16 bytes, repeated; byte v is
+ * replaced by entry v % 16 of table v / 16. */
 
 #if GI_LEVEL_neon
 #include "kernels/cpu/common/bytes_neon.h"

@@ -15,8 +15,8 @@ static inline GI_INTS ints_load_u16(const uint16_t *p)
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
 }
 
-/* For steps that divide 4: prefix sums within each 128-bit half, then the last sums of the lower
- * half are added to the upper half. */
+/* For steps that divide 4: computes prefix sums within each 128-bit half, then adds the last sums
+ * of the lower half to the upper half. */
 static inline GI_INTS ints_prefix(GI_INTS v, int step)
 {
     const __m256i lanes = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
@@ -48,8 +48,8 @@ static inline GI_INTS ints_spread(GI_INTS v, int step)
     return _mm256_permutevar8x32_epi32(v, ints_load(from));
 }
 
-/* Four lanes to double. The conversion instruction knows only signed integers, so 2^31 is
- * subtracted before and added after. */
+/* Converts four lanes to double. The instruction takes signed integers only, so 2^31 is subtracted
+ * before it and added after it. */
 static inline __m256d ints_double(__m128i v)
 {
     v = _mm_xor_si128(v, _mm_set1_epi32(INT32_MIN));

@@ -72,7 +72,7 @@ static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
     GI_EACH_INTS(vsubq_u32(a.half[h], b.half[h]));
 }
 
-/* Shifts the lanes up by `by`; the lowest lanes come from the top of `below`. */
+/* Moves the lanes up by `by` lanes; the lowest lanes come from the top of `below`. */
 static inline __attribute__((always_inline)) uint32x4_t ints_up_four(uint32x4_t v, uint32x4_t below,
                                                                      int by)
 {
@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) GI_INTS ints_prefix(GI_INTS v, int 
 
 static inline __attribute__((always_inline)) GI_INTS ints_spread(GI_INTS v, int step)
 {
-    uint32_t from[GI_LANES]; /* the four lowest bytes of each lane of the upper half */
+    uint32_t from[GI_LANES]; /* the lowest four bytes of each lane in the upper half */
     const uint8x16_t upper = vreinterpretq_u8_u32(v.half[1]);
     for (int i = 0; i < GI_LANES; i++)
         from[i] = 0x03020100 + 0x04040404 * (uint32_t)(4 - step + i % step);

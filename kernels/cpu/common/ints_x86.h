@@ -1,4 +1,5 @@
-/* What AVX2 and AVX-512 do by intrinsics of the same name (ints.h); GI_MM() is in simd_x86.h.
+/* Integer lanes (ints.h) where AVX2 and AVX-512 have intrinsics that differ only in their prefix;
+ * GI_MM() is in simd_x86.h.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_INTS_X86_H
 #define GI_KERNELS_CPU_INTS_X86_H

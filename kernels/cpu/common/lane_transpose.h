@@ -1,17 +1,17 @@
-/* Transposes square blocks of lanes.
+/* Transposes square blocks of vector lanes.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_LANE_TRANSPOSE_H
 #define GI_KERNELS_CPU_LANE_TRANSPOSE_H
 
 #include "kernels/cpu/common/simd.h"
 
-/* Lane j of v[i] becomes lane i of v[j]; v holds GI_LANES vectors. */
+/* Transposes GI_LANES vectors: lane j of v[i] becomes lane i of v[j]. */
 static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v);
 
 #if GI_LEVEL_avx512
 
-/* Transposes v[i] to v[i + 3], i a multiple of 4, within each group of four lanes: lane j of v[i]
- * moves to v[i + j]. */
+/* Transposes v[i] to v[i + 3] within each group of four lanes, i a multiple of 4: lane j of v[i]
+ * becomes lane i of v[j] within the group. */
 static inline __attribute__((always_inline)) void vec_transpose_fours(GI_VEC *v)
 {
     __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));
@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) void vec_transpose_fours(GI_VEC *v)
     v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, d));
 }
 
-/* Transposes the groups of four lanes of v[0], v[4], v[8], v[12] in the same way. */
+/* Transposes v[0], v[4], v[8], v[12] in the same way, with groups of four lanes as elements. */
 static inline __attribute__((always_inline)) void vec_transpose_quarters(GI_VEC *v)
 {
     GI_VEC a = _mm512_shuffle_f32x4(v[0], v[4], 0x44), b = _mm512_shuffle_f32x4(v[0], v[4], 0xee);

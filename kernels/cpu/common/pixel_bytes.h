@@ -1,4 +1,4 @@
-/* Pixels as bytes, for operations that move them unchanged.
+/* Pixels as bytes, for operations that copy them unchanged.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_PIXEL_BYTES_H
 #define GI_KERNELS_CPU_PIXEL_BYTES_H
@@ -12,7 +12,7 @@ static inline size_t pixel_nbytes(const struct gi_image *image)
     return (size_t)image->channels * gi_type_nbytes(image->type);
 }
 
-/* Writes the pixel at `from` n times; `from` may be the first pixel of `to`. */
+/* Writes the pixel at `from` n times to `to`; `from` may be the first pixel of `to`. */
 static inline void repeat_pixel(char *to, const char *from, size_t pixel, size_t n)
 {
     size_t have = 1;

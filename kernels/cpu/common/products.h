@@ -5,9 +5,8 @@
 
 #include "kernels/cpu/common/ints.h"
 
-/* ints_fma is a * b + c in 32 bits, modulo 2^32; ints_shift is v / 2^n of signed lanes, rounded
- * down; ints_to_u8 limits signed lanes to 0..255; ints_bits and ints_vec reinterpret the bits as
- * the other type. */
+/* ints_fma is a * b + c modulo 2^32. ints_shift divides signed lanes by 2^n, rounding down.
+ * ints_to_u8 limits signed lanes to 0..255. ints_bits and ints_vec reinterpret bits. */
 
 #if GI_LEVEL_avx512 || GI_LEVEL_avx2
 

@@ -1,5 +1,5 @@
-/* Measures the ceilings of the machine: memory copied and fused multiply-adds per second, by all
- * threads at once.
+/* Measures the peak rates of the machine with all threads at once: bytes of memory copied, and
+ * fused multiply-adds, per second.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 
@@ -9,10 +9,10 @@
 #include "kernels/cpu/cpu.h"
 
 enum {
-    COPY_NBYTES = 128 << 20, /* per side of the copy: more than the caches hold */
+    COPY_NBYTES = 128 << 20, /* bytes on each side of the copy: more than caches hold */
     SLICE_NBYTES = 1 << 20,
-    CHAINS = 16, /* independent chains: two units with a latency of four cycles need eight; twice
-                    that is safe */
+    CHAINS = 16, /* independent chains: two units with a latency of 4 cycles need eight; twice that
+                    number is safe */
     STEPS = 4096,
     TRIES = 4,
 };
@@ -39,12 +39,12 @@ static void copy_slice(void *arg, int index, void *scratch)
     memcpy(job->dst + at, job->src + at, SLICE_NBYTES);
 }
 
-/* The sums are stored in the worker's scratch memory, so that the compiler has to compute them. */
+/* The sums are stored in scratch memory, so that the compiler has to compute them. */
 static void fma_chains(void *arg, int index, void *scratch)
 {
     GI_VEC sums[CHAINS];
     int rounds = *(const int *)arg;
-    /* The sums approach index + 1: denormal numbers would slow some processors down. */
+    /* The sums approach index + 1, because denormal numbers would slow some processors down. */
     GI_VEC factor = vec_set(0.999f), step = vec_set(0.001f * (float)(index + 1));
     for (int c = 0; c < CHAINS; c++)
         sums[c] = vec_set((float)c);
@@ -63,7 +63,7 @@ static enum gi_status measure_copy(struct gi_pool *pool, double *rate, struct gi
     if (!status)
         memset(src, 1, COPY_NBYTES);
     for (int i = 0; i < TRIES && !status;
-         i++) { /* the first try writes dst for the first time (page faults) */
+         i++) { /* the first round writes dst for the first time (page faults) */
         struct copy_job job = {dst, src};
         double start = now_s();
         status = gi_pool_run(pool, COPY_NBYTES / SLICE_NBYTES, copy_slice, &job, 0, err);
@@ -86,7 +86,7 @@ static enum gi_status measure_fma(struct gi_pool *pool, double *rate, struct gi_
         double seen = work / (now_s() - start);
         *rate = seen > *rate ? seen : *rate;
         if (work / *rate < ENOUGH_S &&
-            rounds < 1 << 18) /* repeated until a run is long enough to be measured */
+            rounds < 1 << 18) /* repeated until a run is long enough to measure */
             rounds *= 2;
         else
             enough++;

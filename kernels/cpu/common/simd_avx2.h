@@ -42,8 +42,7 @@ static inline void vec_store_f32(float *p, GI_VEC v)
     _mm256_storeu_ps(p, _mm256_blendv_ps(v, _mm256_set1_ps(NAN), nan));
 }
 
-/* Rounds to 16 bits; what cannot be converted to 32 bits (NaN, large negative values) becomes
- * INT32_MIN. */
+/* Rounds to 16 bits. NaN and negative values that do not fit in 32 bits become INT32_MIN. */
 static inline __m128i vec_round(GI_VEC v, float full)
 {
     v = _mm256_min_ps(_mm256_set1_ps(full), v);
@@ -96,9 +95,9 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
-/* A gather keeps its destination register's lanes where the mask is 0, so it depends on the last
- * write to that register. Compilers that see a constant mask of ones do not clear the register
- * first; this hides the constant from them. */
+/* Returns a mask of ones that the compiler does not know to be constant. A gather keeps lanes of
+ * its destination register where the mask is 0, so it depends on the last write to the register;
+ * with a constant mask compilers do not clear the register first. */
 static inline __m256i vec_all(void)
 {
     __m256i ones = _mm256_set1_epi32(-1);

@@ -42,7 +42,7 @@ static inline void vec_store_f32(float *p, GI_VEC v)
     _mm512_storeu_ps(p, _mm512_mask_blend_ps(nan, v, _mm512_set1_ps(NAN)));
 }
 
-/* What cannot be converted to 32 bits becomes 0x80000000, which saturates to 0 as wanted. */
+/* Numbers that do not fit in 32 bits become 0x80000000, which then saturates to 0. */
 static inline void vec_store_u8(uint8_t *p, GI_VEC v)
 {
     __m512i i = _mm512_cvtps_epi32(_mm512_max_ps(v, _mm512_setzero_ps()));
@@ -88,9 +88,9 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm512_abs_ps(a);
 }
 
-/* A gather keeps its destination register's lanes where the mask is 0, so it depends on the last
- * write to that register. Compilers that see a constant mask of ones do not clear the register
- * first; this hides the constant from them. */
+/* Returns a mask of ones that the compiler does not know to be constant. A gather keeps lanes of
+ * its destination register where the mask is 0, so it depends on the last write to the register;
+ * with a constant mask compilers do not clear the register first. */
 static inline __mmask16 vec_all(void)
 {
     unsigned ones = 0xffff;

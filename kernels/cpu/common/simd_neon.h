@@ -1,5 +1,5 @@
 /* Vectors of floats in NEON (simd.h). A vector is two registers of four floats: loads, widening and
- * narrowing handle eight bytes at once, and sums in two registers are independent of each other.
+ * narrowing then handle eight bytes at once, and two independent sums hide latency.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_SIMD_NEON_H
 #define GI_KERNELS_CPU_SIMD_NEON_H
@@ -16,7 +16,7 @@ struct gi_vec {
     float32x4_t half[2];
 };
 
-/* Returns a vector whose half h (0 and 1) is the expression. */
+/* Makes a vector whose half h (0 and 1) is the expression. */
 #define GI_EACH_HALF(type, expression)                                                             \
     type r;                                                                                        \
     {                                                                                              \
@@ -69,7 +69,7 @@ static inline void vec_store(float *p, GI_VEC v)
     vst1q_f32(p + 4, v.half[1]);
 }
 
-/* Rounds to 16 bits. Conversion and narrowing saturate, and NaN becomes 0. */
+/* Rounds to 16 bits. Conversion and narrowing saturate; NaN becomes 0. */
 static inline uint16x8_t vec_round(GI_VEC v)
 {
     return vqmovn_high_u32(vqmovn_u32(vcvtnq_u32_f32(v.half[0])), vcvtnq_u32_f32(v.half[1]));
@@ -196,7 +196,7 @@ static inline GI_VEC vec_alpha(GI_VEC v, int channels)
                                  : vtrn2q_f32(v.half[h], v.half[h]));
 }
 
-/* A mask with all bits set in the lanes of alpha. */
+/* Returns a mask with all bits set in lanes that are alpha. */
 static inline uint32x4_t vec_alpha_mask(int channels)
 {
     return channels == 4 ? (uint32x4_t){0, 0, 0, UINT32_MAX}
@@ -225,7 +225,7 @@ static inline __attribute__((always_inline)) GI_VEC vec_slide(GI_VEC a, GI_VEC b
                      vec_slide_four(second, last, n % 4)}};
 }
 
-/* Lanes channel, channel + 3, channel + 6 and channel + 9 of a, b, c. */
+/* Returns lanes channel, channel + 3, channel + 6 and channel + 9 of a, b, c. */
 static inline float32x4_t vec_third_four(float32x4_t a, float32x4_t b, float32x4_t c, int channel)
 {
     const uint8x16x3_t row = {

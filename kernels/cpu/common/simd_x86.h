@@ -1,5 +1,6 @@
-/* What AVX2 and AVX-512 do by intrinsics of the same name (simd.h): GI_MM(add_ps) is
- * _mm256_add_ps or _mm512_add_ps, GI_MM_SI(and) is _mm256_and_si256 or _mm512_and_si512.
+/* Float lanes (simd.h) where AVX2 and AVX-512 have intrinsics that differ only in their prefix:
+ * GI_MM(add_ps) is _mm256_add_ps or _mm512_add_ps, GI_MM_SI(and) is _mm256_and_si256 or
+ * _mm512_and_si512.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_SIMD_X86_H
 #define GI_KERNELS_CPU_SIMD_X86_H
@@ -49,7 +50,7 @@ static inline GI_VEC vec_sqrt(GI_VEC a)
     return GI_MM(sqrt_ps)(a);
 }
 
-/* Extracts the samples that are in 4 bytes per lane. */
+/* Extracts samples from 4 bytes per lane. */
 static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, GI_INTS all,
                                                            enum gi_type type)
 {

@@ -1,4 +1,4 @@
-/* Vectors of 16 bytes of any meaning; not available at the scalar level.
+/* Vectors of 16 bytes, at all levels except the scalar one.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_SIXTEEN_H
 #define GI_KERNELS_CPU_SIXTEEN_H
@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* sixteen_pick gives byte from[i] of v as byte i, 0 where from[i] is 128 or more (a byte shuffle).
- * sixteen_zip_low interleaves the elements of `size` bytes (1 or 2) of the lower halves of a and b;
- * sixteen_zip_high those of the upper halves. */
+/* sixteen_pick is a byte shuffle: byte i becomes byte from[i] of v, or 0 if from[i] is 128 or more.
+ * sixteen_zip_low interleaves elements of `size` bytes (1 or 2) from the lower halves of a and b,
+ * sixteen_zip_high from the upper halves. */
 
 #if GI_LEVEL_neon
 

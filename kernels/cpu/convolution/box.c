@@ -1,5 +1,5 @@
-/* Box filter by running sums: the sum of each column of the window is updated from row to row, and
- * the sum of those columns from pixel to pixel, so that the cost per pixel does not depend on k.
+/* Box filter by running sums. Column sums over k rows are updated from row to row, and sums over k
+ * columns from pixel to pixel, so that the cost per pixel does not depend on k.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/common/ints.h"
@@ -24,15 +24,15 @@ struct worker {
     const struct box *box;
     struct gi_tile tile;
     int channels;
-    size_t nwindow, n; /* samples: of the columns that the window needs, of the tile's row */
-    void *columns;     /* column sums, nwindow of them, uint32_t or uint64_t */
+    size_t nwindow, n; /* samples of the columns that windows need; samples of the tile's row */
+    void *columns;     /* nwindow column sums, uint32_t or uint64_t */
     uint64_t *sums;    /* n row sums, used if they need 64 bits */
-    void *fresh, *old; /* nwindow samples each: the rows that enter and leave the column sums */
+    void *fresh, *old; /* rows that enter and leave the column sums, nwindow samples each */
 };
 
-/* Returns the samples of the window's columns in the row at position p, which may be outside the
- * image. They are read in place if the window is inside the image, else assembled in `buffer`
- * with their border. */
+/* Returns the samples, in the columns that windows need, of the row at position p, which may be
+ * outside the image. They are read in place if all are inside, else assembled in `buffer` with
+ * their border. */
 static const void *window_row(const struct worker *w, void *buffer, long long p)
 {
     const struct gi_image *src = w->box->src;
@@ -47,7 +47,7 @@ static const void *window_row(const struct worker *w, void *buffer, long long p)
     return buffer;
 }
 
-/* columns += fresh - old, modulo 2^32 or 2^64: a sum that wraps around is right again after the
+/* columns += fresh - old, modulo 2^32 or 2^64: a sum that wraps around is correct again after the
  * subtraction. */
 #define MOVE_COLUMNS(name, sum, sample)                                                            \
     static void name(sum *columns, const sample *fresh, const sample *old, size_t n)               \
@@ -83,15 +83,15 @@ move_block(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, int chan
     ints_store(columns, ints_add(ints_load(columns), ints_sub(in, out)));
 }
 
-/* The same for colours multiplied by alpha, if 32 bits hold the sums; the number of channels is a
- * constant after inlining. */
+/* Updates column sums of colours multiplied by alpha, if they fit in 32 bits; the number of
+ * channels is a constant after inlining. */
 static inline __attribute__((always_inline)) void
 move_weighed(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, size_t n, int channels)
 {
     size_t i = 0;
     for (; i + GI_LANES <= n; i += GI_LANES)
         move_block(columns + i, fresh + i, old + i, channels);
-    if (i < n) { /* The last samples are copied, so that no byte past the rows is read. */
+    if (i < n) { /* copies the last samples, so that no byte past the row is read */
         uint8_t last_fresh[GI_LANES] = {0}, last_old[GI_LANES] = {0};
         memcpy(last_fresh, fresh + i, n - i);
         memcpy(last_old, old + i, n - i);
@@ -118,7 +118,7 @@ static void move(const struct worker *w, const void *fresh, const void *old)
         move_u32_u16(w->columns, fresh, old, w->nwindow);
 }
 
-/* sums[x] = the sum of `reach` / `step` columns, `step` apart, beginning at column x. */
+/* Computes sums[x], the sum of `reach` / `step` columns that are `step` apart, from column x on. */
 static void row_sums(uint64_t *sums, const uint64_t *columns, size_t n, size_t reach, size_t step)
 {
     for (size_t c = 0; c < step; c++) {
@@ -132,10 +132,10 @@ static void row_sums(uint64_t *sums, const uint64_t *columns, size_t n, size_t r
     }
 }
 
-/* (2 S + N) / (2 N) rounded down, computed in double as S * (1 / N) + 1/2, truncated. N = k * k is
- * odd, so 2 S + N is odd, the quotient is never whole, and the next whole number is at least 1 / (2
- * N) > 3.1e-8 away (k <= 4001). S < 2^53 is exact; the three roundings together move a quotient
- * below 65536 by less than 2^16 * (2^-53 + 2^-53) + 2^-37 < 2.2e-11. */
+/* Computes (2 S + N) / (2 N) rounded down, as S * (1 / N) + 1/2 in double, truncated. N = k * k is
+ * odd, so 2 S + N is odd, the quotient is never an integer, and the next integer is at least 1 / (2
+ * N) > 3.1e-8 away (k <= 4001). S < 2^53 is exact. The three roundings move a quotient below 65536
+ * by less than 2^16 * (2^-53 + 2^-53) + 2^-37 < 2.2e-11. */
 static void wide_means(uint16_t *out, const uint64_t *sums, size_t n, double inverse)
 {
     for (size_t i = 0; i < n; i++)
@@ -150,19 +150,17 @@ static inline void store_ints(void *out, size_t x, GI_INTS v, enum gi_type type)
         ints_store_u16((uint16_t *)out + x, v);
 }
 
-/* Returns whether float is exact enough for the means, S * (1 / N) rounded. N is odd, so a mean is
- * at least 1 / (2 N) away from a point where rounding changes, and two roundings move a mean of at
- * most `full` by less than full * (2^-23 + 2^-48): less than 1 / (2 N) if N * full < 2^22. Then S
- * is exact, too. */
+/* Returns whether float is precise enough for the means, S * (1 / N) rounded. N is odd, so a mean
+ * is at least 1 / (2 N) away from a tie. Two roundings move a mean of at most `full` by less than
+ * full * (2^-23 + 2^-48), which is less than 1 / (2 N) if N * full < 2^22. S is then exact, too. */
 static bool float_does(size_t k, enum gi_type type)
 {
     return (float)(k * k) * gi_type_full_scale(type) < 0x1p22f;
 }
 
-/* Computes the sums along the row and their means together, GI_LANES samples at a time. `carry`
- * holds in each lane the sum at the first sample of that lane's channel in the block; the sum at a
- * later sample is `carry` plus all samples that entered and minus all that left since. With
- * weights: 8 bits, `step` 2 or 4. */
+/* Computes sums along the row and their means, GI_LANES samples at a time. A lane of `carry` holds
+ * the sum at the first sample of its channel in the block; later sums are `carry` plus all samples
+ * that entered and minus all that left since. `weigh`: 8 bits, `step` 2 or 4. */
 static inline __attribute__((always_inline)) void row_means(void *out, const uint32_t *columns,
                                                             size_t n, int k, int step,
                                                             enum gi_type type, bool weigh)
@@ -186,7 +184,7 @@ static inline __attribute__((always_inline)) void row_means(void *out, const uin
         carry = ints_spread(next, step);
         if (x + GI_LANES <= n) {
             store_ints(out, x, mean, type);
-        } else { /* The last samples are copied, so that no byte past the row is written. */
+        } else { /* copies the last samples, so that no byte past the row is written */
             uint16_t last[GI_LANES];
             size_t nbytes = gi_type_nbytes(type);
             store_ints(last, 0, mean, type);
@@ -208,9 +206,9 @@ row_means_type(void *out, const uint32_t *columns, size_t n, int k, int step, en
         row_means(out, columns, n, k, 4, type, false);
 }
 
-/* (2 S + A) / (2 A) rounded down. 8 bits: 2 S + A < 2^42 is exact in double, and so is a whole
- * quotient; any other quotient is at least 1 / (2 A) > 1.2e-10 away from a whole number, and
- * rounding moves it by less than 2^8 * 2^-53. 16 bits: S < 2^56 does not fit in double, so that
+/* Returns (2 S + A) / (2 A) rounded down. 8 bits: 2 S + A < 2^42 and quotients that are integers
+ * are exact in double; other quotients are at least 1 / (2 A) > 1.2e-10 away from an integer, and
+ * rounding moves them by less than 2^8 * 2^-53. 16 bits: S < 2^56 does not fit in double, so
  * integers are used. */
 static inline uint8_t weighed_mean_u8(uint64_t s, uint64_t a)
 {
@@ -222,7 +220,7 @@ static inline uint16_t weighed_mean_u16(uint64_t s, uint64_t a)
     return (uint16_t)((2 * s + a) / (2 * a));
 }
 
-/* A colour is its weighted sum divided by the sum of alpha, 0 if that is 0; alpha is the plain
+/* Colour is its weighted sum divided by the sum of alpha, 0 if that is 0; alpha is the plain
  * mean. */
 #define WEIGHED_MEANS(name, sample, mean)                                                          \
     static void name(sample *out, const uint64_t *sums, size_t n, size_t channels, double inverse) \
@@ -297,8 +295,8 @@ static void box_tile(void *arg, int index, void *scratch)
     w.tile = GI_CPU(tile)(&box->tiling, box->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)w.channels;
     w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
-    /* The column sums begin with the k - 1 rows above the newest row of the first result; `old` is
-     * still all 0. */
+    /* At first the column sums contain the k - 1 rows above the newest row of the first result;
+     * `old` is all 0. */
     for (int i = 0; i < k - 1; i++)
         move(&w, window_row(&w, w.fresh, (long long)w.tile.y0 - half + i), w.old);
     size_t first = (size_t)w.tile.x0 * (size_t)w.channels * gi_type_nbytes(box->src->type);

@@ -1,5 +1,4 @@
-/* Box filter of 8-bit samples by running sums, for windows whose column sums fit in 16 bits (k <=
- * 127).
+/* Box filter of 8-bit samples by running sums, for column sums that fit in 16 bits (k <= 127).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/ints.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -9,8 +8,7 @@
 #include <string.h>
 
 enum {
-    K_MAX = 127, /* k * 255 < 2^15, so that differences of column sums fit in int16_t; K_MAX^2 * 255
-                    < 2^22 */
+    K_MAX = 127,      /* k * 255 < 2^15: differences of column sums fit in int16_t */
     STRIP_MAX = 8192, /* samples */
     PIECE = 512,      /* samples */
     SLACK = 128,      /* bytes */
@@ -23,15 +21,15 @@ struct box {
     struct gi_tiling tiling;
 };
 
-/* The window of a tile: the tile's columns and k / 2 more on each side. The columns [0, inside0)
- * and [inside1, end) are outside the image. */
+/* The columns that the windows of a tile need: its own ones and k / 2 more on each side. Columns
+ * before inside0 and from inside1 on are outside the image. */
 struct window {
     const struct box *box;
     struct gi_tile tile;
     int end, inside0, inside1; /* pixels */
     uint16_t *columns;         /* column sums, a sum per sample */
     uint8_t *zero,
-        *outside; /* rows as long as the part inside the image: all 0, and border values */
+        *outside; /* rows with the samples between inside0 and inside1: all 0, and border values */
 };
 
 static size_t round_up(size_t nbytes)
@@ -53,7 +51,7 @@ static size_t lay_out(struct window *w, const struct box *box, char *scratch)
     return 2 * round_up(n) + round_up(n * sizeof *w->columns);
 }
 
-/* Returns the samples of the window's inside part in the row at position p. */
+/* Returns the samples from inside0 on of the row at position p. */
 static const uint8_t *row_at(const struct window *w, long long p)
 {
     const struct gi_image *src = w->box->src;
@@ -69,8 +67,8 @@ static void move(uint16_t *restrict columns, const uint8_t *restrict fresh,
         columns[i] = (uint16_t)(columns[i] + fresh[i] - old[i]);
 }
 
-/* Fills the columns i0 <= i < i1, which are outside the image: copies of columns inside, or k times
- * the border value. */
+/* Fills columns i0 <= i < i1, which are outside the image: copies of columns inside, or k times the
+ * border value. */
 static void copy_outside(const struct window *w, int i0, int i1)
 {
     const struct gi_image *src = w->box->src;
@@ -83,7 +81,7 @@ static void copy_outside(const struct window *w, int i0, int i1)
     }
 }
 
-/* Updates the column sums: the row at position p enters, the row at `oldest` leaves. */
+/* Updates the column sums: the row at position p enters, and the row at `oldest` leaves. */
 static void move_window(const struct window *w, long long p, const uint8_t *oldest)
 {
     const struct gi_image *src = w->box->src;
@@ -92,9 +90,9 @@ static void move_window(const struct window *w, long long p, const uint8_t *olde
     move(w->columns + first, row_at(w, p), oldest, n);
 }
 
-/* The means of a row from the column sums. As in box.c, `carry` is the sum at the first sample of a
- * block, per channel. With one channel the differences and sums of two neighbouring samples share a
- * 32-bit lane, so that the prefix sums along the row need half as many lanes. */
+/* Computes the means of a row from column sums. As in box.c, `carry` is the sum at the first sample
+ * of a block, per channel. For one channel, differences and sums of two neighbouring samples share
+ * a 32-bit lane, so that prefix sums along the row need half as many lanes. */
 static void row_means_gray(uint8_t *out, const uint16_t *columns, size_t n, int k)
 {
     float inverse = (float)(1.0 / ((double)k * k));
@@ -112,7 +110,7 @@ static void row_means_gray(uint8_t *out, const uint16_t *columns, size_t n, int 
         odd = ints_scale_float(odd, inverse);
         if (x + 2 * GI_LANES <= n) {
             ints_store_pairs_u8(out + x, even, odd);
-        } else { /* The last samples are copied, so that no byte past the row is written. */
+        } else { /* copies the last samples, so that no byte past the row is written */
             uint8_t last[2 * GI_LANES];
             ints_store_pairs_u8(last, even, odd);
             memcpy(out + x, last, n - x);
@@ -194,8 +192,7 @@ static void box_tile(void *arg, int index, void *scratch)
     }
 }
 
-/* Not for a wrapped border if the image is cut into several strips: a strip would need columns of
- * another one. */
+/* Refuses WRAP if the image is cut into several strips: a strip would need another's columns. */
 bool GI_CPU(box_narrow_takes)(const struct gi_queue *queue, const struct gi_image *src,
                               const struct gi_box *spec)
 {

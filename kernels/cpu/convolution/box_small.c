@@ -1,5 +1,5 @@
-/* Box filter of 3 x 3 or 5 x 5 samples, for 8 bits 7 x 7 too: with so few rows, adding all samples
- * is faster than running sums, in which each step waits for the previous one.
+/* Box filter of 3 x 3 or 5 x 5 samples, for 8 bits also 7 x 7. For so few rows, adding all samples
+ * is faster than running sums, where each step waits for the previous one.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/sliding_window.h"
 #include "kernels/cpu/common/simd.h"
@@ -8,13 +8,13 @@
 
 enum { BLOCK = GI_SLIDING_BLOCK, ROWS = GI_ROWS_AT_ONCE, K_MAX = 7, K_MAX_U16 = 5 };
 
-/* A block of a row: `kept` becomes its sums along the row, `above` holds those of the k - 1 rows
- * above.
+/* Computes a block of a row; `above` holds the sums along the k - 1 rows above, `kept` becomes
+ * those along this row.
  *
- * With N = k * k odd, (2 * S + N) / (2 * N) rounded down is t / N rounded down, where t = S + (N -
- * 1) / 2, and that is t * M / 2^p rounded down, where M = 2^p / N rounded up, as long as t * (M * N
- * - 2^p) < 2^p: for p = 19, 20 and 21 (k = 3, 5 and 7) M fits in 16 bits, M * N - 2^p is 7, 24 and
- * 48, and t is below 12600. */
+ * The mean (2 * S + N) / (2 * N), rounded down, with N = k * k odd, is t / N rounded down, where t
+ * = S + (N - 1) / 2. With M = 2^p / N rounded up, this is t * M / 2^p rounded down, as long as
+ * t * (M * N - 2^p) < 2^p. For k = 3, 5 and 7, p is 19, 20 and 21: M fits in 16 bits, M * N - 2^p
+ * is 7, 24 and 48, and t is below 12600. */
 static inline __attribute__((always_inline)) void
 mean_block(uint8_t *restrict out, uint16_t *restrict kept, const uint8_t *restrict in,
            const uint16_t *const *above, int k, size_t step)
@@ -33,8 +33,8 @@ mean_block(uint8_t *restrict out, uint16_t *restrict kept, const uint8_t *restri
     }
 }
 
-/* The same for 16 bits. The quotient is at least 1 / (2 * N) >= 1/50 away from a point halfway
- * between two integers, and two roundings of a float below 2^16 move it by less than 2^-7. */
+/* As mean_block() for 16 bits, with a quotient in float. It is at least 1 / (2 * N) >= 1/50 away
+ * from a tie, and two roundings of a float below 2^16 move it by less than 2^-7. */
 static inline __attribute__((always_inline)) void
 mean_block_u16(uint16_t *restrict out, uint32_t *restrict kept, const uint16_t *restrict in,
                const uint32_t *const *above, int k, size_t step)

@@ -1,15 +1,15 @@
-/* Convolution with any 2-D kernel: the ring buffer holds padded source rows, and each result is one
- * sum over all weights.
+/* Convolution with any 2-D kernel. The ring buffer holds padded source rows; each result is one sum
+ * over all weights.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/convolution.h"
 
-/* A block of COLUMNS vectors in 4 rows: as many accumulators as the registers hold. */
+/* A block is COLUMNS vectors in 4 rows: as many sums as registers can hold. */
 enum { COLUMNS = GI_LANES == 16 ? 4 : 2, ROWS = GI_ROWS_AT_ONCE };
 
 /* Adds one source row to result rows lo to hi - 1. For result row 0 it is multiplied by weights[0
- * .. width); each further result row uses the row of weights above. */
+ * .. width), for each further result row by the previous row of weights. */
 static inline __attribute__((always_inline)) void dense_step(GI_VEC sum[ROWS][COLUMNS],
                                                              const float *p, const float *weights,
                                                              int width, int step, int lo, int hi,

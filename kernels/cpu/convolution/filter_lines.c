@@ -3,8 +3,8 @@
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/common/blocks.h"
 
-/* Sums are independent chains of fmaf; this many at once hide its latency. A NEON vector is two
- * chains, and more than 12 chains would leave no registers for the operands. */
+/* Sums are independent chains of fmaf; several at once hide its latency. A NEON vector is two
+ * chains; more than 12 chains would leave no registers for operands. */
 #if GI_LEVEL_neon
 enum { CHAINS = 6 };
 #else
@@ -29,7 +29,7 @@ row_chains(GI_VEC *sum, const float *p, const float *taps, int ntaps, int step, 
     }
 }
 
-/* Computes `chains` vectors of a row, for at most one block of taps or for any number of taps. */
+/* Computes `chains` vectors of a row: for at most one block of taps, or for any number. */
 static inline __attribute__((always_inline)) void row_block(float *out, const float *p,
                                                             const float *taps, int ntaps, int step,
                                                             int chains, bool one_block)
@@ -92,10 +92,10 @@ static void column_filter_1(float *out, const float *const *rows, size_t n, cons
     }
 }
 
-/* A block of COLUMNS vectors in 4 rows: as many accumulators as the registers hold. */
+/* A block is COLUMNS vectors in 4 rows: as many sums as registers can hold. */
 enum { COLUMNS = GI_LANES == 16 ? 4 : 2, ROWS = GI_ROWS_AT_ONCE };
 
-/* Adds source row j of the block to result rows lo to hi - 1; `tap` is the tap of result row 0. */
+/* Adds source row j of the block to result rows lo to hi - 1; `tap` is the tap for result row 0. */
 static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS][COLUMNS],
                                                               const float *row, const float *tap,
                                                               int lo, int hi, int columns)
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS][C
     }
 }
 
-/* Sums of at least 3 taps, for 4 rows of `columns` vectors. */
+/* Computes sums of at least 3 taps, for 4 rows of `columns` vectors. */
 static inline __attribute__((always_inline)) void column_chains(GI_VEC sum[ROWS][COLUMNS],
                                                                 const float *const *rows, size_t x,
                                                                 const float *taps, int ntaps,
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void column_block(GI_VEC sum[ROWS][
                 sum[r][c] = column_chain(rows + r, x + (size_t)c * GI_LANES, taps, ntaps);
 }
 
-/* Computes 4 rows of `columns` vectors with at least 3 taps, for at most one block of taps or for
+/* Computes 4 rows of `columns` vectors with at least 3 taps: for at most one block of taps, or for
  * any number. */
 static inline __attribute__((always_inline)) void column_rows(float *out, size_t stride,
                                                               const float *const *rows, size_t x,

@@ -1,5 +1,6 @@
-/* 3 x 3 gradient operators with integer weights on 8-bit samples (Sobel, Scharr, Prewitt) in 16-bit
- * integers. They give what kernels.h defines in float, because no sum is rounded there.
+/* 3 x 3 operators with integer weights on 8-bit samples (Sobel, Scharr, Prewitt) in 16-bit
+ * integers. The results are those of the float definition (kernels/convolution.h), because no sum
+ * is rounded there.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
@@ -11,12 +12,11 @@
 enum { BLOCK = GI_SLIDING_BLOCK };
 
 struct operator3 {
-    int16_t row[3], col[3]; /* for a gradient, col is the smoothing kernel */
+    int16_t row[3], col[3]; /* for a gradient magnitude `col` is the smoothing kernel */
     bool absolute;
 };
 
-/* Converts the taps to integers. Returns the sum of their magnitudes, or 2^15 if they are not
- * integers. */
+/* Converts taps to integers. Returns the sum of their magnitudes; 2^15: they are no integers. */
 static int whole_taps(int16_t taps[3], const float *from)
 {
     int sum = 0;
@@ -44,8 +44,8 @@ static inline int16_t min16(int16_t a, int16_t b)
     return a < b ? a : b;
 }
 
-/* A block of a row: `a` and `b` hold the horizontal sums of the two rows above, `kept` becomes
- * those of this row. */
+/* Computes a block of a row. `a` and `b` hold the horizontal sums of the two rows above; `kept`
+ * becomes those of this row. */
 static inline __attribute__((always_inline)) void
 filter_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
              const int16_t *restrict a, const int16_t *restrict b, size_t step,
@@ -79,8 +79,7 @@ filter_rows(const struct gi_sliding_window *sliding_window, const struct gi_slid
     }
 }
 
-/* The variants without the middle tap along the row, without it down the column, and with all taps.
- */
+/* Variants: without the middle tap along rows, without it down columns, and with all taps. */
 static void filter_x(const struct gi_sliding_window *sliding_window,
                      const struct gi_sliding_rows *rows, size_t n)
 {
@@ -103,8 +102,8 @@ static void filter_any(const struct gi_sliding_window *sliding_window,
     filter_rows(sliding_window, rows, n, *(const struct operator3 *)sliding_window->spec);
 }
 
-/* The same for the gradient's magnitude: each row keeps a block of differences and a block of
- * smoothed samples in turn. */
+/* As above, for the gradient magnitude: a row keeps blocks of differences and blocks of smoothed
+ * samples in turn. */
 static inline __attribute__((always_inline)) void
 gradient_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
                const int16_t *restrict a, const int16_t *restrict b, size_t step,
@@ -182,7 +181,7 @@ enum gi_status GI_CPU(separable_whole)(struct gi_queue *queue, struct gi_image *
     return GI_CPU(sliding_window)(queue, &sliding_window, err);
 }
 
-/* gy * gy is exact in float up to 2^24, so the sum of the two squares is rounded once, in both
+/* gy * gy up to 2^24 is exact in float, so the sum of the two squares is rounded once, in both
  * implementations. */
 bool GI_CPU(gradient_magnitude_whole_takes)(const struct gi_queue *queue,
                                             const struct gi_image *src,

@@ -8,7 +8,7 @@ static inline void load_type(float *out, const void *in, size_t n, enum gi_type 
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + GI_LANES <= n; i += GI_LANES)
         vec_store(out + i, vec_load_samples(in, i, type));
-    if (i < n) { /* The last samples are copied, so that no byte past the row is read. */
+    if (i < n) { /* copies the last samples, so that no byte past the row is read */
         float last[GI_LANES] = {0};
         memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
         vec_store(last, vec_load_samples(last, 0, type));
@@ -45,7 +45,7 @@ static float sample(const void *row, size_t i, enum gi_type type)
     return 0;
 }
 
-/* Loads the pixels x0 <= x < x1, where x is outside the image or the row is (y = -1). */
+/* Loads pixels x0 <= x < x1 that are outside the image, or in a row outside it (y = -1). */
 static float *load_outside(const struct gi_sweep *sweep, float *out, int y, long long x0,
                            long long x1)
 {
@@ -60,7 +60,7 @@ static float *load_outside(const struct gi_sweep *sweep, float *out, int y, long
     return out;
 }
 
-/* Writes the border's pixel as samples, repeated to fill a vector. */
+/* Writes the border values as samples, repeated to fill a vector. */
 static void border_pixel(float pixel[GI_LANES], const struct gi_border_spec *border,
                          const struct gi_image *src)
 {
@@ -129,8 +129,8 @@ void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long
         premultiply(out, count * channels, src->channels);
 }
 
-/* The parameters of finish() as values: through a pointer, the compiler must assume that storing
- * samples changes them. */
+/* The parameters of finish(), passed by value: through a pointer, the compiler must assume that
+ * storing samples changes them. */
 struct last_steps {
     enum gi_epilogue_kind kind;
     enum gi_alpha_rule alpha;
@@ -138,8 +138,8 @@ struct last_steps {
     GI_VEC bias, amount, threshold, inverse_sum, full;
 };
 
-/* Epilogue: turns GI_LANES filtered samples f, with source samples s, into the values that are
- * rounded and stored. */
+/* Applies the epilogue to GI_LANES filtered samples f with source samples s; returns the values to
+ * be rounded. */
 static inline GI_VEC apply_epilogue(const struct last_steps how, GI_VEC f, GI_VEC s)
 {
     GI_VEC alpha = f, zero = vec_set(0);
@@ -163,8 +163,8 @@ static inline GI_VEC apply_epilogue(const struct last_steps how, GI_VEC f, GI_VE
     return how.channels % 2 ? f : vec_with_alpha(f, alpha, how.channels);
 }
 
-/* The epilogue of a row. `type`, `kind` and `has_alpha` are constants after inlining, so that the
- * loop has no branches. */
+/* Applies the epilogue to a row. `type`, `kind` and `has_alpha` are constants after inlining, so
+ * that the loop has no branches. */
 static inline __attribute__((always_inline)) void
 epilogue_row(struct last_steps how, const float *f, void *out, const void *in, size_t n,
              enum gi_type type, enum gi_epilogue_kind kind, bool has_alpha)
@@ -180,8 +180,7 @@ epilogue_row(struct last_steps how, const float *f, void *out, const void *in, s
         GI_VEC s = needs_source ? vec_load_samples(in, i, type) : vec_set(0);
         vec_store_samples(out, i, apply_epilogue(how, vec_load(f + i), s), type);
     }
-    if (i <
-        n) { /* The last samples are copied, so that no byte past the rows is read or written. */
+    if (i < n) { /* copies the last samples, so that no byte past the rows is accessed */
         float last[GI_LANES] = {0};
         memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
         GI_VEC s = vec_load_samples(last, 0, type);

@@ -1,5 +1,5 @@
-/* Separable convolution with 3, 5 or 7 taps in each direction: from samples to samples in
- * registers; only the horizontal sums of the rows above are kept in memory.
+/* Separable convolution with 3, 5 or 7 taps in each direction, from samples to samples in
+ * registers. Only the horizontal sums of the rows above are kept in memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/sliding_window.h"
 #include "kernels/cpu/common/simd.h"
@@ -9,12 +9,12 @@
 enum {
     ROWS = GI_ROWS_AT_ONCE,
     TAPS_MAX = GI_SLIDING_ROWS_MAX,
-    STEP_MAX = 4,       /* maximum number of samples per pixel; 4: with alpha */
-    QUICK = GI_F32 + 1, /* used as a type: bytes whose sums are stored without an epilogue */
+    STEP_MAX = 4,       /* maximum number of samples per pixel; if 4, the last is alpha */
+    QUICK = GI_F32 + 1, /* a type for bytes whose sums are stored without an epilogue */
     SPAN_MAX = 1 + ((TAPS_MAX - 1) * STEP_MAX + GI_LANES - 1) / GI_LANES,
 };
 
-/* The sum over i of taps[i] * the vector that begins i * step samples into `v`. */
+/* Returns the sum over i of taps[i] * the vector that begins i * step samples into `v`. */
 static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_MAX],
                                                             const GI_VEC *taps, int k, int step)
 {
@@ -28,10 +28,10 @@ static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_
 
 struct small {
     const struct gi_separable *spec;
-    float alpha_scale; /* 1, or the factor by which a box filter multiplies the sums of alpha */
+    float alpha_scale; /* 1, or for a box filter the factor of the sums of alpha */
 };
 
-/* Multiplies colours by alpha, as the rule WEIGH says, and divides them. */
+/* Multiplies colours by alpha, and divides them by it, as the rule GI_ALPHA_WEIGH says. */
 static inline GI_VEC weigh(GI_VEC v, int step)
 {
     GI_VEC alpha = vec_alpha(v, step);
@@ -45,7 +45,7 @@ static inline GI_VEC unweigh(GI_VEC f, GI_VEC inverse_sum, int step)
     return vec_with_alpha(colour, vec_if_greater(alpha, zero, alpha, zero), step);
 }
 
-/* Adds row j of the window of result row 0 to all results whose window contains it. */
+/* Adds row j of the window of result row 0 to all results whose window contains that row. */
 static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS], GI_VEC v, int j,
                                                               const GI_VEC *taps, int k)
 {
@@ -140,7 +140,7 @@ bool GI_CPU(separable_small_takes)(const struct gi_queue *queue, const struct gi
            k <= TAPS_MAX && k % 2 && GI_CPU(border_is_whole)(&spec->border, src);
 }
 
-/* Returns whether the sums can be stored without an epilogue and are in the range of
+/* Returns whether sums can be stored without an epilogue and are in the range of
  * vec_store_u8_rows(). */
 static bool is_quick(const struct small *small, const struct gi_image *src)
 {
@@ -195,10 +195,10 @@ bool GI_CPU(box_weighed_takes)(const struct gi_queue *queue, const struct gi_ima
            spec->k >= 3 && spec->k <= TAPS_MAX;
 }
 
-/* With taps of 1 the sums S of c * a and A of a are integers below 2^24, so exact. S / A, below
- * 256, is rounded by less than 2^-17; if it is halfway between two integers it is exact, otherwise
- * it is at least 1 / (2 * A), more than 2^-15, away from there. So a bias of 2^-16 rounds ties up
- * and changes nothing else. A * (1 / k^2) is never nearly a tie, because k is odd. */
+/* With taps of 1, the sums S of c * a and A of a are integers below 2^24, so they are exact. S / A,
+ * below 256, is rounded by less than 2^-17. A tie is exact; any other quotient is at least
+ * 1 / (2 * A), more than 2^-15, away from a tie. So a bias of 2^-16 rounds ties up and changes
+ * nothing else. A * (1 / k^2) is never close to a tie, because k is odd. */
 enum gi_status GI_CPU(box_weighed)(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const struct gi_box *spec,
                                    struct gi_err *err)

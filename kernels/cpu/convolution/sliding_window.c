@@ -1,13 +1,12 @@
-/* Runs a sliding window of few rows down the image. Rows that touch a border are copied to scratch
- * memory with their border, so that a step needs no special case for the ends of a row.
+/* Runs a sliding window of few rows down the image. Rows are copied to scratch memory with their
+ * border where they touch it, so that a step needs no special case for the ends of a row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/sliding_window.h"
 
 #include <string.h>
 
 enum {
-    SCRATCH_NBYTES =
-        384 << 10, /* the share of a core's L2 cache that the rows of a thread may use */
+    SCRATCH_NBYTES = 384 << 10, /* bytes of a core's L2 cache that the rows of a thread may use */
     SLOTS_MAX = GI_SLIDING_ROWS_MAX - 1 + GI_ROWS_AT_ONCE,
     SLACK = 256,   /* bytes past the end of a row in scratch memory: GI_SLIDING_BLOCK samples of any
                       type */
@@ -49,7 +48,7 @@ struct group {
     const struct gi_sliding_window *sliding_window;
     struct worker worker;
     struct gi_tile tile;
-    long long y; /* the first result row; rows outside the tile are computed and discarded */
+    long long y; /* first result row; rows outside the tile are computed and discarded */
     int slot;    /* the first slot of the ring buffer */
 };
 
@@ -69,8 +68,8 @@ static bool in_tile(const struct group *g, int r)
     return g->y + r >= g->tile.y0 && g->y + r < g->tile.y1;
 }
 
-/* Sets the group's row pointers for columns x0 <= x < x1. `direct`: source rows are read in the
- * image itself if they exist there, else in scratch memory. */
+/* Sets the row pointers of a group for columns x0 <= x < x1. `direct`: rows that exist in the image
+ * are read there, and only others in scratch memory. */
 static void set_up(struct gi_sliding_rows *rows, const struct group *g, int x0, int x1, bool direct)
 {
     const struct gi_sliding_window *sliding_window = g->sliding_window;
@@ -121,8 +120,8 @@ static void sliding_tile(void *arg, int index, void *scratch)
                       .tile = GI_CPU(tile)(&sliding_window->tiling, sliding_window->src, index)};
     lay_out(&g.worker, sliding_window, scratch);
     memset(g.worker.ring, 0, (size_t)(sliding_window->nrows - 1) * g.worker.slot_nbytes);
-    /* The first and last column for which the image's own rows can be read: what a step reads past
-     * them is still inside the image. */
+    /* First and last column for which the image's own rows can be read: the bytes that a step reads
+     * past them are still inside the image. */
     int x0 = g.tile.x0, x1 = g.tile.x1;
     int most = sliding_window->src->width - sliding_window->right -
                IN_SLACK / (int)pixel_nbytes(sliding_window->src) - 1;

@@ -1,6 +1,6 @@
-/* Sliding windows of few rows: down strips of the image, each step reads four source rows and
- * writes four result rows. What a step keeps of its source rows goes into a ring buffer for the
- * next steps. Source rows are samples, not floats.
+/* Sliding windows of few rows, which move down strips of the image. Each step reads four source
+ * rows and writes four result rows. A ring buffer holds what further steps need of source rows,
+ * which are samples, not floats.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_SLIDING_WINDOW_H
 #define GI_KERNELS_CPU_SLIDING_WINDOW_H
@@ -9,22 +9,20 @@
 
 enum {
     GI_SLIDING_ROWS_MAX = 7,
-    GI_SLIDING_BLOCK =
-        64, /* pixels: a whole number of vectors for every type and number of channels */
+    GI_SLIDING_BLOCK = 64, /* samples, or pixels: whole vectors of every type */
 };
 
-/* Arguments of one step. `out`, `kept` and `above` may be read and written up to the next multiple
- * of GI_SLIDING_BLOCK samples; `in` may be read 64 bytes past its end, or 128 if it is scratch
- * memory. */
+/* Arguments of a step. `out`, `kept` and `above` may be accessed up to the next multiple of
+ * GI_SLIDING_BLOCK samples; `in` may be read 64 bytes past its end, in scratch memory 128. */
 struct gi_sliding_rows {
     void *out[GI_ROWS_AT_ONCE]; /* result rows to write, as samples */
     const void
-        *in[GI_ROWS_AT_ONCE]; /* source rows, with `left` and `right` pixels more at their sides */
+        *in[GI_ROWS_AT_ONCE];    /* source rows, with `left` and `right` more pixels at the sides */
     void *kept[GI_ROWS_AT_ONCE]; /* to write: what later steps need of `in` */
-    const void *above[GI_SLIDING_ROWS_MAX -
-                      1]; /* what earlier steps kept of the `nrows` - 1 rows above in[0], from the
-                             top; all 0 bytes above the first step's rows */
-    size_t next_in, next_out; /* bytes from in[r] and out[r] to the rows of the next step */
+    const void
+        *above[GI_SLIDING_ROWS_MAX - 1]; /* what earlier steps have kept of the nrows - 1 rows above
+                                            in[0], from the top; in the first step 0 in all bytes */
+    size_t next_in, next_out; /* bytes from in[r] and out[r] to the same rows of the next step */
 };
 
 struct gi_sliding_window {
@@ -33,15 +31,15 @@ struct gi_sliding_window {
     const struct gi_border_spec *border; /* its values are rounded to samples */
     const void *spec;                    /* passed on to `step` */
     int left, right;                     /* pixels */
-    int above, nrows;   /* rows of the window above its result row, and all its rows */
-    size_t kept_nbytes; /* bytes kept per sample of a row */
+    int above, nrows;                    /* rows of the window above its result row; all its rows */
+    size_t kept_nbytes;                  /* bytes kept per sample of a row */
     void (*step)(const struct gi_sliding_window *sliding_window, const struct gi_sliding_rows *rows,
                  size_t n);
     struct gi_tiling tiling; /* set by gi_sliding_window() */
 };
 
-/* Prefetches what the next step reads `at` bytes into its rows. A step calls it every 64 bytes,
- * because the hardware prefetcher loses track between rows. Rows outside the image do no harm. */
+/* Prefetches what the next step reads `at` bytes into its rows. A step calls this every 64 bytes,
+ * because the hardware prefetcher loses track between rows. Rows need not be inside the image. */
 static inline void gi_sliding_window_prefetch(const struct gi_sliding_rows *rows, size_t at)
 {
     for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {

@@ -1,16 +1,15 @@
-/* Runs a neighbourhood operation: strips of columns times bands of rows, each with a ring buffer of
- * prepared rows in scratch memory.
+/* Runs a neighbourhood operation: cuts the image into strips of columns times bands of rows, each
+ * with a ring buffer of prepared rows in scratch memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 
 #include <string.h>
 
 enum {
-    RING_NBYTES = 384 << 10, /* the share of a core's L2 cache that a ring buffer may use */
-    STRIP_MIN = 128,         /* samples: in narrower strips the cost per row dominates */
+    RING_NBYTES = 384 << 10, /* bytes of a core's L2 cache that a ring buffer may use */
+    STRIP_MIN = 128,         /* samples; in narrower strips the cost per row dominates */
     STRIP_MAX = 16384,
-    CHUNK =
-        4096, /* samples: what one step makes of them is still in the L1 cache for the next step */
+    CHUNK = 4096, /* samples: the next step finds the results of a step in L1 */
     F_STRIDE = CHUNK + 16,
     NO_ROW = -2, /* in `held`: the slot is empty */
 };
@@ -19,14 +18,14 @@ struct worker {
     const struct gi_sweep *sweep;
     struct gi_tile tile;
     size_t n;   /* samples of a tile's row */
-    int nslots; /* slots of the ring buffer: as many as GI_ROWS_AT_ONCE result rows need */
+    int nslots; /* slots of the ring buffer: enough for GI_ROWS_AT_ONCE result rows */
     float *ring;
     size_t slot_floats; /* from one slot to the next */
-    size_t lead;        /* floats in front of a slot's row in the ring buffer */
+    size_t lead;        /* floats before the row of a slot in the ring buffer */
     float *padded;
-    float *f;           /* GI_ROWS_AT_ONCE rows of a chunk, F_STRIDE apart */
-    int *held;          /* nslots: the source row that the slot was made from */
-    const float **rows; /* nslots: the slots in the order of the window's rows */
+    float *f;           /* GI_ROWS_AT_ONCE rows of a chunk, F_STRIDE floats apart */
+    int *held;          /* nslots: source row that the slot was made from */
+    const float **rows; /* nslots: slots in the order of the window's rows */
 };
 
 static size_t round_up(size_t n)
@@ -65,7 +64,7 @@ struct gi_tile GI_CPU(tile)(const struct gi_tiling *t, const struct gi_image *im
                             .y1 = min_int((long long)y0 + t->band, image->height)};
 }
 
-/* The hardware prefetcher loses track between rows. */
+/* Needed because the hardware prefetcher loses track between rows. */
 void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *tile, long long y,
                           bool to_write)
 {
@@ -80,15 +79,14 @@ void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *ti
             __builtin_prefetch(row + i);
 }
 
-/* Returns the floats before a padded row that align the tile's own pixels to 64 bytes: most of the
- * row is written there. */
+/* Returns the number of floats before a padded row that aligns the tile's own pixels to 64 bytes,
+ * because most of the row is written there. */
 static size_t lead_floats(const struct gi_sweep *sweep)
 {
     return (16 - (size_t)sweep->left * (size_t)sweep->src->channels % 16) % 16;
 }
 
-/* The floats of a padded row and of a slot, for strips of the tiling's width, with 64 bytes of
- * slack. */
+/* Return the floats of a padded row and of a slot of a strip, with 64 bytes of slack. */
 static size_t padded_floats(const struct gi_sweep *sweep)
 {
     size_t pixels = (size_t)sweep->tiling.strip + (size_t)sweep->left + (size_t)sweep->right;
@@ -133,8 +131,8 @@ static float *slot_at(const struct worker *w, int slot)
     return w->ring + w->lead + (size_t)slot * w->slot_floats;
 }
 
-/* Returns the samples of the chunk that begins at sample i: whole pixels, and a multiple of 64
- * samples except in the last chunk. */
+/* Returns the number of samples of the chunk that begins at sample i: whole pixels, and a multiple
+ * of 64 samples except in the last chunk. */
 static size_t chunk_at(const struct worker *w, size_t i)
 {
     size_t channels = (size_t)w->sweep->src->channels;
@@ -142,8 +140,8 @@ static size_t chunk_at(const struct worker *w, size_t i)
     return w->n - i < most ? w->n - i : most;
 }
 
-/* Makes the slot of the row at position p, which may be outside the image. There, the same source
- * row is often still in the ring buffer. */
+/* Makes the slot of the row at position p. If p is outside the image, the source row that replaces
+ * it is often still in the ring buffer. */
 static void fill_slot(struct worker *w, long long p, int slot)
 {
     const struct gi_sweep *sweep = w->sweep;
@@ -170,7 +168,7 @@ static void fill_slot(struct worker *w, long long p, int slot)
     w->held[slot] = y;
 }
 
-/* Returns the slot of the row `ahead` rows after the first row of the window. */
+/* Returns the slot of the row that is `ahead` rows after the first row of the window. */
 static int slot_after(const struct worker *w, int oldest, int ahead)
 {
     int slot = oldest + ahead;

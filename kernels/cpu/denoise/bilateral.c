@@ -1,5 +1,5 @@
-/* Bilateral filter: vectors run across pixels, and each neighbour costs a look-up in the table of
- * range weights. The rows are planes of floats, one per colour, in a ring buffer.
+/* Bilateral filter. Vectors run across pixels; each neighbour costs a look-up in the table of range
+ * weights. Rows are planes of floats, one per colour, in a ring buffer.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -13,16 +13,15 @@ struct bilateral {
     const struct gi_bilateral *spec;
     struct gi_tiling tiling;
     struct gi_border_spec guide_border;
-    int planes, guide; /* planes of a row; the first plane of the guide image */
-    size_t pitch;      /* floats of a plane's row */
-    int reach[GI_BILATERAL_MAX / 2 +
-              1]; /* of row |j| of the window: the spatial weight is 0 for a larger |i| */
+    int planes, guide;                   /* planes of a row; number of the guide's first plane */
+    size_t pitch;                        /* floats of a plane's row */
+    int reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: beyond this |i| spatial weights are 0 */
 };
 
 struct worker {
     const struct bilateral *b;
     struct gi_tile tile;
-    void *samples; /* a row with the window's halo, as samples */
+    void *samples; /* a row with the halo of the window, as samples */
     float *ring;   /* k rows of a plane per channel */
     float *out;    /* a row of results */
 };
@@ -51,14 +50,14 @@ static size_t lay_out(struct worker *w, const struct bilateral *b, char *scratch
     return 2 * row + ring;
 }
 
-/* Returns the planes of the row at position p in the ring buffer. */
+/* Returns the planes of the row at position p, in the ring buffer. */
 static float *planes_of(const struct worker *w, long long p)
 {
     int k = w->b->spec->k, slot = (int)((p + k) % k);
     return w->ring + (size_t)slot * (size_t)w->b->planes * w->b->pitch;
 }
 
-/* Loads the first `count` channels of the row at position p of an image. */
+/* Loads the first `count` channels of an image's row at position p. */
 static void load_planes(struct worker *w, float *planes, int count, const struct gi_image *image,
                         const struct gi_border_spec *border, long long p)
 {
@@ -86,12 +85,12 @@ static void load(struct worker *w, long long p)
                     &b->guide_border, p);
 }
 
-/* Constants of a loop over pixels after inlining. */
+/* Loop parameters, which are constants after inlining. */
 struct kind {
     int colours;
     bool alpha, slope;
     bool finite; /* no sample is infinite or NaN */
-    int guide;   /* colours of the guide image; 0: there is none */
+    int guide;   /* colours of the guide image; 0: no guide */
 };
 
 /* The sums for GI_LANES pixels. */
@@ -99,8 +98,8 @@ struct sums {
     GI_VEC s[3], a;
 };
 
-/* Returns the range weights of neighbours q of p by their colours, or by the guide's, without the
- * spatial weight and alpha; *t tells which neighbours are excluded. */
+/* Returns the range weights of the neighbours q of p, by their colours or the guide's; the spatial
+ * weight and alpha are not included. *t says which neighbours are skipped. */
 static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_bilateral *spec,
                                                                const struct kind kind,
                                                                const GI_VEC *p, const GI_VEC *q,
@@ -110,7 +109,7 @@ static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_b
     GI_VEC limit = vec_set((float)spec->n - 0.5f), d = vec_abs(vec_sub(q[0], p[0]));
     for (int c = 1; c < (kind.guide ? kind.guide : kind.colours); c++)
         d = vec_add(d, vec_abs(vec_sub(q[c], p[c])));
-    if (!kind.slope) { /* scale is 1, and no distance exceeds the table */
+    if (!kind.slope) { /* scale is 1, and all distances are in the table */
         *t = d;
         return vec_lookup(spec->value, d);
     }
@@ -120,7 +119,7 @@ static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_b
     return vec_if_greater(limit, *t, w, zero);
 }
 
-/* Adds the neighbours of one row, i from -reach to reach, for the pixels at `at`. */
+/* Adds the neighbours i from -reach to reach in one row, for the pixels at `at`. */
 static inline __attribute__((always_inline)) void
 add_row(struct sums *sums, const struct bilateral *b, const struct kind kind, const GI_VEC *p,
         const float *at, const float *space, int reach)
@@ -203,7 +202,7 @@ static void row_make(const struct worker *w, int y)
         row_of(w, y, (struct kind){rgb ? 3 : 1, alpha, !whole, finite, 0});
 }
 
-/* Stores the planes of w->out as samples, with the source's alpha. */
+/* Stores the planes of w->out as samples, with the alpha of the source. */
 static void store(struct worker *w, int y)
 {
     const struct gi_image *src = w->b->src;

@@ -1,6 +1,6 @@
-/* Non-local means, one offset of the search window at a time over a tile: sums of squared
- * differences are updated down the columns from row to row, summed along the rows to patch
- * distances, and each neighbour is added with the weight of its distance.
+/* Non-local means of a tile, one offset of the search window at a time. Sums of squared differences
+ * are updated down the columns from row to row, and summed along the rows to patch distances. Each
+ * neighbour is then added with the weight of its distance.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -14,8 +14,8 @@ struct nlmeans {
     const struct gi_nlmeans *spec;
     int across;            /* tiles per row of tiles */
     int reach;             /* halo of a tile, pixels */
-    size_t pitch, plane;   /* samples: of a row, and of a plane, with the tile's halo */
-    int colours, channels; /* channels: including the weight (alpha) of a pixel */
+    size_t pitch, plane;   /* samples of a row, and of a plane, with the halo of the tile */
+    int colours, channels; /* channels: colours, and the weight (alpha) of a pixel */
     bool wide;             /* integer sums need more than 32 bits */
     bool shared;           /* the pixels' own weights are not all 1 */
     bool real;             /* GI_F32 */
@@ -26,11 +26,11 @@ struct worker {
     struct gi_tile tile;
     void *samples;  /* a row with its halo, as samples and as floats */
     int32_t *steps; /* planes of colours */
-    void *values;   /* planes of colours and of pixel weights: uint32_t or float */
+    void *values;   /* planes of colours and of weights, uint32_t or float */
     uint32_t *columns, *at,
-        *weights;    /* a row each: sums of squares per column; indices into the table; weights */
+        *weights;    /* one row each: sums of squares per column; table indices; weights */
     uint32_t *table; /* spec->n + 1 weights, the last one 0 */
-    char *sums;      /* SIDE_Y rows of sums of colours and weights, `nsum` bytes each */
+    char *sums;      /* SIDE_Y rows of sums of colours and weights, `nsum` bytes per sum */
     size_t nsum;
 };
 
@@ -75,7 +75,7 @@ static bool is_finite(float v)
     return v - v == 0;
 }
 
-/* Stores row r of the planes from floats of the source's channels. */
+/* Stores row r of the planes from the floats `in` of all channels. */
 static void put_row(struct worker *w, int r, const float *in, size_t n)
 {
     const struct nlmeans *b = w->b;
@@ -125,8 +125,8 @@ static inline __attribute__((always_inline)) uint32_t square(int32_t a, int32_t 
     return (uint32_t)(d * d);
 }
 
-/* columns[x] += the squared differences of the row that enters, minus those of the row that leaves.
- */
+/* Updates columns[x]: adds the squared differences of the row that enters, subtracts those of the
+ * row that leaves. */
 static inline __attribute__((always_inline)) void move(uint32_t *columns, const int32_t *in,
                                                        const int32_t *in_other, const int32_t *out,
                                                        const int32_t *out_other, size_t n,
@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) void move(uint32_t *columns, const 
             square(in[x], in_other[x], whole) - (out ? square(out[x], out_other[x], whole) : 0);
 }
 
-/* Row r of the planes, with its partner `by` samples away, enters the column sums, and row r -
+/* Moves the column sums down: row r of the planes and the row `by` samples away enter, row r -
  * patch leaves. */
 static void columns_move(struct worker *w, int r, ptrdiff_t by, size_t n, bool first)
 {
@@ -158,7 +158,7 @@ static void columns_move(struct worker *w, int r, ptrdiff_t by, size_t n, bool f
     }
 }
 
-/* at[x] = the table index of the patch distance; returns the minimum index. */
+/* Sets at[x] to the table index of the patch distance; returns the smallest index. */
 static inline __attribute__((always_inline)) uint32_t
 places(uint32_t *at, const uint32_t *columns, size_t n, int patch, int shift, uint32_t most)
 {
@@ -188,7 +188,7 @@ static uint32_t row_places(struct worker *w, size_t n)
     return places(w->at, w->columns, n, spec->patch, spec->shift, most);
 }
 
-/* Adds to a row of sums: each colour's, then the weights', SIDE_X apart. */
+/* Adds weighted colours, then weights, to a row of sums, which are SIDE_X apart. */
 static void add_narrow(struct worker *w, uint32_t *sums, const uint32_t *values, size_t n)
 {
     const struct nlmeans *b = w->b;
@@ -226,7 +226,7 @@ static void add_real(struct worker *w, float *sums, const float *values, size_t 
     }
 }
 
-/* Handles one offset: all pixels of the tile with those `by` samples away. */
+/* Processes one offset: compares all pixels of the tile with those `by` samples away. */
 static void add_offset(struct worker *w, ptrdiff_t by)
 {
     const struct nlmeans *b = w->b;
@@ -265,7 +265,7 @@ static float mean_of(const struct worker *w, const char *row, size_t c, size_t x
     return by ? (float)((2 * sum + by) / (2 * by)) : stays;
 }
 
-/* Stores row y of the tile: weighted means, and alpha unchanged. */
+/* Stores row y of the tile: weighted means, and the unchanged alpha. */
 static void store(struct worker *w, int y)
 {
     const struct gi_image *src = w->b->src;

@@ -1,4 +1,4 @@
-/* The CPU backend's device, queues and memory, and the choice of its instruction level.
+/* Device, queues and memory of the CPU backend, and the choice of its instruction level.
  * SPDX-License-Identifier: MIT */
 #define GI_LEVEL scalar
 #include "kernels/cpu/cpu.h"
@@ -34,7 +34,7 @@ static bool has_avx512(void)
 }
 #endif
 
-/* For the level that every processor of this architecture has. */
+/* The test of the level that every processor of this architecture has. */
 static bool always(void)
 {
     return true;
@@ -45,8 +45,7 @@ static const struct level {
     const char *name;
     const struct gi_kernels *kernels;
     bool (*here)(void);
-    int lanes; /* float32 fused multiply-adds per clock: nominally two units of the vector's width
-                */
+    int lanes; /* float32 fused multiply-adds per clock: nominally two vectors */
 } levels[] = {
 #ifdef __x86_64__
     {"avx512", &gi_cpu_kernels_avx512, has_avx512, 32},
@@ -71,7 +70,7 @@ static const struct level *pick_level(void)
     return &levels[i];
 }
 
-/* Checks that GPUIMG_CPU, if it is set, names a level. */
+/* Fails if GPUIMG_CPU is set but does not name a level. */
 static enum gi_status check_level(struct gi_err *err)
 {
     const char *cap = getenv("GPUIMG_CPU");
@@ -108,7 +107,7 @@ const struct gi_kernels *gi_kernels_cpu_level(const char *name)
     return NULL;
 }
 
-/* Returns the maximum clock of the first CPU in kHz; 0 if the system does not report it. */
+/* Returns the maximum clock of the first CPU in kHz; 0: unknown. */
 static int clock_khz(void)
 {
     int khz = 0;
@@ -327,7 +326,7 @@ enum gi_status gi_cpu_host_jobs(struct gi_queue *queue, int njobs, gi_job_fn *fn
 
 struct gi_stopwatch {
     int nmarks;
-    double ms[]; /* time of each mark since an arbitrary start of the clock */
+    double ms[]; /* ms from an arbitrary start of the clock to each mark */
 };
 
 enum gi_status gi_cpu_host_stopwatch_new(struct gi_stopwatch **watch, struct gi_queue *queue,
@@ -361,7 +360,7 @@ void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch)
     *watch = NULL;
 }
 
-/* Nothing to do: profilers of the CPU read the call stack. */
+/* Does nothing, because profilers of the CPU read the call stack. */
 void gi_cpu_host_range(struct gi_queue *queue, const char *name)
 {
     (void)queue;

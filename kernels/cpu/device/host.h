@@ -1,11 +1,12 @@
-/* Shared by all instruction levels of the CPU backend: device, queues, memory, stopwatches.
+/* The functions of struct gi_kernels that all instruction levels share: device, queues, memory,
+ * stopwatches.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_HOST_H
 #define GI_KERNELS_CPU_HOST_H
 
 #include "kernels/kernels.h"
 
-/* As gi_kernels.device_open, for the level's table `k`. */
+/* As gi_kernels.device_open, for the table `k` of a level. */
 enum gi_status gi_cpu_host_device_open(struct gi_device **device, const struct gi_kernels *k,
                                        const struct gi_open_options *options, struct gi_err *err);
 
@@ -44,7 +45,7 @@ double gi_cpu_host_stopwatch_ms(const struct gi_stopwatch *watch, int from, int 
 void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch);
 void gi_cpu_host_range(struct gi_queue *queue, const char *name);
 
-/* The slots of struct gi_kernels that do not depend on the level. */
+/* The members of struct gi_kernels that do not depend on the level. */
 #define GI_CPU_HOST_SLOTS                                                                          \
     .kind = GI_DEVICE_CPU, .name = "cpu", .probe = gi_cpu_host_probe,                              \
     .describe = gi_cpu_host_describe, .device_close = gi_cpu_host_device_close,                    \

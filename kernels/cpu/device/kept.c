@@ -1,4 +1,4 @@
-/* A cache of host memory blocks: the memory of freed images is reused for later ones.
+/* A cache of blocks of host memory: the memory of freed images is reused for later ones.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/device/kept.h"
 
@@ -19,10 +19,10 @@ struct gi_kept {
     pthread_mutex_t lock; /* guards the following members */
     struct block *blocks;
     size_t n, room;
-    size_t lent, idle, most; /* bytes; `most` is the maximum that was lent at one time */
+    size_t lent, idle, most; /* bytes; `most` is the maximum of `lent` so far */
 };
 
-/* Returns the smallest idle block that holds `nbytes` and is at most half as large again. */
+/* Returns the smallest idle block of at least `nbytes` and at most 3/2 of it; NULL: none. */
 static struct block *find_idle(const struct gi_kept *kept, size_t nbytes)
 {
     struct block *best = NULL;
@@ -35,7 +35,7 @@ static struct block *find_idle(const struct gi_kept *kept, size_t nbytes)
     return best;
 }
 
-/* Gives block i, which is idle, back to the system. */
+/* Returns block i, which is idle, to the system. */
 static void give_back(struct gi_kept *kept, size_t i)
 {
     free(kept->blocks[i].data);
@@ -43,7 +43,7 @@ static void give_back(struct gi_kept *kept, size_t i)
     kept->blocks[i] = kept->blocks[--kept->n];
 }
 
-/* Adds a new block and gives back as many idle ones as are needed to stay below `most`. */
+/* Adds a new block, and returns idle blocks to the system until the total is below `most`. */
 static struct block *add(struct gi_kept *kept, size_t nbytes)
 {
     if (kept->lent + nbytes > kept->most)

@@ -1,4 +1,4 @@
-/* A cache of host memory blocks: the memory of freed images is reused for later ones, because
+/* A cache of blocks of host memory. The memory of freed images is reused for later ones, because
  * writing to new memory for the first time costs a page fault per page.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_KEPT_H
@@ -10,13 +10,13 @@ struct gi_kept;
 
 /* NULL: out of memory. */
 struct gi_kept *gi_kept_new(void);
-/* Frees the cache and sets *kept to NULL; every block taken from it has been given back. NULL:
- * nothing happens. */
+/* Frees the cache and sets *kept to NULL; does nothing if it is NULL. All blocks must have been
+ * given back. */
 void gi_kept_free(struct gi_kept **kept);
 
-/* The cache as an allocator; valid as long as `kept`. Lent and idle bytes together never exceed the
- * maximum that was lent at one time, and idle bytes never exceed a gigabyte. Small blocks are
- * refused: malloc() caches those itself. */
+/* Returns the cache as an allocator, valid as long as `kept`. Lent and idle bytes together never
+ * exceed the maximum that was lent at one time; idle bytes never exceed a gigabyte. Small blocks
+ * are not cached, because malloc() caches them. */
 const struct gi_allocator *gi_kept_allocator(const struct gi_kept *kept);
 
 #endif

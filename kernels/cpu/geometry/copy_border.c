@@ -1,5 +1,5 @@
-/* Crop and copy with border: each result row is a part left of the image, a part inside it, and a
- * part right of it.
+/* Crop and copy with border. A result row has a part left of the image, a part inside, and a part
+ * right of the image.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/pixel_bytes.h"
 #include "kernels/geometry.h"
@@ -11,7 +11,7 @@ struct work {
     char value[GI_PIXEL_NBYTES_MAX];
 };
 
-/* Fills pixels x0 <= x < x1, which are all outside the image's row `in`. */
+/* Fills pixels x0 <= x < x1, which are outside the image, from row `in` of the image. */
 static void copy_outside(char *out, const char *in, const struct work *work, long long x0,
                          long long x1)
 {

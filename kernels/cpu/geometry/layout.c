@@ -1,6 +1,6 @@
 /* Flips, transposition and quarter turns. Flips work row by row. Transpositions work in square
- * blocks: rows of the source are read into a small buffer, each cache line once, transposed there,
- * and written row by row.
+ * blocks: they read rows of the source into a small buffer, each cache line once, transpose there,
+ * and write row by row.
  * SPDX-License-Identifier: MIT */
 #if !GI_LEVEL_scalar
 #include "kernels/cpu/common/sixteen.h"
@@ -19,8 +19,8 @@ struct work {
 };
 
 #if !GI_LEVEL_scalar
-/* Mirrors vectors of as many whole pixels as fit; if they do not fill a vector, a further pixel of
- * the row follows. Returns the number of pixels done. */
+/* Mirrors vectors of as many whole pixels as fit; if there is room left, it contains part of the
+ * row's next pixel. Returns the number of pixels done. */
 static inline __attribute__((always_inline)) size_t mirror_vectors(char *out, const char *in,
                                                                    size_t width, size_t pixel)
 {
@@ -112,13 +112,13 @@ static bool transposes(const struct gi_queue *queue, const struct gi_image *src,
 
 /* ---- blocks ---- */
 
-/* Returns the side of a block in pixels: its rows fill whole cache lines. */
+/* Returns the side of a block in pixels; its rows fill whole cache lines. */
 static int side_of(size_t pixel)
 {
     return pixel <= 2 ? SIDE_MAX : pixel <= 8 ? SIDE_MAX / 2 : SIDE_MAX / 4;
 }
 
-/* Row y of `out` is column y of `in`, whose rows are `stride` bytes apart. */
+/* Writes column y of `in`, whose rows are `stride` bytes apart, to row y of `out`. */
 static inline void transpose_pixels(char *const *out, const char *in, size_t stride, int x0, int x1,
                                     int y0, int y1, size_t pixel)
 {
@@ -128,8 +128,8 @@ static inline void transpose_pixels(char *const *out, const char *in, size_t str
 }
 
 #if !GI_LEVEL_scalar
-/* Transposes: lane j of v[i] becomes lane i of v[j], n lanes of 1 or 2 bytes. Each step interleaves
- * vectors that are n / 2 apart, so that log2(n) steps finish it. */
+/* Transposes n vectors with lanes of 1 or 2 bytes: lane j of v[i] becomes lane i of v[j]. Each of
+ * log2(n) steps interleaves vectors that are n / 2 apart. */
 static inline __attribute__((always_inline)) void transpose_lanes(GI_SIXTEEN *v, int n,
                                                                   size_t pixel)
 {
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) void transpose_vectors(char *const 
 }
 #endif
 
-/* Writes `width` pixels of `height` rows of out. */
+/* Writes a transposed square: `width` pixels in each of `height` rows of `out`. */
 static inline __attribute__((always_inline)) void transpose_square(char *const *out, const char *in,
                                                                    size_t stride, int width,
                                                                    int height, size_t pixel)
@@ -215,7 +215,7 @@ static void transpose_by_size(char *const *out, const char *in, size_t stride, i
     }
 }
 
-/* Does one row of blocks: rows of dst from band * side on. */
+/* Processes a row of blocks: the rows of dst from band * side on. */
 static void transpose_band(void *arg, int band, void *scratch)
 {
     const struct work *work = arg;

@@ -1,11 +1,11 @@
-/* Geometric transforms: blocks of rows, cut into runs of pixels whose source positions are computed
- * first.
+/* Geometric transforms. Rows are cut into runs of pixels; the source positions of a run are
+ * computed first. A job is a block of rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/geometry/remap.h"
 
 #include <math.h>
 
-/* Computes one run of each of its rows in turn. */
+/* Processes the rows of a job: the first run of each row, then the second, and so on. */
 static void do_rows(void *arg, int job, void *scratch)
 {
     const struct remap_work *work = arg;
@@ -23,7 +23,7 @@ static void do_rows(void *arg, int job, void *scratch)
     }
 }
 
-/* Makes the border value a pixel, rounded and stored as any result. */
+/* Makes the border value a pixel, rounded and stored like any result. */
 static void fill_background(struct remap_work *work)
 {
     float full = gi_type_full_scale(work->src->type);

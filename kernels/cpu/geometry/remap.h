@@ -1,4 +1,4 @@
-/* Shared by the CPU's implementations of geometric transforms.
+/* Declarations that the CPU's implementations of geometric transforms share.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_REMAP_H
 #define GI_KERNELS_CPU_REMAP_H
@@ -7,20 +7,20 @@
 #include "kernels/geometry.h"
 
 enum {
-    REMAP_RUN = 256,      /* pixels of a row whose positions are computed at once */
-    REMAP_ROWS = 16,      /* rows per job: neighbours in the source are then close in time, too */
+    REMAP_RUN = 256,      /* pixels of a row whose positions are computed at a time */
+    REMAP_ROWS = 16,      /* rows per job: close rows of the source are used close in time */
     REMAP_PIXEL_MAX = 16, /* bytes */
 };
 
-/* The source positions of a run of pixels: the integer pixel to the left and above of each, or, for
- * GI_NEAREST, the nearest pixel; and the fraction beyond it, in pixels. */
+/* The source positions of a run of pixels. x and y are the pixel to the upper left of each (for
+ * GI_NEAREST the nearest pixel), and the fractions are the distances from it, in pixels. */
 struct remap_places {
     int32_t x[REMAP_RUN], y[REMAP_RUN];
     float t[REMAP_RUN], u[REMAP_RUN];
 };
 
-/* Computes pixels `first` to `last` - 1 of a run from their positions into row `out` of the result,
- * which begins with the run. */
+/* Computes pixels `first` to `last` - 1 of a run from their positions. `out` is the result row from
+ * the start of the run on. */
 struct remap_work;
 typedef void remap_run_fn(const struct remap_work *work, const struct remap_places *places,
                           int first, int last, void *out);
@@ -41,7 +41,8 @@ void GI_CPU(remap_places)(struct remap_places *places, const struct gi_remap *sp
 /* Any work, one pixel at a time. */
 remap_run_fn GI_CPU(remap_pixels);
 
-/* Groups of pixels with all taps inside the source; others are passed to remap_pixels(). */
+/* Computes groups of pixels with all taps inside the source; leaves other pixels to
+ * remap_pixels(). */
 remap_run_fn GI_CPU(remap_gathers);
 gi_remap_takes_fn GI_CPU(remap_gathers_takes);
 

@@ -1,5 +1,5 @@
-/* Geometric transforms in vectors of pixels: pixels whose taps are all inside the source are
- * computed together, whatever the other pixels of their vector need.
+/* Geometric transforms in vectors of pixels. The pixels of a vector whose taps are all inside the
+ * source are computed together, whatever the other pixels of the vector need.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #if !GI_LEVEL_scalar
@@ -7,7 +7,7 @@
 #endif
 #include "kernels/cpu/geometry/remap.h"
 
-/* Constants of a loop over pixels after inlining. */
+/* Loop parameters, which are constants after inlining. */
 struct kind {
     enum gi_type type;
     int channels, taps; /* taps: 1, 2 or 4 per row */
@@ -19,15 +19,15 @@ static inline size_t pixel_nbytes(struct kind kind)
     return (size_t)kind.channels * gi_type_nbytes(kind.type);
 }
 
-/* Returns the number of gathers, of 4 bytes each, that load the taps of a row. */
+/* Returns the number of gathers (4 bytes each) that load the taps in one row. */
 static inline int words_of(struct kind kind)
 {
     return ((int)pixel_nbytes(kind) * kind.taps + 3) / 4;
 }
 
-/* The positions of a run, classified: the source offset of the first tap if all taps are inside,
- * else the offset of another pixel's; which pixels have all taps inside; which are background;
- * whether all are inside, and then the other members are not set. */
+/* The positions of a run, classified. at[i] is the source offset of the first tap of pixel i if all
+ * its taps are inside (inside[i]), else a safe offset; beyond[i]: pixel i is background. If
+ * all_inside, only `at` is set; if all_beyond, nothing else is. */
 struct sorted {
     int32_t at[REMAP_RUN], inside[REMAP_RUN], beyond[REMAP_RUN];
     int32_t all_inside, all_beyond;
@@ -37,7 +37,8 @@ struct range {
     int first, last;
 };
 
-/* The columns from which all taps of a row can be read. */
+/* Returns the x for which all taps in a row, and the bytes that gathers read past them, can be
+ * read. */
 static struct range columns_of(const struct remap_work *work, struct kind kind)
 {
     int before = kind.taps == 4, width = work->src->width, pixel = (int)pixel_nbytes(kind);
@@ -47,7 +48,8 @@ static struct range columns_of(const struct remap_work *work, struct kind kind)
     return (struct range){before, last + before};
 }
 
-/* The rows from which all rows of taps are in the source, and in this part of it. */
+/* Returns the y for which all rows of taps are inside the source and inside `src`, which may be a
+ * part of the source's rows. */
 static struct range rows_of(const struct remap_work *work, struct kind kind)
 {
     int before = kind.taps == 4, first = work->spec->src_y, height = work->spec->height;
@@ -57,19 +59,19 @@ static struct range rows_of(const struct remap_work *work, struct kind kind)
     return (struct range){first + before, end - kind.taps + before};
 }
 
-/* The positions for which at least one tap is among n pixels. */
+/* Returns the positions along an axis of n pixels for which at least one tap is inside. */
 static struct range reach_of(int n, struct kind kind)
 {
     int before = kind.taps == 4;
     return (struct range){before + 1 - kind.taps, n - 1 + before};
 }
 
-/* Properties of the source that do not depend on the positions. */
+/* Properties of the source that do not depend on positions. */
 struct site {
     struct range columns, rows; /* all taps are in the source */
     struct range across, down;  /* some taps are in the source */
     uint32_t stride, pixel;
-    int left, top; /* the position whose first tap is the first sample */
+    int left, top; /* the position whose first tap is the first sample of `src` */
     bool empty;    /* positions without taps in the source are background */
 };
 
@@ -95,7 +97,7 @@ static inline int32_t offset_of(const struct site *site, int x, int y)
                      (uint32_t)(x - site->left) * site->pixel);
 }
 
-/* Returns the minimum and maximum of n values. */
+/* Returns the minimum and the maximum of n values. */
 static inline struct range range_of(const int32_t *v, int n)
 {
     struct range r = {v[0], v[0]};
@@ -116,7 +118,7 @@ static inline bool is_disjoint(struct range r, struct range of)
     return r.last < of.first || r.first > of.last;
 }
 
-/* Classifies positions one by one; entries past n are nowhere in the source. */
+/* Classifies positions one by one. Entries past n are neither inside nor background. */
 static void sort_each(struct sorted *sorted, const struct site site,
                       const struct remap_places *places, int n)
 {
@@ -170,7 +172,7 @@ static inline bool any(const int32_t *flags)
 
 #if !GI_LEVEL_scalar
 
-/* Loads the taps of a row of each pixel, in order; colours are multiplied by alpha. */
+/* Loads the taps of each pixel in one row, in order; multiplies colours by alpha. */
 static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *row,
                                                        const int32_t *at, struct kind kind)
 {
@@ -185,7 +187,7 @@ static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *ro
             v[k * n + c] = vec_mul(v[k * n + c], v[k * n + last]);
 }
 
-/* A weight of 0 skips the tap, because 0 * infinity would be NaN. */
+/* Adds w * v to f, or nothing if the weight w is 0, because 0 * infinity would be NaN. */
 static inline __attribute__((always_inline)) GI_VEC add_tap(GI_VEC w, GI_VEC v, GI_VEC f,
                                                             struct kind kind)
 {
@@ -243,7 +245,7 @@ static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct
     }
 }
 
-/* Interleaves the channels' rows of samples to pixels. */
+/* Interleaves the samples of the channels to pixels. */
 #define WEAVE(sample)                                                                              \
     for (int l = 0; l < GI_LANES; l++)                                                             \
         for (int c = 0; c < kind.channels; c++)                                                    \
@@ -268,7 +270,7 @@ static inline __attribute__((always_inline)) void weave_bytes(uint8_t *out, cons
     for (int l = 0; l < GI_LANES; l += 4, out += 12) {
         GI_SIXTEEN v = sixteen_pick(sixteen_load(words + l), sixteen_load(threes));
         uint8_t last[16];
-        if (l < GI_LANES - 4) { /* the next pixels overwrite the excess bytes */
+        if (l < GI_LANES - 4) { /* excess bytes are overwritten by the next pixels */
             sixteen_store(out, v);
         } else {
             sixteen_store(last, v);
@@ -300,7 +302,7 @@ static inline __attribute__((always_inline)) void store(void *out, const GI_VEC 
 
 #endif
 
-/* Copies GI_LANES pixels unchanged; NaNs are made canonical. */
+/* Copies GI_LANES pixels unchanged, except that NaNs become canonical. */
 static inline __attribute__((always_inline)) void
 copy(char *out, const struct remap_work *work, const int32_t *at, enum gi_type type, int channels)
 {
@@ -312,7 +314,7 @@ copy(char *out, const struct remap_work *work, const int32_t *at, enum gi_type t
         vec_store_f32((void *)out, vec_load((const void *)out));
 }
 
-/* Computes GI_LANES pixels, those of positions i and on, from the source at offsets `at`. */
+/* Computes GI_LANES pixels, from position i on; `at` are the source offsets of their first taps. */
 typedef void group_fn(char *out, const struct remap_work *work, const struct remap_places *places,
                       int i, const int32_t *at);
 
@@ -383,7 +385,7 @@ static group_fn *group_of(const struct remap_work *work)
     return how == GI_NEAREST ? copies[type][c] : means[how == GI_CUBIC][type][work->weigh][c];
 }
 
-/* Writes background pixels, doubling the filled part in each step. */
+/* Fills bytes with background pixels; each step doubles the filled part. */
 static void fill(char *out, const struct remap_work *work, size_t nbytes, size_t pixel)
 {
     memcpy(out, work->background, pixel);
@@ -391,7 +393,7 @@ static void fill(char *out, const struct remap_work *work, size_t nbytes, size_t
         memcpy(out + done, out, done < nbytes - done ? done : nbytes - done);
 }
 
-/* Computes pixels i to end - 1, at most GI_LANES, at any positions. */
+/* Computes pixels i to end - 1, at most GI_LANES of them, at any positions. */
 static void mixed(group_fn *group, const struct remap_work *work, const struct remap_places *places,
                   const struct sorted *sorted, int i, int end, char *out, size_t pixel)
 {
@@ -407,7 +409,7 @@ static void mixed(group_fn *group, const struct remap_work *work, const struct r
             GI_CPU(remap_pixels)(work, places, l, l + 1, out);
 }
 
-/* Returns the end of the sequence of background vectors that begins at i. */
+/* Returns the end of the background vectors that begin at i. */
 static int background_end(const struct sorted *sorted, int i, int n)
 {
     while (i < n && all(sorted->beyond + i))

@@ -1,4 +1,4 @@
-/* Geometric transforms one pixel at a time: any map, any border mode.
+/* Geometric transforms one pixel at a time, for any map and any border mode.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/geometry/remap.h"
 
@@ -6,10 +6,10 @@
 
 enum { TAPS_MAX = 4 };
 
-/* The taps of one pixel: rows and columns of the source, -1 for the border value. */
+/* The taps of one pixel: columns and rows of the source, or -1 for the border value. */
 struct taps {
     int n;
-    int column[TAPS_MAX], row[TAPS_MAX]; /* within the part of the source that is present */
+    int column[TAPS_MAX], row[TAPS_MAX]; /* relative to `src`, which may be a part of the source */
     float wx[TAPS_MAX], wy[TAPS_MAX];    /* GI_CUBIC */
     float t, u;                          /* GI_LINEAR */
 };
@@ -33,7 +33,7 @@ static inline void store(void *row, size_t i, float v, enum gi_type type)
         ((uint16_t *)row)[i] = (uint16_t)whole;
 }
 
-/* Returns false if no tap is in the source. */
+/* Finds the taps of a pixel; returns false if none is in the source. */
 static inline bool taps_of(struct taps *taps, const struct remap_work *work,
                            const struct remap_places *places, int i)
 {
@@ -64,7 +64,7 @@ static inline bool taps_of(struct taps *taps, const struct remap_work *work,
     return across && down;
 }
 
-/* Returns channel c of a tap, multiplied by its alpha if that is asked for. */
+/* Returns channel c of a tap, multiplied by alpha if the alpha rule says so. */
 static inline float tap(const struct remap_work *work, const struct taps *taps, int j, int k, int c,
                         enum gi_type type)
 {

@@ -1,6 +1,6 @@
-/* Resampling (separable, any filter). Vectors run across rows of the result: GI_LANES result rows
- * are summed down their columns in memory order, then transposed, so that a vector holds one sample
- * of each row and every horizontal tap is one multiply-add of such a vector by a weight.
+/* Resampling (separable, any filter). Vectors run across rows of the result. GI_LANES result rows
+ * are first summed down their columns, in memory order, then transposed: a vector then holds one
+ * sample of each row, and a horizontal tap is one multiply-add of such a vector by a weight.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/geometry/resample.h"
 #include "kernels/cpu/common/blocks.h"
@@ -8,10 +8,9 @@
 #include "kernels/cpu/convolution/padded_rows.h"
 
 enum {
-    WIDE = 4, /* vectors of a row that are summed at once: independent chains that hide the latency
-                 of fmaf */
+    WIDE = 4, /* vectors of a row that are summed at once, to hide the latency of fmaf */
     BLOCK = WIDE * GI_LANES,
-    STRIP = 4096, /* samples of a strip's source or result, so that both stay in a core's cache */
+    STRIP = 4096, /* samples of a strip's source or result: both stay in a core's cache */
 };
 
 struct work {
@@ -20,24 +19,24 @@ struct work {
     const struct gi_resample *spec;
     bool weigh;
     struct gi_strips strips;
-    int rows; /* maximum number of source rows needed for GI_LANES result rows */
+    int rows; /* maximum number of source rows for GI_LANES result rows */
 };
 
-/* A job: GI_LANES rows of the result, or the remaining ones, in a strip of its columns. */
+/* A job: GI_LANES rows of the result (the last job: the remaining ones) in a strip of columns. */
 struct group {
     const struct work *work;
     struct gi_strip strip;
     int y0, n;                /* rows of the result */
     int sy0, sy1;             /* source rows */
-    float *rows;              /* of a block: sy1 - sy0 source rows of BLOCK floats */
-    float *sums;              /* of a block: GI_LANES result rows of BLOCK floats */
+    float *rows;              /* of a block: sy1 - sy0 source rows with BLOCK floats each */
+    float *sums;              /* of a block: GI_LANES result rows with BLOCK floats each */
     float *turned;            /* transposed: a vector per source sample of the strip */
     float *out;               /* a vector per sample of the result */
     float divisors[GI_LANES]; /* of the result rows */
 };
 
-/* Loads n samples of source row y from sample i of the strip on as floats, colours multiplied by
- * alpha. */
+/* Loads n samples of source row y, from sample i of the strip on, as floats (colour times
+ * alpha). */
 static inline __attribute__((always_inline)) void load_row(const struct group *g, float *out, int y,
                                                            size_t i, size_t n, enum gi_type type)
 {
@@ -70,7 +69,7 @@ static inline __attribute__((always_inline)) void column_chains(GI_VEC *sum, con
     }
 }
 
-/* Computes one result row of a block from its source rows. */
+/* Computes the column sums of one result row of a block from its source rows. */
 static void column_sums(float *out, const float *p, const float *weights, int taps)
 {
     GI_VEC sum[WIDE], carry[WIDE], more[WIDE];
@@ -115,7 +114,7 @@ static inline __attribute__((always_inline)) void columns(const struct group *g,
         turn(g->turned + (i + v * GI_LANES) * GI_LANES, GI_LANES, g->sums + v * GI_LANES, BLOCK);
 }
 
-/* Computes `pixels` result pixels along the transposed rows. */
+/* Computes `pixels` result pixels from the transposed rows. */
 static inline __attribute__((always_inline)) void row_chains(GI_VEC *sum, const float *const *p,
                                                              const float *const *weights, int from,
                                                              int taps, int channels, int pixels)
@@ -166,7 +165,7 @@ static inline __attribute__((always_inline)) void row_sums(const struct group *g
         vec_store(out + i * GI_LANES, sum[i]);
 }
 
-/* Computes all pixels of a strip; `pixels` of them at once, at most 4 samples. */
+/* Computes all pixels of a strip; `pixels` of them at a time, at most 4 samples. */
 static inline __attribute__((always_inline)) void rows(const struct group *g, int channels,
                                                        int pixels)
 {

@@ -1,4 +1,4 @@
-/* Shared by the implementations of resampling: strips of columns.
+/* Strips of columns, which the implementations of resampling share.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_RESAMPLE_H
 #define GI_KERNELS_CPU_RESAMPLE_H
@@ -16,14 +16,13 @@ static inline const int32_t *gi_resample_integers(const struct gi_resample_side 
     return side->integers + (size_t)side->phase[i] * (size_t)side->taps;
 }
 
-/* Returns the divisor of a filtered value. */
+/* Returns the divisor of the filtered value of result i. */
 static inline float gi_resample_sum(const struct gi_resample_side *side, int i)
 {
     return side->sums ? side->sums[side->phase[i]] : 1;
 }
 
-/* Returns the maximum number of source positions needed for `n` results that begin at a multiple of
- * n. */
+/* Returns the maximum number of source positions for `n` results that begin at a multiple of n. */
 static inline int gi_resample_span(const struct gi_resample_side *side, int n)
 {
     int most = 0;
@@ -35,8 +34,8 @@ static inline int gi_resample_span(const struct gi_resample_side *side, int n)
     return most;
 }
 
-/* The result's columns in `n` strips of at most `result` pixels each, which need at most `source`
- * pixels of the source. */
+/* Division of the result's columns into `n` strips of at most `result` pixels; a strip needs at
+ * most `source` pixels of the source. */
 struct gi_strips {
     int n, result, source;
 };
@@ -46,7 +45,7 @@ struct gi_strip {
     int sx0, sx1; /* of the source */
 };
 
-/* Makes strips of about `pixels` pixels of source or result, whichever is larger. */
+/* Makes strips of about `pixels` pixels, of the source or of the result, whichever is larger. */
 static inline struct gi_strips gi_strips(const struct gi_resample_side *row, int pixels)
 {
     int reach = row->first[row->n - 1] - row->first[0] + 1;

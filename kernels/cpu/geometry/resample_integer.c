@@ -1,6 +1,7 @@
 /* Resampling in Pillow's integer arithmetic: horizontally to bytes, then vertically, or the other
- * way round. In the horizontal pass a vector holds one sample of GI_LANES rows, in the vertical
- * pass neighbouring samples of one row. SPDX-License-Identifier: MIT */
+ * way round. In the horizontal pass a vector holds one sample of each of GI_LANES rows; in the
+ * vertical pass it holds neighbouring samples of one row.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/products.h"
 #include "kernels/cpu/common/lane_transpose.h"
 #include "kernels/cpu/geometry/resample.h"
@@ -9,7 +10,7 @@ enum {
     STRIP = 4096,          /* samples: of a strip's source or result */
     HALF = 1 << 21,        /* half of a weight of 1 */
     BITS = 22,             /* fractional bits of a weight */
-    BAND_NBYTES = 1 << 19, /* about the size that the bytes between the passes may have */
+    BAND_NBYTES = 1 << 19, /* approximate size of the bytes between the passes */
 };
 
 struct work {
@@ -30,7 +31,7 @@ struct group {
     int sy0, sy1;     /* source rows */
     uint32_t *square; /* GI_LANES rows of GI_LANES samples */
     uint32_t *turned; /* transposed: a vector per source sample of the strip */
-    uint8_t *between; /* horizontally filtered rows, `stride` bytes apart */
+    uint8_t *between; /* rows after the horizontal pass, `stride` bytes apart */
 };
 
 static void turn(uint32_t *to, const uint32_t *from)
@@ -45,7 +46,7 @@ static void turn(uint32_t *to, const uint32_t *from)
         ints_store(to + i * GI_LANES, ints_bits(v[i]));
 }
 
-/* Loads n samples, at most GI_LANES, without touching a byte after them. */
+/* Loads n samples, at most GI_LANES, without reading a byte past them. */
 static GI_INTS load_some(const uint8_t *p, size_t n)
 {
     uint8_t last[4 * GI_LANES] = {0};
@@ -79,8 +80,8 @@ static GI_INTS finish(GI_INTS sum)
     return ints_to_u8(ints_shift(sum, BITS));
 }
 
-/* Loads min(n, GI_LANES) samples of source row y from sample i of the strip on, colour multiplied
- * by alpha. */
+/* Loads n samples (at most GI_LANES) of source row y, from sample i of the strip on; multiplies
+ * colour by alpha. */
 static GI_INTS load_source(const struct group *g, int y, size_t i, size_t n)
 {
     const struct gi_image *src = g->work->src;
@@ -90,8 +91,8 @@ static GI_INTS load_source(const struct group *g, int y, size_t i, size_t n)
     return g->work->weigh ? premultiply(v, src->channels) : v;
 }
 
-/* Vertical pass, if it is the first one: computes result rows y to y + GI_LANES - 1, or the
- * remaining ones, at all source columns of the strip, and transposes them. */
+/* Vertical pass as the first one: computes result rows y to y + GI_LANES - 1 (or the remaining
+ * ones) at all source columns of the strip, and transposes them. */
 static void turn_columns(const struct group *g, int y)
 {
     const struct gi_resample_side *col = &g->work->spec->col;
@@ -111,7 +112,7 @@ static void turn_columns(const struct group *g, int y)
     }
 }
 
-/* Transposes source rows y to y + GI_LANES - 1, or the remaining ones. */
+/* Transposes source rows y to y + GI_LANES - 1 (or the remaining ones). */
 static void turn_rows(const struct group *g, int y)
 {
     size_t n = (size_t)(g->strip.sx1 - g->strip.sx0) * (size_t)g->work->src->channels;
@@ -140,12 +141,12 @@ static inline __attribute__((always_inline)) void row_sums(GI_INTS *sum, const s
         sum[c] = finish(sum[c]);
 }
 
-/* Filters the transposed rows horizontally into rows `at` and on between the passes. */
+/* Filters the transposed rows horizontally into the rows between the passes, from row `at` on. */
 static inline __attribute__((always_inline)) void rows(const struct group *g, int at, int channels)
 {
     uint32_t side[GI_LANES * GI_LANES];
     GI_INTS sum[4];
-    size_t n = 0, done = 0; /* samples in `square`, and samples before it */
+    size_t n = 0, done = 0; /* samples in `square`; samples before these */
     for (int x = g->strip.x0; x < g->strip.x1; x++) {
         row_sums(sum, g, x, channels);
         for (int c = 0; c < channels; c++) {
@@ -216,8 +217,8 @@ static void column(const struct group *g, int y)
         unpremultiply(out, n, dst->channels);
 }
 
-/* Stores result rows y to y + GI_LANES - 1, or the remaining ones, after a horizontal pass that is
- * the second one; it left them in the first rows of `between`. */
+/* Stores result rows y to y + GI_LANES - 1 (or the remaining ones) after a horizontal pass that was
+ * the second one. They are in the first rows of `between`. */
 static void store_rows(const struct group *g, int y)
 {
     struct gi_image *dst = g->work->dst;
@@ -273,8 +274,8 @@ static void group(void *arg, int index, void *scratch)
         column(&g, y);
 }
 
-/* Returns the result rows per job: enough that few source rows are filtered twice, and few enough
- * that there are jobs for all threads. */
+/* Returns the result rows per job: many enough that few source rows are filtered twice, and few
+ * enough that all threads have jobs. */
 static int band_of(const struct work *work, int threads)
 {
     const struct gi_resample_side *col = &work->spec->col;

@@ -1,5 +1,4 @@
-/* Keeps fully transparent pixels from being chosen by min, max and median filters, one row at a
- * time.
+/* Makes min, max and median filters ignore fully transparent pixels, one row at a time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 #include "kernels/morphology.h"
@@ -14,8 +13,8 @@ struct work {
     const struct gi_ignore_transparent *spec;
 };
 
-/* Rows of `n` pixels. The result is made in a local block, which cannot alias the rows, so that the
- * loops are vectorised even if the result replaces the filtered row. */
+/* Processes rows of `n` pixels in a local block, which cannot alias the rows. So the loops are
+ * vectorised even if the result replaces the filtered row. */
 #define ROWS(name, sample, channels)                                                               \
     static void on_##name(void *out, const void *src, size_t n,                                    \
                           const struct gi_ignore_transparent *spec)                                \

@@ -1,6 +1,6 @@
-/* Min and max filters (erosion and dilation) with a rectangular structuring element in constant
- * time per pixel: van Herk/Gil-Werman blocks down the columns, doubling along the rows, on vectors
- * of neighbouring samples.
+/* Min and max filters (erosion and dilation) with a rectangular structuring element, on vectors of
+ * neighbouring samples: van Herk/Gil-Werman blocks down the columns (constant time per pixel),
+ * doubling along the rows.
  *
  * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
  * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median
@@ -9,11 +9,11 @@
 #include "kernels/cpu/morphology/min_max.h"
 
 enum {
-    KEPT_NBYTES = 1 << 20, /* bytes that the rows of a block may use if a job has whole rows */
+    KEPT_NBYTES = 1 << 20, /* bytes that the rows of a block may have if jobs have whole rows */
     STRIP_NBYTES = 64,     /* minimum bytes of a row per job */
 };
 
-/* out[i] = the minimum, or the maximum, of a[i] and b[i]. */
+/* Sets out[i] to the minimum, or the maximum, of a[i] and b[i]. */
 typedef void pick_fn(void *out, const void *a, const void *b, size_t n);
 
 #define PICK(name, type, is)                                                                       \
@@ -39,21 +39,20 @@ struct min_max {
     struct gi_tiling tiling;
     pick_fn *pick;
     size_t nbytes;   /* bytes of a pixel */
-    bool whole_rows; /* a job has whole rows and filters them along the row too */
-    uint32_t nan;    /* the key of NaN, which is chosen before all others */
+    bool whole_rows; /* jobs have whole rows, and filter them along the row, too */
+    uint32_t nan;    /* key of NaN, which is chosen before all others */
 };
 
 struct worker {
     const struct min_max *e;
     struct gi_tile tile;
-    size_t n;     /* bytes of the tile's row */
-    char *suffix; /* `height` rows of the block: each the minimum (maximum) of itself and all rows
-                     below it (suffix) */
-    char *prefix[2];   /* the running minimum (maximum) of the next block's rows (prefix), and the
-                          previous one */
-    char *fresh;       /* a row as keys */
-    char *outside;     /* a row of border values */
-    char *line, *next; /* a row with the window's halo, and a second one for doubling */
+    size_t n;        /* bytes of the tile's row */
+    char *suffix;    /* `height` rows of the block; each is the minimum (maximum) of itself and all
+                        later rows (suffix) */
+    char *prefix[2]; /* running minimum (maximum) of the next block (prefix); the last one */
+    char *fresh;     /* a row as keys */
+    char *outside;   /* a row of border values */
+    char *line, *next; /* a row with the halo of the window, and a second one for doubling */
 };
 
 static size_t round_up(size_t nbytes)
@@ -62,7 +61,7 @@ static size_t round_up(size_t nbytes)
 }
 
 /* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. `rows`: of a block. */
+ * buffers. `rows` is the number of rows of a block. */
 static size_t lay_out(struct worker *w, const struct min_max *e, size_t rows, char *scratch)
 {
     size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
@@ -137,7 +136,7 @@ static void keep_alpha(const struct min_max *e, int y)
         memcpy(to, from, nbytes);
 }
 
-/* Filters the row in `line` along the row and stores it as row y of the result. */
+/* Filters the row in `line` along the row, and stores it as row y of the result. */
 static void make_row(const struct worker *w, int y)
 {
     const struct min_max *e = w->e;
@@ -163,9 +162,9 @@ static void make_row(const struct worker *w, int y)
 }
 
 /* Computes rows y0 <= y < y1 of the tile by van Herk/Gil-Werman; y1 - y0 is at most `height`, the
- * side of the structuring element. The source rows are in blocks of `height` rows. The rows that
- * result row y needs are the end of one block and the start of the next, so the result is the
- * minimum (maximum) of a suffix of the first block and a prefix of the second. */
+ * height of the structuring element. Source rows are in blocks of `height` rows. A result row needs
+ * the end of one block and the start of the next one: it is the minimum (maximum) of a suffix of
+ * the first block and a prefix of the second. */
 static void make_block(struct worker *w, int y0, int y1)
 {
     const struct min_max *e = w->e;
@@ -212,7 +211,7 @@ static void down(void *arg, int index, void *scratch)
     }
 }
 
-/* Filters a row of `dst`, whose columns are done, along the row. */
+/* Filters a row of `dst`, already filtered down the columns, along the row. */
 static void along(void *arg, int y, void *scratch)
 {
     const struct min_max *e = arg;

@@ -1,5 +1,5 @@
-/* Shared by the implementations of min and max filters: samples as integer keys, of which the
- * minimum or the maximum is chosen.
+/* Integer keys of samples, of which the implementations of min and max filters choose the minimum
+ * or the maximum.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_MIN_MAX_H
 #define GI_KERNELS_CPU_MIN_MAX_H
@@ -12,7 +12,7 @@
 gi_min_max_takes_fn GI_CPU(min_max_runs_takes);
 gi_min_max_fn GI_CPU(min_max_runs);
 
-/* Converts floats to integers with the same order, and back. `nan`: the key of NaN, which is chosen
+/* Convert floats to integers of the same order, and back. `nan` is the key of NaN, which is chosen
  * before all others. */
 static inline uint32_t min_max_nan(const struct gi_min_max *spec)
 {

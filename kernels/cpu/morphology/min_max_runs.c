@@ -1,20 +1,20 @@
 /* Min and max filters with a structuring element of any shape, given as horizontal runs of pixels.
  *
- * For every source row, level l holds at each sample the minimum (maximum) of 2^l samples from
- * there on; it is made from two samples of level l - 1. The minimum of a run of n samples is that
- * of two overlapping samples of the highest level with 2^l <= n: for n = 6 those of 4 samples at 0
- * and at
- * 2. It is folded into every result row whose structuring element has this run in this source row.
+ * Every source row has levels: sample x of level l is the minimum (maximum) of the 2^l samples from
+ * x on, made from two samples of level l - 1. The minimum of a run of n samples is that of two
+ * overlapping samples of the highest level with 2^l <= n; for n = 6 these are the minima of 4
+ * samples at offsets 0 and 2. The minimum of a run is folded into every result row whose
+ * structuring element has this run in this source row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/morphology/min_max.h"
 
 enum {
     LEVELS = 12,         /* runs are shorter than 2^LEVELS samples */
     STRIP_NBYTES = 4096, /* minimum bytes of a row per job */
-    WINDOWS = 4,         /* and at least this many widths of the structuring element */
+    WINDOWS = 4,         /* minimum width in widths of the structuring element */
 };
 
-/* kept[i] = the minimum (maximum) of a[i], b[i] and, if there is one already, kept[i]. */
+/* Sets kept[i] to the minimum (maximum) of a[i], b[i] and, if `more`, kept[i]. */
 typedef void fold_fn(void *kept, const void *a, const void *b, size_t n, bool more);
 
 #define FOLD(name, type, is)                                                                       \
@@ -46,16 +46,15 @@ struct runs {
     struct gi_tiling tiling;
     fold_fn *fold;
     size_t sample, pixel; /* bytes */
-    int left, right;      /* pixels that the structuring element extends to the sides */
+    int left, right;      /* pixels of the structuring element left and right of (x, y) */
     int levels;
 };
 
 struct worker {
     const struct runs *r;
     struct gi_tile tile;
-    size_t n;   /* bytes of the tile's row */
-    char *kept; /* result rows in progress, as many as the structuring element has: row y at y %
-                   height */
+    size_t n;            /* bytes of the tile's row */
+    char *kept;          /* unfinished result rows, one per row of the element: y at y % height */
     char *level[LEVELS]; /* minima (maxima) of 2^i samples each */
     char *fresh;         /* a row as in the image */
 };
@@ -65,7 +64,7 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 127) / 64 * 64;
 }
 
-/* Bytes from one row in progress to the next, and of a row with its halo. */
+/* Return the bytes from one row in progress to the next, and the bytes of a row with its halo. */
 static size_t kept_nbytes(const struct runs *r)
 {
     return round_up((size_t)r->tiling.strip * r->pixel);
@@ -99,7 +98,7 @@ static int level_of(const struct gi_footprint_run *run)
     return level;
 }
 
-/* Makes the levels of the row at position p. */
+/* Makes all levels of the row at position p. */
 static void load(struct worker *w, long long p)
 {
     const struct runs *r = w->r;

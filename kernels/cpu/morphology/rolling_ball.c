@@ -1,6 +1,6 @@
-/* Rolling ball: the height to which a ball below the image surface can rise at each sample
- * (Sternberg's background estimate). Rows are floats in a ring buffer; vectors run across samples,
- * and a block of samples goes through all offsets of the ball.
+/* Rolling ball (Sternberg's background estimate): how high a ball below the image surface can rise
+ * at each sample. Rows are floats in a ring buffer. Vectors run across samples; a block of samples
+ * visits all offsets of the ball.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -18,13 +18,13 @@ struct rolling_ball {
     const struct gi_rolling_ball *spec;
     struct gi_tiling tiling;
     size_t pitch;                       /* floats from one row to the next */
-    int reach[GI_ROLLING_BALL_MAX + 1]; /* half the width of row |j| of the ball, pixels */
+    int reach[GI_ROLLING_BALL_MAX + 1]; /* half the width of the ball in row |j|, in pixels */
 };
 
 struct worker {
     const struct rolling_ball *b;
     struct gi_tile tile;
-    float *ring; /* 2 * radius + 1 rows with the ball's halo */
+    float *ring; /* 2 * radius + 1 rows with the halo of the ball */
     float *out;  /* a row of results */
     float *in;   /* a row as in the image, and as floats */
 };
@@ -60,7 +60,7 @@ static void load(const struct worker *w, long long y)
     GI_CPU(samples_load)(row_of(w, y), w->in, pixels * (size_t)src->channels, src->type);
 }
 
-/* out[0 .. BLOCK): the height of the ball at the samples from x on in row y. */
+/* Sets out[0 .. BLOCK) to the height of the ball at the samples from x on in row y. */
 static void roll(const struct worker *w, float *out, size_t x, int y)
 {
     const struct rolling_ball *b = w->b;

@@ -1,8 +1,8 @@
 /* Median and rank filters for windows of any size and shape, by Huang's sliding histogram: the
- * window moves across a tile in alternating directions and its histogram is updated, so that a step
- * of one pixel costs 2 k samples. The search for the rank starts at the previous result and skips
- * whole blocks of bins. Floats are replaced by their rank among the tile's values. Samples that are
- * ignored get a bin after all others.
+ * window moves across a tile in alternating directions, and each step of one pixel updates its
+ * histogram by 2 k samples. The search for the rank starts at the previous result and skips whole
+ * blocks of bins. Floats are replaced by their rank among the tile's values. Ignored samples have a
+ * bin after all others.
  *
  * T. Huang, G. Yang, G. Tang, "A fast two-dimensional median filtering algorithm", IEEE TASSP
  * 27(1), 1979.
@@ -19,7 +19,7 @@ struct sliding {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_median *spec;
-    int width, height; /* pixels: of a tile, and of its samples with the window's halo */
+    int width, height; /* pixels of a tile; of its samples with the halo of the window */
     int across;        /* tiles per row of tiles */
     size_t nbins, samples;
     bool hides; /* some samples are ignored */
@@ -30,12 +30,12 @@ struct worker {
     struct gi_tile tile;
     int nx, ny;         /* pixels of the tile with its halo */
     char *row;          /* a row of them, all channels */
-    uint32_t *bins;     /* bin of each sample of one channel, nx * ny; s->nbins: ignored */
-    uint64_t *pairs[2]; /* GI_F32: keys with their positions, two buffers for sorting */
+    uint32_t *bins;     /* bin of each sample of a channel, nx * ny; s->nbins: ignored */
+    uint64_t *pairs[2]; /* GI_F32: keys with their positions, in two buffers for sorting */
     uint32_t *values;   /* GI_F32: the key of each bin */
     uint32_t *fine;     /* samples of the window per bin */
     uint32_t *coarse;   /* samples of the window per BLOCK of bins */
-    uint32_t at, below; /* the bin of the median; the number of samples in bins below it */
+    uint32_t at, below; /* bin of the median; number of samples in lower bins */
     int pixels;         /* samples of the window */
 };
 
@@ -67,8 +67,8 @@ static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
     return row + n + 5 * keyed + fine + coarse;
 }
 
-/* Replaces the n keys in `bins` by their ranks in ascending order; equal keys get the same rank.
- * The keys are sorted by LSD radix sort, a byte at a time. */
+/* Replaces the n keys in `bins` by their ranks in ascending order; equal keys have one rank. Sorts
+ * the keys by LSD radix sort, one byte per pass. */
 static void number(struct worker *w, size_t n)
 {
     uint64_t *from = w->pairs[0], *to = w->pairs[1];
@@ -95,8 +95,8 @@ static void number(struct worker *w, size_t n)
     }
 }
 
-/* Returns the sample of a row of pixels as a bin, or as a key for floats; an ignored sample gets
- * none. */
+/* Returns channel c of a pixel of a row as a bin, or as a key for floats. For an ignored sample
+ * this is the bin after all others, or NO_FLOAT. */
 static uint32_t bin_of(const struct sliding *s, const void *row, size_t pixel, int c)
 {
     enum gi_type type = s->src->type;
@@ -125,7 +125,7 @@ static void load(struct worker *w, int c)
         number(w, (size_t)w->nx * (size_t)w->ny);
 }
 
-/* Adds n samples that are `step` apart to the histogram, or removes them. */
+/* Adds n samples that are `step` apart to the histogram, or removes them (`in` is false). */
 static inline void move(struct worker *w, const uint32_t *bins, int n, size_t step, bool in)
 {
     uint32_t one = in ? 1 : UINT32_MAX, at = w->at, below = w->below;
@@ -137,7 +137,7 @@ static inline void move(struct worker *w, const uint32_t *bins, int n, size_t st
     w->below = below;
 }
 
-/* Returns the bin of the sample of the wanted rank; nbins if all samples are ignored. */
+/* Returns the bin with the sample of the wanted rank; nbins if all samples are ignored. */
 static uint32_t find(struct worker *w)
 {
     const struct gi_median *spec = w->s->spec;
@@ -183,7 +183,7 @@ static void store(const struct worker *w, int x, int y, int c, uint32_t bin)
         ((uint32_t *)gi_row(dst, y))[i] = median_bits(w->values[bin]);
 }
 
-/* Adds or removes all samples of a window of any shape whose centre is at `middle`. */
+/* Adds or removes all samples of a window of any shape, whose centre is at `middle`. */
 static void move_runs(struct worker *w, const uint32_t *middle, bool in)
 {
     const struct gi_median *spec = w->s->spec;
@@ -193,8 +193,8 @@ static void move_runs(struct worker *w, const uint32_t *middle, bool in)
     }
 }
 
-/* Windows of any shape: a step to the right adds and removes the ends of the window's runs; each
- * row starts anew. */
+/* For windows of any shape. A step to the right adds and removes the ends of the window's runs;
+ * each row begins with a new histogram. */
 static void slide_runs(struct worker *w, int c)
 {
     const struct gi_median *spec = w->s->spec;

@@ -10,7 +10,7 @@
 gi_median_takes_fn GI_CPU(median_network_takes), GI_CPU(median_columns_takes);
 gi_median_fn GI_CPU(median_network), GI_CPU(median_columns);
 
-/* Converts floats to integers with the same order, NaN above all, and back. */
+/* Convert floats to integers of the same order, with NaN above all, and back. */
 static inline uint32_t median_key(uint32_t bits)
 {
     return (bits & 0x7fffffffu) > 0x7f800000u ? UINT32_MAX : gi_float_key(bits);
@@ -21,7 +21,7 @@ static inline uint32_t median_bits(uint32_t key)
     return key == UINT32_MAX ? 0x7fc00000u : gi_float_key_bits(key);
 }
 
-/* Copies the alpha of the tile's row y from the source. */
+/* Copies the alpha of row y of the tile from the source. */
 static inline void median_keep_alpha(struct gi_image *dst, const struct gi_image *src,
                                      const struct gi_tile *tile, int y)
 {

@@ -1,9 +1,9 @@
-/* Median filter of bytes in constant time per pixel: every column of the window has a histogram
- * that changes by two samples per row, and the histograms of the columns are summed as the window
- * moves along the row. The histograms are cumulative: 16 counters for the upper digit, and 16 for
- * the lower digit per upper digit, each group in one vector, so that adding a sample is one vector
- * addition and finding a rank one comparison. Lower digits are summed only for the upper digit that
- * contains the median.
+/* Median filter of bytes in constant time per pixel. Every column of the window has a histogram,
+ * which changes by two samples per row. As the window moves along the row, the histograms of
+ * columns are added to the window's and subtracted. A histogram is cumulative: 16 counters for the
+ * upper digit, and for each upper digit 16 counters for the lower digit. Each group of 16 is one
+ * vector, so that a sample is added by one vector addition, and a rank is found by one comparison.
+ * Lower digits are only summed for the upper digit that contains the median.
  *
  * S. Perreault, P. Hebert, "Median filtering in constant time", IEEE TIP 16(9), 2007.
  * SPDX-License-Identifier: MIT */
@@ -16,11 +16,11 @@
 
 enum {
     DIGIT = 16,
-    STRIP = 512,        /* pixels of a job: the histograms of its columns stay in the L2 cache */
+    STRIP = 512,        /* pixels of a job: the histograms of its columns stay in L2 */
     COUNTS_MAX = 65535, /* maximum number of samples in a window */
 };
 
-/* Cumulative counters: entry d is the number of samples whose digit is at most d, for 0 to 15. */
+/* Cumulative counters: entry d, 0 to 15, is the number of samples whose digit is at most d. */
 typedef uint16_t counts __attribute__((vector_size(2 * DIGIT)));
 
 struct columns {
@@ -34,14 +34,14 @@ struct columns {
 struct worker {
     const struct columns *job;
     struct gi_tile tile;
-    int n;          /* columns of the tile with the window's halo */
+    int n;          /* columns of the tile and of the halo of the window */
     char *row;      /* pixels */
     uint8_t *in[2]; /* one channel of the rows that enter and leave the window */
     counts *upper;  /* upper-digit counters of each column */
-    counts *lower;  /* lower-digit counters of each column, for each upper digit */
+    counts *lower;  /* per column and upper digit: counters of the lower digit */
 };
 
-/* The increments of one sample: the 16 entries from DIGIT - d on belong to digit d. */
+/* What a sample with digit d adds to the counters: the 16 entries from DIGIT - d on. */
 static const uint16_t steps[2 * DIGIT] = {[DIGIT] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static inline void come(counts *to, int digit)
@@ -58,7 +58,7 @@ static inline void go(counts *from, int digit)
     *from -= one;
 }
 
-/* Returns the digit of the sample of that rank. */
+/* Returns the digit of the sample at index `rank` in ascending order. */
 static inline int digit_of(const counts *v, unsigned rank)
 {
 #if GI_LEVEL_avx512
@@ -120,8 +120,7 @@ static void begin(struct worker *w, int c)
     }
 }
 
-/* Adds a row to the column histograms and, except for the first window, removes the row that
- * leaves. */
+/* Adds a row to the column histograms; except in the first window, removes the row that leaves. */
 static void step_down(struct worker *w, int c, int y)
 {
     size_t n = w->job->n;
@@ -141,8 +140,8 @@ static void step_down(struct worker *w, int c, int y)
     }
 }
 
-/* Updates the window's sum of one upper digit to position x: *sum belongs to position *at, or is
- * undefined if *at < 0. */
+/* Moves the window's sum for one upper digit to position x. *sum is at position *at, or undefined
+ * if *at < 0. */
 static inline void catch_up(counts *sum, int *at, const counts *columns, int x, int width)
 {
     counts now = *sum;

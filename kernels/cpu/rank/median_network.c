@@ -1,7 +1,7 @@
 /* Median filters of 3 x 3 and 5 x 5 samples by sorting networks, on vectors of neighbouring pixels.
- * The columns of the window are sorted once for all windows that share them, then the rows of the
- * sorted columns. After that at least i * j samples of the window are at most the one at position
- * (i, j), itself included; samples that this proves too small or too large are dropped.
+ * The columns of a window are sorted once for all windows that share them; then the rows of the
+ * sorted columns are sorted. The sample at position (i, j) is then not less than i * j samples of
+ * the window, itself included. Samples that this proves too small or too large are dropped.
  *
  * J. Smith, "Implementing median filters in XC4000E FPGAs", Xcell 23, 1996; A. Adams, "Fast median
  * filters using separable sorting networks", ACM TOG 40(4), 2021.
@@ -11,15 +11,14 @@
 
 enum {
     ROWS_MAX = 5,
-    STRIP_NBYTES = 4096, /* bytes of a row per job: what a window needs stays in the L1 cache */
+    STRIP_NBYTES = 4096, /* bytes of a row per job: the rows that windows need stay in L1 */
 };
 
-/* Writes to out[0 .. n) the medians of the k rows of n + (k - 1) * step samples in `rows`,
- * neighbouring samples of a window being `step` apart; `sorted`: k rows of the same length as
- * scratch. */
+/* Writes the medians of windows to out[0 .. n). `rows` are k rows of n + (k - 1) * step samples;
+ * neighbouring samples of a window are `step` apart. `sorted`: scratch, k rows like those. */
 typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_t n, size_t step);
 
-/* The rows of a loop do not overlap, but they are too many for the compiler to test at run time. */
+/* Rows do not overlap, but there are too many for the compiler to test that at run time. */
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -35,7 +34,7 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         a = low_;                                                                                  \
     } while (0)
 
-/* The network of 9 pairs: D. Knuth, "The Art of Computer Programming" 3, 5.3.4. */
+/* A network of 9 comparators: D. Knuth, "The Art of Computer Programming" 3, 5.3.4. */
 #define SORT_5(T, a, b, c, d, e)                                                                   \
     do {                                                                                           \
         SORT(T, a, b);                                                                             \
@@ -66,8 +65,8 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         }                                                                                          \
     }
 
-/* With sorted columns: the maximum of the minima, the median of the medians, the minimum of the
- * maxima; the median of these three. */
+/* Sorts columns; the result is the median of the maximum of the minima, the median of the medians,
+ * and the minimum of the maxima. */
 #define MEDIANS_3(name, columns, T)                                                                \
     static void name(void *out, void *const *rows, void *const *sorted, size_t n, size_t step)     \
     {                                                                                              \
@@ -108,16 +107,16 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         }                                                                                          \
     }
 
-/* Row i of the window after its columns were sorted, sorted in ascending order. */
+/* Sorts row i of the window in ascending order; its columns are already sorted. */
 #define ROW_5(T, row, i, step)                                                                     \
     T row##1 = row[i], row##2 = row[(i) + (step)], row##3 = row[(i) + 2 * (step)];                 \
     T row##4 = row[(i) + 3 * (step)], row##5 = row[(i) + 4 * (step)];                              \
     SORT_5(T, row##1, row##2, row##3, row##4, row##5)
 
-/* Candidates for the median: of positions (i, j) with i + j at most 5 only the maximum, with i + j
- * at least 7 only the minimum, and the three in the middle with i + j = 6. The third of five
- * values, three of which are in order, is the minimum over all ways to merge them of the third
- * value. */
+/* Finds the median among few candidates: of the positions (i, j) with i + j <= 5 only the maximum,
+ * of those with i + j >= 7 only the minimum, and the three with i + j = 6. The median of these five
+ * values, three of which are in order, is the minimum of the third value over all ways to merge
+ * them. */
 #define MEDIANS_5(name, columns, T)                                                                \
     static void name(void *out, void *const *rows, void *const *sorted, size_t n, size_t step)     \
     {                                                                                              \

@@ -1,8 +1,7 @@
 /* Mode filter: the most frequent sample of a window. The window moves across a tile in alternating
- * directions and its histogram is updated, so that a step of one pixel costs 2 k samples. Each
- * block of bins has an upper bound of its counters; a block is searched again only if its bound
- * could decide the result. Samples that are ignored get a bin after all others, in a block that is
- * never searched.
+ * directions, and each step of one pixel updates its histogram by 2 k samples. Each block of bins
+ * has an upper bound of its counters; a block is searched again only if its bound could decide the
+ * result. Ignored samples have a bin after all others, in a block that is never searched.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rank/median.h"
 #include "kernels/rank.h"
@@ -13,7 +12,7 @@ struct mode {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_median *spec;
-    int width, height;  /* pixels: of a tile, and of its samples with the window's halo */
+    int width, height;  /* pixels of a tile; of its samples with the halo of the window */
     int across;         /* tiles per row of tiles */
     int block, nblocks; /* bins per block; number of blocks */
     bool hides;         /* some samples are ignored */
@@ -24,10 +23,10 @@ struct worker {
     struct gi_tile tile;
     int nx, ny;       /* pixels of the tile with its halo */
     char *row;        /* a row of them, all channels */
-    uint32_t *values; /* values of one channel, nx * ny; block * nblocks: ignored */
+    uint32_t *values; /* values of a channel, nx * ny; block * nblocks: ignored */
     uint32_t *counts; /* samples of the window per bin */
     uint32_t most[BLOCKS_MAX + 1];
-    bool stale[BLOCKS_MAX + 1]; /* `most` may be larger than the block's maximum */
+    bool stale[BLOCKS_MAX + 1]; /* `most` may exceed the maximum of the block */
     int pixels;                 /* samples of the window */
 };
 
@@ -116,7 +115,7 @@ static int first_of(const uint32_t *v, uint32_t wanted)
     return i;
 }
 
-/* Returns the most frequent value; -1 if all samples are ignored. */
+/* Returns the most frequent value, or -1 if all samples are ignored. */
 static int find(struct worker *w)
 {
     int size = w->m->block;
@@ -145,7 +144,7 @@ static void store(const struct worker *w, int x, int y, int c, int value)
         ((uint16_t *)gi_row(dst, y))[i] = (uint16_t)value;
 }
 
-/* Adds or removes all samples of a window of any shape whose centre is at `middle`. */
+/* Adds or removes all samples of a window of any shape, whose centre is at `middle`. */
 static void move_runs(struct worker *w, const uint32_t *middle,
                       void (*move)(struct worker *, const uint32_t *, int, size_t))
 {
@@ -156,8 +155,8 @@ static void move_runs(struct worker *w, const uint32_t *middle,
     }
 }
 
-/* Windows of any shape: a step to the right adds and removes the ends of the window's runs; each
- * row starts anew. */
+/* For windows of any shape. A step to the right adds and removes the ends of the window's runs;
+ * each row begins with a new histogram. */
 static void slide_runs(struct worker *w, int c)
 {
     const struct gi_median *spec = w->m->spec;

@@ -1,4 +1,4 @@
-/* Runs of set bits, and union-find over the runs that touch.
+/* Finds runs of set bits, and unites (union-find) the runs that touch.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/bit_runs.h"
 
@@ -39,15 +39,15 @@ static void unite(uint32_t *parent, uint32_t a, uint32_t b)
         parent[a] = b;
 }
 
-/* The runs of two neighbouring rows, as seen from the current word. */
+/* The runs of two neighbouring rows, from the current word on. */
 struct run_pair {
     const uint32_t *up; /* labels of the runs from this word on */
     uint32_t *down;
     uint64_t up_starts, down_starts; /* bits of the word at which a run begins */
 };
 
-/* Unites, for each bit of `touch`, the lower row's run at this bit with the last run of the upper
- * row that begins at or before it; with `next` = 1, with the run after that one. */
+/* For each bit of `touch`: unites the lower row's run at this bit with the last run of the upper
+ * row that begins at or before the bit, or with `next` = 1 with the run after that one. */
 static inline void join_runs(const struct run_pair *rows, uint64_t touch, int next,
                              uint32_t *parent)
 {
@@ -62,9 +62,9 @@ static inline void join_runs(const struct run_pair *rows, uint64_t touch, int ne
     }
 }
 
-/* Unites the runs of row y with those of the row above. Two runs that overlap do so in one
- * interval, and a diagonal contact without overlap is at the end of one of them, so that every
- * touching pair gives one bit. */
+/* Unites the runs of row y with those of the row above. Every pair of runs that touch gives one
+ * bit: two runs overlap in one interval, and a diagonal contact without overlap is at a run's
+ * end. */
 static void join_rows(const struct runs_job *job, int y)
 {
     const uint64_t *up = row_bits(job, y - 1), *down = row_bits(job, y);
@@ -93,7 +93,7 @@ static void join_rows(const struct runs_job *job, int y)
     }
 }
 
-/* Labels the runs of row y that touch a side of the image. */
+/* Gives the label RUNS_FRAME to runs of row y that touch a side of the image. */
 static void frame(const struct runs_job *job, int y, uint32_t *label, uint32_t runs)
 {
     const struct gi_image *on = job->predicate->on;
@@ -107,8 +107,8 @@ static void frame(const struct runs_job *job, int y, uint32_t *label, uint32_t r
         label[runs - 1] = RUNS_FRAME;
 }
 
-/* Assigns provisional labels within one band. A new label is always stored and kept only if the run
- * has none, because that branch would be unpredictable. */
+/* Assigns provisional labels within one band. A new label is always stored, but only counted if the
+ * run has none yet, because a branch would be unpredictable. */
 static void join_band(void *arg, int index, void *scratch)
 {
     (void)scratch;

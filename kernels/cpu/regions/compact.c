@@ -1,13 +1,14 @@
-/* Stream compaction of the foreground pixels into a list. Each band of rows counts its pixels, a
- * prefix sum of the counts gives the index of the band's first list entry, and each band then
- * writes its entries from there on. SPDX-License-Identifier: MIT */
+/* Stream compaction of the foreground pixels into a list. Each band of rows counts its pixels;
+ * prefix sums of the counts give the index of each band's first entry in the list; then each band
+ * writes its entries.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/bit_rows.h"
 
 struct select_job {
     const struct gi_predicate *predicate;
     const struct gi_image *values;
     struct gi_pixel_list *list;
-    uint64_t *first; /* bands + 1 entries: counts, then the index of each band's first point */
+    uint64_t *first; /* bands + 1 entries: counts, then the index of each band's first entry */
     int bands;
 };
 

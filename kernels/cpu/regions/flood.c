@@ -1,5 +1,5 @@
-/* Flood fill from the sides of an image, or of enclosed regions: runs of pixels that touch are
- * united (union-find), and runs that touch a side are united with one label, the frame.
+/* Flood fill from the sides of an image, or of enclosed regions. Runs of pixels that touch are
+ * united (union-find); runs that touch a side are united with one label, the frame.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/bit_runs.h"
 
@@ -19,7 +19,7 @@ static void find_roots(const struct runs_job *job)
             parent[i] = parent[parent[i]];
 }
 
-/* Paints those of the 64 pixels of row y from x on whose bit is set. */
+/* Paints those of the 64 pixels from x on in row y whose bit is set. */
 static void paint(const struct flood *flood, int y, size_t x, uint64_t bits)
 {
     const struct gi_image *dst = flood->dst;
@@ -39,8 +39,8 @@ static void paint(const struct flood *flood, int y, size_t x, uint64_t bits)
     })
 }
 
-/* Returns the start bits of the runs that are painted, out of the runs that begin at the bits
- * `starts` and have the labels from *label on. */
+/* Returns the starts of runs that are painted, out of the runs that begin at the bits `starts` and
+ * have the labels from *label on. */
 static uint64_t painted_starts(const struct flood *flood, uint64_t starts, const uint32_t **label)
 {
     uint64_t painted = 0;
@@ -51,8 +51,8 @@ static uint64_t painted_starts(const struct flood *flood, uint64_t starts, const
     return painted;
 }
 
-/* Adding the first bit of a run to the mask clears the run and sets the bit after it (carry
- * propagation). */
+/* Finds the bits of whole runs by carry propagation: adding the first bit of a run to the mask
+ * clears the run and sets the bit after it. */
 static void paint_row(const struct flood *flood, int y)
 {
     const uint64_t *words = row_bits(&flood->runs, y);

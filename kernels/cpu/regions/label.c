@@ -1,10 +1,9 @@
-/* Connected components labelling by runs: the roots are numbered, then the rows of labels are
- * filled.
+/* Connected components labelling by runs: numbers the roots, then fills the rows of labels.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/bit_runs.h"
 
-/* Replaces parents by final labels and returns their number. A parent has a smaller label than its
- * children. */
+/* Replaces parents by final labels; returns the number of labels. A parent has a smaller label than
+ * its children. */
 static uint32_t number_roots(const struct runs_job *job)
 {
     uint32_t n = 0, *parent = job->parent;
@@ -17,12 +16,12 @@ static uint32_t number_roots(const struct runs_job *job)
     return n;
 }
 
-/* Writes the labels of eight pixels. runs[0] is the label of the run before them or across their
- * start, runs[i] that of the i-th run that begins at `starts`; eight labels more can be read. */
+/* Writes the labels of eight pixels. runs[0] is the label of a run that began earlier, runs[i] that
+ * of the i-th run that begins at the bits `starts`. Eight more labels must be readable. */
 static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, uint64_t starts)
 {
     uint64_t which =
-        bit_a_byte(starts) * 0x0101010101010101; /* each byte: the number of starts up to it */
+        bit_a_byte(starts) * 0x0101010101010101; /* byte i: number of starts up to bit i */
 #if defined __AVX512VL__
     __m256i from = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)which));
     __m256i some = _mm256_loadu_si256((const __m256i *)runs);
@@ -51,8 +50,8 @@ static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, 
 #endif
 }
 
-/* `finals` has room for the labels of the row's runs, one label before them and eight after. A row
- * of labels is padded to a multiple of eight. */
+/* Fills a row of labels, which is padded to a multiple of eight. `finals` has room for the labels
+ * of the row's runs, one label before them and eight after them. */
 static void fill_row(const struct runs_job *job, uint32_t *finals, int y)
 {
     const uint64_t *words = row_bits(job, y);

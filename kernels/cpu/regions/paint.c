@@ -1,4 +1,4 @@
-/* Fills regions with a value, row by row.
+/* Fills marked regions with a value, row by row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 #include "kernels/regions.h"

@@ -1,8 +1,8 @@
 /* Statistics of each region. Rows of labels become bit masks (which neighbours have the same
- * label), the classes of the perimeter are counted in bit-sliced form, and neighbouring runs of one
- * label in a word of 64 pixels are summed together. A label belongs to the first band at whose end
- * no larger label has been seen: a band adds to its own labels directly, and to others, which
- * extend into it from above, in a small hash table that is merged at the end.
+ * label); perimeter classes are counted in bit-sliced form; neighbouring runs of one label in a
+ * word of 64 pixels are summed together. A label belongs to the first band at whose end no larger
+ * label has been seen. A band adds to its own labels directly. Other labels extend into it from
+ * above: they are added to a small hash table, which is merged at the end.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/bit_rows.h"
 
@@ -12,8 +12,8 @@
 #include "kernels/cpu/regions/region_values.h"
 
 enum {
-    PAD = 64, /* labels of 0 before and after a row in scratch memory; neighbours and whole words
-                 are read there */
+    PAD = 64, /* labels of 0 before and after a row in scratch memory, for reads of neighbours and
+                 of whole words */
     LABEL_ROWS = 5, /* in struct rows */
     MASK_ROWS = 3 * 6 + 4,
 };
@@ -24,13 +24,13 @@ struct stats_job {
     uint32_t n; /* number of regions */
     struct quantiser quantiser;
     struct region_table *foreign; /* a table per band */
-    uint32_t *largest;            /* bands + 1: the largest label above band i */
+    uint32_t *largest;            /* bands + 1 entries: the largest label above band i */
     int bands, nwords;
 };
 
-/* Bit masks of a row, bit x for pixel x: it has a label; the label is the same as that of its
- * right, lower, lower right or lower left neighbour; it is a border pixel. There is a word of zeros
- * before and after each mask. */
+/* Bit masks of a row, bit x for pixel x. `on`: it has a label; `right`, `down`, `down_right`,
+ * `down_left`: that neighbour has the same label; `border`: it is a border pixel. A word of zeros
+ * precedes and follows each mask. */
 struct masks {
     uint64_t *on, *right, *down, *down_right, *down_left, *border;
 };
@@ -39,9 +39,9 @@ struct rows {
     uint32_t *labels[3]; /* row y is at y mod 3 */
     struct masks masks[3];
     uint64_t *classes[3]; /* straight, diagonal, mixed */
-    uint32_t *q, *key;    /* quantised values and keys of the row's samples; for bytes the samples
-                             themselves replace q */
-    uint64_t *starts;     /* the first pixel of each run of one label */
+    uint32_t *q, *key;    /* quantised values and keys of the row's samples; for bytes q is replaced
+                             by the samples */
+    uint64_t *starts;     /* first pixel of each run of one label */
 };
 
 static int modulo3(int y)
@@ -64,7 +64,7 @@ static size_t rows_nbytes(int nwords)
     return LABEL_ROWS * label_row_nbytes(nwords) + MASK_ROWS * mask_row_nbytes(nwords);
 }
 
-/* Divides scratch memory of rows_nbytes(), all zeros, among the rows. */
+/* Divides scratch memory of rows_nbytes() bytes, all 0, among the rows. */
 static void rows_lay_out(struct rows *rows, char *scratch, int nwords)
 {
     memset(scratch, 0, rows_nbytes(nwords));
@@ -83,7 +83,7 @@ static void rows_lay_out(struct rows *rows, char *scratch, int nwords)
         *words[i] = (uint64_t *)(void *)scratch + 1;
 }
 
-/* Loads row y of the labels; zeros if there is no such row. */
+/* Loads row y of the labels, or zeros if there is no such row. */
 static void load_labels(struct rows *rows, const struct gi_image *labels, int y)
 {
     uint32_t *row = rows->labels[modulo3(y)];
@@ -104,8 +104,7 @@ static inline uint64_t right_of(const uint64_t *words, int w)
     return words[w] >> 1 | words[w + 1] << 63;
 }
 
-/* Makes the masks of row y, whose next row has been loaded; `border` needs the masks of the row
- * above. */
+/* Makes the masks of row y, whose next row is loaded. `border` needs the masks of the row above. */
 static void make_masks(struct rows *rows, int y, int nwords)
 {
     static const uint32_t zeros[64];
@@ -129,7 +128,7 @@ static void make_masks(struct rows *rows, int y, int nwords)
             m->on[w] & ~(m->right[w] & left_of(m->right, w) & m->down[w] & above->down[w]);
 }
 
-/* Counts how many of four bits are set, as binary digits in bit-sliced form. */
+/* How many of four bits are set, as binary digits in bit-sliced form. */
 struct sum4 {
     uint64_t ones, twos, fours;
 };
@@ -150,8 +149,8 @@ static inline uint64_t right_and(const uint64_t *a, const uint64_t *b, int w)
     return (a[w] & b[w]) >> 1 | (a[w + 1] & b[w + 1]) << 63;
 }
 
-/* Makes the perimeter classes of gi_region_sums for row y; the masks of the rows above and below
- * have been made. */
+/* Makes the perimeter classes of gi_region_sums for row y, from its masks and those above and
+ * below. */
 static void make_classes(struct rows *rows, int y, int nwords)
 {
     const struct masks *u = &rows->masks[modulo3(y - 1)], *m = &rows->masks[modulo3(y)],
@@ -212,7 +211,7 @@ static inline struct gi_region_sums *region_of(const struct stats_job *job, int 
                                       : region_table_at(&job->foreign[band], label);
 }
 
-/* Adds to a region the pixels of row y in word w whose bits are set. */
+/* Adds the pixels of row y in word w whose bits are set to a region. */
 static inline void add_pixels(struct gi_region_sums *r, const struct rows *rows, int y, int w,
                               uint64_t pixels, const enum gi_type type)
 {
@@ -242,7 +241,7 @@ static inline void add_pixels(struct gi_region_sums *r, const struct rows *rows,
     r->mixed += (uint64_t)__builtin_popcountll(rows->classes[2][w] & pixels);
 }
 
-/* Adds word w of row y; neighbouring runs of one label are added together. */
+/* Adds word w of row y to the regions; neighbouring runs of one label are added together. */
 static inline void add_word(const struct stats_job *job, int band, struct rows *rows, int y, int w,
                             const enum gi_type type)
 {
@@ -266,7 +265,7 @@ static void add_row(const struct stats_job *job, int band, struct rows *rows, in
         GI_CPU_TYPES(job->values->type, add_word(job, band, rows, y, w, TYPE));
 }
 
-/* Border pixels need one more row on each side, and their neighbours another one. */
+/* Perimeter classes need the border pixels of the next rows, and these need one more row. */
 static void stats_band(void *arg, int index, void *scratch)
 {
     const struct stats_job *job = arg;
@@ -286,7 +285,7 @@ static void stats_band(void *arg, int index, void *scratch)
     }
 }
 
-/* Clears one share of the regions; there are as many shares as bands. */
+/* Clears one of as many shares of the regions as there are bands. */
 static void clear_share(void *arg, int index, void *scratch)
 {
     (void)scratch;

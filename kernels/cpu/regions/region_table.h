@@ -1,4 +1,4 @@
-/* Statistics of the few labels that extend into a band from above: a hash table with open
+/* Statistics of the few labels that extend into a band from above, in a hash table with open
  * addressing.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_REGION_TABLE_H
@@ -15,7 +15,7 @@ struct region_slot {
 };
 
 struct region_table {
-    struct region_slot *slots; /* `size` slots, a power of two, freed by the owner of the table */
+    struct region_slot *slots; /* `size` slots, a power of 2; freed by the owner of the table */
     size_t size, used;
     bool failed; /* memory ran out, so that sums were lost */
     struct gi_region_sums lost;
@@ -50,8 +50,8 @@ static inline bool region_table_grow(struct region_table *table)
     return true;
 }
 
-/* Returns the sums of `label`, zeroed at the first call. After a failure: a dummy that is never
- * read. */
+/* Returns the sums of `label`, which are 0 at the first call. After a failure returns a dummy that
+ * is never read. */
 static inline struct gi_region_sums *region_table_at(struct region_table *table, uint32_t label)
 {
     if (2 * table->used >= table->size && !region_table_grow(table)) {
@@ -87,7 +87,7 @@ static inline void region_add(struct gi_region_sums *r, const struct gi_region_s
     r->mixed += s->mixed;
 }
 
-/* Adds the table to the regions; false if sums were lost. */
+/* Adds the table to the regions; returns false if sums were lost. */
 static inline bool region_table_merge(struct gi_region_sums *regions,
                                       const struct region_table *table)
 {

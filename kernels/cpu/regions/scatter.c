@@ -1,5 +1,5 @@
-/* Scatters values to computed positions: every job reads all positions in order and handles those
- * in its rows.
+/* Scatters values to computed positions. Every job reads all positions in order, and processes
+ * those in its own rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 #include "kernels/regions.h"
@@ -14,7 +14,8 @@ struct work {
     int njobs;
 };
 
-/* Returns sample c of the value for pixel x of a row of values; NULL: of the one value. */
+/* Returns channel c of the value at pixel x of a row of values; `row` NULL: of the constant
+ * value. */
 static inline float value_of(const struct work *work, const void *row, size_t x, int c)
 {
     const struct gi_scatter *spec = work->spec;
@@ -28,7 +29,7 @@ static inline float value_of(const struct work *work, const void *row, size_t x,
     return (float)gi_sample(row, at, values->type) * spec->scale;
 }
 
-/* Rounds and stores as kernels/kernels.h says. */
+/* Rounds and stores a sample (the last step of kernels/rules.h). */
 static inline void store(void *row, size_t at, enum gi_type type, float v)
 {
     float full = gi_type_full_scale(type);

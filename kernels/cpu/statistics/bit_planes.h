@@ -1,7 +1,7 @@
-/* Histogram of bytes by bit planes, for processors with a vector population count: plane k of 512
- * bytes is a vector of their bits k, and the AND of eight planes or their complements marks the
- * bytes of one value. That is 3 instructions per 512 bytes and value, while counters in memory take
- * a store per byte, and the time does not depend on the data.
+/* Histogram of bytes by bit planes, for processors with a vector population count. Plane k of 512
+ * bytes is a vector of their bits k. The AND of eight planes, some complemented, marks the bytes of
+ * one value. This takes 3 instructions per 512 bytes and value, for any data; counters in memory
+ * take a store per byte.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_BIT_PLANES_H
 #define GI_KERNELS_CPU_BIT_PLANES_H
@@ -10,17 +10,17 @@
 
 enum {
     PLANE_BYTES = 512,
-    PLANE_GROUPS = 8, /* groups of 512 bytes that are counted together: all fits in the L1 cache */
+    PLANE_GROUPS = 8, /* groups of 512 bytes that are counted together and fit in L1 */
 };
 
 /* Begins as all zeros. */
 struct planes {
-    __m512i counts[256]; /* the lanes of a value add up to its count */
-    /* ANDs of four planes each, of bits 0 to 3 and 4 to 7. */
+    __m512i counts[256]; /* the lanes for a value add up to its count */
+    /* ANDs of four planes: of bits 0 to 3, and of bits 4 to 7. */
     __m512i low[16][PLANE_GROUPS], high[16][PLANE_GROUPS];
     int ngroups; /* groups in them that are not counted yet */
     uint8_t held[PLANE_BYTES];
-    size_t nheld; /* bytes in `held` that are not counted yet */
+    size_t nheld; /* number of bytes in `held`, which wait to be counted */
 };
 
 static inline bool planes_are_here(void)
@@ -28,14 +28,14 @@ static inline bool planes_are_here(void)
     return __builtin_cpu_supports("avx512vpopcntdq");
 }
 
-/* Selects bits of `a` where `mask` is set, else bits of `b`. */
+/* Returns the bits of `a` where `mask` is set, and those of `b` elsewhere. */
 static inline __m512i planes_merge(__m512i mask, __m512i a, __m512i b)
 {
     return _mm512_ternarylogic_epi64(mask, a, b, 0xca);
 }
 
-/* Swaps the upper `by` bits of each 2 * by bits of *a with the lower ones of *b (a step of a
- * bit-matrix transposition). */
+/* Swaps the upper `by` bits of each 2 * by bits of *a with the lower ones of *b, a step of a
+ * bit-matrix transposition. */
 static inline void planes_swap(__m512i *a, __m512i *b, unsigned by, int mask)
 {
     __m512i low = _mm512_set1_epi8((char)mask), x = *a, y = *b;
@@ -43,8 +43,7 @@ static inline void planes_swap(__m512i *a, __m512i *b, unsigned by, int mask)
     *b = planes_merge(low, _mm512_srli_epi16(x, by), y);
 }
 
-/* Makes the planes of 512 bytes. The order of the bits within a plane is arbitrary, but the same in
- * all planes. */
+/* Makes the planes of 512 bytes. The order of bits in a plane is arbitrary, but the same in all. */
 static inline void planes_of(__m512i planes[8], const uint8_t *bytes)
 {
     for (int i = 0; i < 8; i++)
@@ -57,7 +56,8 @@ static inline void planes_of(__m512i planes[8], const uint8_t *bytes)
         planes_swap(&planes[i], &planes[i + 1], 1, 0x55);
 }
 
-/* ANDs of two planes, and of four: entry [i] marks the bytes whose bits in these planes spell i. */
+/* Make the ANDs of two planes, and of four: entry i marks the bytes whose bits in these planes are
+ * the binary number i. */
 static inline void planes_products2(__m512i products[4], const __m512i planes[2])
 {
     __m512i any = _mm512_or_si512(planes[0], planes[1]);
@@ -122,7 +122,7 @@ static void planes_add(struct planes *p, const uint8_t *bytes, size_t n)
     }
 }
 
-/* Adds everything that has been held back to `table`. */
+/* Adds all counts that have accumulated to `table`. */
 static void planes_flush(struct planes *p, uint32_t *table)
 {
     for (int i = 0; i < 16; i++)

@@ -1,24 +1,23 @@
-/* Histograms: samples become bin indices a block at a time; the bins are counted in several private
- * tables, so that equal neighbours do not wait for each other's store; each band adds its tables to
- * the result with atomic 64-bit additions.
+/* Histograms. Samples become bin indices, a block at a time. Several private tables count the bins,
+ * so that equal neighbours do not wait for each other's store. Each band adds its tables to the
+ * result by atomic 64-bit additions.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/bit_rows.h"
 #if GI_LEVEL_avx512
 #include "kernels/cpu/statistics/bit_planes.h"
 #endif
 
-/* Sample i of a row is counted in table i % tables, which always belongs to its channel. For large
- * tables there are two for gray, except for 16 bits, where one takes less of the L2 cache; of
- * tables of bytes there are 8, or 6 for 3 channels, because an increment waits for the previous
- * store to the same counter. */
+/* Sample i of a row is counted in table i % tables, which always belongs to its channel. Gray has
+ * two large tables, or for 16 bits one, to use less of the L2 cache. Bytes have 8 tables, or 6 for
+ * 3 channels, because an increment waits for the previous store to the same counter. */
 enum {
-    BLOCK = 480, /* samples: a multiple of every number of tables */
+    BLOCK = 480, /* samples: a multiple of all numbers of tables */
     STEP = 96,   /* bytes: likewise, and a multiple of 8 */
     BYTES_TABLES_MAX = 8,
     BYTES_SIZE = 257, /* table_size() of bytes */
 };
 
-/* How samples are counted: by bin index, directly as bytes, or by bit planes. */
+/* The kind of items that are counted. */
 enum kind { BINS, BYTES, PLANES };
 
 struct histogram_job {
@@ -27,11 +26,10 @@ struct histogram_job {
     const struct gi_histogram_spec *spec;
     uint64_t *counts;
     int bands, tables;
-    uint8_t
-        *slots; /* GI_KEY_FLOAT_LOW: for an upper half, 1 + its index among the prefixes, or 0 */
+    uint8_t *slots; /* GI_KEY_FLOAT_LOW: 1 + index of an upper half among the prefixes; 0: none */
 };
 
-/* A table has one more bin, for samples that are not counted. */
+/* Returns the size of a table, which has one more bin for samples that are not counted. */
 static size_t table_size(const struct gi_histogram_spec *spec)
 {
     return (size_t)spec->nbins + 1;
@@ -43,7 +41,7 @@ struct range {
     int last; /* index of the last bin */
 };
 
-/* Finds the bin of lo <= v <= hi by binary search: e(low) <= v, and v < e(high) or v is hi. */
+/* Returns the bin of v, lo <= v <= hi, by binary search: e(low) <= v, v < e(high) or v is hi. */
 static int range_bin_by_search(double v, const struct range *r)
 {
     int low = 0, high = r->last + 1;
@@ -57,9 +55,9 @@ static int range_bin_by_search(double v, const struct range *r)
     return low;
 }
 
-/* Estimates the bins and checks them against the bins' edges; only few samples beside an edge fail.
- * Without a branch, so that it vectorises; returns whether some remain to be searched for, marked
- * by bin SEARCH. */
+/* Estimates the bins and compares samples with the edges of their bins; only few samples beside an
+ * edge fail. Those get the bin SEARCH. Returns whether there are any. Has no branches, so that it
+ * is vectorised. */
 enum { SEARCH = 1 << 17 }; /* no bin has this bit */
 
 static bool range_bins_estimate(uint32_t *bins, const float *v, int n, const struct range *r)
@@ -132,8 +130,8 @@ static inline int bytes_tables(int channels)
     return channels == 3 ? 6 : BYTES_TABLES_MAX;
 }
 
-/* Counts in one table: of two equal neighbours the first counts for both and the second goes to the
- * bin of uncounted samples, so that it does not wait for the other's store. */
+/* Counts in one table. If two neighbours are equal, the first one counts for both and the second
+ * goes to the bin of samples that are not counted, to avoid waiting for the other's store. */
 static inline void count_pairs(uint32_t *table, size_t uncounted, const uint32_t *bins, int n)
 {
     int i = 0;
@@ -146,7 +144,7 @@ static inline void count_pairs(uint32_t *table, size_t uncounted, const uint32_t
         table[bins[i]]++;
 }
 
-/* Returns whether the STEP samples after the first pixel repeat it. */
+/* Returns whether the STEP bytes after the first pixel repeat that pixel. */
 static inline bool is_repeated(const uint8_t *row, int channels)
 {
     uint64_t here, there;
@@ -155,7 +153,7 @@ static inline bool is_repeated(const uint8_t *row, int channels)
     return here == there && memcmp(row, row + channels, STEP) == 0;
 }
 
-/* Counts neighbours in different tables, and flat parts of the image at once. */
+/* Counts neighbouring bytes in different tables, and uniform stretches at once. */
 static inline __attribute__((always_inline)) void
 count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, const int tables)
 {
@@ -180,11 +178,11 @@ count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, c
 #if GI_LEVEL_avx512
 
 enum {
-    PLANES_LEAST = 1 << 16 /* minimum number of pixels of a band that are worth clearing and adding
-                              up the tables */
+    PLANES_LEAST = 1 << 16 /* minimum number of pixels of a band for which clearing and adding up
+                              the tables pays */
 };
 
-/* Counts rows of gray bytes by bit planes, and the remaining bytes one by one. */
+/* Counts rows of gray bytes by bit planes, and the bytes that remain one by one. */
 static void count_rows_planes(uint32_t *table, const struct histogram_job *job, int y0, int y1)
 {
     struct planes planes;
@@ -234,7 +232,7 @@ static void count_row_bytes(uint32_t *table, const struct histogram_job *job, in
         count_bytes(table, row, n, 4, bytes_tables(4));
 }
 
-/* Few samples have one of the prefixes, so these are listed first. */
+/* Lists the samples that have one of the prefixes first, because they are few. */
 static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
 {
     const float *row = gi_row(job->src, y);
@@ -276,7 +274,7 @@ static void count_row(uint32_t *table, const struct histogram_job *job, int y)
     }
 }
 
-/* Adds up a channel's tables; those of further prefixes stay separate. */
+/* Adds up the tables of a channel; those of further prefixes remain separate. */
 static void add_tables(const struct histogram_job *job, uint32_t *table)
 {
     size_t nbins = (size_t)job->spec->nbins;
@@ -292,7 +290,7 @@ static void add_tables(const struct histogram_job *job, uint32_t *table)
     }
 }
 
-/* A row has fewer than 2^31 pixels, so 32-bit counters hold a row of any width. */
+/* A row has fewer than 2^31 pixels, so that 32-bit counters do not overflow within a row. */
 static void histogram_band(void *arg, int index, void *scratch)
 {
     const struct histogram_job *job = arg;

@@ -1,7 +1,7 @@
-/* Sums, minimum and maximum with their positions. Bytes of which only sums are asked are summed by
- * instructions that add neighbouring lanes. Integers are summed in lanes of neighbouring samples,
- * which serve 1 to 4 channels; floats in lanes of doubles without rounding if a block's exponents
- * are close enough (kernels/cpu/statistics/reduce_floats.h), and per exponent otherwise.
+/* Sums, minimum and maximum with their positions. If only sums of bytes are needed, instructions
+ * add neighbouring lanes. Other integers are summed in lanes of neighbouring samples, for 1 to 4
+ * channels. Floats are summed in lanes of doubles, without rounding, if the exponents of a block
+ * are close enough (kernels/cpu/statistics/reduce_floats.h), and otherwise per exponent.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/statistics/reduce_floats.h"
 #if !GI_LEVEL_scalar
@@ -10,7 +10,7 @@
 
 enum {
     LANES = 48,                        /* a multiple of 1, 2, 3 and 4 channels, and of 16 */
-    CHUNK = (1 << 18) / LANES * LANES, /* samples whose sums fit in lanes of 32 bits */
+    CHUNK = (1 << 18) / LANES * LANES, /* number of samples whose sums fit in 32-bit lanes */
 };
 
 #if GI_LEVEL_scalar
@@ -37,8 +37,9 @@ static void note_sums(struct gi_reduction *found, uint64_t n, uint64_t sum, uint
 
 #if !GI_LEVEL_scalar
 
-/* Sums in 64-bit lanes. Sample i of a row is counted in [i % period], period 2 or 4: even and odd
- * bytes are widened to 16 bits; for a period of 4 the lanes alternate between two samples. */
+/* Sums in 64-bit lanes. Sample i of a row is added to q[i % period] and squares[i % period]; the
+ * period is 2 or 4. Even and odd bytes are widened to 16 bits; with a period of 4 their lanes
+ * alternate between two samples. */
 struct pairs {
     GI_INTS q[4], squares[4];
 };
@@ -55,7 +56,7 @@ static inline void pairs_add(struct pairs *pairs, GI_INTS *squares, GI_INTS byte
     }
 }
 
-/* Adds up to CHUNK samples: each 32-bit lane takes at most 2^15 times two squares. */
+/* Adds up to CHUNK samples: a 32-bit lane is then the sum of at most 2^15 times two squares. */
 static inline void pairs_add_row(struct pairs *sums, const uint8_t *row, size_t n, const int period)
 {
     enum { VECTOR = sizeof(GI_INTS) };
@@ -105,8 +106,8 @@ static void pairs_of_band(struct gi_reduction *found, const struct gi_image *src
 
 #endif
 
-/* Finds sums, minimum and maximum of up to CHUNK samples, whole pixels, the first at `place`;
- * SQUARE is the type that holds the squares of a lane. */
+/* Finds sums, minimum and maximum of up to CHUNK samples, whole pixels, the first of which is at
+ * `place`. SQUARE is a type that holds the squares of a lane. */
 #define DEFINE_CHUNK(name, T, SQUARE)                                                              \
     static void name(struct gi_reduction *found, const T *row, size_t n, size_t channels,          \
                      uint64_t place)                                                               \
@@ -184,7 +185,7 @@ static void row_of_all(struct gi_reduction *found, struct by_exponent *odd,
     }
 }
 
-/* Handles the samples of pixels whose alpha is above 0, one by one. */
+/* Processes, one by one, the samples of pixels whose alpha is > 0. */
 static void row_of_opaque(struct gi_reduction *found, struct by_exponent *odd,
                           const struct gi_image *src, int y, uint64_t place)
 {

@@ -1,15 +1,14 @@
 /* Exact sums of floats. A float with exponent field e is an integer of 24 bits times 2^(e - 150).
  *
- * By block: if the fields of a block are between `bottom` and `top`, at most WINDOW apart, then L =
+ * By block: the exponent fields of a block are from `bottom` to `top`, at most WINDOW apart. Then
  * 2^8 samples per lane are summed exactly in doubles: |v| < 2^(top - 126) in units of 2^(bottom -
- * 150) needs 24 + 20 + 8 of the 53 bits. A square needs two doubles: `high` begins as 1.5 * 2^k, k
- * = 2 top - 242, and stays in [2^k, 2^(k + 1)), so that adding to it rounds to 2^(k - 52) and (high
- * + q) - high is exact (the idea of ExtractScalar by T. Ogita, S. Rump and S. Oishi, SIAM J. Sci.
- * Comput. 31(1), 2008); the remainder, at most 2^(k - 53) in units of 2^(2 bottom - 300), needs 2 *
- * 20 + 13 bits per lane.
+ * 150) needs 24 + 20 + 8 of the 53 bits. Sums of squares q need two doubles. `high` begins as
+ * 1.5 * 2^k, k = 2 top - 242, and remains in [2^k, 2^(k + 1)). Adding q to it therefore rounds q to
+ * 2^(k - 52), and (high + q) - high is exact (the idea of ExtractScalar by T. Ogita, S. Rump and S.
+ * Oishi, SIAM J. Sci. Comput. 31(1), 2008). The remainder, at most 2^(k - 53) in units of 2^(2
+ * bottom - 300), needs 2 * 20 + 13 bits per lane.
  *
- * By exponent, for all other blocks: the integers of each exponent field are summed in a word of
- * their own.
+ * By exponent, for other blocks: the integers of each exponent field have a sum of their own.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_REDUCE_FLOATS_H
 #define GI_KERNELS_CPU_REDUCE_FLOATS_H
@@ -17,13 +16,13 @@
 #include "kernels/cpu/common/bit_rows.h"
 
 enum {
-    FLOAT_LANES = 24,          /* a multiple of 1, 2, 3, 4 channels, and of 8 */
+    FLOAT_LANES = 24,          /* a multiple of 1, 2, 3 and 4 channels, and of 8 */
     BLOCK = FLOAT_LANES * 256, /* samples */
     WINDOW = 20,
     FIELD = 23, /* bits below the exponent field */
 };
 
-/* Sums of the integers of samples with exponent field e (0 counts as 1). */
+/* Sums of the 24-bit integers of samples, by their exponent field e (field 0 counts as 1). */
 struct by_exponent {
     uint64_t plus[255], minus[255], square_low[255], square_high[255];
 };
@@ -76,7 +75,7 @@ static void by_exponent_fold(struct gi_reduction *found, const struct by_exponen
     }
 }
 
-/* to += d, a multiple of 2^unit that is 0 or a normal number. */
+/* Adds d, a multiple of 2^unit that is 0 or a normal number, to `to`. */
 static inline void exact_add_double(struct gi_exact *to, double d, int unit)
 {
     uint64_t bits;
@@ -92,11 +91,11 @@ static inline void exact_add_double(struct gi_exact *to, double d, int unit)
     gi_exact_add(to, whole, (unsigned)shift, d < 0);
 }
 
-/* Minimum and maximum of a block, per lane. */
+/* Minimum and maximum of a block, per lane of neighbouring samples. */
 struct float_ends {
     float min[FLOAT_LANES], max[FLOAT_LANES];
     uint32_t least[FLOAT_LANES],
-        most[FLOAT_LANES]; /* of the bits of |v|; least: minus 1, so that 0 is left out */
+        most[FLOAT_LANES]; /* bits of |v|; of `least` minus 1, so that 0 is skipped */
 };
 
 static inline void ends_of(struct float_ends *ends, const float *row, size_t n)
@@ -128,8 +127,7 @@ static inline void sums_of(struct float_sums *sums, const float *row, size_t n)
     }
 }
 
-/* Returns whether the fields are at most WINDOW apart; *high is then the initial sum for squares.
- */
+/* Returns whether exponent fields are at most WINDOW apart; *high: the initial sum of squares. */
 static bool fits_window(double *high, const struct float_ends *ends)
 {
     uint32_t least = UINT32_MAX, most = 0;
@@ -164,7 +162,7 @@ static void fold_ends(struct gi_reduction *found, const struct float_ends *ends,
     }
 }
 
-/* Adds up to BLOCK samples, whole pixels, the first at `place`. */
+/* Adds up to BLOCK samples, whole pixels, the first of which is at `place`. */
 static void floats(struct gi_reduction *found, struct by_exponent *odd, const float *row, size_t n,
                    size_t channels, uint64_t place)
 {

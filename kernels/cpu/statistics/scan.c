@@ -1,5 +1,5 @@
-/* Prefix sums in one or two directions (integral image): first the column sums of each band, which
- * give every band its start values, then all bands in parallel.
+/* Prefix sums in one or two directions (integral image). First, column sums of each band give every
+ * band its start values; then all bands are computed in parallel.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void add_columns(const struct scan *scan, uint64_t *columns, int y0, int 
     })
 }
 
-/* Row i becomes the column sums of band i - 1; the row of the first band stays 0. */
+/* Sets row i of the start values to the column sums of band i - 1; the first band's row is 0. */
 static void sum_band(void *arg, int i, void *scratch)
 {
     const struct scan *scan = arg;
@@ -49,8 +49,7 @@ static void sum_band(void *arg, int i, void *scratch)
                 band_start(scan->src, i + 1, scan->nbands));
 }
 
-/* Turns the sums of bands into the sums of all earlier bands, and sums along the row if that is
- * wanted. */
+/* Turns sums of bands into sums of all earlier bands; with GI_SCAN_BOTH also sums along the row. */
 static void carry_on(const struct scan *scan)
 {
     size_t n = gi_row_samples(scan->src), channels = (size_t)scan->src->channels;
@@ -66,9 +65,9 @@ static void carry_on(const struct scan *scan)
     }
 }
 
-/* Turns `above`, the results of row y - 1 (zeros if y is the first row of a band), into those of
- * row y. With GI_SCAN_COLUMNS it adds the values of the row, with GI_SCAN_BOTH their prefix sums;
- * with GI_SCAN_ROWS the prefix sums overwrite it, because rows are independent. */
+/* Turns `above`, the results of row y - 1 (0 if y is the first row of a band), into those of row y.
+ * With GI_SCAN_COLUMNS the values of the row are added, with GI_SCAN_BOTH their prefix sums; with
+ * GI_SCAN_ROWS prefix sums overwrite `above`, because rows are independent. */
 static void next_row(const struct scan *scan, uint64_t *above, int y)
 {
     size_t n = gi_row_samples(scan->src), channels = (size_t)scan->src->channels;

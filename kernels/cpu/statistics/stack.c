@@ -1,6 +1,6 @@
-/* Reduces a stack of images, side by side in one image, to one: running sums and extremes, medians
- * of integers by bisection of their bits, and everything else by a sorting network. A job is a
- * piece of a row of the result; vectors run across its samples, never across the images.
+/* Reduces a stack of images, side by side in one image, to one: by running sums, minima and maxima;
+ * medians of integers by bisection of their bits; everything else by a sorting network. A job is a
+ * piece of a row of the result. Vectors run across its samples, not across the images.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "kernels/statistics.h"
 
 enum {
-    PIECE = 4096,  /* samples of the result per job, a multiple of the following ones */
-    RUNNING = 512, /* samples that are summed up together: 4 KiB of double */
+    PIECE = 4096,  /* samples of the result per job, a multiple of these: */
+    RUNNING = 512, /* samples that are summed together: 4 KiB of doubles */
     RANKS = 256,   /* samples whose medians are found together */
     SORTED = 64,   /* samples that are sorted together */
 };
@@ -19,12 +19,12 @@ struct stack {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_stack *spec;
-    size_t samples, step; /* of a row of the result; in a row of `src` from image to image */
+    size_t samples, step; /* samples in a row of the result; between images in a row of `src` */
     int across;           /* jobs per row */
     double divisor;       /* of s */
 };
 
-/* Samples `first` to `first` + n - 1 of row y of the result. */
+/* A piece: samples `first` to `first` + n - 1 of row y of the result. */
 struct piece {
     int y, n;
     size_t first;
@@ -89,7 +89,7 @@ static void running_piece(const struct stack *stack, struct piece piece, void *s
 
 /* ---- medians of integers ---- */
 
-/* counts[i] = the number of images whose sample is less than bound[i]. */
+/* Sets counts[i] to the number of images whose sample i is less than bound[i]. */
 static void count_u8(const struct stack *stack, struct piece piece, const uint16_t bound[RANKS],
                      uint16_t counts[RANKS])
 {
@@ -119,8 +119,8 @@ static void count_u16(const struct stack *stack, struct piece piece, const uint1
             counts[i] = (uint16_t)(counts[i] + (v[i] < bound[i]));
 }
 
-/* found[i] = the sample at index `rank` in ascending order. It is found from its highest bit on: a
- * bit is set if at most `rank` samples are less than the bits found so far with it. */
+/* Sets found[i] to the sample at index `rank` in ascending order, found from the highest bit down.
+ * A bit is set if at most `rank` samples are less than the bits found so far with this bit set. */
 static void find_rank(const struct stack *stack, struct piece piece, int rank,
                       uint16_t found[RANKS])
 {
@@ -160,8 +160,8 @@ static bool ranks_takes(const struct gi_queue *queue, const struct gi_image *src
 
 /* ---- by sorting ---- */
 
-/* keys[k * SORTED + i] = the key of sample i of image k, 0 behind the piece; nan[i] = one of the
- * samples there is NaN. */
+/* Sets keys[k * SORTED + i] to the key of sample i of image k (0 past the piece), and nan[i] to
+ * whether sample i of an image is NaN. */
 static void load_keys(const struct stack *stack, struct piece piece, uint32_t *keys,
                       bool nan[SORTED])
 {
@@ -212,7 +212,7 @@ static void sorted_piece(const struct stack *stack, struct piece piece, void *sc
 
 /* ---- jobs ---- */
 
-/* Calls a function for the parts, of at most `most` samples, of a job's piece. */
+/* Calls a function for each part, of at most `most` samples, of a job's piece. */
 static void each_part(const struct stack *stack, int job, int most, void *scratch,
                       void (*fn)(const struct stack *stack, struct piece piece, void *scratch))
 {

@@ -1,5 +1,5 @@
-/* Bernsen's local threshold, halfway between the minimum and the maximum of a neighbourhood, row by
- * row.
+/* Bernsen's local threshold, row by row: halfway between the minimum and the maximum of a
+ * neighbourhood.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 #include "kernels/tone.h"

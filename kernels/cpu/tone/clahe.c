@@ -1,6 +1,6 @@
-/* CLAHE (contrast-limited adaptive histogram equalization): a job per tile counts it and makes its
- * table; then each row is interpolated between the tables of four tiles. The four tables of bytes
- * are interleaved, so that one look-up reads all four.
+/* CLAHE (contrast-limited adaptive histogram equalization). A job per tile counts its samples and
+ * makes its table; then each row is interpolated between the tables of four tiles. For bytes these
+ * four tables are interleaved, so that one look-up reads all four.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +10,19 @@
 
 enum {
     ROWS = 64 /* rows per job */,
-    PARTS = 4 /* separate counters for neighbouring samples, whose increments then do not wait for
-                 each other */
+    PARTS = 4 /* counters for neighbouring samples, whose increments do not wait for each other */
 };
 
 struct clahe {
     struct gi_image *dst;
     const struct gi_image *src, *judge; /* judge: the image that is counted */
     struct gi_clahe_shape shape;
-    int sets;           /* table sets: one for all channels, or one per colour */
-    int y;              /* the row of the whole image that is the first row of `src` */
+    int sets;           /* sets of tables: 1 for all channels, or 1 per colour */
+    int y;              /* row of the whole image that is the first row of `src` */
     const void *tables; /* of 8 or 16 bits: [set][tile][value] */
     void *made;         /* tables that this call has allocated */
-    float *weights;     /* weight of the right tile for each pixel of a row */
-    int *starts; /* starts of the spans of pixels between the same tiles: tiles + 2 entries */
+    float *weights;     /* weight of the tile on the right, for each pixel of a row */
+    int *starts;        /* starts of the spans of pixels between two tiles: tiles + 2 entries */
 };
 
 static size_t tile_at(const struct clahe *c, int set, int ty, int tx)
@@ -37,7 +36,7 @@ static size_t entry_nbytes(const struct clahe *c)
     return c->shape.bins == 256 ? 1 : 2;
 }
 
-/* Counts samples x0 <= x < x1 of a row, some of which may be outside it. */
+/* Counts samples x0 <= x < x1 of a row, some of which may be outside the image. */
 static void count_row(const struct clahe *c, uint32_t *counts, const void *row, int x0, int x1,
                       int set)
 {
@@ -81,7 +80,7 @@ static inline float between(float p, float q, float r, float s, float a, float b
     return (p * (1.0f - a) + q * a) * (1.0f - b) + (r * (1.0f - a) + s * a) * b;
 }
 
-/* Interleaves the row's four tables for the pairs of tiles (-1, 0), (0, 1) and so on. */
+/* Interleaves the tables of four tiles: tile rows ty and ty + 1, columns (-1, 0), (0, 1) ... */
 static void lay_side_by_side(const struct clahe *c, uint32_t *fours, int set, int ty)
 {
     const struct gi_clahe_side *x = &c->shape.x, *y = &c->shape.y;
@@ -97,7 +96,7 @@ static void lay_side_by_side(const struct clahe *c, uint32_t *fours, int set, in
     }
 }
 
-/* Maps pixels x0 <= x < x1 of a channel, all between the same tiles. */
+/* Maps pixels x0 <= x < x1 of a channel, which are between the same tiles. */
 static void span_u8(const struct clahe *c, uint8_t *restrict out, const uint8_t *restrict in,
                     const uint32_t *restrict four, int x0, int x1, float b)
 {
@@ -144,7 +143,7 @@ static void span_f32(const struct clahe *c, float *out, const float *in, const u
     }
 }
 
-/* Maps a channel of row y; `fours` are its interleaved tables for 8-bit samples. */
+/* Maps a channel of row y; `fours` are the interleaved tables of the row, for bytes. */
 static void channel_row(const struct clahe *c, int channel, int set, int y, const uint32_t *fours)
 {
     const struct gi_clahe_side *sx = &c->shape.x;

@@ -1,6 +1,6 @@
-/* Local (adaptive) thresholds by running sums: the sums of levels and of their squares in each
- * column are updated from row to row, and their sums along the row from pixel to pixel, so that the
- * cost per pixel does not depend on the size of the neighbourhood.
+/* Local (adaptive) thresholds by running sums of levels and of their squares. Column sums are
+ * updated from row to row, and sums along the row from pixel to pixel, so that the cost per pixel
+ * does not depend on the size of the neighbourhood.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/ints.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -17,22 +17,21 @@ struct local {
     const struct gi_image *src;
     const struct gi_local *spec;
     struct gi_tiling tiling;
-    bool narrow;  /* sums of a neighbourhood, of squares too if they are needed, are below 2^31 */
+    bool narrow;  /* sums of a neighbourhood, and of squares if needed, are below 2^31 */
     double n;     /* samples of a neighbourhood */
-    double *most; /* receives the maximum deviation D of each tile instead of a result; NULL: makes
-                     a result */
-    int32_t more; /* narrow, `mean`: a sample is above if n * v - sum > more */
+    double *most; /* gets the maximum D of each tile; NULL: a result is made instead */
+    int32_t more; /* narrow, `mean`: above the threshold if n * v - sum > more */
 };
 
 struct worker {
     const struct local *local;
     struct gi_tile tile;
     int channels;
-    size_t nwindow, n; /* samples: of the columns that the neighbourhoods need, of the tile's row */
-    uint32_t *fresh, *old; /* nwindow levels each: the rows that enter and leave the column sums */
+    size_t nwindow, n;     /* samples of the columns that are needed; samples of the tile's row */
+    uint32_t *fresh, *old; /* nwindow levels each: rows that enter and leave the column sums */
     uint32_t *columns;     /* nwindow sums of levels */
-    void *squares;         /* nwindow sums of their squares; uint32_t where narrow, else uint64_t */
-    void *sums, *square_sums; /* n sums of neighbourhoods, of the type of `squares` */
+    void *squares;         /* nwindow sums of squares, uint32_t if narrow, else uint64_t */
+    void *sums, *square_sums; /* n sums of neighbourhoods, of the same type as `squares` */
     void *row;                /* nwindow samples */
     uint8_t *above;           /* n: 255 or 0 */
     double *most;             /* as in struct local, for the tile */
@@ -63,8 +62,8 @@ static void levels_row(const struct worker *w, uint32_t *levels, long long p, lo
             levels[i] = gi_local_float(local->spec, ((const float *)row)[i]);
 }
 
-/* Updates the column sums: `fresh` enters, `old` leaves, modulo 2^32 or 2^64: a sum that wraps
- * around is right again after the subtraction. */
+/* Updates the column sums: `fresh` enters, `old` leaves, modulo 2^32 or 2^64. A sum that wraps
+ * around is correct again after the subtraction. */
 static void move(const struct worker *w)
 {
     const uint32_t *fresh = w->fresh, *old = w->old;
@@ -82,7 +81,7 @@ static void move(const struct worker *w)
             wide[i] += (uint64_t)fresh[i] * fresh[i] - (uint64_t)old[i] * old[i];
 }
 
-/* sums[x] = the sum of `reach` / `step` columns, `step` apart, beginning at column x. */
+/* Computes sums[x], the sum of `reach` / `step` columns that are `step` apart, from column x on. */
 #define ROW_SUMS(name, sum, column)                                                                \
     static void name(sum *sums, const column *columns, size_t n, size_t reach, size_t step)        \
     {                                                                                              \
@@ -100,8 +99,8 @@ static void move(const struct worker *w)
 ROW_SUMS(row_sums_u64_u32, uint64_t, uint32_t)
 ROW_SUMS(row_sums_u64, uint64_t, uint64_t)
 
-/* The same, GI_LANES at a time: `carry` holds in each lane the sum at the first sample of that
- * lane's channel in the block. `sums` has room for GI_LANES more. */
+/* Computes the same sums, GI_LANES at a time. A lane of `carry` holds the sum at the first sample
+ * of its channel in the block. `sums` has room for GI_LANES more. */
 static inline __attribute__((always_inline)) void
 row_sums_step(uint32_t *sums, const uint32_t *columns, size_t n, size_t reach, int step)
 {
@@ -131,7 +130,7 @@ static void row_sums_u32(uint32_t *sums, const uint32_t *columns, size_t n, size
         row_sums_step(sums, columns, n, reach, 4);
 }
 
-/* Updates the maximum D; sample i is skipped if it is an alpha. */
+/* Updates the maximum D, unless sample i is alpha. */
 static void note(const struct worker *w, size_t i, double spread)
 {
     bool colour = w->channels % 2 || (i + 1) % (size_t)w->channels;
@@ -266,8 +265,8 @@ static void make_tile(void *arg, int index, void *scratch)
     w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
     w.most = local->most ? &local->most[index] : NULL;
     long long x0 = (long long)w.tile.x0 - half;
-    /* The column sums begin with the k - 1 rows above the newest row of the first result; `old` is
-     * still all 0. */
+    /* At first the column sums contain the k - 1 rows above the newest row of the first result;
+     * `old` is all 0. */
     for (int i = 0; i < k - 1; i++) {
         levels_row(&w, w.fresh, (long long)w.tile.y0 - half + i, x0, w.nwindow);
         move(&w);
@@ -282,7 +281,7 @@ static void make_tile(void *arg, int index, void *scratch)
     }
 }
 
-/* Cuts the work into tiles; its spec has been checked. */
+/* Cuts the work into tiles; the spec has been checked. */
 static struct local local_of(const struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_local *spec)
 {

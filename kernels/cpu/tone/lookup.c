@@ -1,5 +1,5 @@
-/* Look-up tables. With AVX-512 and NEON one table of bytes for all channels fits in vector
- * registers and serves a vector of samples at once; other tables are read sample by sample.
+/* Look-up tables. With AVX-512 and NEON, a table of bytes for all channels fits in vector registers
+ * and serves a vector of samples at once. Other tables are read sample by sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/tone/pointwise.h"
 #include "kernels/statistics.h"
@@ -33,8 +33,8 @@ static size_t bytes_by_vectors(const struct pointwise *op, uint8_t *out, const u
 #endif
 
 /* Looks up `step` samples at a time, each in its own table; the last one is copied if op->keeps.
- * Returns the number of samples done: fewer than `step` are left. All are read before any is
- * written, which is faster by half. */
+ * All are read before any is written, which is faster by half. Returns the number of samples done;
+ * fewer than `step` remain. */
 #define PIXELS(name, sample)                                                                       \
     static inline __attribute__((always_inline)) size_t name(                                      \
         const struct pointwise *op, sample *out, const sample *in, size_t n, size_t step)          \

@@ -1,4 +1,4 @@
-/* Pointwise operations: floats in explicit vectors, integers in a loop that compilers vectorise.
+/* Pointwise operations: floats in explicit vectors, integers in loops that compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/tone/pointwise.h"
 #include "kernels/tone.h"
@@ -50,8 +50,7 @@ static inline __attribute__((always_inline)) void float_row(const struct pointwi
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + POINTWISE_GROUP <= n; i += POINTWISE_GROUP)
         group(lanes, out, src, i, type, what);
-    if (i <
-        n) { /* The last samples are copied, so that no byte past the rows is read or written. */
+    if (i < n) { /* copies the last samples, so that no byte past the rows is accessed */
         float a[POINTWISE_GROUP] = {0};
         memcpy(a, (const char *)src + i * nbytes, (n - i) * nbytes);
         group(lanes, a, a, 0, type, what);
@@ -72,7 +71,7 @@ FLOATS(threshold_f32, GI_F32, THRESHOLD)
 
 /* ---- thresholds in integers ---- */
 
-/* The samples are computed in a local block, which cannot alias the rows, so that the loops are
+/* The samples are computed in a local block, which cannot alias the rows. So the loops are
  * vectorised even if a row is computed in place. */
 #define THRESHOLDS(name, sample)                                                                   \
     static void name(const struct pointwise *op, void *out, const void *src, size_t pixels)        \
@@ -157,9 +156,9 @@ static enum gi_status pointwise_by_groups(struct gi_queue *queue, struct gi_imag
     return run(queue, &op, (int)spec->op, !spec->alpha_too, err);
 }
 
-/* An integer sample is > above exactly if it is > floor(above), so integers are compared as
- * integers: `low` is that integer, at most full scale; `yes` and `no` are the results for
- * foreground and background (the same value if no sample can be above). */
+/* Sets the threshold of integers: a sample is > above exactly if it is > floor(above). `low` is
+ * that integer, at most full scale. `yes` and `no` are the results for foreground and background,
+ * which are equal if no sample can be above. */
 static void threshold_set(struct pointwise *op, float above, bool invert)
 {
     float full = gi_type_full_scale(op->src->type);

@@ -1,4 +1,4 @@
-/* A pointwise operation as its functions for rows of samples see it.
+/* A pointwise operation, as the functions that process rows of samples get it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_POINTWISE_H
 #define GI_KERNELS_CPU_POINTWISE_H
@@ -6,13 +6,13 @@
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
 
-/* Values per channel repeat along a row with a period of POINTWISE_BLOCK integer samples or
- * POINTWISE_GROUP floats: whole pixels for every number of channels, and whole vectors. */
+/* Values per channel are repeated along a row with a period of POINTWISE_BLOCK integer samples or
+ * POINTWISE_GROUP floats: whole pixels, for every number of channels, and whole vectors. */
 enum { POINTWISE_BLOCK = 768, POINTWISE_GROUP = 3 * GI_LANES };
 
 struct pointwise;
 
-/* Computes `pixels` pixels of a row. `out` is `src` or does not overlap it. */
+/* Computes `pixels` pixels of a row. `out` is `src`, or does not overlap it. */
 typedef void pointwise_row_fn(const struct pointwise *op, void *out, const void *src,
                               size_t pixels);
 
@@ -23,14 +23,13 @@ struct pointwise {
     struct gi_tiling tiling;
     bool keeps;                                            /* alpha is copied from `src` */
     float scale[POINTWISE_GROUP], offset[POINTWISE_GROUP]; /* AFFINE */
-    float alpha[POINTWISE_GROUP];       /* 1 for a sample that is an alpha to be copied */
-    const void *table[GI_MAX_CHANNELS]; /* TABLE: never NULL, except for float channels that stay as
-                                           they are */
+    float alpha[POINTWISE_GROUP];       /* 1 for samples that are alpha to be copied, else 0 */
+    const void *table[GI_MAX_CHANNELS]; /* TABLE; NULL: float channel that is unchanged */
     bool one_table;                     /* all tables are the same */
     float above, yes, no;               /* threshold of floats */
     unsigned low;                       /* threshold of integers, see threshold_set() */
-    uint16_t keep[POINTWISE_BLOCK]; /* ~0 for a sample that is an alpha to be copied; read as bytes
-                                   for 8-bit samples */
+    uint16_t keep[POINTWISE_BLOCK]; /* ~0 for samples that are alpha to be copied; for 8-bit samples
+                                       read as bytes */
 };
 
 pointwise_row_fn GI_CPU(table_u8), GI_CPU(table_u16), GI_CPU(table_f32);
