@@ -28,28 +28,28 @@ struct gi_reporter;
 struct gi_command {
     const char *name;
     enum gi_group group;
-    const char *operands; /* for the synopsis: "INPUT OUTPUT", "[COMMAND]", "bash|zsh|fish"; ""
-                             for none. Completion offers COMMAND, OPERATION, words separated by |
-                             and a first word in lower case; else it offers files */
+    const char *operands; /* for the synopsis: "INPUT OUTPUT", "[COMMAND]", "bash|zsh|fish"; "" for
+                             none. Completion knows COMMAND, OPERATION, words separated by | and a
+                             first word in lower case; for all others it offers files */
     const char *summary;  /* one line, no full stop */
     const char *manual;   /* paragraphs, separated by blank lines */
-    const char *examples; /* lines "gpuimg blur in.png out.png --k 5"; NULL: none */
-    /* Text that help and manual print after the options, made from other tables: returns line i in
-     * `line`, NULL past the last; line 0 is the heading. NULL: nothing. */
+    const char *examples; /* lines like "gpuimg blur in.png out.png --k 5"; NULL: none */
+    /* Sets `line` to line i of a text that help and manual print after the options: line 0 is its
+     * heading, the others come from other tables. Returns NULL past the end. The
+     * pointer is NULL if there is no such text. */
     const char *(*more)(int i, char *line, size_t nbytes);
     int min_operands, max_operands; /* max -1: any number */
-    /* Ends with rows == NULL, or at the end of the array. With a filter the first set may be left
-     * empty, and `name`, `summary`, `manual` and `examples` too: gi_command_at() takes them from
-     * the filter's row. */
+    /* The sets; the first one without rows ends them. If `filter` is set, the first set may be
+     * empty, and `name`, `summary`, `manual` and `examples` may be missing: gi_command_at() takes
+     * them from the filter's row. */
     struct gi_option_set sets[GI_OPTION_SETS_MAX];
-    int trouble; /* exit status if a file or the operation failed; 0: GI_EXIT_FAILED */
-    const struct gi_filter *filter;     /* NULL: none. Its options are in one of the sets; its
-                                           check() is called before `run` */
-    const struct gi_reporter *reporter; /* for an analysis, used by its steps in chains; else
-                                           NULL */
-    /* Runs the command; `params[i]` belongs to sets[i]. Prints its data to stdout; on failure fills
-     * `err` and returns the status, from which the exit status follows. An error whose text is ""
-     * was reported already (gi_cli_log). */
+    int trouble; /* exit status after a failed file or operation; 0: GI_EXIT_FAILED */
+    const struct gi_filter *filter;     /* an operation: its options are in one of the sets, and its
+                                           check() is called before `run`; NULL: none */
+    const struct gi_reporter *reporter; /* of an analysis and its steps in chains */
+    /* Runs the command and prints its data to stdout; `params[i]` belongs to sets[i]. On failure it
+     * fills `err` and returns the status, from which the exit status follows. If the text of `err`
+     * is "", the error has been logged already (gi_cli_log). */
     enum gi_status (*run)(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err);
 };
@@ -65,21 +65,21 @@ extern const char *const gi_group_titles[GI_GROUPS];
 /* Returns the index in command->sets of the set with these rows, or -1. */
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows);
 
-/* Returns whether many commands share these rows: help then explains them once, in `gpuimg help
+/* Returns whether many commands share these rows, so that help explains them once, in `gpuimg help
  * common`. */
 bool gi_options_are_shared(const struct gi_option *rows);
 
-/* Returns whether the row is --format with the choice json, for which -j and --json are short. */
+/* Returns whether the row is --format and has the choice json, which -j and --json abbreviate. */
 bool gi_option_has_json(const struct gi_option *row);
 const struct gi_option *gi_option_json(const struct gi_command *command);
 
 /* The parsed arguments of a command. */
 struct gi_args {
     void *params[GI_OPTION_SETS_MAX]; /* defaults, replaced by the given values */
-    char **operands;                  /* point into argv; the array is owned here */
+    char **operands;                  /* the array is owned here; its texts belong to argv */
     int noperands;
-    bool help;       /* --help was given: nothing else was checked */
-    void **contents; /* text of files read for GI_OPT_CONTENT, owned here */
+    bool help;       /* --help was given, so that nothing else was checked */
+    void **contents; /* owned texts of the files that GI_OPT_CONTENT options name */
     int ncontents;
 };
 
@@ -89,18 +89,18 @@ enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *comma
                             char **argv, struct gi_err *err);
 void gi_args_free(struct gi_args *args);
 
-/* Suggests a command for `name`, which is none ("blur", or with an option "edges --operator
- * sobel"); NULL if nothing is similar. The second suggests an option of `command`, without dashes
- * ("device cuda") (cli/help/suggestion.c). */
+/* The first one suggests a command for the unknown `name`: "blur", or with an option "edges
+ * --operator sobel". The second one suggests an option of `command`, without dashes: "device cuda".
+ * NULL: nothing is similar (cli/help/suggestion.c). */
 const char *gi_command_nearest(const char *name);
 const char *gi_option_nearest(const struct gi_command *command, const char *name);
 
-/* Returns other programs' names for commands, and the command, or command and option, that each
- * means; false past the end. Both are static. */
+/* Gives other programs' names for commands, one per index: *word is the name, *means the command,
+ * or the command and an option, with that meaning. Both are static. Returns false past the end. */
 bool gi_synonym_at(const char **word, const char **means, int index);
 
-/* Returns the number of letters to change, insert or delete, or neighbours to swap, to turn a into
- * b; large if the lengths differ much. */
+/* Returns how many letters must be changed, inserted or deleted, or neighbours swapped, to turn a
+ * into b. If the lengths differ much, the number may be too large. */
 int gi_word_distance(const char *a, const char *b);
 
 #endif

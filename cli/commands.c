@@ -1,4 +1,4 @@
-/* Looks up commands in the list that main() passes, so that help, parser and chains depend on no
+/* Looks up commands in the list that main() passes. So help, parser and chains depend on no
  * command.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
@@ -24,8 +24,8 @@ const char *const gi_group_titles[GI_GROUPS] = {
     [GI_GROUP_REGIONS] = "Regions",
 };
 
-/* Completes a row from its operation: the first set, the group, and texts that are missing, because
- * a constant can't be initialised from one in another file. */
+/* Completes a row from its operation, because a constant can't be initialised from one in another
+ * file: the first set, the group, and missing texts. */
 static void take_from_filter(struct gi_command *command)
 {
     const struct gi_filter *filter = command->filter;
@@ -46,7 +46,7 @@ static void take_from_filter(struct gi_command *command)
         command->examples = filter->examples;
 }
 
-/* Returns the row of a command for `filter` alone; NULL if it has none. */
+/* Returns the row of the command that only `filter` has; NULL: it has none. */
 static const struct gi_command *row_of(const struct gi_filter *filter)
 {
     for (int i = 1; commands[i]; i++)

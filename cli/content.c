@@ -12,12 +12,11 @@
 #include "filters/filter.h"
 #include "imgio/imgio.h"
 
-/* Maximum bytes of a file: the largest mask has 4001 x 4001 samples, as a digit and a blank
- * each. */
+/* Maximum bytes of a file: the largest mask has 4001 x 4001 samples, each a digit and a blank. */
 enum { CONTENT_MAX = 64 << 20 };
 
-/* Returns whether `text`, which names no file, looks like a path: it has a letter that is not part
- * of a number before the first blank, comma, end of row or comment. */
+/* Returns whether `text`, which is not the name of a file, looks like a path: before its first
+ * blank, comma, end of row or comment it has a letter that is not part of a number. */
 static bool looks_like_path(const char *text)
 {
     if (*text == '{' || strchr(text, '\n')) /* JSON, or several lines */

@@ -5,10 +5,10 @@
 
 #include "filters/option.h"
 
-/* Sets *content, malloc()ed, to the content of the file that `text` names, or with row->drawn to
- * the image as text; to NULL if `text` does not name a file and is the content itself. Errors, in
- * one line that begins with the option: GI_E_USAGE, GI_E_IO, GI_E_LIMIT, GI_E_MEMORY; for images
- * gi_load()'s. */
+/* Sets *content to the malloc()ed content of the file that `text` names, or with row->drawn to its
+ * image as text. *content is NULL if `text` names no file and is the content itself. Errors are one
+ * line, which begins with the option: GI_E_USAGE, GI_E_IO, GI_E_LIMIT, GI_E_MEMORY; for images
+ * those of gi_load(). */
 enum gi_status gi_content_read(char **content, const struct gi_option *row, const char *text,
                                struct gi_err *err);
 

@@ -8,7 +8,7 @@
 
 static const uint64_t GI_HASH_START = UINT64_C(0xcbf29ce484222325);
 
-/* Returns the hash of the bytes of `hash` (GI_HASH_START for none) followed by these. */
+/* Returns the hash of all bytes hashed so far (`hash`; GI_HASH_START: none) followed by these. */
 static inline uint64_t gi_hash(uint64_t hash, const void *bytes, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i++)

@@ -1,5 +1,5 @@
-/* gpuimg bench: the peak rates of this machine, how close each operation comes to them, and the
- * size of images from which `auto` uses CUDA.
+/* gpuimg bench: measures the peak rates of this machine, how close each operation comes to them,
+ * and the size of images from which `auto` uses CUDA.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +16,9 @@
 #include "filters/pipeline.h"
 
 enum {
-    COVER_NBYTES = 128 << 20, /* total size of the images that are used in turn: more than the
-                                 caches hold */
+    COVER_NBYTES = 128 << 20, /* bytes of the images used in turn; exceeds the caches */
     IMAGES_MAX = 64,
-    SIDE_MAX = 65536, /* largest side of a square image for which `auto` is evaluated */
+    SIDE_MAX = 65536, /* maximum side of a square image for which `auto` is asked */
     NAME_NBYTES = 160,
 };
 
@@ -45,7 +44,7 @@ struct bench {
     int threads;
     struct column columns[2];
     int ncolumns;
-    struct gi_err no_cuda; /* why there is no column for CUDA; "" if one device was asked for */
+    struct gi_err no_cuda; /* why CUDA has no column; "" if only one device was asked for */
     struct gi_image images[IMAGES_MAX];
     int nimages;
 };
@@ -57,7 +56,7 @@ struct row {
     int auto_side;               /* 0: never */
 };
 
-/* Draws waves with noise, which have smooth parts, edges, and thousands of components. */
+/* Draws noisy waves, which have smooth parts, edges, and thousands of connected components. */
 static void draw(struct gi_image *image)
 {
     uint32_t noise = 1;
@@ -112,7 +111,7 @@ static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
     return status;
 }
 
-/* `start`: time at which the device was first accessed. */
+/* Adds a device. `start`: the time of the first access to it. */
 static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k,
                                  const struct gi_open_options *options, double start,
                                  struct gi_err *err)
@@ -142,8 +141,8 @@ static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
     return add_column(bench, gi_kernels_cpu(), &options, gi_now_ms(), err);
 }
 
-/* Adds the CUDA device. It is an error if it was asked for and is missing; `auto` continues without
- * it. */
+/* Adds the CUDA device. If it is missing, that is an error under --device cuda, but not under
+ * `auto`. */
 static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
 {
     enum { DEVICES_MAX = 64 };
@@ -250,7 +249,7 @@ static enum gi_status measure(struct bench *bench, struct row *row, struct gi_er
     return status;
 }
 
-/* Returns the minimum time of the work on that device as a fraction of the measured time (roofline
+/* Returns the part of the measured time that the work takes at the device's peak rates (roofline
  * model). */
 static double roofline_part(const struct column *column, const struct gi_pipeline_time *time)
 {

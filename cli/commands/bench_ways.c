@@ -17,7 +17,7 @@ static bool has_run(const struct gi_way_use *uses, int n, const char *primitive,
     return false;
 }
 
-/* Starts the queue's record of the ways that ran anew. */
+/* Clears the queue's record of the ways that have run. */
 static enum gi_status clear_uses(struct gi_queue *queue, struct gi_err *err)
 {
     gi_queue_ways_close(queue);

@@ -1,5 +1,4 @@
-/* gpuimg bench --ways: the ways (implementations) of an operation's primitives, timed beside each
- * other.
+/* gpuimg bench --ways: times the ways (implementations) of an operation's primitives.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_BENCH_WAYS_H
 #define GI_CLI_BENCH_WAYS_H
@@ -21,9 +20,9 @@ struct gi_way_times {
     int n;
 };
 
-/* Times the pipeline, as gi_pipeline_measure() does, by every way of the primitives that it runs:
- * each is forced in turn, and left out if it does not take the work. Leaves the ways of the queue
- * as GPUIMG_WAY says. Errors: as gi_pipeline_measure(). */
+/* Times the pipeline, as gi_pipeline_measure() does, by every way of the primitives that it runs.
+ * Each way is forced in turn, and left out if it does not take the work. Afterwards the queue's
+ * ways are again those of GPUIMG_WAY. Errors: as gi_pipeline_measure(). */
 enum gi_status gi_way_times_measure(struct gi_way_times *times, const struct gi_pipeline *pipeline,
                                     struct gi_queue *queue, const struct gi_image *srcs, int nsrcs,
                                     struct gi_err *err);

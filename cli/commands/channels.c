@@ -20,11 +20,11 @@ extern const struct gi_filter gi_filter_channels;
 
 /* What a verb does with each image. */
 struct verb_work {
-    bool alpha;         /* alpha comes from the second source; otherwise channels as `order` says */
-    const char *order;  /* NULL: as the operation's default */
-    char *const *paths; /* of one image: the sources, of split the outputs; NULL: the item's */
+    bool alpha;        /* alpha comes from the second source; false: `order` chooses the channels */
+    const char *order; /* NULL: as the operation's default */
+    char *const *paths; /* for one image: the sources, or the outputs of split; NULL: the item's */
     int n;              /* number of sources, of split of outputs */
-    struct gi_image mask; /* second source of all images; width 0: each has its own */
+    struct gi_image mask; /* second source for all images; width 0: each image has its own */
 };
 
 /* --order, the filter's first option. */
@@ -35,7 +35,7 @@ static const char *order_of(const void *params)
     return order;
 }
 
-/* Makes *made: the channels `order` of the first of n images and those behind it. */
+/* Makes *made of the channels that `order` names in the n images. */
 static enum gi_status make(struct gi_image *made, struct gi_imaging *imaging, struct gi_item *item,
                            const struct gi_image *images, int n, const char *order,
                            struct gi_err *err)
@@ -133,8 +133,8 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
 
 /* ---- join, alpha ---- */
 
-/* Chooses the order that takes alpha from the gray of the mask, or from its alpha. Errors name both
- * files. */
+/* Chooses the order that gives the image an alpha channel: the gray of the mask, or its alpha.
+ * Errors name both files. */
 static enum gi_status alpha_order(const char **order, const struct gi_image *image,
                                   const char *image_path, const struct gi_image *mask,
                                   const char *path, struct gi_err *err)
@@ -171,7 +171,7 @@ static enum gi_status load_further(struct gi_image *images, const struct verb_wo
     return status;
 }
 
-/* Makes one image of the channels of several. */
+/* Makes one image from the channels of several. */
 static enum gi_status join_item(void *self, const struct gi_batch_files *files,
                                 struct gi_imaging *imaging, struct gi_item *item,
                                 struct gi_err *err)
@@ -203,7 +203,7 @@ static enum gi_status join_item(void *self, const struct gi_batch_files *files,
 
 /* ---- of many images ---- */
 
-/* Splits each of many images; `operands` begin with the verb. */
+/* Splits each of many images. The first operand is the verb. */
 static enum gi_status split_many(struct gi_batch_job *job, char **operands, int noperands,
                                  struct gi_err *err)
 {
@@ -248,7 +248,7 @@ static const struct verb {
     int least, most; /* number of operands, with the verb */
     enum gi_status (*run)(void *self, const struct gi_batch_files *files,
                           struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
-    /* For many images, without an OUTPUT; NULL: this verb makes one image of several. */
+    /* Processes many images, without an OUTPUT. NULL: the verb makes one image of several. */
     enum gi_status (*run_many)(struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 } verbs[] = {
@@ -275,7 +275,7 @@ static enum gi_status check_verb(const struct verb *verb, void *const *params, c
                                    : gi_cli_check_save(operands[noperands - 1], io, err);
 }
 
-/* Runs a verb on one image; `operands` begin with it. */
+/* Runs a verb on one image. The first operand is the verb. */
 static enum gi_status run_one(const struct verb *verb, struct gi_batch_job *job, char **operands,
                               int noperands, struct gi_err *err)
 {

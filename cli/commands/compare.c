@@ -85,8 +85,8 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Prints one row of the text: for the whole image, then for each channel. `offset`: of a double in
- * the difference. */
+/* Prints one row of the text: a double for the whole image, then one per channel. `offset`: of this
+ * double in struct gi_difference. */
 static void print_row(const char *name, const struct gi_comparison *comparison, size_t offset)
 {
     printf("%-*s", CELL + 4, name);
@@ -185,7 +185,7 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
     return status;
 }
 
-/* Reads "12" or "0.1%" of `samples` as a number of samples. */
+/* Reads "12" or "0.1%": a number of samples, or a percentage of `samples`. */
 static enum gi_status read_share(double *count, const char *text, double samples,
                                  struct gi_err *err)
 {
@@ -226,7 +226,7 @@ enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi
     return GI_OK;
 }
 
-/* Prints the result, and commits the picture once the text was printed. */
+/* Prints the result. The picture is committed only after the text was printed. */
 static enum gi_status report(const struct gi_comparison *comparison, const struct gi_image *a,
                              const struct gi_image *b, char **names, void *const *params,
                              const struct gi_io_params *io, int threads, struct gi_err *err)
@@ -274,7 +274,7 @@ struct one {
     struct gi_io_params io; /* for writing a picture */
 };
 
-/* Compares the pair, the work on the only item. */
+/* The work of the batch of one pair: compares the pair. */
 static enum gi_status run_item(void *self, const struct gi_batch_files *files,
                                struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err)
 {

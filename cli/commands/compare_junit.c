@@ -29,7 +29,7 @@ enum gi_status gi_junit_new(struct gi_junit **out, const char *path, struct gi_e
     return gi_fail(err, GI_E_MEMORY, "out of memory: --junit");
 }
 
-/* Markup is escaped; control characters, which XML 1.0 does not allow, become "?". */
+/* Escapes markup. Control characters, which XML 1.0 does not allow, become "?". */
 static void put_text(FILE *out, const char *text)
 {
     for (; *text; text++) {

@@ -18,7 +18,7 @@
 #include "cli/log.h"
 
 struct pairs {
-    struct gi_text_batch rows; /* the batch; its list has the first image of each pair */
+    struct gi_text_batch rows; /* the batch; `list` has the first image of each pair */
     const struct gi_compare_params *wishes;
     struct gi_io_params io;
     struct gi_imaging *imaging;
@@ -70,7 +70,7 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
     return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);
 }
 
-/* Writes ",VALUE", and NaN without a sign, which C may print. */
+/* Writes ",VALUE". NaN is written without the sign that C may print. */
 static enum gi_status put_real(struct gi_sink *sink, double value, struct gi_err *err)
 {
     return isnan(value) ? gi_sink_write(sink, ",nan", 4, err)
@@ -98,7 +98,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_comparison *
     return status ? status : gi_sink_write(sink, "\n", 1, err);
 }
 
-/* Leaves the row of a pair in item->made.bytes. */
+/* Stores the row of a pair in item->made.bytes. */
 static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
                           const struct gi_comparison *comparison, const struct gi_image *a, bool ok,
                           struct gi_err *err)

@@ -1,4 +1,4 @@
-/* Shared by gpuimg compare of one pair and of many.
+/* What comparing one pair and comparing many pairs share.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_COMMANDS_COMPARE_PAIRS_H
 #define GI_CLI_COMMANDS_COMPARE_PAIRS_H
@@ -42,13 +42,13 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
                                size_t nbytes, const struct gi_compare_rules *rules,
                                struct gi_err *err);
 
-/* Checks that the limits hold, without any that all samples are equal (within the tolerance). NaN
- * is within no limit. Errors: GI_E_DIFFERENT. */
+/* Checks the difference against the limits; without any limit all samples must be equal, within the
+ * tolerance. NaN exceeds every limit. Errors: GI_E_DIFFERENT. */
 enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
                                 struct gi_err *err);
 
-/* Loads the mask of --ignore, where there is one, into `mask`, which the caller frees, also after
- * an error, and names it in `rules`. Errors: as gi_cli_load(). */
+/* Loads the mask of --ignore, if it was given, into `mask` and names it in `rules`. The caller
+ * frees `mask`, also after an error. Errors: as gi_cli_load(). */
 enum gi_status gi_compare_load_mask(struct gi_image *mask, struct gi_compare_rules *rules,
                                     const struct gi_compare_params *p,
                                     const struct gi_io_params *io, struct gi_err *err);
@@ -59,8 +59,8 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
                                        const struct gi_io_params *io, int threads,
                                        struct gi_err *err);
 
-/* Returns the object of --json, unless memory ran out (cli/json.h); `a` is one of the images, whose
- * shape is printed. */
+/* Returns the object that --json prints; it is incomplete if memory ran out (cli/json.h). `a`: one
+ * of the images, whose shape is printed. */
 json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
                         const char *const names[2]);
 
@@ -68,8 +68,8 @@ json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_
  * --report. */
 bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands);
 
-/* Compares many pairs and writes one table. Errors: GI_E_DIFFERENT if a limit is exceeded, or
- * without limits if a pair differs; as gi_batch_run(). */
+/* Compares many pairs and writes one table. Errors: GI_E_DIFFERENT if a pair exceeds a limit, or
+ * differs and there are no limits; otherwise as gi_batch_run(). */
 enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
                             int noperands, struct gi_err *err);
 

@@ -20,7 +20,7 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Returns the number of CUDA devices; if it is 0, `err` has the reason. */
+/* Returns the number of CUDA devices. If there is none, `err` has the reason. */
 static int probe_cuda(struct gi_device_info *infos, struct gi_err *err)
 {
     const struct gi_kernels *k = gi_kernels_cuda();

@@ -167,7 +167,7 @@ static enum gi_status check_paths(const char *image, const char *mask, const cha
                                     : status;
 }
 
-/* Sets the parts of the result that these outputs need. */
+/* Sets in `params` which parts of the result these outputs need. */
 static enum gi_status check(const char *image, const char *table, const void *arg, void *params,
                             struct gi_err *err)
 {

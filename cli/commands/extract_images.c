@@ -21,7 +21,7 @@ static const struct label_format {
 } label_formats[] = {{"png", GI_U16, 65535}, {"pgm", GI_U16, 65535},   {"pnm", GI_U16, 65535},
                      {"pam", GI_U16, 65535}, {"pfm", GI_F32, 1 << 24}, {"npy", GI_U32, UINT32_MAX}};
 
-/* Returns whether `path` has the prefix `name`, or without a prefix the suffix. */
+/* Returns whether `path` has the prefix `name`, or no prefix and the suffix `name`. */
 static bool asks_for(const char *path, const char *name)
 {
     const char *file = gi_output_file(path), *dot = strrchr(file, '.');
@@ -117,7 +117,7 @@ static enum gi_status save_npy(const struct gi_extract_view *view, const char *p
     return status;
 }
 
-/* Saves the label image in another type; as GI_U8 it is the mask. */
+/* Saves the label image in another type. As GI_U8 it is the mask. */
 static enum gi_status save_as(const struct gi_extract_view *view, enum gi_type type,
                               const char *path, struct gi_err *err)
 {
@@ -153,8 +153,8 @@ static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_
     return save_as(view, format->type, path, err);
 }
 
-/* Computes red, green and blue of a label: hues differ by the golden angle, so that consecutive
- * numbers, which are often neighbours, differ most; three brightnesses alternate. */
+/* Computes red, green and blue of a label. Consecutive labels are often neighbours: their hues are
+ * a golden angle apart, and brightness has three values in turn. */
 static void label_colour(uint8_t rgb[3], uint32_t label)
 {
     const double pi = acos(-1), golden = pi * (3 - sqrt(5.0));
@@ -236,8 +236,8 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
     return status;
 }
 
-/* Checks the formats against the size of the image and its components, before anything is
- * written. */
+/* Checks that the formats can hold an image of this size and the number of components, before
+ * anything is written. */
 static enum gi_status check_fit(const struct gi_extract_view *view, struct gi_err *err)
 {
     const struct gi_extract_output *output = view->output;

@@ -11,7 +11,7 @@ enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };
 
 /* Options of the set "Output". */
 struct gi_extract_output {
-    int format; /* 0: by suffix; else 1 + enum gi_table_format */
+    int format; /* 0: by the suffix; n: enum gi_table_format n - 1 */
     const char *labels, *labels_picture, *mask, *overlay, *crops, *crop_format, *points;
     const char *pixel_size; /* "0.32um"; NULL: lengths are in pixels */
     int crop_margin, compression;
@@ -24,15 +24,15 @@ struct gi_extract_view {
     const struct gi_image *image;
     const char *file;
     int connectivity;  /* 4 or 8 */
-    bool masked;       /* a mask image was given, so there is no threshold */
-    double pixel_size; /* length of a pixel's side in `unit`; 1 without a unit */
+    bool masked;       /* a mask image was given instead of a threshold */
+    double pixel_size; /* length of a pixel's side in `unit`; 1 if `unit` is "" */
     const char *unit;  /* "um"; "": pixels */
     const struct gi_extract_output *output;
     int threads; /* for writing images */
     struct gi_bundle *bundle;
 };
 
-/* Reads "0.32um" or, if `text` is NULL, 1 and "". `unit` points into `text`. Errors: GI_E_USAGE. */
+/* Reads a length, "0.32um"; `unit` points into `text`. NULL text: 1 and "". Errors: GI_E_USAGE. */
 enum gi_status gi_extract_pixel_size(double *size, const char **unit, const char *text,
                                      struct gi_err *err);
 
@@ -45,12 +45,12 @@ enum gi_status gi_extract_points(struct gi_sink *sink, const struct gi_extract_v
 
 /* Returns whether a file has the name of a crop. */
 bool gi_extract_is_crop(const char *name);
-/* Fills the path of the crop of a label in `folder`, with that suffix. Errors: GI_E_USAGE. */
+/* Sets `path` to that of a label's crop in `folder`, with this suffix. Errors: GI_E_USAGE. */
 enum { GI_CROP_PATH_NBYTES = 4096 };
 enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *folder,
                                     uint32_t label, const char *suffix, struct gi_err *err);
 
-/* The first checks, before any work, whether the outputs that are images can be written; the second
+/* Before any work the first one checks whether the image outputs can be written; the second one
  * writes those that were asked for (cli/commands/extract_images.c). */
 enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err);
 enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err);

@@ -16,7 +16,7 @@
 enum { LINE = 2048, POINTS_A_WRITE = 4096 };
 
 /* A column: its name in CSV, its name in JSON with the text before and after it, and the power of
- * the unit of length in its values. Unit names are appended to both names. */
+ * length that its values have. The unit of length is appended to both names. */
 static const struct column {
     const char *name, *json, *after;
     int power;
@@ -46,7 +46,7 @@ static const struct column {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* Fills the values of a component in the order of the columns. Integers are below 2^53. */
+/* Fills in the values of a component, in the order of the columns. Integers are below 2^53. */
 static void fill(double values[COLUMNS], const struct gi_region *r)
 {
     const struct gi_shape_descriptors *s = &r->shape;

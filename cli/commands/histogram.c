@@ -173,8 +173,8 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
     return status;
 }
 
-/* Returns whether the locale says that the terminal shows UTF-8; the first variable that is set
- * decides. */
+/* Returns whether the locale says that the terminal shows UTF-8. Of the variables the first that is
+ * set decides. */
 static bool shows_unicode(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -193,8 +193,8 @@ static bool shows_colour(void)
     return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Makes the counts cumulative: returns a copy of the bins, each with the sum of itself and all
- * before, which the caller frees. */
+/* Returns a cumulative copy of the bins, in which each is the sum of itself and all bins before;
+ * the caller frees it. */
 static uint64_t *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
 {
     size_t n = (size_t)histogram->nbins;
@@ -286,7 +286,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         status = to_stdout ? print(stdout, &view, output->format, err)
                            : print_to_file(report->to, &view, output, report->bundle, err);
     if (!status && to_stdout)
-        status = gi_cli_flush(err); /* text is printed before the image of a chain is written */
+        status = gi_cli_flush(err); /* printed before a chain's image is written */
     free(bins);
     return status;
 }

@@ -9,8 +9,7 @@
 
 enum {
     CELL = 12,      /* width of a column */
-    LINES_MAX = 64, /* maximum number of bins that are listed one by one; more are combined into
-                       ... */
+    LINES_MAX = 64, /* maximum bins with a line each; more are combined into GROUPS lines */
     GROUPS = 16,    /* ... this many lines */
     BAR_COLUMNS = 64,
     BAR_LINES = 8,
@@ -74,7 +73,7 @@ static void print_statistics(FILE *out, const struct gi_histogram_view *view)
     }
 }
 
-/* Returns the sum of the bins from <= i < to. */
+/* Returns the sum of bins `from` to `to` - 1. */
 static uint64_t gathered(const struct gi_histogram_view *view, int channel, int from, int to)
 {
     const uint64_t *bins = view->histogram->channels[channel].bins;
@@ -86,7 +85,8 @@ static uint64_t gathered(const struct gi_histogram_view *view, int channel, int 
     return sum;
 }
 
-/* Prints "16 - 31", the integers that fall in the bins, or "0.25 - 0.5", their ends, for floats. */
+/* Prints the integers in bins `from` to `to` - 1, "16 - 31", or for floats the ends, "0.25 -
+ * 0.5". */
 static void print_range(FILE *out, const struct gi_histogram_view *view, int from, int to)
 {
     double lo = gi_histogram_edge(view->histogram, from),
@@ -123,7 +123,7 @@ static void print_counts(FILE *out, const struct gi_histogram_view *view)
     }
 }
 
-/* Returns the character of a bar `eighths` high in the line that starts at height `foot`. */
+/* Returns the character of one line, from height `foot`, in a bar of `eighths` of a line. */
 static const char *block(int eighths, int foot, bool unicode)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -133,7 +133,7 @@ static const char *block(int eighths, int foot, bool unicode)
     return rest >= 6 ? "#" : rest >= 3 ? ":" : rest >= 1 ? "." : " ";
 }
 
-/* Computes the heights of the columns in eighths of a line; at least 1 for any nonzero count. */
+/* Computes the heights of the bars in eighths of a line. Any nonzero count gives at least 1. */
 static uint64_t bar_heights(int *eighths, const struct gi_histogram_view *view, int c, int columns)
 {
     int nbins = view->histogram->nbins;
@@ -154,7 +154,7 @@ static uint64_t bar_heights(int *eighths, const struct gi_histogram_view *view, 
     return most;
 }
 
-/* Prints the axis below the bars, with ticks at round values, and the values. */
+/* Prints the axis below the bars: ticks at round values, and the values. */
 static void print_axis(FILE *out, const struct gi_histogram_view *view, int columns)
 {
     const struct gi_histogram_channel *channel = &view->histogram->channels[0];
@@ -179,7 +179,7 @@ static void print_axis(FILE *out, const struct gi_histogram_view *view, int colu
     fprintf(out, "\n%*s  %s\n", CELL, "", words);
 }
 
-/* Returns the colour of a channel's bars as a parameter of ECMA-48's SGR; NULL: the colour of the
+/* Returns the colour of a channel's bars as a parameter of ECMA-48's SGR, or NULL for the colour of
  * text. */
 static const char *sgr(const char *name)
 {

@@ -12,15 +12,15 @@ struct gi_histogram_view {
     const struct gi_histogram *histogram;
     const struct gi_image *image; /* only its shape */
     const char *file;
-    unsigned maxval;           /* largest sample value as stored in the file; if `image` differs
-                                  in depth, that of `image` */
+    unsigned maxval; /* largest sample value in the file's own scale, or in that of `image` if its
+                        depth differs */
     const double *percentiles; /* histogram->npercentiles */
     bool cumulative;           /* the bins hold cumulative counts */
     bool log, bars;
     bool unicode, colour; /* abilities of the terminal */
 };
 
-/* Returns the lower end of bin i; for bin nbins the upper end of the last bin. */
+/* Returns the lower end of bin i, or for i = nbins the upper end of the last bin. */
 double gi_histogram_edge(const struct gi_histogram *histogram, int i);
 
 /* Prints statistics, then counts in at most 64 lines, or bars (cli/commands/histogram_text.c). */

@@ -84,7 +84,7 @@ static json_t *texts_json(const struct gi_metadata *metadata)
     return texts;
 }
 
-/* `tar` NULL: the file is not a member of a tar, or the caller prints the tar's name. */
+/* Returns the JSON of a file. `tar`: the tar it is in; NULL: none, or it is printed elsewhere. */
 static json_t *to_json(const char *tar, const char *path, const struct gi_image *image,
                        const struct gi_metadata *metadata, const struct gi_file_info *info)
 {
@@ -173,7 +173,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
     return status;
 }
 
-/* Leaves the text of one file in item->made.bytes. */
+/* Stores the text about one file in item->made.bytes. */
 static enum gi_status put(const struct infos *infos, struct gi_item *item,
                           const struct gi_image *image, const struct gi_metadata *metadata,
                           const struct gi_file_info *info, struct gi_err *err)

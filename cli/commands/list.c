@@ -212,7 +212,7 @@ static void list_markdown(void)
 
 enum { USES_MAX = 128 };
 
-/* Whether one of the uses is of that primitive. */
+/* Returns whether one of the uses is of that primitive. */
 static bool is_used(const struct gi_way_use *uses, int n, const char *primitive)
 {
     for (int i = 0; i < n && i < USES_MAX; i++)
@@ -221,7 +221,7 @@ static bool is_used(const struct gi_way_use *uses, int n, const char *primitive)
     return false;
 }
 
-/* The ways of the primitives that are among `uses`, of all where that is NULL. */
+/* Prints the ways of the primitives among `uses`, or of all primitives if `uses` is NULL. */
 static void print_ways(const struct gi_kernels *k, const struct gi_way_use *uses, int n)
 {
     const struct gi_ways *const *ways = k ? k->ways : NULL;
@@ -232,8 +232,8 @@ static void print_ways(const struct gi_kernels *k, const struct gi_way_use *uses
                        gi_way_at(*ways, i)->name, gi_way_at(*ways, i)->what);
 }
 
-/* Runs the operations on small images to see which primitives they ask. Prints nothing for CUDA
- * without a device. */
+/* Prints the ways of the primitives that the operations run, which it finds out by running them on
+ * small images. Without a CUDA device prints nothing for CUDA. */
 static enum gi_status print_asked(const struct gi_kernels *k, char **operations, int noperations,
                                   struct gi_err *err)
 {

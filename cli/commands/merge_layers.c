@@ -18,8 +18,8 @@ struct merge {
     struct gi_image image; /* the layers so far */
 };
 
-/* Returns parameters of the operation that composites a layer over an image; the caller frees them.
- * The name of the layer is only a placeholder, because the layers are loaded here. */
+/* Returns parameters for compositing a layer over an image; the caller frees them. The layer's name
+ * in them is a placeholder: the layers are loaded here. */
 static void *new_params(struct gi_err *err)
 {
     const struct gi_option *row = gi_filter_composite.options;
@@ -47,7 +47,7 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Composites a layer over those before it. */
+/* Composites a layer over merge->image, the composite of the layers before it. */
 static enum gi_status lay_over(struct merge *merge, struct gi_item *item,
                                const struct gi_image *layer, struct gi_err *err)
 {

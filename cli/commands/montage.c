@@ -79,11 +79,10 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* The images for the sheet, resized, and their common properties. */
+/* The images for the sheet, resized, and the properties that they share. */
 struct sheet {
     const struct params *params;
-    struct gi_n_to_one job;  /* its metadata is the profile of the first image, as long as all have
-                                the same */
+    struct gi_n_to_one job;  /* metadata: the first profile, if all are equal */
     struct gi_image *images; /* n images; memory for all */
     int n;
     int columns, rows, width, height; /* width and height of a cell in pixels */
@@ -123,7 +122,7 @@ static void *resize_params(const struct sheet *sheet, struct gi_err *err)
     return status ? NULL : params;
 }
 
-/* Keeps the profile if every image has the same. */
+/* Keeps the profile of the first image as long as every image has the same one. */
 static void keep_profile(struct sheet *sheet, const struct gi_metadata *metadata)
 {
     struct gi_metadata *kept = &sheet->job.metadata;
@@ -150,8 +149,8 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
 
 /* ---- the sheet ---- */
 
-/* Returns the shape of the sheet: the deepest type among the images, with colour and alpha if any
- * image has them. */
+/* Returns the shape of the sheet: the type with most bits among the images, with colour and alpha
+ * if any image has them. */
 static struct gi_image shape_of(const struct sheet *sheet)
 {
     const struct params *p = sheet->params;
@@ -169,7 +168,7 @@ static struct gi_image shape_of(const struct sheet *sheet)
     return shape;
 }
 
-/* Copies n pixels; `to` has at least the channels of `from`. */
+/* Copies n pixels. `to` must have all channels of `from`. */
 static void copy_pixels(char *to, int made, const char *from, int channels, int n, size_t nbytes,
                         const char *opaque)
 {
@@ -186,7 +185,7 @@ static void copy_pixels(char *to, int made, const char *from, int channels, int 
     }
 }
 
-/* Fills the sheet with one pixel, the background. */
+/* Fills the sheet with the pixel of the background. */
 static void fill(const struct gi_image *made, const char *pixel)
 {
     size_t nbytes = (size_t)made->channels * gi_type_nbytes(made->type);

@@ -15,7 +15,7 @@
 #include "filters/statistics/histogram.h"
 #include "imgio/npy.h"
 
-/* Returns the samples of a colour, in the order of the channels. */
+/* Splits a colour into its samples, in the order of the channels. */
 static void samples_of(unsigned samples[GI_MAX_CHANNELS], uint64_t colour,
                        const struct gi_image *image)
 {

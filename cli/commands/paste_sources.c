@@ -1,4 +1,4 @@
-/* Reads tables of points, and tables of components with their crops, as sources of paste.
+/* Reads tables of points, or tables of components with their crops, as the sources of paste.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/paste_sources.h"
 
@@ -13,7 +13,7 @@
 #include "cli/json.h"
 #include "imgio/npy.h"
 
-enum { PLACE_MAX = (1 << 24) - 1 /* largest coordinate: floats hold all integers up to it */ };
+enum { PLACE_MAX = (1 << 24) - 1 /* largest coordinate; floats hold all integers up to it */ };
 
 /* ---- points ---- */
 
@@ -70,7 +70,7 @@ static enum gi_status read_csv(struct points *points, const char *path, struct g
     return status;
 }
 
-/* Returns the number of points in an array that extract wrote, from its header; -1 if it is another
+/* Reads the header of an array that extract wrote, and returns its number of points; -1: another
  * kind of array. */
 static long long npy_points(FILE *file)
 {
@@ -118,8 +118,8 @@ static enum gi_status read_npy(struct points *points, const char *path, struct g
     return status;
 }
 
-/* Makes an image of one row with all points; if there are none, with one point outside the
- * image. */
+/* Makes an image of one row with all points, or with one point outside the image if there are
+ * none. */
 static enum gi_status load_points(struct gi_image *image, const char *path, struct gi_err *err)
 {
     struct points points = {0};
@@ -176,8 +176,8 @@ static enum gi_status add_json_region(struct regions *regions, json_t *row, stru
     return add_region(regions, v, err);
 }
 
-/* Reads one JSON object of all components, as extract writes it, or with `lines` one object per
- * line. */
+/* Reads one JSON object of all components, as extract writes it, or one object per line if
+ * `lines`. */
 static enum gi_status add_json(struct regions *regions, const char *text, bool lines,
                                struct gi_err *err)
 {
@@ -250,14 +250,14 @@ static enum gi_status read_regions(struct regions *regions, const char *path, st
     return status ? gi_err_prefix(err, "--table") : GI_OK;
 }
 
-/* The sources being filled: n pixels so far, in images of one row with room for more. */
+/* The sources so far: n pixels, in images of one row that have room for more. */
 struct pieces {
     struct gi_image places, values;
     size_t n;
 };
 
-/* Makes room for `more` pixels of a crop that has been loaded, so that sizes claimed by the table
- * alone take no memory. */
+/* Makes room for `more` pixels of a crop. It is called after the crop was loaded, so that sizes in
+ * the table alone take no memory. */
 static enum gi_status make_room(struct pieces *pieces, size_t more, int channels, enum gi_type type,
                                 struct gi_err *err)
 {
@@ -286,8 +286,8 @@ static enum gi_status make_room(struct pieces *pieces, size_t more, int channels
     return GI_OK;
 }
 
-/* Computes the left or upper side of a crop whose component begins at `at`, as extract crops it.
- * Returns false if a crop of that length can't belong to a component of that length. */
+/* Computes at which coordinate extract begins the crop of a component that begins at `at` and has
+ * `length` pixels. Returns false if `crop` pixels can't be the length of such a crop. */
 static bool fits(int *first, int at, int length, int margin, int crop)
 {
     *first = at > margin ? at - margin : 0;
@@ -345,7 +345,7 @@ static enum gi_status load_crop(struct pieces *pieces, const struct regions *reg
     return status;
 }
 
-/* Loads the crops; later rows are pasted over earlier ones. */
+/* Loads the crops. Where crops overlap, the later row is pasted over the earlier one. */
 static enum gi_status load_crops(struct gi_image *places, struct gi_image *values,
                                  const struct gi_paste_params *p, const struct gi_io_params *io,
                                  int threads, struct gi_err *err)

@@ -1,4 +1,4 @@
-/* The sources of gpuimg paste besides the image.
+/* The sources of gpuimg paste, besides the image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_COMMANDS_PASTE_SOURCES_H
 #define GI_CLI_COMMANDS_PASTE_SOURCES_H
@@ -6,8 +6,8 @@
 #include "cli/inputs/image_files.h"
 #include "filters/regions/paste.h"
 
-/* Loads the sources that `params` name: *n of `others`, which the caller frees, also after an
- * error. Crops are loaded with the options `io`, by up to `threads` threads. Errors: GI_E_IO,
+/* Loads the *n sources that `params` names into `others`, which the caller frees, also after an
+ * error. Crops are loaded with the options `io` by at most `threads` threads. Errors: GI_E_IO,
  * GI_E_FORMAT, as gi_cli_load(); GI_E_UNSUPPORTED if a crop does not fit its row. */
 enum gi_status gi_paste_load(struct gi_image *others, int *n, const struct gi_paste_params *params,
                              const struct gi_io_params *io, int threads, struct gi_err *err);

@@ -51,7 +51,7 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Reports inputs that are missing, which is not an error of this command. */
+/* Logs which inputs are missing; for this command that is not an error. */
 static enum gi_status log_missing(const struct gi_journal_merge *merge, struct gi_err *err)
 {
     uint64_t failed = gi_journal_merge_failed(merge), untold = gi_journal_merge_untold(merge);

@@ -1,4 +1,4 @@
-/* gpuimg run: applies a chain of operations to an image, which stays on its device between them.
+/* gpuimg run: applies a chain of operations to an image, which meanwhile stays on its device.
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 enum { SET_CHAIN, SET_IO, SET_DEVICE, SET_BATCH };
 
 struct run_params {
-    const char *file; /* content of the chain's file; NULL: the chain is an operand */
+    const char *file; /* content of the file with the chain; NULL: an operand is the chain */
 };
 
 static const struct gi_option options[] = {
@@ -25,7 +25,7 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Processes many images: there is one analysis, at the end of the chain, and its tables are the
+/* Processes many images. The chain must have one analysis, at its end, whose tables are the
  * results. */
 static enum gi_status run_many(const struct gi_command *command, const struct gi_chain *chain,
                                const char *text, void *const *params, char **inputs, int ninputs,
@@ -48,7 +48,7 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
     return gi_drive(&job, inputs, ninputs, err);
 }
 
-/* Parses the chain, with the images that it names. */
+/* Parses the chain, and loads the images that it names. */
 static enum gi_status read_chain(struct gi_chain *chain, const char *text, bool taken,
                                  void *const *params, struct gi_err *err)
 {

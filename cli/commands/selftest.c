@@ -14,20 +14,18 @@
 
 enum {
     BACKENDS_MAX = 32,
-    THREADS = 3,             /* an odd number, so that images are divided at other rows than by
-                                one or two threads */
-    BAND_NBYTES = 256 << 10, /* device memory limit, so that the largest images are processed in
-                                bands */
-    WORK_MAX = 20000000,     /* limit on the work of a case, in units of gi_cost.other: the largest
-                                images of the slowest passes */
+    THREADS = 3, /* odd, so that images are divided at other rows than by one or two threads */
+    BAND_NBYTES = 256 << 10, /* device memory limit; large images need bands */
+    WORK_MAX = 20000000, /* maximum work per case in units of gi_cost.other: the slowest passes of
+                            the largest images */
 };
 
 struct backend {
     char name[16], detail[32]; /* "avx2", and "avx2, 3 threads" */
     struct gi_queue *queue;
-    bool repeats;     /* differs from another backend only in how work is divided, which small
-                         images do not show: heavy cases are skipped */
-    bool may_be_full; /* its memory is limited: a case that does not fit is skipped */
+    bool repeats; /* differs from another backend only in how work is divided, which small images
+                     don't show, so heavy cases are skipped */
+    bool may_be_full; /* its memory is limited, so a case that does not fit is skipped */
 };
 
 /* Backend 0 is the reference. */
@@ -82,8 +80,8 @@ static enum gi_status add_cuda_device(struct bench *bench, int ordinal, struct g
     return status ? status : add_backend(bench, k, &bands, name, ", in bands", err);
 }
 
-/* Adds the devices that --device asks for, by default all. `skipped` gets the reason if no CUDA
- * device takes part. */
+/* Adds the devices that --device names, or all. If no CUDA device takes part, `skipped` gets the
+ * reason. */
 static enum gi_status add_cuda(struct bench *bench, const char *device, struct gi_err *skipped,
                                struct gi_err *err)
 {
@@ -128,7 +126,7 @@ struct test {
     struct gi_image others[GI_SOURCES_MAX - 1]; /* further sources of the same shape */
     int cases;
     char difference[512]; /* "" as long as all results are equal */
-    struct gi_err err;    /* error of the reference, for a case that can't be run */
+    struct gi_err err;    /* error of the reference if the case can't be run */
 };
 
 static void describe_case(struct test *test, const struct backend *backend, const char *what)
@@ -228,7 +226,7 @@ static bool test_analysis(struct test *test)
     return equal;
 }
 
-/* Makes all sources of a case; every run of samples differs between them. */
+/* Makes all sources of a case, with samples that differ from source to source. */
 static bool make_sources(struct test *test, int width, int height, int channels, enum gi_type type)
 {
     uint64_t seed = (uint64_t)test->cases + 1;
@@ -243,8 +241,8 @@ static bool make_sources(struct test *test, int width, int height, int channels,
     return made;
 }
 
-/* Returns whether the operation accepts the case: some accept one sample type only and refuse it
- * when planning; others would take minutes. */
+/* Returns whether the operation accepts the case: planning fails for sample types that it does not
+ * accept, and some cases would take minutes. */
 static bool takes(const struct test *test, int width, int height, int channels, enum gi_type type)
 {
     struct gi_image sources[GI_SOURCES_MAX];
@@ -279,7 +277,7 @@ static bool test_image(struct test *test, int width, int height, int channels, e
     return equal || refused;
 }
 
-/* Runs the cases of one variant of the parameters. */
+/* Runs all cases with one variant of the parameters. */
 static bool test_variant(void *arg, const struct gi_variant *variant)
 {
     static const int sizes[][2] = {
@@ -346,8 +344,8 @@ enum gi_status gi_selftest_ask(const struct gi_filter *filter, struct gi_queue *
     return status ? status : err->status;
 }
 
-/* Runs all pieces on several queues of each backend that has all threads of the machine, or a whole
- * GPU. Prints one line; returns false if a result differs. */
+/* Runs the mixed batch on several queues of each backend with all threads of the machine, or with a
+ * whole GPU, and prints one line. Returns false if a result differs. */
 static bool test_mixed(struct bench *bench, char **operands, int noperands, struct gi_err *err)
 {
     struct gi_mixed *mixed;

@@ -8,8 +8,8 @@
 /* One set of parameters for a filter. */
 struct gi_variant {
     void *params;   /* owned by the caller of fn() */
-    char text[128]; /* "--k 5 --border wrap": the differences from the example */
-    bool heavy;     /* a value at the end of a range, which may be slow: only one small image */
+    char text[128]; /* how it differs from the example: "--k 5 --border wrap" */
+    bool heavy;     /* a value at an end of its range, perhaps slow: only one small image */
 };
 
 /* Calls fn(arg, variant) for every variant of the filter's parameters, until it returns false.
@@ -29,26 +29,26 @@ uint64_t gi_selftest_random(uint64_t *state);
 bool gi_selftest_differ(char what[160], const struct gi_image *want, const struct gi_image *got);
 
 /* Runs the operation with every variant of its parameters on a small image of each sample type and
- * number of channels: so gi_queue_ways() tells which primitives it asks. Cases that the queue
- * cannot do are passed over. Errors: GI_E_MEMORY. */
+ * number of channels, so that gi_queue_ways() then tells which primitives it runs. Skips cases that
+ * the queue can't do. Errors: GI_E_MEMORY. */
 enum gi_status gi_selftest_ask(const struct gi_filter *filter, struct gi_queue *queue,
                                struct gi_err *err);
 
 /* ---- the mixed batch (cli/commands/selftest_mixed.c) ---- */
 
 /* Pieces of work: several operations with different options (among them radii), image sizes, sample
- * types and channels, each with its result, which was computed alone. */
+ * types and channels. Each piece has its result, computed alone. */
 struct gi_mixed;
 
-/* Makes pieces for the operations in `names`, or all operations if there are none, and their
- * results on `reference`, which outlives them. Freed and nulled by gi_mixed_free(), also after an
- * error. Errors: GI_E_MEMORY; as gi_pipeline_run(). */
+/* Makes pieces for `operations` (for all operations if there are none), with their results by
+ * `reference`, which must outlive them. gi_mixed_free() frees them, also after an error, and sets
+ * *mixed to NULL. Errors: GI_E_MEMORY; as gi_pipeline_run(). */
 enum gi_status gi_mixed_new(struct gi_mixed **mixed, char **operations, int noperations,
                             struct gi_queue *reference, struct gi_err *err);
 void gi_mixed_free(struct gi_mixed **mixed);
 
-/* Runs all pieces on each of eight queues of the device, on a thread per queue, concurrently and in
- * different orders. Returns the number of runs. `difference` becomes "", or describes the piece
+/* Runs all pieces on each of eight queues of the device: concurrently, with a thread per queue and
+ * in different orders. Returns the number of runs. `difference` becomes "" or describes a piece
  * that failed or differed from the reference. */
 int gi_mixed_run(const struct gi_mixed *mixed, struct gi_device *device, char difference[512]);
 

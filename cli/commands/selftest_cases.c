@@ -54,7 +54,7 @@ static void add_range(struct trials *trials, const struct gi_option *row)
     add(trials, row, text, false);
 }
 
-/* Adds the values to try for a row besides its default. Borders are handled elsewhere. */
+/* Adds the values to try for a row, besides its default. Border modes are tried elsewhere. */
 static void add_row(struct trials *trials, const struct gi_option *row)
 {
     switch (row->type) {
@@ -126,8 +126,8 @@ static bool set_all(struct walk *walk, const struct trial *trial, const struct g
     return fits;
 }
 
-/* Tries one value (NULL: the example alone) under one border (NULL: none). Incompatible options are
- * skipped. */
+/* Tries one value (NULL: the example's) with one border mode (NULL: none). Skips incompatible
+ * options. */
 static bool walk_one(struct walk *walk, const struct trial *trial, const struct gi_choice *border)
 {
     const struct gi_filter *filter = walk->filter;

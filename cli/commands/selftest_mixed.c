@@ -11,13 +11,12 @@
 #include "filters/pipeline.h"
 
 enum {
-    PIECES_OF_ONE = 4, /* pieces per operation, or more if few are named, so that there are at
-                          least: */
+    PIECES_OF_ONE = 4, /* per operation; more if few are named, see PIECES_LEAST */
     PIECES_LEAST = 64,
     QUEUES = 8,
     SIDE_MAX = 300,
-    TRIES = 40,         /* attempts to find a shape that an operation accepts */
-    WORK_MAX = 5000000, /* limit on the multiply-adds of a piece, by struct gi_cost */
+    TRIES = 40,         /* draws of a shape, until the operation accepts it */
+    WORK_MAX = 5000000, /* maximum multiply-adds per piece, by struct gi_cost */
 };
 
 /* One operation with its options and images, and the result of the reference. */
@@ -63,8 +62,8 @@ static void free_piece(struct piece *piece)
     *piece = (struct piece){0};
 }
 
-/* Changes half of the sizes, radii and other numbers at random, up to the geometric mean of their
- * range, if the options are still compatible. */
+/* Changes half of the numeric options (sizes, radii) to random values, up to the geometric mean of
+ * their range, unless the options are then incompatible. */
 static void vary(struct gi_mixed *mixed, struct piece *piece)
 {
     const struct gi_filter *filter = piece->filter;
@@ -87,7 +86,7 @@ static void vary(struct gi_mixed *mixed, struct piece *piece)
     free(before);
 }
 
-/* Copies a variant, which belongs to the walk. Names of images point to a string that lasts. */
+/* Copies a variant, which is valid only during the walk, with a static string as image names. */
 static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
                                    const struct gi_variant *variant)
 {
@@ -105,7 +104,7 @@ static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
     return GI_OK;
 }
 
-/* Called for each variant: keeps one of them with equal probability (reservoir sampling). */
+/* Called for each variant; all have the same chance of being kept (reservoir sampling). */
 static bool keep_variant(void *arg, const struct gi_variant *variant)
 {
     struct gi_mixed *mixed = arg;
@@ -116,7 +115,7 @@ static bool keep_variant(void *arg, const struct gi_variant *variant)
     return copy_variant(mixed, piece, variant) == GI_OK;
 }
 
-/* Returns whether the operation accepts a first source of that shape, and is not too slow. */
+/* Returns whether the operation accepts a first source of this shape, and would not be too slow. */
 static bool takes(const struct piece *piece, const struct gi_image *shape)
 {
     struct gi_image sources[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
@@ -136,8 +135,8 @@ static enum gi_status run_piece(const struct piece *piece, struct gi_queue *queu
                            &side, NULL, err);
 }
 
-/* Generates the images of a piece and computes its result on the reference. GI_E_UNSUPPORTED: the
- * operation does not accept them. */
+/* Generates the images of a piece, and computes its result on the reference. GI_E_UNSUPPORTED: the
+ * operation does not accept the images. */
 static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, struct gi_err *err)
 {
     struct gi_image shape = {0};
@@ -167,7 +166,7 @@ static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, 
     return status ? status : run_piece(piece, mixed->reference, &piece->want, piece->result, err);
 }
 
-/* Adds a piece of an operation, unless no accepted images are found for its options. */
+/* Adds a piece for an operation, unless it accepts no image that is drawn for its options. */
 static enum gi_status add_piece(struct gi_mixed *mixed, const struct gi_filter *filter,
                                 struct gi_err *err)
 {
@@ -260,7 +259,7 @@ static void check_piece(struct hand *hand, struct gi_queue *queue, const struct 
     hand->runs++;
 }
 
-/* Runs all pieces, in a different order per queue: forwards or backwards from a different start. */
+/* Runs all pieces, in an order of the queue's own: forwards or backwards from its own start. */
 static void *work(void *arg)
 {
     struct hand *hand = arg;

@@ -1,4 +1,4 @@
-/* gpuimg split: splits an image into layers, one for each label.
+/* gpuimg split: splits an image into layers, one per label.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/driver.h"
 #include "cli/inputs/file_batch.h"
@@ -65,7 +65,7 @@ static bool is_layer(const char *name)
 struct labels {
     struct gi_image image;
     uint32_t largest;
-    unsigned char *found; /* nonzero for each of the `n` labels, up to the largest */
+    unsigned char *found; /* one per label up to `largest`: nonzero for those `n` that occur */
     int n;
 };
 
@@ -91,7 +91,7 @@ static enum gi_status find(struct labels *labels, struct gi_err *err)
     return GI_OK;
 }
 
-/* Reads the labels; freed by free_labels(), also after an error. */
+/* Reads the labels. free_labels() frees them, also after an error. */
 static enum gi_status load_labels(struct labels *labels, const char *path,
                                   const struct gi_io_params *io, int threads, struct gi_err *err)
 {
@@ -109,7 +109,7 @@ static enum gi_status load_labels(struct labels *labels, const char *path,
     return status ? gi_err_prefix(err, "--labels") : find(labels, err);
 }
 
-/* Returns parameters of the operation that masks an image; the caller frees them. */
+/* Returns parameters for masking an image; the caller frees them. */
 static void *mask_params(const struct params *p, struct gi_err *err)
 {
     void *params = calloc(1, gi_filter_mask.params_nbytes);
@@ -147,7 +147,7 @@ struct batch {
     const struct gi_io_params *io;
     const void *mask;   /* parameters of the operation that masks */
     const char *folder; /* of the layers of a single image; NULL: each item has its own */
-    bool force;         /* layers may be replaced: by --force, or because the run is resumed */
+    bool force;         /* existing layers may be replaced, because of --force or --resume */
     struct labels all;  /* width 0: each image has its own */
 };
 
@@ -178,7 +178,7 @@ static enum gi_status make_layer(struct piece *piece, const struct gi_image *mas
     return status;
 }
 
-/* Writes all layers, as a folder of the bundle. */
+/* Writes all layers as a folder of the bundle. */
 static enum gi_status make_layers(struct piece *piece, const struct labels *labels,
                                   const char *folder, struct gi_err *err)
 {

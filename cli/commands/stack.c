@@ -1,4 +1,4 @@
-/* gpuimg stack: many images of one shape to one.
+/* gpuimg stack: reduces many images of one shape to one image.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +63,14 @@ struct stack {
     struct gi_image result;       /* while it is made in parts */
 };
 
-/* Returns whether all images are needed at a time. */
+/* Returns whether the method needs all images at the same time. */
 static bool holds_all(const struct stack *stack)
 {
     return stack->params->stack.method == GI_STACK_MEDIAN ||
            stack->params->stack.method == GI_STACK_SIGMA_CLIP;
 }
 
-/* The shape of the result: that of the first image. */
+/* Returns the shape of the result for images like the first one. */
 static struct gi_image result_of(const struct stack *stack, const struct gi_image *image)
 {
     struct gi_image result = *image;
@@ -80,7 +80,7 @@ static struct gi_image result_of(const struct stack *stack, const struct gi_imag
     return result;
 }
 
-/* Returns the number of images that are reduced at a time; `memory` bytes are for all. */
+/* Returns how many images are reduced at a time. `memory` bytes are available in total. */
 static size_t strip_images(const struct stack *stack, const struct gi_image *image, uint64_t memory)
 {
     uint64_t nbytes = gi_image_nbytes(image), n = STRIP_NBYTES / nbytes;
@@ -108,8 +108,8 @@ static enum gi_status begin(struct stack *stack, const struct gi_image *image, s
     return gi_stack_strip_new(&stack->strip, image, n, holds_all(stack) ? share : UINT64_MAX, err);
 }
 
-/* Reduces a part of the strip to *made, the caller's, after the images in stack->sums if there are
- * any. With `continues` it is sums. */
+/* Reduces a part of the strip to *made, which the caller frees, continuing the sums of earlier
+ * images in stack->sums if there are any. With `continues` *made has sums too. */
 static enum gi_status reduce(struct stack *stack, struct gi_image *made,
                              const struct gi_stack_strip_part *part, bool continues,
                              struct gi_err *err)
@@ -165,7 +165,7 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
     return status ? status : gi_stack_strip_add(stack->strip, image, err);
 }
 
-/* Copies what a part became to its place in the result. */
+/* Copies the result of a part to its place in the image. */
 static void put(const struct stack *stack, const struct gi_stack_strip_part *part,
                 const struct gi_image *made)
 {

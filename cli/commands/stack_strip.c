@@ -1,5 +1,5 @@
-/* A strip of images of one shape, in memory or in a temporary file, which holds one image behind
- * the other. SPDX-License-Identifier: MIT */
+/* A strip of images of one shape, concatenated in memory or in a temporary file.
+ * SPDX-License-Identifier: MIT */
 #include "cli/commands/stack_strip.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "cli/run/scratch_file.h"
 
-enum { PIECE_NBYTES = 4096 }; /* minimum per image, so that a read brings more than it costs */
+enum { PIECE_NBYTES = 4096 }; /* minimum bytes per image, for which a read is worth it */
 
 struct gi_stack_strip {
     struct gi_image shape;

@@ -10,10 +10,10 @@
 
 struct gi_stack_strip;
 
-enum { GI_STACK_STRIP_COLUMNS_MAX = INT_MAX / 16 }; /* of a part: its rows fit in an int of bytes */
+enum { GI_STACK_STRIP_COLUMNS_MAX = INT_MAX / 16 }; /* of a part: its bytes per row fit in an int */
 
-/* For at most `n` images of the shape of `shape`. It takes `memory` bytes, or a few kilobytes per
- * image where that is more. Errors: GI_E_MEMORY, and as gi_scratch_file_open(). */
+/* Makes a strip for at most `n` images shaped like `shape`. It takes `memory` bytes, but at least a
+ * few kilobytes per image. Errors: GI_E_MEMORY, and as gi_scratch_file_open(). */
 enum gi_status gi_stack_strip_new(struct gi_stack_strip **strip, const struct gi_image *shape,
                                   size_t n, uint64_t memory, struct gi_err *err);
 void gi_stack_strip_free(struct gi_stack_strip **strip);
@@ -22,21 +22,21 @@ void gi_stack_strip_free(struct gi_stack_strip **strip);
 enum gi_status gi_stack_strip_add(struct gi_stack_strip *strip, const struct gi_image *image,
                                   struct gi_err *err);
 
-/* Number of images in it, and whether these are `n`. */
+/* Return the number of images in the strip, and whether it is `n`. */
 int gi_stack_strip_images(const struct gi_stack_strip *strip);
 bool gi_stack_strip_is_full(const struct gi_stack_strip *strip);
 
 /* Removes all images. */
 void gi_stack_strip_clear(struct gi_stack_strip *strip);
 
-/* A rectangle of all images, side by side. */
+/* A part: the same rectangle of all images, side by side. */
 struct gi_stack_strip_part {
-    struct gi_image image; /* a view, valid until the next part is read */
-    int x, y;              /* pixels: the place of the rectangle in each image */
+    struct gi_image image; /* a view that is valid until the next part is read */
+    int x, y;              /* the rectangle's first pixel in each image */
 };
 
-/* Reads the part behind *part in raster order, of as many rows as memory allows; all zeros: the
- * first part. *more becomes false behind the last part. Errors: as gi_stack_strip_add(). */
+/* Replaces *part (all zeros at first) by the next one in raster order, with as many rows as memory
+ * allows. Sets *more to false after the last part. Errors: as gi_stack_strip_add(). */
 enum gi_status gi_stack_strip_next(struct gi_stack_strip *strip, struct gi_stack_strip_part *part,
                                    bool *more, struct gi_pool *pool, struct gi_err *err);
 

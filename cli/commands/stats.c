@@ -25,7 +25,7 @@ enum kind { WHOLE, REAL, PLACE };
     }
 static const struct column {
     const char *name;
-    enum kind kind; /* uint64_t; double, NaN if missing; int, -1 if missing */
+    enum kind kind; /* WHOLE: uint64_t; REAL: double, NaN if missing; PLACE: int, -1 if missing */
     size_t offset;
 } columns[] = {
     COLUMN(WHOLE, count),
@@ -62,7 +62,7 @@ struct view {
     const struct gi_stats *stats;
     const struct gi_stats_params *asked;
     const struct gi_findings *report;
-    int zone; /* number of the zone; 0 if the image is not divided */
+    int zone; /* number of the zone, from 0; 0 without zones */
 };
 
 static int zones_of(const struct view *view)
@@ -105,7 +105,7 @@ static int columns_of(const struct view *view)
     return COLUMNS + view->stats->npercentiles;
 }
 
-/* Returns column i, percentiles included; their names are made in `name`. */
+/* Returns column i. Percentiles are columns too, whose names are printed into `name`. */
 static struct column column_at(char name[NAME_NBYTES], const struct view *view, int i)
 {
     if (i < COLUMNS)
@@ -144,8 +144,8 @@ static struct value value_at(const struct view *view, const struct column *colum
 
 /* ---- text ---- */
 
-/* Returns whether a column is shown: counts of samples that are not finite only if there are
- * any. */
+/* Returns whether a column is shown. Counts of samples that are not finite are shown only if there
+ * are any. */
 static bool shows(const struct view *view, const struct column *column)
 {
     bool odd = column->offset >= offsetof(struct gi_stats_channel, nan) &&
@@ -334,8 +334,8 @@ static enum gi_status print_json(FILE *out, struct view *view, struct gi_err *er
     return gi_json_print(out, object, 0, err);
 }
 
-/* Describes a row as a structured type: coordinates of zones as 4 bytes, a name of 9, then integers
- * and reals of 8 and coordinates of 4 bytes; -1 and NaN if missing. */
+/* Describes a row as a structured type of NumPy: coordinates of zones in 4 bytes, a name in 9, then
+ * integers and reals in 8 and coordinates in 4 bytes. -1 and NaN mean missing. */
 static void npy_type(char *type, size_t nbytes, const struct view *view)
 {
     static const char *const types[] = {GI_NPY_ORDER "u8", GI_NPY_ORDER "f8", GI_NPY_ORDER "i4"};

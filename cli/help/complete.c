@@ -1,5 +1,5 @@
-/* Shell completion: gpuimg completion prints small scripts that call the program, which answers
- * from the rows.
+/* Shell completion: gpuimg completion prints small scripts, which call the program; it answers from
+ * the rows.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain.h"
 #include "cli/command.h"
@@ -62,7 +62,8 @@ static const char fish_script[] =
     "end\n"
     "complete -c gpuimg -f -a '(__gpuimg_complete)'\n";
 
-/* The typed text, and the part of it before the word being completed ("--border="). */
+/* The word being completed: `part` is what was typed of it, `head` the text before
+ * ("--border="). */
 struct typed {
     const char *head;
     int nhead;
@@ -111,7 +112,7 @@ static void offer_formats(const struct typed *typed)
             offer(typed, format->name, strlen(format->name), format->summary);
 }
 
-/* Offers the choices; their aliases only if no choice matches. */
+/* Offers the choices. Their aliases are offered only if no choice matches. */
 static void offer_choices(const struct typed *typed, const struct gi_choice *choices)
 {
     bool fits = false;
@@ -148,7 +149,7 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
     }
 }
 
-/* Offers the names of the options, or their aliases. Returns whether any matches. */
+/* Offers the names of the options, or only their aliases. Returns whether any matches. */
 static bool offer_names(const struct typed *typed, const struct gi_command *command, bool aliases)
 {
     char text[64];
@@ -162,7 +163,7 @@ static bool offer_names(const struct typed *typed, const struct gi_command *comm
     return fits;
 }
 
-/* Offers options; aliases only if no name matches. */
+/* Offers the options. Aliases are offered only if no name matches. */
 static void offer_options(const struct typed *typed, const struct gi_command *command)
 {
     bool fits = offer_names(typed, command, false);
@@ -173,8 +174,8 @@ static void offer_options(const struct typed *typed, const struct gi_command *co
         offer_names(typed, command, true);
 }
 
-/* Returns whether `word` ("--border", "--border=x") is this name; with `equals` a "=" must follow
- * it. */
+/* Returns whether `word` ("--border", "--border=x") is the option `name`; with `equals` an "=" must
+ * follow the name. */
 static bool is_name(const char *word, const char *name, bool equals, bool bare)
 {
     size_t n = name ? strlen(name) : 0;
@@ -182,8 +183,8 @@ static bool is_name(const char *word, const char *name, bool equals, bool bare)
            (word[2 + n] == '=' || (!word[2 + n] && (equals || !bare)));
 }
 
-/* Returns the row that `word` ("--border", "--border=x", "-v") names and that takes the next word
- * as its argument; with `equals` the argument follows a "=". NULL: none. */
+/* Returns the row of the option `word` ("--border", "--border=x", "-v") if the next word is its
+ * argument; with `equals` the argument must follow an "=". NULL: there is none. */
 static const struct gi_option *find_row(const struct gi_command *command, const char *word,
                                         bool equals)
 {
@@ -209,8 +210,8 @@ static void offer_steps(const struct typed *typed)
 static void complete_word(const struct gi_command *command, int n, char **words,
                           const struct typed *whole);
 
-/* Completes the last word of a chain that is a single word for the shell and may begin with the
- * shell's quote. The whole chain with that word completed is offered. */
+/* Completes the last word of a chain, and offers the whole chain with it. The chain is one word of
+ * the shell, which may begin with a quote. */
 static void complete_chain(const char *chain)
 {
     enum { WORDS_MAX = 64 };
@@ -263,8 +264,8 @@ static void offer_operands(const struct typed *typed, const struct gi_command *c
     }
 }
 
-/* Completes a word of the command itself; words[0] is the command's name. `whole` is the text up to
- * and including the last word. */
+/* Completes a word of the command itself; words[0] is the command's name. `whole` is the typed text
+ * up to the end of the last word. */
 static void complete_word(const struct gi_command *command, int n, char **words,
                           const struct typed *whole)
 {

@@ -12,8 +12,8 @@
 
 enum { OPTION_INDENT = 22, CHOICE_INDENT = 12, COMMAND_INDENT = 19 };
 
-/* Prints paragraphs. Lines that start with a blank are formulas or tables and are not wrapped;
- * within other paragraphs a newline is a blank. */
+/* Prints paragraphs. Lines that start with a blank are formulas or tables, and are not wrapped. In
+ * all other paragraphs a newline counts as a blank. */
 static void print_manual(FILE *out, const char *manual)
 {
     while (*manual) {
@@ -71,8 +71,8 @@ static void print_set(FILE *out, const char *title, const struct gi_option *rows
         print_option(out, row);
 }
 
-/* Prints in one sentence the names of the options that `gpuimg help common`, or with `many` `gpuimg
- * help batch`, explains. */
+/* Prints a sentence with the names of the options that are explained in `gpuimg help common`, or if
+ * `many` in `gpuimg help batch`. */
 static void print_shared(FILE *out, const struct gi_command *command, bool many)
 {
     char text[1024];
@@ -202,7 +202,7 @@ static const struct gi_option help_options[] = {
     {0},
 };
 
-/* Joins the operands with blanks; text that is too long is truncated. */
+/* Joins the operands with blanks. Text over `nbytes` is truncated. */
 static void join(char *text, size_t nbytes, char **operands, int noperands)
 {
     size_t n = 0;

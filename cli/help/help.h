@@ -12,27 +12,28 @@ void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);
 void gi_man_command(FILE *out, const struct gi_command *command);
 
-/* Fills a topic: a page that belongs to no single command, as a row of name, summary, manual,
- * examples (NULL: none) and options; it cannot run. The manual is valid until the next call.
- * Returns false past the end, or if no topic has that name (cli/help/topics.c). */
+/* Fill a topic, a page that belongs to no single command: a row of name, summary, manual, examples
+ * (NULL: none) and options that cannot run. The manual is valid until the next call. Return false
+ * past the end, or if no topic has that name (cli/help/topics.c). */
 bool gi_topic_at(struct gi_command *topic, int index);
 bool gi_topic_find(struct gi_command *topic, const char *name);
 void gi_help_topic(FILE *out, const struct gi_command *topic);
 void gi_man_topic(FILE *out, const struct gi_command *topic);
 
 /* Prints the commands, topics and options whose names and texts contain `words`, the best match
- * first; case and hyphens do not matter. If no text contains them in this order, texts that contain
- * each word match. Returns whether there are any; if not, nothing is printed
+ * first. Case and hyphens do not matter. If no text contains `words` in this order, texts with all
+ * of them match. Returns whether there are any; otherwise nothing is printed
  * (cli/help/help_search.c). */
 bool gi_help_search(FILE *out, const char *words);
 
-/* A name that other programs have for a command: it works like the first word, a command, and if
- * the second is not NULL, that option before those given. */
+/* Another program's name for a command. words[0] is the command here; words[1], if it is not NULL,
+ * an option that is put before those given. */
 struct gi_alias {
     const char *name, *words[2];
 };
 
-/* Returns alias `index`, or the one of that name; NULL if there is none (cli/help/suggestion.c). */
+/* Return alias number `index`, or the alias with that name; NULL: there is none
+ * (cli/help/suggestion.c). */
 const struct gi_alias *gi_alias_at(int index);
 const struct gi_alias *gi_alias_find(const char *name);
 

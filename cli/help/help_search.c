@@ -13,16 +13,16 @@ enum {
     HITS_MAX = 256,
     NAME_COLUMNS = 19,   /* columns before the summary of a command */
     OPTION_COLUMNS = 28, /* columns before the text of an option */
-    /* Scores of a match by where it is; a whole word counts twice. */
+    /* Scores of a match by its place; a match with a whole word counts twice. */
     IN_NAME = 64,
-    IN_SYNONYM = 32, /* equals another program's name for the command */
+    IN_SYNONYM = 32, /* is another program's name for the command */
     IN_SUMMARY = 16,
     IN_OPTION_NAME = 8,
     IN_OPTION_HELP = 4,
-    IN_MANUAL = 1, /* also in the examples and the names of operands */
+    IN_MANUAL = 1, /* or the examples, or the names of operands */
 };
 
-/* The words to search for; each must occur. */
+/* The words to search for; a page must contain each. */
 struct query {
     char text[256];
     const char *words[WORDS_MAX];
@@ -36,15 +36,14 @@ struct hit {
     int score;  /* 0: no match */
 };
 
-/* Normalises a character: lower case, with a blank in place of a hyphen, an underscore or a
- * newline. */
+/* Normalises a character: to lower case, and hyphens, underscores and newlines to a blank. */
 static int plain(char c)
 {
     return c == '-' || c == '_' || c == '\n' ? ' ' : tolower((unsigned char)c);
 }
 
-/* Returns 0 if `text` (NULL: none) has no word that begins with `word`; 1 if it has; 2 if one is
- * equal to it. */
+/* Returns 2 if a word in `text` (NULL: none) is `word`, 1 if one begins with `word`, otherwise
+ * 0. */
 static int match(const char *text, const char *word)
 {
     int best = 0;
@@ -85,8 +84,8 @@ static int score_synonyms(const char *name, const char *word)
     return 0;
 }
 
-/* Returns the rows of set `s` if the page of `hit` explains them; NULL past the last set or if
- * another page does. */
+/* Returns the rows of set `s` if the page of `hit` explains them; NULL if another page does, or
+ * past the last set. */
 static const struct gi_option *explained(const struct hit *hit, int s)
 {
     const struct gi_option *rows = hit->row.sets[s].rows;
@@ -105,7 +104,7 @@ static int score_word(const struct hit *hit, const char *word)
     return larger(best, larger(text, match(row->operands, word)) * IN_MANUAL);
 }
 
-/* Returns the sum of scores over the words of the query; 0 if one of them does not occur. */
+/* Returns the sum of the scores of all words of the query, or 0 if one of them does not occur. */
 static int score(const struct hit *hit, const struct query *query)
 {
     int sum = 0;
@@ -143,7 +142,7 @@ static void print_line(FILE *out, const char *name, const char *argument, const 
     gi_help_wrap(out, help, OPTION_COLUMNS, column);
 }
 
-/* Prints the option if it matches, and each of its choices that does. */
+/* Prints the option if it matches, and those of its choices that match. */
 static void print_option(FILE *out, const struct gi_option *row, const struct query *query)
 {
     char name[128], argument[128];
@@ -167,7 +166,7 @@ static void print_hit(FILE *out, const struct hit *hit, const struct query *quer
             print_option(out, o, query);
 }
 
-/* Fills `hit` if the row matches. Returns whether it does. */
+/* Fills in `hit` if the row matches. Returns whether it does. */
 static bool take(struct hit *hit, const struct gi_command *row, bool topic, int index,
                  const struct query *query)
 {
@@ -176,8 +175,8 @@ static bool take(struct hit *hit, const struct gi_command *row, bool topic, int 
     return hit->score > 0;
 }
 
-/* Finds all commands and topics that match, the best first. Returns their number, at most
- * `most`. */
+/* Finds the commands and topics that match, at most `most`, and sorts them, the best first. Returns
+ * their number. */
 static int find(struct hit *hits, int most, const struct query *query)
 {
     struct gi_command row;
@@ -191,7 +190,8 @@ static int find(struct hit *hits, int most, const struct query *query)
     return n;
 }
 
-/* Prints the hits; pages that contain the words only in their texts are listed last, by name. */
+/* Prints the hits. Pages that contain the words only in their texts are listed at the end, by
+ * name. */
 static void print_hits(FILE *out, const struct hit *hits, int n, const struct query *query)
 {
     char text[2048] = "In the text of:";

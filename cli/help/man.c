@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Prints text as roff: backslashes and hyphens are escaped, and no line starts like a request. */
+/* Prints text as roff: escapes backslashes and hyphens, and lets no line begin like a request. */
 static void roff_n(FILE *out, const char *text, size_t n)
 {
     bool start = true;
@@ -44,8 +44,8 @@ static void head(FILE *out, const char *name, const char *summary)
     putc('\n', out);
 }
 
-/* Prints paragraphs. Lines that start with a blank are formulas or tables and are not filled;
- * within other paragraphs a newline is a blank. */
+/* Prints paragraphs. Lines that start with a blank are formulas or tables, and are not filled. In
+ * all other paragraphs a newline counts as a blank. */
 static void paragraphs(FILE *out, const char *text)
 {
     for (bool first = true; *text; first = false) {

@@ -1,5 +1,5 @@
 /* Suggestions for unknown commands and options: names that begin with the word, other programs'
- * names, and names that differ by a typing error; never a name with another meaning.
+ * names, and names that differ by a typing error, but never a name with another meaning.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -101,7 +101,7 @@ bool gi_synonym_at(const char **word, const char **means, int index)
     return true;
 }
 
-/* `means` is suggested only for commands that have the option. */
+/* The suggestion `means` is made only for commands that have the option. */
 static const struct synonym options[] = {
     {"background", "border-value"},
     {"buckets", "bins"},
@@ -144,8 +144,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* The distance of Damerau and Levenshtein in which no letter is edited twice (optimal string
- * alignment), computed one row of the table at a time. */
+/* The distance of Damerau and Levenshtein without editing a letter twice (optimal string
+ * alignment), with one row of the table in memory. */
 int gi_word_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
@@ -195,8 +195,8 @@ const struct gi_alias *gi_alias_find(const char *name)
     return NULL;
 }
 
-/* Returns how badly `candidate` explains `word`: 0 if the word is its beginning or end, else the
- * number of wrong letters, of which one in three, or two, are allowed. Large if it does not. */
+/* Returns how badly `candidate` explains `word`: 0 if one of them begins with the other, otherwise
+ * the number of wrong letters. Up to 2 are allowed, and one in three; with more it returns 99. */
 static int badness(const char *candidate, const char *word)
 {
     size_t n = strlen(word), length = strlen(candidate);
@@ -207,7 +207,7 @@ static int badness(const char *candidate, const char *word)
     return distance <= 2 && 3 * (size_t)distance <= n ? distance : 99;
 }
 
-/* Returns the equivalent of `word` from the table; NULL if it is not in it. */
+/* Returns the equivalent of `word` in the table; NULL: there is none. */
 static const char *look_up(const struct synonym *synonyms, const char *word)
 {
     for (const struct synonym *s = synonyms; s->word; s++)

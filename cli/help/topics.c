@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The manuals, one string per paragraph: compilers need not accept literals longer than 4095
+/* The manuals. Each paragraph is a string, because compilers need not accept literals over 4095
  * bytes. */
 static const char *const batch_paragraphs[] = {
     "INPUTS. With --out-dir, --out, --table or --files-from a command takes any number of "

@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The names so far, and the text that they come from. */
+/* The names made so far, and the text that they are made from. */
 struct names {
     char **at;
     size_t n, room;
     const char *text; /* the whole text, for messages */
 };
 
-/* A brace from `open` to `close`, and its numbers if it is a range. */
+/* A brace from `open` to `close`; if it is a range, with its numbers. */
 struct brace {
     const char *open, *close;
     bool range;
     long from, to;
-    int width; /* digits of zero-filled numbers; 0: not zero-filled */
+    int width; /* digits of numbers that are filled with zeros; 0: they are not */
 };
 
 static enum gi_status add(struct names *names, const char *name, struct gi_err *err)
@@ -86,7 +86,7 @@ static bool find(struct brace *brace, const char *text)
 
 static enum gi_status expand(struct names *names, const char *text, struct gi_err *err);
 
-/* Adds the text with the brace replaced by `n` characters of `part`, and expands the rest of it. */
+/* Replaces the brace by `n` characters of `part`, and adds all names that the result expands to. */
 static enum gi_status put(struct names *names, const char *text, const struct brace *brace,
                           const char *part, size_t n, struct gi_err *err)
 {

@@ -9,10 +9,11 @@
 
 enum { GI_BRACE_NAMES_MAX = 1000000 };
 
-/* Expands `text` to names, in order; a text without braces gives one. {A..B} is every number from A
- * to B, zero-filled to the longer of the two if either starts with 0; {a,b,c} is each of these;
- * other braces are kept. Both arrays belong to the caller and are freed by gi_brace_free(), also
- * after an error. Errors: GI_E_USAGE for more than GI_BRACE_NAMES_MAX, GI_E_MEMORY. */
+/* Expands `text` to names, in order; a text without braces is one name. {A..B} stands for all
+ * numbers from A to B, filled with zeros to the longer of the two if either starts with 0; {a,b,c}
+ * stands for each of its words. Other braces are kept. Both arrays belong to the caller;
+ * gi_brace_free() frees them, also after an error. Errors: GI_E_USAGE for more than
+ * GI_BRACE_NAMES_MAX, GI_E_MEMORY. */
 enum gi_status gi_brace_list(char ***names, size_t *n, const char *text, struct gi_err *err);
 void gi_brace_free(char ***names, size_t n);
 

@@ -1,4 +1,4 @@
-/* The kinds of feeds (inputs of a batch), and the run of a batch over one of them.
+/* Kinds of feeds (the inputs of a batch), and the function that runs a batch over any of them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_FEED_H
 #define GI_CLI_INPUTS_FEED_H
@@ -13,7 +13,7 @@ extern const struct gi_feed_kind gi_feed_tars;       /* to tars (cli/inputs/tars
 extern const struct gi_feed_kind gi_feed_tar_images; /* to tables; self: struct gi_tar_inputs */
 extern const struct gi_feed_kind gi_feed_tar_pairs;  /* self: struct gi_tar_pairs */
 
-/* Runs the engine over the feed, with a progress line, by the options of the set "Many images".
+/* Runs the engine over the feed, with the options of the set "Many images" and a progress line.
  * Errors: as gi_engine_run(), and those of feed->kind->conclude(). */
 enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *work,
                            const struct gi_batch_params *params, int threads, struct gi_err *err);

@@ -15,8 +15,8 @@
 #include "cli/log.h"
 #include "imgio/imgio.h"
 
-/* Takes this task's share. The shard and {index} refer to the sorted list, so that tasks that were
- * given the inputs in another order agree. */
+/* Takes this task's share of the list. Shards and {index} count in the sorted list, so that tasks
+ * agree even if they were given the inputs in different orders. */
 static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *err)
 {
     files->n = files->list.n;
@@ -33,13 +33,13 @@ static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *er
     return GI_OK;
 }
 
-/* Returns the position in the list of the i-th input of this batch. */
+/* Returns the position in the whole list of this task's i-th input. */
 static size_t place_of(const struct gi_batch_files *files, size_t i)
 {
     return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
 }
 
-/* Names the further input that belongs to each input. */
+/* Makes the name of the further input that belongs to each input. */
 static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_batch_work *work,
                                   struct gi_err *err)
 {
@@ -133,7 +133,7 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
     return status ? status : gi_batch_check(files, err);
 }
 
-/* Returns the option that names a file; NULL for the image operands. */
+/* Returns the option that named the file; NULL: it is an operand. */
 static const char *option_of(const struct gi_batch_files *files, const struct gi_path *entry,
                              const char **path)
 {
@@ -156,7 +156,7 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
     }
 }
 
-/* Returns the name of an input. Indices past the list are those of the further inputs. */
+/* Returns the name of an input. Indices past the list count in the further inputs. */
 static const char *input_of(const struct gi_batch_files *files, size_t index)
 {
     const struct gi_list *more = files->others.n ? &files->others : &files->beside;
@@ -164,7 +164,7 @@ static const char *input_of(const struct gi_batch_files *files, size_t index)
                                  : more->inputs[index - files->list.n].path;
 }
 
-/* Reports that the file of `a` or `b`, or of both, was named by an option. */
+/* Reports a conflict between files, at least one of which an option named. */
 static enum gi_status fail_option(const struct gi_batch_files *files, const struct gi_path *a,
                                   const struct gi_path *b, struct gi_err *err)
 {
@@ -203,8 +203,7 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
     return status;
 }
 
-/* Adds the output of input i; if there is one output per channel, adds those of all channels that
- * are possible. */
+/* Adds the output of input i, or if it has an output per channel those of all possible channels. */
 static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_paths *paths,
                                   size_t i, struct gi_err *err)
 {
@@ -223,7 +222,7 @@ static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_
     return status;
 }
 
-/* Adds the folders that are the results; with `above` also all folders above them, as inputs. */
+/* Adds the folders that are results; with `above` also the folders around them, as inputs. */
 static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_paths *paths,
                                   bool above, struct gi_err *err)
 {
@@ -249,7 +248,7 @@ static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_
     return status;
 }
 
-/* Refuses a result inside the folder of another result, because their order is not defined. */
+/* Refuses a result inside the folder of another result, because either may be written first. */
 static enum gi_status check_nested(const struct gi_batch_files *files, struct gi_err *err)
 {
     struct gi_paths paths = {0};
@@ -263,8 +262,8 @@ static enum gi_status check_nested(const struct gi_batch_files *files, struct gi
     return status;
 }
 
-/* Refuses results that are folders and contain an input, or with `report` the report. The folder of
- * the inputs may contain the report. */
+/* Refuses a folder as a result if it contains an input, or the report if `report` is not NULL. The
+ * folder of the inputs may contain the report. */
 static enum gi_status check_inside(const struct gi_batch_files *files, const char *report,
                                    struct gi_err *err)
 {

@@ -14,44 +14,43 @@ struct gi_batch_files {
     const struct gi_batch_params *params;
     const struct gi_chain *chain; /* NULL: none */
     struct gi_list list;
-    struct gi_list others; /* for pairs: the second of each; empty: no pairs */
-    struct gi_list
-        beside; /* a further input for each entry of the list, in the same order; empty: none */
+    struct gi_list others; /* for pairs: the second image of each; otherwise empty */
+    struct gi_list beside; /* one further input per entry of `list`, or empty */
     enum gi_batch_results results;
-    const char *junit;       /* a further file that is written, of compare; NULL: none */
-    const char *unit;        /* the unit in messages, "pairs"; NULL: "files" */
-    struct gi_naming naming; /* its channel is "" if there is an output per channel */
+    const char *junit;       /* --junit of compare, which is written too; NULL: none */
+    const char *unit;        /* what messages count: "pairs"; NULL: "files" */
+    struct gi_naming naming; /* naming.channel is "" for outputs per channel */
     bool named;              /* items have outputs */
     struct gi_report report;
     struct gi_shard shard;
-    struct gi_input **share; /* the inputs of the shard; NULL: all of the list */
+    struct gi_input **share; /* the inputs of the shard; NULL: the whole list */
     size_t n;                /* number of inputs in the share */
     int threads;             /* of the CPU */
     bool times;              /* the times of the stages are measured */
     size_t next;
     struct gi_feed feed;            /* the source of the inputs */
-    struct gi_tar_inputs *tars;     /* the inputs are the images in these tars; NULL: files */
+    struct gi_tar_inputs *tars;     /* inputs are the images in these tars; NULL: files */
     struct gi_tar_pairs *tar_pairs; /* likewise for pairs */
 };
 
-/* Reads the names of the inputs; closed by gi_batch_close(), also after an error. Errors:
- * GI_E_USAGE, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY, as for all functions here. */
+/* Reads the names of the inputs. gi_batch_close() frees them, also after an error. Errors of all
+ * functions here: GI_E_USAGE, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch_job *job,
                              char **operands, int noperands, struct gi_err *err);
 void gi_batch_close(struct gi_batch_files *files);
 
-/* Checks the names of the outputs before any work, as images if `images` (with `image_format`, the
- * requested format or NULL); then makes their folders. */
+/* The first one checks the names of the outputs before any work; `images`: they are images, in the
+ * format `image_format` if that is not NULL. The second one makes their folders. */
 enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
                               struct gi_err *err);
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err);
 
-/* Checks before any work that no file is written twice, or both read and written: outputs, if items
- * have them, --report, --table, list and inputs. Errors: GI_E_USAGE. */
+/* Checks before any work that no file is written twice, or both read and written. The files are
+ * outputs (if items have them), --report, --table, the list and the inputs. Errors: GI_E_USAGE. */
 enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err);
 
-/* Sets *path to the output of an item for a channel, which the caller frees, also after an error,
- * and makes its folder. Errors: as gi_naming_folders(). */
+/* Sets *path to an item's output for a channel, and makes its folder. The caller frees *path, also
+ * after an error. Errors: as gi_naming_folders(). */
 enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
                              const struct gi_item *item, const char *channel, struct gi_err *err);
 
@@ -63,16 +62,16 @@ enum gi_status gi_batch_report(struct gi_batch_files *files, const struct gi_bat
 enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct gi_batch_job *job,
                                      struct gi_err *err);
 
-/* Runs the engine over the inputs that are not finished yet. Errors: as gi_batch_run(). */
+/* Runs the engine over the inputs that no earlier run has finished. Errors: as gi_batch_run(). */
 enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
                            struct gi_err *err);
 
-/* For deliver(): sets the names for the item's row of a table; *tar is NULL if there is none.
- * Returns false if the item has no row, because it failed or is no image. */
+/* For deliver(): sets the names in the item's row of a table; *tar is NULL for files. Returns false
+ * if the item has no row, because it failed or is not an image. */
 bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
                   const char **file);
 
-/* For deliver(): writes the item's line of the report. */
+/* For deliver(): writes the item's line in the report. */
 enum gi_status gi_batch_note(struct gi_batch_files *files, struct gi_item *item,
                              struct gi_err *err);
 

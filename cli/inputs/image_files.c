@@ -1,4 +1,4 @@
-/* Reads and writes images, with the options of the command line applied.
+/* Reads and writes images with the options of the command line.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/image_files.h"
 #include "cli/command.h"
@@ -163,7 +163,8 @@ const struct gi_option gi_io_options[] = {
     {0},
 };
 
-/* By enum gi_depth; for GI_DEPTH_SAME the type that is never deeper than another. */
+/* The type for each enum gi_depth. GI_DEPTH_SAME has the shallowest type, which never makes an
+ * image deeper. */
 static const enum gi_type depth_types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
 static const int depth_bits[] = {0, 8, 16, 32};
 
@@ -181,7 +182,7 @@ struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_imag
     return shape;
 }
 
-/* Checks that --max-bytes permits an image of that shape with samples of `type`. */
+/* Checks that --max-bytes allows an image of that shape with samples of `type`. */
 static enum gi_status check_converted(const struct gi_image *shape, enum gi_type type,
                                       const struct gi_io_params *io, struct gi_err *err)
 {
@@ -191,7 +192,7 @@ static enum gi_status check_converted(const struct gi_image *shape, enum gi_type
     return gi_limits_check(&limits, &made, err);
 }
 
-/* Applies --work-depth and --gray. The image is freed on an error. */
+/* Applies --work-depth and --gray. Frees the image on an error. */
 static enum gi_status convert(struct gi_image *image, const struct gi_io_params *io,
                               struct gi_err *err)
 {
@@ -224,7 +225,7 @@ static enum gi_status read_background(double rgb[3], const char *text, struct gi
     return GI_OK;
 }
 
-/* Returns the part of `path` that was read already, if this is the input that was inspected. */
+/* Returns the part of the input that was read already, if `path` is that input. */
 static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path)
 {
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
@@ -338,11 +339,11 @@ enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi
                                 const struct gi_file_info *info, struct gi_err *err)
 {
     bool keep = !io->format && strcmp(input, "-") == 0 && strcmp(output, "-") == 0;
-    if (info && keep) /* the result of a bitmap is usually not a bitmap */
+    if (info && keep) /* a PBM's result is rarely black and white */
         io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
     const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};
-    /* An output may replace its own input, through a temporary file; but not if the file holds more
-     * images, and not on standard output. */
+    /* An output may replace its own input through a temporary file, except if the input holds more
+     * images, or the output is standard output. */
     if (info)
         return info->images == 1 ? GI_OK : gi_output_check_inputs(outputs, inputs, err);
     struct gi_io_params any = *io;
@@ -383,7 +384,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                    : gi_save(image, metadata, path, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
-    /* The file was reachable before the work began. */
+    /* The folder existed before the work began, so the machine failed. */
     if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->bundle, path) &&
         !gi_output_has_folder(path))
         status = err->status = GI_E_AGAIN;

@@ -11,26 +11,24 @@ struct gi_io_params {
     const char *format;
     const char *background;
     int depth;      /* enum gi_depth of the output */
-    int work_depth; /* enum gi_depth of the computation; SAME: the deeper of the input's and the
-                       output's */
-    int gray;       /* 0: colour stays; else the kind of weights */
+    int work_depth; /* enum gi_depth of the computation; SAME: the deeper one of input and output */
+    int gray;       /* kind of weights for gray; 0: the image stays in colour */
     int strip;      /* enum gi_strip */
-    int layout;     /* for .npy: 0 channels last, 1 channels first */
+    int layout;     /* order of .npy's axes: 0 channels last, 1 channels first */
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
     bool header_only, labels; /* not options: passed to gi_load_options */
-    struct gi_ahead *ahead;   /* not an option: the part of the input of that name that was read
-                                 already; NULL:   nothing */
+    struct gi_ahead *ahead;   /* not an option: input read before */
     struct gi_bundle *bundle; /* not an option: passed to gi_save_options */
     int orientation;          /* not an option: passed to gi_save_options */
-    struct gi_limits limits;  /* for images that are read and for results */
+    struct gi_limits limits;  /* limits on images that are read, and on results */
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT };
 extern const struct gi_option gi_io_options[];    /* for commands that write an image */
 extern const struct gi_option gi_input_options[]; /* for commands that only read one */
 
-/* The row of --compression; `params` is the struct that has it as `int compression`. The default is
- * GI_DEFAULT_COMPRESSION. */
+/* The row of --compression with the default GI_DEFAULT_COMPRESSION. `params` is the struct with the
+ * member `int compression`. */
 #define GI_COMPRESSION_OPTION(params)                                                              \
     {                                                                                              \
         .name = "compression", .type = GI_OPT_INT, .offset = offsetof(params, compression),        \
@@ -38,15 +36,15 @@ extern const struct gi_option gi_input_options[]; /* for commands that only read
         .help = "Effort to make PNG and TIFF files small; 0 stores without compression"            \
     }
 
-/* Loads an image by up to `threads` threads (0: one per CPU) if its format allows it, converts it
- * to io->depth, and prints warnings. metadata, info and listener may be NULL. */
+/* Loads an image, by up to `threads` threads if its format allows that (0: one per CPU), converts
+ * it to io->depth, and prints warnings. metadata, info and listener may be NULL. */
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
                            const struct gi_io_params *io, int threads,
                            const struct gi_shape_listener *listener, struct gi_err *err);
-/* Further parameters of loading, for batches. */
+/* Further parameters for loading in batches. */
 struct gi_loading {
-    const void *bytes; /* the encoded image; NULL: it is in the file */
+    const void *bytes; /* the encoded image; NULL: it is in a file */
     size_t nbytes;
     const struct gi_parallel *parallel;       /* NULL: one thread */
     const struct gi_shape_listener *listener; /* NULL: no callbacks */
@@ -56,30 +54,30 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
                               struct gi_file_info *info, const char *path,
                               const struct gi_io_params *io, const struct gi_loading *loading,
                               struct gi_err *err);
-/* Returns the shape that gi_cli_load() gives an image of that shape. */
+/* Returns the shape of the image that gi_cli_load() makes of a file of the shape `stored`. */
 struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored);
-/* Returns the largest sample value in the file's own scale, which is read as full scale of `image`;
- * full scale itself if --depth asks for another type. */
+/* Returns the largest sample value on the file's own scale (its full scale), or that of `image` if
+ * --depth asks for another type. */
 unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
                        const struct gi_io_params *io);
-/* Encodes an image by up to `threads` threads if the format allows it. */
+/* Encodes an image, by up to `threads` threads if the format allows that. */
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
                            struct gi_err *err);
-/* Does the same with borrowed threads (NULL: one). If `bytes` is not NULL, encodes into memory:
- * *bytes are malloc()ed and owned by the caller, and `path` only determines the format and is named
- * in messages. */
+/* As gi_cli_save(), by lent threads (NULL: one). If `bytes` is not NULL it encodes into memory: the
+ * caller owns the malloc()ed *bytes, and `path` only selects the format and is named in
+ * messages. */
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
                               struct gi_err *err);
 /* Checks the output of a command that reads `input` and writes `output`, as gi_cli_check_save()
- * does. From - to - without --format, the input's format is kept, and *io is set to it once `info`
- * is known (before: NULL). Errors: as gi_cli_check_save(). */
+ * does. From - to - without --format the input's format is kept: *io is set to it once `info` is
+ * known (before that `info` is NULL). Errors: as gi_cli_check_save(). */
 enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
                                 const struct gi_file_info *info, struct gi_err *err);
 
-/* Checks before any work that gi_cli_save() knows the format and may write there. Errors:
+/* Checks before any work that gi_cli_save() can choose a format and may write there. Errors:
  * GI_E_USAGE, GI_E_IO. */
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err);

@@ -14,7 +14,7 @@
 #include "cli/hash.h"
 #include "imgio/imgio.h"
 
-/* Adds `path`, which is taken. `why`: as in struct gi_input. */
+/* Adds `path`, and takes its memory. `root` and `why`: as in struct gi_input. */
 static enum gi_status add(struct gi_list *list, char *path, size_t root, int why,
                           struct gi_err *err)
 {
@@ -65,13 +65,12 @@ static bool is_folder(const struct dirent *entry, const char *path)
 {
     struct stat st;
     if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type == DT_DIR; /* links to folders are not followed, because they could
-                                           form a cycle */
+        return entry->d_type == DT_DIR; /* links could form a cycle */
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Adds a folder that could not be read. It is an error if the machine failed, because another run
- * could find images in it. */
+/* Adds a folder that can't be read. If that is a failure of the machine it is an error, because the
+ * folder may contain images that another run would find. */
 static enum gi_status add_unread(struct gi_list *list, const char *folder, size_t root, int why,
                                  struct gi_err *err)
 {
@@ -81,8 +80,7 @@ static enum gi_status add_unread(struct gi_list *list, const char *folder, size_
                                 : add(list, strdup(folder), root, why, err);
 }
 
-/* Adds the images in a folder and in the folders below it. `root` 0: this is the top of the
- * tree. */
+/* Adds the images in a folder and below it. `root` is 0 for the folder that the caller named. */
 static enum gi_status add_folder(struct gi_list *list, const char *folder, size_t root,
                                  struct gi_err *err)
 {
@@ -118,7 +116,7 @@ static enum gi_status add_name(struct gi_list *list, const char *name, bool recu
     const char *slash = strrchr(name, '/');
     if (strcmp(name, "-") == 0)
         return gi_fail(err, GI_E_USAGE, "-: want the names of files with --out-dir or --out");
-    /* A missing file is reported when it is opened. */
+    /* A file that does not exist is reported later, when it is opened. */
     if (stat(name, &st) || !S_ISDIR(st.st_mode))
         return add(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, 0, err);
     if (!recursive)

@@ -20,8 +20,8 @@ enum field { DIR_FIELD, TREE, STEM, EXT, NAME, INDEX, CHANNEL, FIELDS };
 static const char *const fields[FIELDS] = {"dir",  "tree",  "stem",   "ext",
                                            "name", "index", "channel"};
 
-/* Finds the field at `text`, which begins with a brace; *n becomes its length with both braces.
- * Returns -1 if there is none. */
+/* Looks for a field at `text`, which begins with a brace. Returns its number, and sets *n to its
+ * length with both braces. -1: there is no such field. */
 static int field_at(const char *text, size_t *n)
 {
     for (int i = 0; i < FIELDS; i++) {
@@ -115,8 +115,8 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
     return gi_text_close(out, &memory);
 }
 
-/* Makes the folder of a path, and those above it, except the first `there` characters, which exist.
- * `path` loses its name. */
+/* Makes the folder of a path and all folders above it, except in the first `there` characters,
+ * which exist. `path` is cut after its folder. */
 static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
 {
     char *end = strrchr(path, '/');
@@ -136,7 +136,7 @@ static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns the part of the output that does not depend on a channel. */
+/* Returns the output up to the field {channel}: this part is the same for all channels. */
 static char *start_of(const struct gi_naming *naming, const struct gi_list *list, size_t index)
 {
     char *output = gi_naming_output(naming, list, index);
@@ -159,7 +159,7 @@ enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_
     return status;
 }
 
-/* Returns output `index` of all: of input index / n for channel index % n. */
+/* Returns output `index` of all: that of input index / n for its channel index % n. */
 static char *channel_output(const struct gi_naming *naming, const struct gi_list *list,
                             size_t index)
 {
@@ -168,7 +168,7 @@ static char *channel_output(const struct gi_naming *naming, const struct gi_list
     return gi_naming_output(&one, list, index / GI_NAMING_CHANNELS);
 }
 
-/* Clears temporary files from the folders for outputs per channel, as far as they exist. */
+/* Removes abandoned temporary files from those folders of outputs per channel that exist. */
 static enum gi_status clear_channels(const struct gi_naming *naming, const struct gi_list *list,
                                      struct gi_err *err)
 {

@@ -10,15 +10,15 @@
 
 enum { TASKS_MAX = 1000000000 };
 
-/* Environment variables of schedulers for the tasks of an array; NULL: there is none. Slurm's
- * arrays may have gaps and start anywhere. Sources: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES";
+/* Environment variables that schedulers set for the tasks of an array; NULL: it has none. Slurm's
+ * arrays may have gaps and begin anywhere. Sources: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES";
  * Kubernetes, "Indexed Job"; AWS Batch, "Array job environment variables"; parallel(1),
  * "ENVIRONMENT VARIABLES". */
 struct scheduler {
     const char *index;
     const char *count;
     const char *lowest, *highest;
-    int first; /* number of an array's first task, -1: any */
+    int first; /* number of an array's first task; -1: any number */
 };
 
 static const struct scheduler schedulers[] = {
@@ -31,8 +31,8 @@ static const struct scheduler schedulers[] = {
 
 enum { NSCHEDULERS = sizeof schedulers / sizeof *schedulers };
 
-/* Reads the digits at the start of `text`; *end becomes the rest. Returns false if there are none
- * or too many. */
+/* Reads the digits at the start of `text`, and sets *end to the rest. Returns false if there are
+ * none or too many. */
 static bool read_number(uint32_t *number, const char *text, const char **end)
 {
     char *stop;
@@ -44,7 +44,7 @@ static bool read_number(uint32_t *number, const char *text, const char **end)
     return value <= TASKS_MAX;
 }
 
-/* Reads an environment variable that holds a number. *is_set becomes false if it does not exist. */
+/* Reads a number from an environment variable. Sets *is_set to false if it does not exist. */
 static enum gi_status read_variable(uint32_t *number, bool *is_set, const char *name,
                                     struct gi_err *err)
 {
@@ -79,9 +79,9 @@ static enum gi_status find_scheduler(const struct scheduler **found, struct gi_e
     return GI_OK;
 }
 
-/* Sets *n, if it is 0, to the number of tasks that scheduler `s` reports. Otherwise checks that
- * this number, if it is reported, is at most *n. If the array makes up all shards, its task numbers
- * may have no gaps. */
+/* If *n is 0, sets it to the number of tasks that scheduler `s` reports. Otherwise checks that the
+ * reported number, if any, is at most *n. If the array has a task for every shard, its numbers must
+ * have no gaps. */
 static enum gi_status check_count(uint32_t *n, const struct scheduler *s, struct gi_err *err)
 {
     uint32_t count = 0, lowest = 0, highest = 0;

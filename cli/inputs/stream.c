@@ -49,8 +49,8 @@ bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struc
     return true;
 }
 
-/* Bytes that are no image end a stream of PNG, JPEG or WebP, with a warning; with --strict, and in
- * a stream of PNM, they are an error. */
+/* Takes the next image. Bytes that are not an image end a stream of PNG, JPEG or WebP with a
+ * warning; with --strict, and in a stream of PNM, they are an error. */
 static void take_next(struct gi_stream *stream, struct gi_buffer *buffer, bool *end,
                       struct gi_err *fault)
 {
@@ -97,8 +97,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     item->line.output = strdup(stream->output);
     if (!item->line.output)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
-    if (!gi_save_format(stream->output, stream->io.format)) { /* from - to -: each image keeps
-                                                                 its format */
+    if (!gi_save_format(stream->output, stream->io.format)) { /* - to -: the format is kept */
         const char *name = gi_format_of(buffer.at, buffer.nbytes)->name;
         item->source.format = strcmp(name, "pbm") == 0 ? "pgm" : name;
     }
@@ -121,7 +120,7 @@ static enum gi_status deliver_image(void *self, struct gi_item *item, struct gi_
         status = gi_sink_flush(stream->sink, err);
     if (!status)
         status = gi_stream_note(stream, item, err);
-    /* A video without one of its frames would be out of step, so a failed frame ends it. */
+    /* A failed frame ends a video, because without this frame it would be out of step. */
     return status || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
@@ -162,7 +161,7 @@ enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_lin
     part.output = stream->report.whole.output;
     if (part.input)
         return gi_report_add(&stream->report, &part, err);
-    gi_line_add(&stream->report.whole, &part); /* an item that can't be read is not an image */
+    gi_line_add(&stream->report.whole, &part); /* what can't be read does not count as an image */
     return GI_OK;
 }
 
@@ -186,7 +185,7 @@ struct gi_feed gi_stream_feed(struct gi_stream *stream)
                             .items = stream->is_video ? stream->video.nplanes : 1};
 }
 
-/* Makes a chain whose steps are all operations from image to image; NULL: there is none. */
+/* Checks that all steps of the chain (NULL: none) are operations from image to image. */
 static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *err)
 {
     for (int i = 0; chain && i < chain->n; i++)

@@ -1,4 +1,4 @@
-/* Streams: a batch over images that follow one another in one input, into one output.
+/* Streams: batches over the images of one input, which follow one another, into one output.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_STREAM_H
 #define GI_CLI_INPUTS_STREAM_H
@@ -9,19 +9,20 @@
 struct gi_stream;
 
 /* Finds out whether `input` is a stream that `output` can hold: Y4M video into Y4M, or PNM or PAM
- * with more than white space after its first image into one of these formats. Otherwise *stream is
- * NULL, and bytes that were read and can't be read again are in io->ahead for gi_load(), owned by
- * the caller. From a pipe it reads the first image and a little beyond it. `output` NULL: tables
- * are made, and any of these inputs is a stream. If `params` (NULL: none) ask for a report, a
- * single image of PNM or PAM is a stream too. Errors: GI_E_USAGE, also if a report is asked for and
- * the input is not a stream, and those of reading. */
+ * with more than white space after its first image into one of these formats. If it is not, *stream
+ * is NULL, and the bytes that can't be read again are in io->ahead for gi_load(), owned by the
+ * caller; of a pipe these are the first image and a little more. `output` NULL: tables are made,
+ * and any of these inputs is a stream. If `params` (NULL: none) ask for a report, a single image of
+ * PNM or PAM is a stream too. Errors: GI_E_USAGE, also if a report is asked for and the input is
+ * not a stream, and those of reading. */
 enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, const char *output,
                               struct gi_io_params *io, const struct gi_batch_params *params,
                               struct gi_err *err);
 
-/* Runs gi_batch_run() on the stream, which is freed. An image that can't be read or processed ends
- * the stream; the images before it were delivered, unless to a file. Errors: GI_E_USAGE and
- * GI_E_UNSUPPORTED before any work; an error without text was reported already. */
+/* Runs gi_batch_run() on the stream and frees it. An image that can't be read or processed ends the
+ * stream. The images before it were delivered, except those of a file, which does not appear.
+ * Errors: GI_E_USAGE and GI_E_UNSUPPORTED before any work; an error without text was reported
+ * already. */
 enum gi_status gi_stream_run(struct gi_stream **stream, const struct gi_batch_job *job,
                              struct gi_err *err);
 

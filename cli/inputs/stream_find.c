@@ -10,7 +10,7 @@
 #include "cli/inputs/stream_internal.h"
 #include "cli/run/output.h"
 
-/* The kinds of streams that the output can hold. */
+/* The kind of stream that the output can hold, judged by its name. */
 enum target { ONE_IMAGE, PNM, Y4M, EITHER };
 
 static enum target target_of(const char *output, const struct gi_io_params *io)
@@ -31,8 +31,8 @@ static enum target target_of(const char *output, const struct gi_io_params *io)
     return strcmp(name, "y4m") == 0 ? Y4M : ONE_IMAGE;
 }
 
-/* For a pipe: takes the first image and finds out whether more follow; anything that is not an
- * image ends the stream, as it does later. */
+/* Takes the first image from a pipe, and sets *more to whether further ones follow. Anything that
+ * is not an image ends the stream, now as well as later. */
 static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct gi_err *err)
 {
     bool end;
@@ -44,7 +44,8 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
     return status;
 }
 
-/* The same of PNG, JPEG and WebP; the output is one that may not hold several. */
+/* As find_in_pipe(), for PNG, JPEG and WebP and an output that perhaps can't hold several
+ * images. */
 static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *output,
                                          enum target target, bool *more, struct gi_err *err)
 {
@@ -70,7 +71,7 @@ static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *o
     return status;
 }
 
-/* Examines the open input; `output` NULL: for tables. */
+/* Examines the open input. `output` NULL: tables are made. */
 static enum gi_status look(struct gi_stream *stream, const char *input, const char *output,
                            enum target target, bool file, bool *found, struct gi_err *err)
 {
@@ -102,15 +103,14 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
     return *found ? GI_OK : find_in_pipe(stream, found, err);
 }
 
-/* Sets standard input back to the position of the first byte of its file, so that it can be read
- * again. */
+/* Moves standard input back to where it began in its file, so that it can be read again. */
 static void rewind_input(const char *input, off_t start)
 {
     if (strcmp(input, "-") == 0)
         lseek(STDIN_FILENO, start, SEEK_SET);
 }
 
-/* Passes the bytes that were taken from a pipe to gi_load(). */
+/* Passes on to gi_load() the bytes that were taken from a pipe. */
 static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *io,
                                 struct gi_err *err)
 {
@@ -134,8 +134,7 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
     if (standard && isatty(STDIN_FILENO))
         return GI_OK;
     int failed = standard ? fstat(STDIN_FILENO, &st) : stat(input, &st);
-    if (failed &&
-        gi_status_of_errno(errno) == GI_E_AGAIN) /* else the stream ends after its first image */
+    if (failed && gi_status_of_errno(errno) == GI_E_AGAIN) /* or the stream ends after one image */
         return gi_fail(err, GI_E_AGAIN, "%s: %s", standard ? "standard input" : input,
                        strerror(errno));
     if (failed || S_ISDIR(st.st_mode) || (target == ONE_IMAGE && S_ISREG(st.st_mode)))

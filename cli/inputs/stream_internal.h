@@ -15,27 +15,27 @@
 
 struct gi_stream {
     struct gi_io_params io;
-    const char *input, *output; /* operands; the output is "-" for tables too */
+    const char *input, *output; /* operands; for tables the output is "-" */
     bool single;                /* a single PNM image is a stream too */
     struct gi_reader *reader;
     bool is_video;
-    bool coded;             /* the last image that was taken is PNG, JPEG or WebP */
-    struct gi_buffer first; /* PNM: the first image, if it was taken already; else NULL in it */
+    bool coded;             /* the last image taken is PNG, JPEG or WebP */
+    struct gi_buffer first; /* PNM: the first image, if it was taken already */
     uint64_t taken;         /* images or frames taken so far */
 
     struct gi_y4m video, made;           /* Y4M: headers of input and output */
-    uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: bytes that the chain needs for each plane */
+    uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: bytes that the chain needs per plane */
     int plane;                           /* next plane */
 
     const struct gi_chain *chain;
     struct gi_imaging *imaging;
     struct gi_sink *sink;
-    struct gi_image planes[GI_Y4M_PLANES]; /* Y4M: planes of the frame that is delivered */
+    struct gi_image planes[GI_Y4M_PLANES]; /* Y4M: planes of the frame being delivered */
     char line[GI_Y4M_LINE_MAX];            /* the line before that frame */
     bool ended;                            /* no more can be read */
 
     struct gi_report report; /* report->whole is the line of the stream */
-    struct gi_line frame;    /* Y4M: the frame whose planes are being delivered, for its line */
+    struct gi_line frame;    /* Y4M: line of the frame being delivered, for the report */
 };
 
 void gi_stream_free(struct gi_stream **stream);
@@ -46,28 +46,28 @@ struct gi_feed gi_stream_feed(struct gi_stream *stream);
 /* Names the item: "standard input: image 3". Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
                               struct gi_err *err);
-/* Ends a stream that can't be read further: its last item has the error, or if partial images are
- * allowed a warning, and false is returned. */
+/* Ends a stream that can't be read further. Its last item gets the error, or if partial images are
+ * allowed only a warning, and false is returned. */
 bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struct gi_err *why);
 
-/* Opens the report if --report asks for one. `output`: destination of the images; NULL: tables are
- * made. Errors: GI_E_USAGE, and as gi_report_open(). */
+/* Opens the report if --report asks for one. `output`: where the images go; NULL: tables are made.
+ * Errors: GI_E_USAGE, and as gi_report_open(). */
 enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_job *job,
                                 const char *output, struct gi_err *err);
-/* gi_feed_kind.open_report and note of both kinds, with `self` a gi_stream. */
+/* The gi_feed_kind.open_report and gi_feed_kind.note of both kinds; `self` is a gi_stream. */
 enum gi_status gi_stream_open_report(void *self, const struct gi_batch_job *job,
                                      struct gi_err *err);
 enum gi_status gi_stream_note(void *self, struct gi_item *item, struct gi_err *err);
-/* Writes the line of a frame or image without an item. */
+/* Writes the report's line of a frame, or of an image without an item. */
 enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_line *line,
                                    struct gi_err *err);
 
-/* Reads the header. Errors: GI_E_USAGE, and those of reading. */
+/* Reads the header of a video. Errors: GI_E_USAGE, and those of reading. */
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err);
-/* Reads the header and makes the output's header: checks that all planes can be processed by the
- * chain and form a video afterwards. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
+/* Reads the header of a video and makes the output's: the chain must accept all planes, and its
+ * results must form a video. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err);
-/* The work on planes that go into a video, with `self` a gi_stream. */
+/* The work on planes, and the delivery of planes to a video; `self` is a gi_stream. */
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err);
 

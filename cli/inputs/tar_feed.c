@@ -1,5 +1,5 @@
-/* Reads tars member by member: decides which members are images, which are copied, and which are
- * too long to be held in memory.
+/* Reads tars member by member, and decides which members are images, which ones are copied, and
+ * which ones are too long to be held in memory.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tar_feed.h"
 
@@ -14,17 +14,16 @@
 
 enum {
     PROBE_NBYTES = 64,
-    COPY_NBYTES = 1 << 20,  /* longer members that are not images are copied without being held
-                               in memory */
-    LONG_NBYTES = 16 << 20, /* shorter images may always be held in memory */
+    COPY_NBYTES = 1 << 20,  /* longer members that are not images are copied piece by piece */
+    LONG_NBYTES = 16 << 20, /* shorter images are held in memory whatever the limits */
 };
 
 struct gi_tar_feed {
     struct gi_tar_feed_options options;
     size_t shard;
     struct gi_tar_reader *reader; /* of the shard; NULL: not open */
-    struct stat opened;           /* properties of the shard when it was opened */
-    struct gi_err fault;          /* of a copy: the reason why the shard can't be read further */
+    struct stat opened;           /* properties of the shard's file when it was opened */
+    struct gi_err fault;          /* why a copy found that the shard can't be read further */
 
     pthread_mutex_t lock;
     pthread_cond_t copied;
@@ -64,7 +63,8 @@ static void end_copy(struct gi_tar_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* Skips a copy that was never made: the reader belongs to the feed again. */
+/* The `untag` of items: frees the tag. If a copy was not made, it gives the reader back to the
+ * feed. */
 static void untag(void *arg)
 {
     struct gi_tar_tag *tag = arg;
@@ -122,9 +122,9 @@ static bool has_suffix(const char *name, const char *suffixes)
     return false;
 }
 
-/* Returns the format of a member that begins with these bytes; NULL if it is not an image. NumPy
- * arrays do not count, because those next to pictures are labels. TGA has no magic number, so the
- * name must have its suffix. */
+/* Returns the format of a member that begins with these bytes; NULL: it is not an image. NumPy
+ * arrays do not count, because beside pictures they are labels. TGA has no magic number, so it
+ * counts only with its suffix. */
 static const struct gi_format_info *format_of(const struct gi_buffer *start, const char *name)
 {
     const struct gi_format_info *format = gi_format_of(start->at, start->nbytes);
@@ -133,8 +133,8 @@ static const struct gi_format_info *format_of(const struct gi_buffer *start, con
     return no ? NULL : format;
 }
 
-/* Returns whether the content is an image: its header can be read, or the name has the suffix, too;
- * text may begin as PNM does. */
+/* Returns whether a member that begins like an image is one: its name has the suffix, or its header
+ * can be read. (Text, for example, may begin like PNM.) */
 static bool is_image(const struct gi_format_info *format, const char *name, const void *bytes,
                      size_t nbytes)
 {
@@ -145,7 +145,7 @@ static bool is_image(const struct gi_format_info *format, const char *name, cons
            gi_load_memory(&image, NULL, NULL, bytes, nbytes, name, &options, NULL, NULL) == GI_OK;
 }
 
-/* Returns the member's name with the suffix of --suffix. The caller frees it; NULL: out of
+/* Returns the member's name with the suffix of --suffix, which the caller frees. NULL: out of
  * memory. */
 static char *rename_member(const char *name, const char *suffix)
 {
@@ -156,7 +156,7 @@ static char *rename_member(const char *name, const char *suffix)
     return asprintf(&renamed, "%.*s.%s", (int)stem, name, suffix) < 0 ? NULL : renamed;
 }
 
-/* Takes the member as an image; all of it is in the buffer. */
+/* Takes the member, all of which is in the buffer, as an image. */
 static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
                                  struct gi_tar_tag *tag, const struct gi_format_info *format,
                                  struct gi_err *err)
@@ -168,14 +168,14 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     if (suffix)
         gi_tar_entry_rename(tag->entry, item->line.output);
-    else if (!feed->options.io->format) /* the result of a bitmap is usually not a bitmap */
+    else if (!feed->options.io->format) /* a PBM's result is rarely black and white */
         item->source.format = strcmp(format->name, "pbm") == 0 ? "pgm" : format->name;
     return GI_OK;
 }
 
-/* Returns whether the buffer begins with an image of at most `max_pixels` pixels that can fill a
- * file of `nbytes`: at most TIMES the bytes of its samples, which leaves room for metadata and for
- * samples as text. */
+/* Returns whether the buffer begins with an image of at most `max_pixels` pixels that can be
+ * `nbytes` long, which is up to TIMES the bytes of its samples: there may be metadata, and samples
+ * may be text. */
 static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
                   const struct gi_buffer *buffer, uint64_t nbytes, uint64_t max_pixels)
 {
@@ -190,8 +190,8 @@ static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
 }
 
 /* Returns whether the member is too long to be held in memory: over --max-bytes, or over both
- * --memory and the bytes that an image of this size can fill. The length of a compressed tar, or of
- * one with holes, says nothing about its members. Reads the image's size if it is needed. */
+ * --memory and the bytes that an image of its size can have. (The length of a tar that is
+ * compressed or has holes says nothing about its members.) Reads the image's size if necessary. */
 static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                         uint64_t nbytes, struct gi_err *fault)
 {
@@ -211,11 +211,11 @@ static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct g
     return true;
 }
 
-/* Reads the member's `nbytes` into the buffer. As for a file, --max-pixels limits what
- * decompression may make of few bytes: a member that is longer than this number, and is not an
- * image that fills it, is read in steps and refused once more than twice the bytes of the tar so
- * far have been read. The bytes read are counted, because the member's stated size may be false.
- * Returns false, with the item's error, if the member is refused. */
+/* Reads the member's `nbytes` into the buffer. As for files, --max-pixels limits what decompression
+ * can make of few bytes: a member that is longer than this number, and not an image that is so
+ * large, is read in steps, and refused once more than twice the bytes of the tar so far have been
+ * read. The bytes are counted, because the length that the tar states may be false. Returns false,
+ * with the item's error, if the member is refused. */
 static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                  uint64_t nbytes, struct gi_err *fault)
 {
@@ -242,7 +242,8 @@ static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffe
     return true;
 }
 
-/* Reads the member into the item, or leaves it for a copy. Errors of the tar are in `fault`. */
+/* Reads the member into the item, or leaves it for a copy. Errors of the tar itself are in
+ * `fault`. */
 static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item,
                                   struct gi_tar_tag *tag, struct gi_err *fault, struct gi_err *err)
 {
@@ -273,7 +274,7 @@ static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item
     return GI_OK;
 }
 
-/* Reads the next member of the open shard, or its end. */
+/* Reads the next member of the open shard, or finds its end. */
 static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item,
                                   struct gi_err *err)
 {

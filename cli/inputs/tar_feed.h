@@ -9,12 +9,12 @@
 
 /* The kind of an item, stored in its tag. */
 enum gi_tar_kind {
-    GI_TAR_MEMBER, /* an image to process, or with item->line.pass other bytes to write unchanged */
-    GI_TAR_COPY,   /* a long member that is not an image: gi_tar_feed_copy() copies its bytes
-                      when it is delivered */
+    GI_TAR_MEMBER, /* an image to process, or other bytes to write unchanged (item->line.pass) */
+    GI_TAR_COPY,   /* a long member that is not an image; at its delivery gi_tar_feed_copy() copies
+                      the bytes */
     GI_TAR_END,    /* not a member: the end of the shard */
-    GI_TAR_BROKEN, /* the end of a shard that can't be read further; item->line.err has the
-                      reason */
+    GI_TAR_BROKEN, /* the end of a shard that can't be read further, with the reason in
+                      item->line.err */
 };
 
 struct gi_tar_feed;
@@ -23,8 +23,8 @@ struct gi_tar_tag {
     enum gi_tar_kind kind;
     size_t shard;               /* number of the input, from 0 */
     struct gi_tar_entry *entry; /* owned here; NULL at ends */
-    const char *name; /* name of the member before --suffix changed it; within item->line.input */
-    uint64_t nbytes;  /* at ends: size and time of the tar when it was opened; 0: ... */
+    const char *name; /* the member's name before --suffix changed it; part of item->line.input */
+    uint64_t nbytes;  /* at ends: size and time of the tar's file when it was opened; 0: ... */
     int64_t mtime_ns; /* ... unknown */
     struct gi_tar_feed *feed;
 };
@@ -36,10 +36,10 @@ struct gi_tar_feed_options {
     bool (*skip)(void *arg, size_t shard);
     void *arg;
     const struct gi_io_params *io;
-    const char *suffix; /* --suffix of images, which chooses their format; NULL: they keep theirs */
+    const char *suffix; /* --suffix, which gives images their format; NULL: they keep it */
 };
 
-/* Returns the name of the tar at `path` in messages. */
+/* Returns the name that messages use for the tar at `path`. */
 const char *gi_tar_feed_name(const char *path);
 
 /* Makes a feed. The options must outlive it. Errors: GI_E_MEMORY. */
@@ -50,8 +50,8 @@ void gi_tar_feed_free(struct gi_tar_feed **feed);
 /* gi_feed.next with `self` a gi_tar_feed. */
 enum gi_status gi_tar_feed_next(void *feed, struct gi_item *item, bool *more, struct gi_err *err);
 
-/* Writes the bytes of a GI_TAR_COPY, for which the feed waits. If the tar ends within them, *whole
- * becomes false and the next item is a GI_TAR_BROKEN. Errors: the writer's. */
+/* Writes the bytes of a GI_TAR_COPY; meanwhile the feed waits. If the tar ends within the member,
+ * sets *whole to false, and the next item is a GI_TAR_BROKEN. Errors: the writer's. */
 enum gi_status gi_tar_feed_copy(const struct gi_tar_tag *tag, struct gi_tar_writer *writer,
                                 bool *whole, struct gi_err *err);
 

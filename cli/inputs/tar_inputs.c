@@ -14,10 +14,10 @@
 
 struct gi_tar_inputs {
     const struct gi_batch_params *params;
-    struct gi_tar_names names; /* no outputs; the inputs are those of the list */
+    struct gi_tar_names names; /* no outputs; the inputs are the tars in the list */
     struct gi_tar_feed *feed;
     struct gi_tar_report report;
-    size_t broken; /* number of tars that can't be read to their end */
+    size_t broken; /* number of tars that could not be read to their end */
 };
 
 static enum gi_status add_tars(struct gi_list *list, const char *operand, struct gi_err *err)

@@ -7,13 +7,13 @@
 
 struct gi_tar_inputs;
 
-/* Adds the tars that the operands name, paths, brace lists or "-", to the list. Errors: GI_E_USAGE,
+/* Adds the tars that the operands name (paths, brace lists or "-") to the list. Errors: GI_E_USAGE,
  * GI_E_UNSUPPORTED without libarchive, GI_E_MEMORY. */
 enum gi_status gi_tar_inputs_list(struct gi_list *list, const struct gi_batch_params *params,
                                   char **operands, int noperands, struct gi_err *err);
 
-/* Makes files->feed from files->list, which is complete; gi_tar_inputs_free() closes and nulls it.
- * Errors: GI_E_MEMORY. */
+/* Makes files->feed from files->list, which must be complete. gi_tar_inputs_free() closes it and
+ * sets *tars to NULL. Errors: GI_E_MEMORY. */
 enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **tars, struct gi_batch_files *files,
                                  const struct gi_batch_job *job, struct gi_err *err);
 void gi_tar_inputs_free(struct gi_tar_inputs **tars);

@@ -14,7 +14,7 @@
 #include "cli/hash.h"
 #include "imgio/tar/tar.h"
 
-/* A member that waits for the other member of its name. */
+/* A member that waits for the member of the same name in the other tar: half of a pair. */
 struct half {
     struct gi_item *item;
     struct half *next;
@@ -23,7 +23,7 @@ struct half {
 struct gi_tar_pairs {
     struct gi_batch_files *files;
     const struct gi_io_params *io;
-    size_t at; /* the pair of tars that comes next, or is open */
+    size_t at; /* number of the pair of tars that is open, or comes next */
     bool open;
     char *paths[2]; /* their paths; the lists own them */
     struct gi_tar_feed *feeds[2];
@@ -34,14 +34,14 @@ struct gi_tar_pairs {
     bool any;                           /* there was an image in one of them */
     uint64_t *paired;                   /* hashes of the names that were paired */
     size_t npaired, room;
-    uint64_t nbytes; /* of the first tar, once it ended; 0: unknown */
+    uint64_t nbytes; /* of the first tar, known once it has ended; 0: unknown */
     int64_t mtime_ns;
 };
 
 /* The kind of an item, stored in its tag. */
 struct tag {
     char *tars[2]; /* the lists own them */
-    char *name;    /* name of the member; NULL: the item is the end of the two tars */
+    char *name;    /* name of the member; NULL at the end of the two tars */
     char *other;   /* item->line.other */
     void *bytes;   /* of the second member */
     size_t nbytes;
@@ -92,7 +92,7 @@ enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_fil
     return GI_OK;
 }
 
-/* Removes the half at *place from the list of its side. */
+/* Removes the half at *place from the list of its side, and returns it. */
 static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct half **place)
 {
     struct half *half = *place;
@@ -105,7 +105,7 @@ static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct ha
     return item;
 }
 
-/* Frees a half; its reservation passes to the item that is delivered next. */
+/* Frees a half. Its reserved memory counts for the item that is delivered next. */
 static void free_half(struct gi_item *half, struct gi_item *item)
 {
     if (item && half)
@@ -134,7 +134,7 @@ void gi_tar_pairs_free(struct gi_tar_pairs **pairs)
     *pairs = NULL;
 }
 
-/* Returns the path of a tar of the open pair. */
+/* Returns the path of one side's tar in the open pair. */
 static char *tar_of(const struct gi_tar_pairs *pairs, int side)
 {
     const struct gi_batch_files *files = pairs->files;
@@ -170,8 +170,8 @@ static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
 
 /* ---- items ---- */
 
-/* Names the item after a member, or after the two tars if `name` is NULL. Takes the names for
- * messages, which are malloc()ed. */
+/* Names the item after a member, or after the two tars if `name` is NULL. Takes over the malloc()ed
+ * names for messages. */
 static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item *item,
                                 const char *name, char *first, char *second, struct gi_err *err)
 {
@@ -191,8 +191,8 @@ static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item
     return GI_OK;
 }
 
-/* Returns the member's name as pairs, rows and reports use it: without the leading ./ that tar
- * writes for a folder. */
+/* Returns the member's name for pairs, rows and reports: without the leading ./ that tar writes for
+ * a folder. */
 static const char *name_of(const struct gi_item *half)
 {
     const char *name = ((const struct gi_tar_tag *)half->source.tag)->name;
@@ -229,7 +229,7 @@ static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
     return false;
 }
 
-/* Turns the item into the pair; takes both halves. */
+/* Makes the item a pair of both halves, which it takes over. */
 static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
                               struct gi_item *b, struct gi_err *err)
 {
@@ -250,7 +250,8 @@ static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, 
     return status;
 }
 
-/* Makes the item fail: its member can't be held in memory, or has no partner. Takes the half. */
+/* Makes the item fail, because its member can't be held in memory or has no partner. Takes over the
+ * half. */
 static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_item *item,
                                   struct gi_item *half, int side, struct gi_err *err)
 {
@@ -269,7 +270,7 @@ static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_it
     return status;
 }
 
-/* Turns the item into the end of the two tars, with an error if `why` is not NULL. */
+/* Makes the item the end of the two tars, with the error `why` if that is not NULL. */
 static enum gi_status end_tars(struct gi_tar_pairs *pairs, struct gi_item *item,
                                const struct gi_err *why, struct gi_err *err)
 {
@@ -305,7 +306,7 @@ static enum gi_status wait_for_other(struct gi_tar_pairs *pairs, struct gi_item 
     return GI_OK;
 }
 
-/* Returns the waiting half of that name on that side; NULL: none. */
+/* Returns the half with that name that waits on that side; NULL: there is none. */
 static struct gi_item *find(struct gi_tar_pairs *pairs, int side, const char *name)
 {
     for (struct half **place = &pairs->waiting[side]; *place; place = &(*place)->next)
@@ -314,7 +315,8 @@ static struct gi_item *find(struct gi_tar_pairs *pairs, int side, const char *na
     return NULL;
 }
 
-/* Handles an image of one side; *made becomes whether the item is complete. Takes the half. */
+/* Handles an image of one side and takes over its half. Sets *made to whether the item is
+ * complete. */
 static enum gi_status take_image(struct gi_tar_pairs *pairs, struct gi_item *item,
                                  struct gi_item *half, int side, bool *made, struct gi_err *err)
 {
@@ -369,7 +371,7 @@ static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item
     return status;
 }
 
-/* Ends the pair of tars when both are read and nothing waits. */
+/* Ends the pair of tars once both have been read and no half waits. */
 static enum gi_status conclude(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_err *err)
 {
     struct gi_err none = {0};
@@ -379,7 +381,7 @@ static enum gi_status conclude(struct gi_tar_pairs *pairs, struct gi_item *item,
     return end_tars(pairs, item, none.status ? &none : NULL, err);
 }
 
-/* Returns the side to read next: the other one if one has ended. */
+/* Returns the side to read next: they take turns until one has ended. */
 static int next_side(struct gi_tar_pairs *pairs)
 {
     int side = pairs->ended[pairs->turn] ? !pairs->turn : pairs->turn;

@@ -1,4 +1,4 @@
-/* Batches from tars to tars: each shard appears complete, when its last member is written.
+/* Batches from tars to tars. Each output (shard) appears complete, once its last member is written.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tars.h"
 
@@ -23,16 +23,16 @@
 
 struct tars {
     const struct gi_batch_params *params;
-    const char *suffix; /* for members that were images; NULL: they keep theirs */
+    const char *suffix; /* suffix for members that were images; NULL: theirs */
     struct gi_io_params io;
     struct gi_tar_names names;
     bool arrays; /* images become arrays */
     struct gi_imaging *imaging;
     struct gi_tar_feed *feed;
-    struct gi_tar_writer *writer; /* for the shard that is being delivered; NULL: not open */
+    struct gi_tar_writer *writer; /* writes the shard that is being delivered; NULL: not open */
     struct gi_tar_report report;
-    size_t broken; /* number of shards that can't be read to their end */
-    bool spoilt;   /* the machine failed on a member of the shard that is being delivered */
+    size_t broken; /* number of shards that could not be read to their end */
+    bool spoilt;   /* the machine failed on a member of the shard being delivered */
 };
 
 static enum gi_status check_counts(const struct tars *tars, char **operands, struct gi_err *err)
@@ -49,8 +49,9 @@ static enum gi_status check_counts(const struct tars *tars, char **operands, str
                    operands[0], tars->names.ninputs, operands[1], tars->names.noutputs);
 }
 
-/* Checks that no two shards go to one tar, and that no tar replaces one that is read: members that
- * are left out would be lost, and --resume could not tell whether the work was done. */
+/* Checks that no two shards have the same output, and that no output replaces a tar that is read:
+ * members that are left out would be lost, and --resume could not tell whether the work was
+ * done. */
 static enum gi_status check_collisions(const struct tars *tars, struct gi_err *err)
 {
     struct gi_paths paths = {0};
@@ -139,8 +140,8 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
     return status;
 }
 
-/* Returns whether a tar belongs to another task or, with --resume, is done: according to the
- * report, or without one because its output exists (a tar is complete or absent). */
+/* Returns whether a tar belongs to another task, or was done before (with --resume): according to
+ * the report, or without a report because its output exists. A tar is complete or absent. */
 static bool is_left_out(void *arg, size_t i)
 {
     const struct tars *tars = arg;
@@ -162,7 +163,7 @@ static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err
     return status;
 }
 
-/* Discards a shard that can't be read to its end, which was reported already. */
+/* Discards a shard that can't be read to its end; the reason was reported already. */
 static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, struct gi_err *err)
 {
     gi_tar_writer_abandon(&tars->writer);
@@ -173,8 +174,8 @@ static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, 
     return status || !gi_tars_are_joined(&tars->names) ? status : gi_engine_end_by(item, err);
 }
 
-/* Ends a shard. If the machine failed, so that another run may give more, it is not written,
- * because --resume would leave it so. */
+/* Ends a shard. If the machine failed, another run could give more members, so the shard is not
+ * written: --resume would not make it again. */
 static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
     const struct gi_tar_tag *tag = item->source.tag;
@@ -191,7 +192,7 @@ static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct 
     return status ? status : gi_tar_report_end(&tars->report, item, !open, err);
 }
 
-/* Writes a member; *whole becomes false if the tar ends within a copy. */
+/* Writes a member. Sets *whole to false if the tar ends within a copy. */
 static enum gi_status write_member(struct tars *tars, const struct gi_item *item, bool *whole,
                                    struct gi_err *err)
 {
@@ -205,11 +206,11 @@ static enum gi_status write_member(struct tars *tars, const struct gi_item *item
         status = gi_tar_write(tars->writer, bytes, nbytes, err);
     if (!status && tag->kind == GI_TAR_COPY)
         status = gi_tar_feed_copy(tag, tars->writer, whole, err);
-    /* A member that ends early is padded with zeros. */
+    /* If a member ends early, the rest is filled with zeros. */
     return status || !*whole ? status : gi_tar_write_end(tars->writer, err);
 }
 
-/* Delivers an item; a failed member is left out. */
+/* Delivers an item. A failed member is left out. */
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tars *tars = self;

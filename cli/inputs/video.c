@@ -1,4 +1,4 @@
-/* Y4M video through the engine: an item is a plane, as a gray image.
+/* Runs Y4M video through the engine. An item is a plane, as a gray image.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/run/ready.h"
 #include "cli/log.h"
 
-/* Data of a plane, in the tag of its item. */
+/* The data of a plane, in the tag of its item. */
 struct plane {
     int number;                 /* number within its frame */
     char line[GI_Y4M_LINE_MAX]; /* for plane 0: the line before the frame */
@@ -22,8 +22,8 @@ static void untag(void *tag)
     free(plane);
 }
 
-/* Plans the chain for a plane of that shape: *result becomes the shape of its result, *nbytes the
- * memory needed besides the plane. */
+/* Plans the chain for a plane of that shape. Sets *result to the shape of its result, and *nbytes
+ * to the memory needed besides the plane. */
 static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
                                  const struct gi_ready *ready, const struct gi_image *shape,
                                  const struct gi_limits *limits, struct gi_err *err)
@@ -46,7 +46,7 @@ static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
     return GI_OK;
 }
 
-/* Computes the size of the output, whose planes must be consistent. */
+/* Computes the size of the output video. The results of its planes must fit together. */
 static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready *ready,
                                  struct gi_err *err)
 {
@@ -114,7 +114,7 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
     return GI_OK;
 }
 
-/* Reads the next plane; *end becomes true if there are no more frames. */
+/* Reads the next plane. Sets *end to true if there are no more frames. */
 static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
                                  struct gi_item *item, bool *end, struct gi_err *err)
 {
@@ -209,7 +209,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     return GI_OK;
 }
 
-/* Writes a frame whose planes are complete. */
+/* Writes a frame, all of whose planes are there. */
 static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
 {
     enum gi_status status = gi_sink_printf(stream->sink, err, "%s\n", stream->line);
@@ -221,7 +221,7 @@ static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
     return status ? status : gi_sink_flush(stream->sink, err);
 }
 
-/* A frame's line comes with its last plane. */
+/* Adds a plane to its frame's line of the report, which is written after the last plane. */
 static enum gi_status note_plane(struct gi_stream *stream, const struct gi_line *line, int plane,
                                  struct gi_err *err)
 {
@@ -235,7 +235,8 @@ static enum gi_status note_plane(struct gi_stream *stream, const struct gi_line 
     return last ? gi_stream_note_line(stream, frame, err) : GI_OK;
 }
 
-/* Keeps the planes of a frame until the last one: nothing is written of an incomplete frame. */
+/* Keeps a frame's planes until the last one arrives, so that nothing is written of an incomplete
+ * frame. */
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
