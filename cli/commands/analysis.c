@@ -51,6 +51,8 @@ enum gi_status gi_analysis_run(const struct gi_command *command, void *const *pa
     if (!many)
         status =
             reporter->check(operands[0], to, params[GI_SET_OUTPUT], params[GI_SET_FILTER], err);
+    if (!many)
+        status = gi_cli_missing_first(status, operands, 1, err);
     if (!many && !status)
         status = gi_chain_check_outputs(&chain, outputs, err);
     if (!status)

@@ -271,8 +271,10 @@ static enum gi_status check_verb(const struct verb *verb, void *const *params, c
     const struct gi_io_params *io = params[SET_IO];
     if (noperands < verb->least || noperands > verb->most)
         return gi_fail(err, GI_E_USAGE, "%s: want %s", verb->name, verb->operands);
-    return verb->run == split_item ? check_outputs(operands, noperands, io, err)
+    bool splits = verb->run == split_item;
+    enum gi_status status = splits ? check_outputs(operands, noperands, io, err)
                                    : gi_cli_check_save(operands[noperands - 1], io, err);
+    return gi_cli_missing_first(status, operands + 1, splits ? 1 : noperands - 2, err);
 }
 
 /* Runs a verb on one image. The first operand is the verb. */

@@ -312,6 +312,7 @@ static enum gi_status run_pair(const struct gi_command *command, void *const *pa
                                    NULL};
     const char *const inputs[] = {operands[0], operands[1], p->ignore, NULL};
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &one.io, err) : GI_OK;
+    status = gi_cli_missing_first(status, operands, 2, err);
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
     if (!status)

@@ -128,6 +128,7 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
         char *output = gi_naming_output(&files->naming, &files->list, i);
         status = output ? gi_save_check(output, image_format, err)
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        status = gi_cli_missing_first(status, &files->list.inputs[i].path, 1, err);
         free(output);
     }
     return status ? status : gi_batch_check(files, err);

@@ -353,6 +353,23 @@ enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi
     return status || !is_stdout(output) ? status : gi_output_check_inputs(outputs, inputs, err);
 }
 
+enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, int n,
+                                    struct gi_err *err)
+{
+    struct stat st;
+    for (int i = 0; i < n && status == GI_E_USAGE; i++) {
+        int image;
+        char *file = strndup(inputs[i], gi_path_file(inputs[i], &image));
+        if (file && strcmp(file, "-") != 0 && stat(file, &st) != 0 &&
+            (errno == ENOENT || errno == ENOTDIR)) {
+            *err = (struct gi_err){0};
+            status = gi_fail(err, GI_E_IO, "%s: %s", inputs[i], strerror(errno));
+        }
+        free(file);
+    }
+    return status;
+}
+
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,

@@ -77,6 +77,11 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
 enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
                                 const struct gi_file_info *info, struct gi_err *err);
 
+/* Returns `status`, of checks before any work; if they failed by GI_E_USAGE and one of the `n`
+ * inputs is not there, GI_E_IO, and *err becomes the error of that input. */
+enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, int n,
+                                    struct gi_err *err);
+
 /* Checks before any work that gi_cli_save() can choose a format and may write there. Errors:
  * GI_E_USAGE, GI_E_IO. */
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,

@@ -200,6 +200,7 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
                          job->chain->steps[job->chain->n - 1].filter->name);
     if (!status && !stream)
         status = run_one(&one, err);
+    status = gi_cli_missing_first(status, operands, 1, err);
     /* The folder of the output went away while a pipe was waited for. */
     if (status == GI_E_IO && had_folder && !gi_output_has_folder(output))
         status = err->status = GI_E_AGAIN;

@@ -120,6 +120,8 @@ static enum gi_status check(const struct gi_n_to_one *job, struct gi_err *err)
 {
     const char *const outputs[] = {job->output, NULL};
     enum gi_status status = gi_cli_check_save(job->output, job->io, err);
+    for (size_t i = 0; i < job->list.n && status == GI_E_USAGE; i++)
+        status = gi_cli_missing_first(status, &job->list.inputs[i].path, 1, err);
     for (size_t i = 0; i < job->list.n && !status; i++) {
         const char *const inputs[] = {job->list.inputs[i].path, NULL};
         status = gi_output_check_inputs(outputs, inputs, err);

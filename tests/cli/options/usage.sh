@@ -145,10 +145,11 @@ expect_error 2 'list: x: operations only go with --ways' list x
 expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
 expect_error 2 'selftest: blurr: no such operation (try gpuimg list)' selftest blurr
 
-# The format of the output is determined before the input is read.
-expect_error 2 'blur: *' blur nothere.pgm made.xyz
-expect_error 2 'blur: *' blur nothere.pgm made
-expect_error 2 'blur: *' blur nothere.pgm made.pgm --format xyz
+# The format of the output is determined before the input is read: text.pgm is no image.
+echo text >text.pgm
+expect_error 2 'blur: *' blur text.pgm made.xyz
+expect_error 2 'blur: *' blur text.pgm made
+expect_error 2 'blur: *' blur text.pgm made.pgm --format xyz
 expect_error 2 'blur: *' blur in.pgm - --k 3
 
 # Different names of the same command or option.
@@ -215,4 +216,19 @@ expect_error 2 'convolve: --kernel zero.txt: holds a zero byte, want text' convo
 truncate -s 70000000 long.txt
 expect_error 1 'convolve: --kernel long.txt: longer than 67108864 bytes' convolve in.pgm made.pgm --kernel long.txt
 
+# An input that is not there is named before the name of an output whose format is unknown.
+for command in 'blur no.xyz made.xyz' 'orient no.xyz made' 'convert no.png made.xyz' 'run blur no.xyz made.xyz' 'channels split no.xyz made.xyz' \
+    'channels join in.pgm no.xyz made.xyz' 'merge in.pgm no.xyz made.xyz' 'montage in.pgm no.xyz made.xyz' 'stack in.pgm no.xyz made.xyz' \
+    'integral no.xyz made.xyz' 'extract no.xyz made.xyz' 'palette no.xyz made.xyz' 'stats no.xyz made.xyz' 'histogram no.xyz --plot made.xyz' \
+    'extract no.xyz made.csv --mask made.xyz' 'blur no.xyz --out {stem}.made' 'blur no.xyz[2] made.xyz' \
+    'blur in.pgm/no.xyz made.xyz'; do
+    name=$(grep -o '[^ ]*no\.[^ ]*' <<<"$command")
+    why='No such file or directory'
+    [[ $name == in.pgm/* ]] && why='Not a directory'
+    # shellcheck disable=SC2086 # words
+    expect 1 gpuimg $command
+    check "an input that is not there: $command" test "$(<err)" = "gpuimg: ${command%% *}: $name: $why"
+done
+expect_error 2 'compare: no.xyz: No such file or directory' compare in.pgm no.xyz --diff made.xyz
+expect_error 2 'blur: made.xyz: no image format has this name*' blur in.pgm made.xyz
 finish
