@@ -21,7 +21,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct run_params, file),
      .metavar = "FILE",
-     .help = "Read the chain from this file in place of the operand CHAIN; # begins a comment"},
+     .help = "Read the chain from this file in place of the operand CHAIN, for example with a step "
+             "per line; # begins a comment"},
     {0},
 };
 
@@ -116,7 +117,9 @@ const struct gi_command gi_command_run = {
     .summary = "Run a chain of operations on each image",
     .manual =
         "CHAIN is a list of operations with their options, separated by |, in quotes, so that "
-        "the shell takes it as one word. Each operation takes the result of the one before it. "
+        "the shell takes it as one word. A comma followed by a blank separates operations too, "
+        "and so does the end of a line, if the next line begins with an operation. Each operation "
+        "takes the result of the one before it. "
         "The image is read once, stays on its device between the steps, and is written once. The "
         "output has the same bytes as if each step were a command of its own with a lossless "
         "file in between. An image that does not fit on the device is processed in bands, each "

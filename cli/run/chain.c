@@ -3,6 +3,7 @@
 #include "cli/run/chain.h"
 #include "cli/commands.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,19 +96,53 @@ static const char *skip(const char *text)
     }
 }
 
-/* Reads the words up to the next
- * or the end; copies them to `to`. */
-static enum gi_status read_words(struct words *words, const char **text, char **to,
+/* Returns whether a step begins at `text`, which follows the words of another step and `blank`
+ * blanks and comments. A step takes no operands, so an unquoted name of an operation can only begin
+ * a step if a comma ends the word before, or a line. The value of an option may be on the next line
+ * and look like a name, except like that of an operation. */
+static bool begins_step(const struct words *words, const char *blank, const char *text, bool comma)
+{
+    size_t n = strcspn(text, " \t\r\n|,#");
+    if (!words->argc || !islower((unsigned char)*text))
+        return false;
+    if (comma)
+        return true;
+    char name[64];
+    struct gi_command command;
+    const char *before = words->argv[words->argc - 1];
+    bool line = memchr(blank, '\n', (size_t)(text - blank));
+    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    const struct gi_filter *filter = line ? gi_filter_find(name) : NULL;
+    return line && (*before != '-' || strchr(before, '=') ||
+                    (filter && gi_chain_command(&command, filter)));
+}
+
+/* Reads the words of one step and copies them to `to`. *more becomes whether another step
+ * follows. */
+static enum gi_status read_words(struct words *words, const char **text, char **to, bool *more,
                                  struct gi_err *err)
 {
-    for (*text = skip(*text); **text && **text != '|'; *text = skip(*text)) {
+    for (*text = skip(*text); **text && **text != '|';) {
         char *word = *to;
         const char *start = *text;
         if (!copy_word(text, to))
             return gi_fail(err, GI_E_USAGE, "%.40s: a quote is not closed", start);
         if (!add_word(words, word))
             return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+        const char *end = *text, *next = skip(end);
+        size_t n = (size_t)(end - start);
+        bool comma = next > end && end[-1] == ',' && (n == 1 || end[-2] != '\\');
+        *text = next;
+        *more = begins_step(words, end, next, comma);
+        if (*more && comma && !*(word + 1)) /* the comma was a word */
+            words->argc--;
+        if (*more && comma)
+            (*to)[-2] = '\0';
+        if (*more)
+            return GI_OK;
     }
+    *more = **text == '|';
+    *text += *more;
     return GI_OK;
 }
 
@@ -126,6 +161,23 @@ static enum gi_status find_operation(const struct gi_filter **filter, const char
     bool fits = nearest && gi_filter_find(nearest);
     return gi_fail(err, GI_E_USAGE, "%s: no such operation%s%s%s", name,
                    fits ? ", did you mean " : "", fits ? nearest : "", fits ? "?" : "");
+}
+
+/* Says how steps are separated if a comma without a blank precedes the name of an operation. */
+static void hint_comma(const struct words *words, struct gi_err *err)
+{
+    char name[64];
+    for (int i = 0; i < words->argc; i++)
+        for (const char *s = words->argv[i]; (s = strchr(s, ','));) {
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(s + 1, ", |"), s + 1);
+            s++;
+            size_t used = strlen(err->text);
+            if (!gi_filter_find(name))
+                continue;
+            snprintf(err->text + used, sizeof err->text - used,
+                     "; if %s is a step: want | or a comma and a blank before it", name);
+            return;
+        }
 }
 
 static enum gi_status make_step(struct gi_chain_step *step, const struct words *words,
@@ -171,14 +223,12 @@ enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi
         struct words words = {0};
         status = step > GI_CHAIN_STEPS_MAX
                      ? gi_fail(err, GI_E_USAGE, "want at most %d steps", GI_CHAIN_STEPS_MAX)
-                     : read_words(&words, &text, &to, err);
-        if (!status)
-            status = add_step(chain, &words, err);
+                     : read_words(&words, &text, &to, &more, err);
+        if (!status && (status = add_step(chain, &words, err)) == GI_E_USAGE)
+            hint_comma(&words, err);
         if (status)
             gi_err_prefix(err, "step %d", step);
         free(words.argv);
-        more = *text == '|';
-        text += more;
     }
     return status;
 }

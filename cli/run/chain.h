@@ -1,6 +1,5 @@
-/* Parses the text of a chain, "gaussian --sigma 2
- * edges
- * threshold --threshold otsu", into steps.
+/* Parses the text of a chain, "gaussian --sigma 2 | edges | threshold --threshold otsu", into
+ * steps.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_CHAIN_H
 #define GI_CLI_RUN_CHAIN_H
@@ -33,11 +32,12 @@ struct gi_chain {
     char *words; /* text to which the arguments of the steps point */
 };
 
-/* Parses `text`: operations are separated by |, their words by blanks and newlines; single or
- * double quotes and a backslash quote as in a shell; # at the start of a word begins a comment up
- * to the end of the line. Freed by gi_chain_free(), also after an error. Errors: GI_E_USAGE, which
- * names the step and the word, also for more than GI_CHAIN_STEPS_MAX steps, GI_E_IO (the file of a
- * kernel), GI_E_MEMORY. */
+/* Parses `text`: operations are separated by |, by an unquoted comma before a blank, or by the end
+ * of a line if the next begins with one; their words are separated by blanks and newlines; single
+ * or double quotes and a backslash quote as in a shell; # at the start of a word begins a comment
+ * up to the end of the line. Freed by gi_chain_free(), also after an error. Errors: GI_E_USAGE,
+ * which names the step and the word, also for more than GI_CHAIN_STEPS_MAX steps, GI_E_IO (the file
+ * of a kernel), GI_E_MEMORY. */
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err);
 void gi_chain_free(struct gi_chain *chain);
 

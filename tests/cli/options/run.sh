@@ -38,6 +38,28 @@ expect 0 gpuimg gaussian a.pgm b.pgm --sigma 1.5
 expect 0 gpuimg run --file steps.txt in.pgm chain.pgm
 check "a chain from a file with comments" cmp chain.pgm b.pgm
 
+# A comma before a blank separates steps, and so does the end of a line if an operation begins the next.
+expect 0 gpuimg run 'gaussian --sigma 2 | edges | threshold --at otsu' in.pgm a.pgm
+for chain in 'gaussian --sigma 2, edges, threshold --at otsu' 'gaussian --sigma 2 , edges, threshold --at otsu | invert, invert' \
+    $'# steps\ngaussian --sigma 2 # wide\n\n  edges\nthreshold --at\notsu\n' $'gaussian --sigma 2,\nedges |\nthreshold --at otsu'; do
+    expect 0 gpuimg run "$chain" in.pgm chain.pgm
+    check "steps separated by commas and lines: $chain" cmp chain.pgm a.pgm
+    echo "$chain" >lines.txt
+    expect 0 gpuimg run --file lines.txt in.pgm chain.pgm
+    check "steps in a file: $chain" cmp chain.pgm a.pgm
+done
+expect 0 gpuimg run $'invert\ninvert --alpha\nmedian' in.pgm a.pgm
+expect 0 gpuimg median in.pgm b.pgm
+check "an option without a value at the end of a line" cmp a.pgm b.pgm
+expect_error 2 'run: step 1: gaussian: --sigma 2,edges: want 0.1 to 250 px; if edges is a step: want | or a comma and a blank before it' run 'gaussian --sigma 2,edges' in.pgm made.pgm
+expect_error 2 'run: step 1: gaussian,edges: no such operation*; if edges is a step: want | or a comma and a blank before it' run 'gaussian,edges' in.pgm made.pgm
+expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run 'gaussian, edgez' in.pgm made.pgm
+expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run $'gaussian --sigma 2\nedgez' in.pgm made.pgm
+expect_error 2 'run: step 2: blur,: no such operation*' run 'edges, blur,' in.pgm made.pgm
+expect_error 2 'run: step 1: gaussian: --sigma 2,: want 0.1 to 250 px' run 'gaussian --sigma 2\, edges' in.pgm made.pgm
+# A comma and the name of an operation in quotes are text.
+expect_error 2 'run: step 1: gaussian: --sigma 2, edges: want 0.1 to 250 px*' run 'gaussian --sigma "2, edges"' in.pgm made.pgm
+
 # Analyses pass the image on and write the outputs of the single commands.
 expect 0 gpuimg gaussian in.pgm a.pgm --sigma 2
 expect 0 gpuimg extract a.pgm want.csv --at 60 --overlay want.png
