@@ -127,8 +127,8 @@ extern const struct gi_choice gi_border_choices[];
     {                                                                                              \
         .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, border.value),   \
         .default_text = "0",                                                                       \
-        .help = "Value of the pixels outside the image, for --border border: a colour, or "        \
-                "sample values, either one for all channels or one per channel with alpha last"    \
+        .help = "Value of the pixels outside the image, for --border border. A single sample "     \
+                "value is used for all channels; alpha is the last of several"                     \
     }
 
 /* The row of --border-value for operations that add pixels, named by `what`: there --background is
@@ -137,9 +137,9 @@ extern const struct gi_choice gi_border_choices[];
     {                                                                                              \
         .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
         .offset = offsetof(params, member.value), .default_text = "0",                             \
-        .help = what ": a colour, or sample values, either one for all channels or one per "       \
-                     "channel with alpha last. In this command --background is another name of "   \
-                     "this option, not the common option"                                          \
+        .help = what ". A single sample value is used for all channels; alpha is the last of "     \
+                     "several. In this command --background means this option, not the common "    \
+                     "one"                                                                         \
     }
 
 /* Returns the border specification for an image of `src`'s type and channels (gi_colour_pixel()).

@@ -245,9 +245,10 @@ const struct gi_command gi_command_stack = {
     .operands = "INPUT... OUTPUT",
     .summary = "Stack images into one: mean, median, sum, sigma clipping",
     .manual = "Each sample of the output is computed from the samples at the same place in all "
-              "inputs, by --method. It is NaN if one of these samples is NaN. Alpha is treated "
-              "like any other channel. The command fails if an image cannot be read, or if the "
-              "images do not all have the same size, sample type and number of channels.\n\n"
+              "inputs, by --method. The result is NaN if one of these samples is NaN. Alpha is "
+              "treated like any other channel. The command fails if an image cannot be read, or "
+              "if the images do not all have the same size, sample type and number of "
+              "channels.\n\n"
               "Every file is read once. mean, min, max and sum only need memory for a few "
               "images. median and sigma-clip need all images at once: if these take more than "
               "--memory, the decoded images are stored in a temporary file, in the folder "

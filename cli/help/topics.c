@@ -64,8 +64,8 @@ static const char *const batch_paragraphs[] = {
     "Kubernetes, AWS Batch or GNU parallel takes the share of its own number. gpuimg report "
     "merge merges the reports of the tasks and prints what is missing. gpuimg help cluster has "
     "complete job files.",
-    "STREAMS. A stream is several images one after the other, in a pipe or a file. The images "
-    "are processed one by one, and the output is a stream too:\n"
+    "STREAMS. A stream is several images one after the other, in a pipe or a file. The output "
+    "then is a stream too:\n"
     "- PNG, JPEG and WebP images in a pipe are processed one by one, as ffmpeg's image2pipe "
     "writes and reads them. 'gpuimg blur - -' writes each image in the format that it came in, "
     "and 'gpuimg blur - png:-' writes all as PNG. Other bytes after the images cause a warning, "
@@ -196,9 +196,10 @@ static const char *const limits_paragraphs[] = {
     "read.\n\n"
     "BYTES. --max-bytes (default 64Gi) always applies. It limits the bytes of the samples of an "
     "image and of a result, of the arrays of integral, cumulative and extract --labels, and of "
-    "an input from a pipe. Both limits are checked before memory is allocated. For a JPEG the "
-    "memory of its coefficients counts as bytes, and its scans as work. --allow-partial accepts "
-    "a damaged image of more than 16 MiB only if at least a sixteenth of its rows can be read.",
+    "an input from a pipe. Both limits are checked before memory is allocated. In a JPEG the "
+    "coefficients count as bytes too, and the number of blocks that all its scans visit is "
+    "limited, depending on the size of the image. --allow-partial accepts a damaged image of "
+    "more than 16 MiB only if at least a sixteenth of its rows can be read.",
     "MEMORY. --memory limits the memory of the images that a batch processes at the same time, "
     "with their results, tables and arrays. Lists whose length depends on the samples, such as "
     "lists of regions, are not included. By default the limit is half of the free memory, within "

@@ -29,13 +29,14 @@
 
 const struct gi_option gi_binary_options[] = {
     GI_OPERAND_OPTIONS(
-        "In place of an image a colour, or a sample value for all channels or one per channel"),
+        "Use this value in place of a second image; a single sample value is used for all "
+        "channels"),
     FURTHER_OPTIONS,
 };
 
 const struct gi_option gi_ratio_options[] = {
-    GI_OPERAND_OPTIONS("In place of an image a factor for all channels or one per channel, "
-                       "or a colour, in which white is 1"),
+    GI_OPERAND_OPTIONS("Use this value in place of a second image: a factor for all channels, "
+                       "one per channel, or a colour, in which white is 1"),
     FURTHER_OPTIONS,
 };
 

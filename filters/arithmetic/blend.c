@@ -5,7 +5,8 @@
 
 static const struct gi_option options[] = {
     GI_OPERAND_OPTIONS(
-        "In place of an image a colour, or a sample value for all channels or one per channel"),
+        "Use this value in place of a second image; a single sample value is used for all "
+        "channels"),
     {.name = "amount",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct gi_binary_params, amount),

@@ -37,8 +37,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct params, fill),
      .help = "Where the mask is black, fill with this colour instead of making pixels "
-             "transparent: a colour, or sample values, either one for all channels or one per "
-             "channel with alpha last"},
+             "transparent; a single sample value is used for all channels, and alpha is the last "
+             "of several"},
     {.name = "set",
      .letter = 's',
      .type = GI_OPT_FLAG,
@@ -131,8 +131,8 @@ const struct gi_filter gi_filter_mask = {
     .manual = "By default the image becomes transparent where the mask is black: its alpha "
               "becomes alpha * m, where m is the mask from 0 (black) to 1 (white), multiplied by "
               "the alpha of the mask. An image without alpha gets an alpha channel. With --set "
-              "alpha becomes m, whatever it was. With --fill a pixel becomes m * image + (1 - m) "
-              "* colour, each weighted by its alpha. Fully transparent pixels become black.\n\n"
+              "alpha becomes m. With --fill a pixel becomes m * image + (1 - m) * colour, each "
+              "weighted by its alpha. Fully transparent pixels become black.\n\n"
               "The mask may have another depth than the image. It may come from gpuimg threshold "
               "or gpuimg extract. With --label the mask is a label image: the regions with the "
               "given labels count as white and everything else as black. A label image is a PNG, "

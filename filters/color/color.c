@@ -53,8 +53,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, balance_text),
      .metavar = "gray|X,Y|WxH+X+Y",
-     .help = "White balance: make gray the mean of all pixels (gray), the pixel at X,Y or the "
-             "mean of a rectangle"},
+     .help = "White balance: gray makes the mean of all pixels gray, X,Y that pixel, and WxH+X+Y "
+             "the mean of that rectangle"},
     {.name = "pca",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, pca),
@@ -316,13 +316,13 @@ const struct gi_filter gi_filter_color = {
               "primaries of BT.709 with white D65, for which Y = 1. lab is that of CIE 15 with "
               "white D65: float images hold L*, a* and b* themselves; 8 and 16 bits hold L* of 0 "
               "to 100 as 0 to full scale, and a* and b* of -128 to 127 as ICC profiles do. In "
-              "hsv and hsl 0 to full scale is 0 to 360 degrees of hue, and 0 to 1 of the other "
-              "two. ycbcr has zero of the colour differences at half of full scale. In 8 and 16 "
-              "bits values above full scale are cut off; this matters for white in xyz, where Z "
-              "= 1.09.\n\n"
-              "Except for these scales the values are those of scikit-image. OpenCV, of float "
-              "images, differs by up to 0.6 in Lab, which it interpolates, and 0.002 in others; "
-              "its XYZ takes RGB for linear light.",
+              "hsv and hsl 0 to full scale means 0 to 360 degrees for the hue, and 0 to 1 for "
+              "the other two channels. In ycbcr half of full scale means a colour difference of "
+              "0. In 8 and 16 bits values above full scale are cut off; this matters for white "
+              "in xyz, where Z = 1.09.\n\n"
+              "Except for these scales the values are those of scikit-image. In float images "
+              "OpenCV differs by up to 0.6 in Lab, which it interpolates, and by 0.002 in "
+              "others; its XYZ takes RGB for linear light.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -64,14 +64,14 @@ const struct gi_filter gi_filter_gaussian = {
                 "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg",
     .manual = "Each pixel becomes the mean of its neighbours, weighted by exp(-(x^2 + y^2) / (2 "
               "sigma^2)). Here x and y are the distances in pixels, and the weights are divided "
-              "by their sum.\n\n"
+              "by their sum. Rows are filtered first, then columns.\n\n"
               "Usually only --sigma is given, and the kernel then reaches four sigma: k = 2 "
               "ceil(4 sigma) + 1. If only --k is given, sigma = 0.3 ((k - 1) / 2 - 1) + 0.8. "
               "This is the formula of OpenCV's getGaussianKernel, which has fixed weights up to "
               "k = 9. If both are given, the Gaussian is cut off after k weights per row and "
               "column. If neither is given, sigma is 1 px.\n\n"
               "In an image with alpha, colours are weighted by alpha, so that the colours of "
-              "transparent pixels do not spread. Rows are filtered first, then columns.",
+              "transparent pixels do not spread.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

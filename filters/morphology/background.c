@@ -108,9 +108,9 @@ const struct gi_filter gi_filter_background = {
               "ball.\n\n"
               "The algorithm is that of S. R. Sternberg (Biomedical image processing, Computer "
               "16(1), 1983). The results are those of scikit-image's rolling_ball(), with two "
-              "differences. It truncates 8-bit results, which are rounded here. In other types "
-              "its ball is as high as its radius in sample values: give --height the number of "
-              "--radius.",
+              "differences. rolling_ball() truncates 8-bit results, and gpuimg rounds them. In "
+              "other types its ball is as high as its radius: for the same results, give "
+              "--height the number of --radius.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

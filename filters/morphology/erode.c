@@ -20,12 +20,16 @@ const struct gi_filter gi_filter_erode = {
               "channel by channel. Bright areas shrink and dark areas grow. The time does not "
               "depend on the size of a rectangle.\n\n" GI_FOOTPRINT_SHAPE_MANUAL
               "\n\n" GI_OPACITY_ALPHA_MANUAL ", so that a cut-out shrinks.\n\n"
-              "In float images the result is NaN if the structuring element covers a NaN, and -0 "
-              "is less than 0.\n\n"
-              "A rectangle of w x h pixels covers the columns x - w / 2 to x + (w - 1) / 2 and "
-              "the rows y - h / 2 to y + (h - 1) / 2, in integer division. The results are those "
-              "of scipy's grey_erosion() and OpenCV's erode(). OpenCV by default counts only "
-              "pixels inside the image; --border clamp gives the same, except with --mask.",
+              "In float images the result is NaN if the "
+              "structuring element covers a NaN, and -0 is less "
+              "than 0.\n\n"
+              "At pixel (x, y) a rectangle of w x h pixels covers "
+              "the columns x - w / 2 to x + (w - 1) / 2 and the "
+              "rows y - h / 2 to y + (h - 1) / 2, in integer "
+              "division. The results are those of scipy's "
+              "grey_erosion() and OpenCV's erode(). OpenCV by "
+              "default counts only pixels inside the image; "
+              "--border clamp gives the same, except with --mask.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_footprint_check,

@@ -36,7 +36,7 @@ const struct gi_filter gi_filter_rank = {
         "counted from 0. For the minimum and the maximum, gpuimg erode and gpuimg dilate are "
         "faster.\n\n"
         "gpuimg help median describes the structuring element (--k, --size, --shape, --mask), "
-        "the treatment of NaN and the time that it takes. " GI_OPACITY_ALPHA_MANUAL ".\n\n"
+        "the treatment of NaN and the speed.\n\n" GI_OPACITY_ALPHA_MANUAL ".\n\n"
         "The results are those of scipy's percentile_filter().",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),

@@ -22,9 +22,10 @@ const struct gi_filter gi_filter_clear_border = {
     .examples = "gpuimg clear-border mask.png out.png\n"
                 "gpuimg clear-border cells.tif whole.tif --threshold otsu\n"
                 "gpuimg clear-border plate.png out.png --threshold 40% --connectivity 4",
-    .manual = "Foreground are the pixels brighter than --threshold, by default all that are not "
-              "black. Every region (connected component) of the foreground that touches the "
-              "border of the image becomes black, and everything else does not change.\n\n"
+    .manual = "Pixels brighter than --threshold are foreground; by default these are all pixels "
+              "that are not black. Every region (connected component) of the foreground that "
+              "touches the border of the image becomes black, and everything else does not "
+              "change.\n\n"
               "Alpha does not change. NaN is background.\n\n"
               "The result is that of scikit-image's clear_border().",
     .options = options,

@@ -22,13 +22,14 @@ const struct gi_filter gi_filter_fill_holes = {
     .examples = "gpuimg fill-holes mask.png out.png\n"
                 "gpuimg fill-holes cells.tif out.tif --threshold otsu\n"
                 "gpuimg fill-holes scan.png out.png --threshold 50% --connectivity 8",
-    .manual = "Foreground are the pixels brighter than --threshold, by default all that are not "
-              "black; the others are background. A hole is a region (connected component) of the "
-              "background that does not touch the border of the image. Holes become white, and "
-              "everything else does not change.\n\n"
+    .manual = "Pixels brighter than --threshold are foreground, and the others are background. "
+              "By default all pixels that are not black are foreground. A hole is a region "
+              "(connected component) of the background that does not touch the border of the "
+              "image. Holes become white, and everything else does not change.\n\n"
               "Alpha does not change. NaN is background.\n\n"
               "With --connectivity 4 background pixels that share only a corner are not "
-              "connected, as in scipy's binary_fill_holes(); 8 is its structure of ones.",
+              "connected, as in scipy's binary_fill_holes(). --connectivity 8 gives its results "
+              "with a structure of 3 x 3 ones.",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),
     .plan = gi_choose_by_side_plan,

@@ -23,8 +23,8 @@ static const struct gi_option options[] = {
      .letter = 'c',
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct gi_paste_params, color),
-     .help = "Colour of all points, in place of their values: a colour, or sample values, either "
-             "one for all channels or one per channel with alpha last"},
+     .help = "Colour of all points, in place of their values; a single sample value is used for "
+             "all channels, and alpha is the last of several"},
     {.name = "table",
      .letter = 't',
      .type = GI_OPT_IMAGE,
@@ -164,10 +164,10 @@ const struct gi_filter gi_filter_paste = {
                 "gpuimg paste in.png marked.png --points points.csv --color red\n"
                 "gpuimg paste black.png out.png --points points.npy",
     .manual =
-        "This is the reverse of gpuimg extract --crops and --points: it pastes what was cut out "
-        "into an image again, at the same place. In between the crops may be processed, as long "
-        "as their sizes stay the same, for example by gpuimg clahe crops/*.png --out-dir "
-        "changed.\n\n"
+        "This is the reverse of gpuimg extract --crops and --points: it pastes crops or points "
+        "into an image, at the places where gpuimg extract found them. Before that the crops may "
+        "be processed, as long as their sizes stay the same, for example by gpuimg clahe "
+        "crops/*.png --out-dir changed.\n\n"
         "A crop replaces the pixels at the bounding box that its row of --table holds, widened "
         "by --crop-margin; alpha is replaced too. A point sets one pixel to its value, or to "
         "--color. Crops of later rows replace those of earlier ones. Rows that were deleted from "

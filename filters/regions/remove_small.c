@@ -82,11 +82,11 @@ const struct gi_filter gi_filter_remove_small = {
     .examples = "gpuimg remove-small mask.png out.png --area 200\n"
                 "gpuimg remove-small mask.png largest.png --keep-largest 1\n"
                 "gpuimg remove-small cells.tif out.tif --threshold otsu --area 50",
-    .manual = "Foreground are the pixels brighter than --threshold, by default all that are not "
-              "black. Every region (connected component) of the foreground with fewer than "
-              "--area pixels becomes black, and everything else does not change. --keep-largest "
-              "keeps a number of regions instead. If both options are given, a region is kept "
-              "only if both allow it.\n\n"
+    .manual = "Pixels brighter than --threshold are foreground; by default these are all pixels "
+              "that are not black. Every region (connected component) of the foreground with "
+              "fewer than --area pixels becomes black, and everything else does not change. "
+              "--keep-largest N keeps only the N largest regions instead. With both options a "
+              "region must have at least --area pixels and be one of the N largest.\n\n"
               "Alpha does not change. NaN is background.\n\n"
               "The result is that of scikit-image's remove_small_objects(), whose default "
               "connectivity is 4.",

@@ -422,8 +422,8 @@ const struct gi_filter gi_filter_histogram = {
               "Mean, standard deviation (of the population), minimum, maximum, median, "
               "percentiles and entropy are printed too. They are computed from all samples, "
               "including those outside --range. Entropy is in bits per sample; in float images "
-              "it is computed from the bins. NaN is counted separately and does not enter "
-              "anything else.\n\n"
+              "it is computed from the bins. NaN is counted separately, and left out of all "
+              "other numbers.\n\n"
               "Counts are exact. The percentile p of n sorted samples is the sample at index (n "
               "- 1) * p / 100, counted from 0, with linear interpolation (numpy's default).",
     .options = options,

@@ -362,15 +362,16 @@ const struct gi_filter gi_filter_local_threshold = {
               "compared separately, and alpha does not change. The time does not depend on k, "
               "except for gaussian.\n\n"
               "The methods compute the level from the mean m and the standard deviation s of the "
-              "samples around the pixel, as --method lists below:\n\n"
+              "samples around the pixel, as follows:\n\n"
               "mean: m - offset.\n"
-              "gaussian: like mean, but with the weights of gpuimg gaussian for the same --k and "
-              "--sigma.\n"
+              "gaussian: m - offset, where m is a weighted mean, with the weights of gpuimg "
+              "gaussian for the same --k and --sigma.\n"
               "niblack: m - factor * s - offset (W. Niblack, An introduction to digital image "
               "processing, 1986; he writes the factor with the other sign).\n"
               "sauvola: m * (1 + factor * (s / range - 1)) - offset (J. Sauvola, M. Pietikainen, "
               "Adaptive document image binarization, Pattern Recognition 33(2), 2000).\n"
-              "phansalkar: for faint and dark images (N. Phansalkar et al., Adaptive local "
+              "phansalkar: m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - "
+              "offset, for faint and dark images (N. Phansalkar et al., Adaptive local "
               "thresholding for detection of nuclei in diversity stained cytology images, ICCSP "
               "2011).\n"
               "wolf: m + factor * (s / S - 1) * (m - M) - offset, where M is the minimum of the "
@@ -392,8 +393,8 @@ const struct gi_filter gi_filter_local_threshold = {
               "is computed in float32, and a sample is above the level only if it exceeds the "
               "level by at least 2^-20 of full scale. Float samples are rounded to 1048575 equal "
               "steps between the smallest and the largest finite sample, and NaN counts as the "
-              "smallest. With gaussian and bernsen, a sample that has a NaN in the k x k samples "
-              "around it becomes 0.",
+              "smallest. With gaussian and bernsen, a sample counts as not above its level if "
+              "there is a NaN in the k x k samples around it.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,
