@@ -128,7 +128,7 @@ extern const struct gi_choice gi_border_choices[];
         .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, border.value),   \
         .default_text = "0",                                                                       \
         .help = "Value of the pixels outside the image, for --border border. A single sample "     \
-                "value is used for all channels; alpha is the last of several"                     \
+                "value is used for all channels; several are one per channel, with alpha last"     \
     }
 
 /* The row of --border-value for operations that add pixels, named by `what`: there --background is
@@ -137,9 +137,9 @@ extern const struct gi_choice gi_border_choices[];
     {                                                                                              \
         .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
         .offset = offsetof(params, member.value), .default_text = "0",                             \
-        .help = what ". A single sample value is used for all channels; alpha is the last of "     \
-                     "several. In this command --background means this option, not the common "    \
-                     "one"                                                                         \
+        .help = what ". A single sample value is used for all channels; several are one per "      \
+                     "channel, with alpha last. In this command --background means this option, "  \
+                     "not the common one"                                                          \
     }
 
 /* Returns the border specification for an image of `src`'s type and channels (gi_colour_pixel()).

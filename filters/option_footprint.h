@@ -30,8 +30,9 @@ extern const struct gi_choice gi_footprint_shapes[];
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT,                                                     \
         .offset = offsetof(struct gi_footprint_params, size), .form = "WIDTHxHEIGHT or 50%",       \
-        .help = "Use a rectangle of this width and height in place of --k: odd or even, at "       \
-                "most " most_text " px each, or a percentage of the image's sides"                 \
+        .help = "Use a rectangle of this width and height in place of the square of --k; both "    \
+                "may be odd or even, at most " most_text " px, or a percentage of the image's "    \
+                "sides"                                                                            \
     }
 
 /* Rows of --shape and --mask, for operations with structuring elements of any shape. */
@@ -46,8 +47,9 @@ extern const struct gi_choice gi_footprint_shapes[];
         .name = "mask", .type = GI_OPT_CONTENT,                                                    \
         .offset = offsetof(struct gi_footprint_params, mask), .drawn = true,                       \
         .metavar = "ROWS|FILE",                                                                    \
-        .help = "Structuring element of any shape: rows of 1 (inside) and 0 (outside), or a "      \
-                "file that holds such rows or is a gray image, in which black is outside"          \
+        .help = "Structuring element of any shape: rows of 1 (inside) and 0 (outside), or the "    \
+                "name of a file: either a text with such rows, or a gray image in which black "    \
+                "is outside"                                                                       \
     }
 
 /* A paragraph for manuals about these two options. */

@@ -354,7 +354,7 @@ const struct gi_command gi_command_compare = {
     .min_operands = 2,
     .max_operands = 2,
     .sets = {{0}, /* the filter's options */
-             {"Options", options, sizeof(struct gi_compare_params)},
+             {"Limits and output", options, sizeof(struct gi_compare_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},
              {"Many pairs", gi_pairs_options, sizeof(struct gi_batch_params)}},

@@ -22,7 +22,7 @@ static const struct gi_option tag_options[] = {
      .min = 1,
      .max = 8,
      .help = "The EXIF orientation to store in the output; its pixels are turned the opposite way, "
-             "so that it looks the same"},
+             "so that the picture looks the same"},
     {0},
 };
 

@@ -96,12 +96,13 @@ const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t
     char want[512] = "";
     if (!says_little && !gi_choices_have_help(row))
         gi_option_want(row, want, sizeof want);
-    const char *default_text = row->default_text;
-    if (!default_text && row->example && !row->one_of)
-        default_text = "none, must be given";
+    bool required = !row->default_text && row->example && !row->one_of;
     int n = snprintf(buffer, nbytes, "%s%s", row->help,
                      gi_option_has_json(row) ? "; -j and --json are short for json" : "");
-    const char *const parts[][2] = {{"", want}, {"default ", default_text}, {"also --", row->also}};
+    const char *const parts[][2] = {
+        {"", want},
+        {required ? "" : "default ", required ? "required" : row->default_text},
+        {"also --", row->also}};
     const char *between = " (";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i][1] && *parts[i][1] && (size_t)n < nbytes) {

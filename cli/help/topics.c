@@ -36,8 +36,8 @@ static const char *const batch_paragraphs[] = {
     "is no terminal.",
     "FAILURES. If a file is bad, or --recursive cannot read a folder, the name is printed on "
     "standard error, the others are processed, and the exit status is 1. With --fail-fast the "
-    "command stops at the first bad file. If not a file but the machine failed (exit status 75), "
-    "no --table is written, and an older table stays.",
+    "command stops at the first bad file. If the machine failed, not a file (exit status 75), no "
+    "--table is written, and an older table stays.",
     "EXIT STATUS. 0: everything is done. 1: a file failed. 2: the command line is wrong, and "
     "nothing was done. 75: the machine failed and not a file, for example because of a full "
     "disk, an I/O error, lack of memory, a lost device, or because the folder of an output is "
@@ -104,7 +104,7 @@ static const char *const cluster_paragraphs[] = {
     "takes number 3, 11, 19 and so on. With --shard auto/8 a task of Slurm, Kubernetes, AWS "
     "Batch or GNU parallel takes the share of its own number.\n\n"
     "Each task writes a report. A task that is started again continues its report if it has "
-    "--resume. If a task ends with exit status 75, not a file but the machine failed, and the "
+    "--resume. Exit status 75 of a task means that the machine failed, not a file, so that the "
     "task should be started again. gpuimg report merge merges the reports; its exit status says "
     "whether a file is missing, and it refuses reports of different lists of inputs.",
     "A folder as a job array of Slurm, in the file blur.sbatch:",
@@ -228,7 +228,8 @@ static const char *const compatibility_paragraphs[] = {
     "names. make test fails if help or README makes a comparison that is not listed there.",
     "INTERPOLATION. OpenCV rounds coordinates to 1/32 pixel before it interpolates. Its "
     "rotations, affine and perspective transforms, remap, polar images and undistort therefore "
-    "differ by up to 1/64 of the difference between neighbouring pixels along each axis.",
+    "differ from those of gpuimg by up to 1/64 of the difference between neighbouring pixels "
+    "along each axis.",
     NULL,
 };
 

@@ -24,8 +24,8 @@ struct gi_binary_params {
      .example = "other.png",                                                                       \
      .one_of = true,                                                                               \
      .metavar = "IMAGE",                                                                           \
-     .help = "The second image, of the same size as the input; its gray is used for all colours "  \
-             "if the input has colour. Required unless --value is given"},                         \
+     .help = "The second image, of the same size as the input. If it is gray and the input has "   \
+             "colour, its gray is used for all colours. Required unless --value is given"},        \
     {                                                                                              \
         .name = "value", .type = GI_OPT_COLOUR,                                                    \
         .offset = offsetof(struct gi_binary_params, value), .help = what                           \

@@ -37,8 +37,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct params, fill),
      .help = "Where the mask is black, fill with this colour instead of making pixels "
-             "transparent; a single sample value is used for all channels, and alpha is the last "
-             "of several"},
+             "transparent; a single sample value is used for all channels; several are one per "
+             "channel, with alpha last"},
     {.name = "set",
      .letter = 's',
      .type = GI_OPT_FLAG,
@@ -129,10 +129,11 @@ const struct gi_filter gi_filter_mask = {
                 "gpuimg mask photo.png out.png --with alpha.png --set\n"
                 "gpuimg mask photo.png out.png --with labels.png --label 3,7 --invert --fill black",
     .manual = "By default the image becomes transparent where the mask is black: its alpha "
-              "becomes alpha * m, where m is the mask from 0 (black) to 1 (white), multiplied by "
-              "the alpha of the mask. An image without alpha gets an alpha channel. With --set "
-              "alpha becomes m. With --fill a pixel becomes m * image + (1 - m) * colour, each "
-              "weighted by its alpha. Fully transparent pixels become black.\n\n"
+              "becomes alpha * m, where m is the value of the mask, from 0 (black) to 1 (white). "
+              "If the mask has alpha, m is multiplied by it. An image without alpha gets an "
+              "alpha channel. With --set alpha becomes m. With --fill a pixel becomes m * image "
+              "+ (1 - m) * colour, each weighted by its alpha. Fully transparent pixels become "
+              "black.\n\n"
               "The mask may have another depth than the image. It may come from gpuimg threshold "
               "or gpuimg extract. With --label the mask is a label image: the regions with the "
               "given labels count as white and everything else as black. A label image is a PNG, "

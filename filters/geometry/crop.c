@@ -95,8 +95,8 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
     bool out = x < 0 || y < 0 || width > whole_width - x || height > whole_height - y;
     if (out && !p->clip)
         return gi_fail(err, GI_E_USAGE,
-                       "--size %dx%d%+d%+d: reaches out of the %d x %d pixels that there are: want "
-                       "it within, or --clip",
+                       "--size %dx%d%+d%+d: extends past the image of %d x %d pixels: want a "
+                       "rectangle inside it, or --clip",
                        width, height, x, y, whole_width, whole_height);
     if (!clip_side(&x, &width, whole_width) || !clip_side(&y, &height, whole_height))
         return gi_fail(err, GI_E_USAGE, "--size: is outside the image of %d x %d pixels",

@@ -25,8 +25,8 @@ static const struct gi_option options[] = {
      .example = "3,2,1,5",
      .one_of = true,
      .metavar = "N[,N...]",
-     .help = "Number of pixels to add: one number for all sides; two for left and right, and for "
-             "top and bottom; or four for left, top, right, bottom"},
+     .help = "Number of pixels to add: one number for all sides; two numbers, one for left and "
+             "right and one for top and bottom; or four for left, top, right, bottom"},
     {.name = "size",
      .letter = 's',
      .type = GI_OPT_EXTENT,

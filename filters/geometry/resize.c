@@ -370,12 +370,12 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg resize photo.jpg small.jpg --size 800x600\n"
         "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"
         "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow",
-    .manual = "By default the image is scaled to the largest size within --size that keeps the "
-              "aspect ratio; one side then is that of --size, and the other is rounded to whole "
-              "pixels. --fill covers the whole size and cuts off the part that does not fit. "
-              "--pad fits the image into the size and adds pixels. --stretch changes the aspect "
-              "ratio. If only one side is given, as in 800x, the other follows from the aspect "
-              "ratio; with --stretch the other side does not change.\n\n"
+    .manual = "By default the image keeps its aspect ratio and gets as large as --size allows: "
+              "one side is that of --size, and the other is rounded to whole pixels. --fill "
+              "covers the whole size and cuts off the part that does not fit. --pad fits the "
+              "image into the size and adds pixels. --stretch changes the aspect ratio. If only "
+              "one side is given, as in 800x, the other follows from the aspect ratio; with "
+              "--stretch the other side does not change.\n\n"
               "The image is smoothed as far as needed when it is made smaller (antialiasing). In "
               "an image with alpha, colours are weighted by alpha, so that the colours of "
               "transparent pixels do not spread; --filter nearest only copies pixels.\n\n"
@@ -390,13 +390,13 @@ const struct gi_filter gi_filter_resize = {
               "the rest. The samples differ slightly from those without --fast, the size does "
               "not. --fast works in the first step of a chain, and not with --linear.\n\n"
               "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize with "
-              "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: it has weights "
-              "of 22 bits, 8 bits between the two passes, and colours multiplied by alpha in 8 "
-              "bits. The versions differ in the order of the passes. pillow-13 (13.0; also "
-              "called pillow) filters vertically first if the height is reduced by more than "
-              "twice as many pixels as the width. pillow-12 (12.2 and 12.3) does so if the "
-              "height is reduced and the image is over 100 times as high as wide. pillow-11 "
-              "(12.1 and earlier) never does.",
+              "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS. So weights have "
+              "22 bits, the result of the first pass is rounded to 8 bits, and so are colours "
+              "after they are multiplied by alpha. The versions differ in the order of the "
+              "passes. pillow-13 (13.0; also called pillow) filters vertically first if the "
+              "height is reduced by more than twice as many pixels as the width. pillow-12 (12.2 "
+              "and 12.3) does so if the height is reduced and the image is over 100 times as "
+              "high as wide. pillow-11 (12.1 and earlier) never does.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

@@ -22,8 +22,8 @@ const struct gi_filter gi_filter_gradient = {
               "minimum of the samples under the structuring element, which is large at edges.\n\n"
               "gpuimg help erode describes the structuring element and the treatment of "
               "NaN. " GI_FLAT_DIFFERENCE_ALPHA
-              " With --border border a difference can be negative; 8- and 16-bit images then get "
-              "0, and float images keep the sign.\n\n"
+              " With --border border the difference can be negative. It is then 0 in 8- and "
+              "16-bit images, and stays negative in float images.\n\n"
               "The results are those of scipy's morphological_gradient() and OpenCV's "
               "MORPH_GRADIENT (J. Rivest, P. Soille, S. Beucher, Morphological gradients, "
               "1993). " GI_FLAT_PEERS,

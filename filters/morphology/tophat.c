@@ -21,8 +21,8 @@ const struct gi_filter gi_filter_tophat = {
               "than the structuring element and removes the background.\n\n"
               "gpuimg help erode describes the structuring element and the treatment of "
               "NaN. " GI_FLAT_DIFFERENCE_ALPHA
-              " With --border border a difference can be negative; 8- and 16-bit images then get "
-              "0, and float images keep the sign.\n\n"
+              " With --border border the difference can be negative. It is then 0 in 8- and "
+              "16-bit images, and stays negative in float images.\n\n"
               "The results are those of scipy's white_tophat() and OpenCV's MORPH_TOPHAT (F. "
               "Meyer, Iterative image transformations for an automatic screening of cervical "
               "smears, 1979). " GI_FLAT_PEERS,

@@ -24,7 +24,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct gi_paste_params, color),
      .help = "Colour of all points, in place of their values; a single sample value is used for "
-             "all channels, and alpha is the last of several"},
+             "all channels; several are one per channel, with alpha last"},
     {.name = "table",
      .letter = 't',
      .type = GI_OPT_IMAGE,

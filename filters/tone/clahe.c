@@ -285,8 +285,9 @@ const struct gi_filter gi_filter_clahe = {
     .manual = "The image is divided into tiles, and histogram equalization gives each tile a "
               "curve of its own. The result of a pixel is interpolated between the curves of the "
               "four tiles around it. In smooth tiles plain equalization would amplify noise. So "
-              "the count of each tone is limited to --clip-limit times the mean count, and what "
-              "is above is spread over all tones before the curve is computed.\n\n"
+              "the count of each tone is limited to --clip-limit times the mean count, and the "
+              "counts above the limit are spread evenly over all tones before the curve is "
+              "computed.\n\n"
               "In a colour image the curves are computed from the luma, and a pixel's curve is "
               "applied to all its channels. With --per-channel each channel has curves of its "
               "own. Transparent pixels count, and alpha does not change.\n\n"
@@ -295,10 +296,10 @@ const struct gi_filter gi_filter_clahe = {
               "counts as 0 and stays NaN. gpuimg normalize brings samples of another range to 0 "
               "to 1.\n\n"
               "Source: K. Zuiderveld, Graphics Gems IV, 1994. For 8 and 16 bits the result "
-              "equals OpenCV's createCLAHE(clipLimit, tileGridSize) to the byte; its default "
-              "limit is 40. If width or height is not a multiple of the number of tiles, both "
-              "are extended by mirroring to the next larger multiple. This includes a side that "
-              "is a multiple already.",
+              "equals OpenCV's createCLAHE(clipLimit, tileGridSize) to the byte; OpenCV's "
+              "default limit is 40. If width or height is not a multiple of the number of tiles, "
+              "both are extended by mirroring to the next larger multiple. This includes a side "
+              "that is a multiple already.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -48,13 +48,13 @@ END
 check "help resume: the option" grep -q '^    --resume ' <(gpuimg help resume)
 not() { ! "$@"; }
 
-# An option says "must be given" only if no other option can take its place.
-required() { gpuimg help "$1" | tr -s ' \n' ' ' | grep -oE -- " --$2 [^(]*\([^)]*" | grep -q 'must be given'; }
+# An option says "required" only if no other option can take its place.
+required() { gpuimg help "$1" | tr -s ' \n' ' ' | grep -oE -- " --$2 [^(]*\([^)]*" | grep -qE '[(;] ?required'; }
 for pair in crop/size pad/margins flip/h perspective/from add/with paste/points match/reference; do
-    check "help ${pair%/*}: --${pair#*/} need not be given" not required "${pair%/*}" "${pair#*/}"
+    check "help ${pair%/*}: --${pair#*/} is not required" not required "${pair%/*}" "${pair#*/}"
 done
 for pair in resize/size affine/matrix remap/map; do
-    check "help ${pair%/*}: --${pair#*/} must be given" required "${pair%/*}" "${pair#*/}"
+    check "help ${pair%/*}: --${pair#*/} is required" required "${pair%/*}" "${pair#*/}"
 done
 check "help blur: an alias does not read as the default" not grep -q '(also.*default)' <(gpuimg help blur)
 check "help sauvola: the choice" grep -q '^    --method sauvola ' <(gpuimg help sauvola)

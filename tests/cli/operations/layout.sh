@@ -8,10 +8,10 @@ expect_error 2 'crop: want --size WIDTHxHEIGHT* --trim*' crop in.pgm out.pgm
 for size in '' 0x5 5 x 5x5+1 5x5+1+ -5x5 5x5x5 1e3x5 nanx5 5.5x5 5x5+1.5+1 99999999999x5; do
     expect_error 2 "crop: --size $size: want WIDTHxHEIGHT*" crop in.pgm out.pgm "--size=$size"
 done
-expect_error 2 'crop: --size 10x5+0+0: reaches out of the 9 x 7 pixels that there are: want it within, or --clip*' crop in.pgm out.pgm --size 10x5
-expect_error 2 '*reaches out of the 9 x 7*' crop in.pgm out.pgm --size 3x3+7+0
-expect_error 2 '*reaches out of the 9 x 7*' crop in.pgm out.pgm --size 3x3-1+0
-expect_error 2 '*reaches out of the 9 x 7*' crop in.pgm out.pgm --size 3x3+1000000000+1000000000
+expect_error 2 'crop: --size 10x5+0+0: extends past the image of 9 x 7 pixels: want a rectangle inside it, or --clip*' crop in.pgm out.pgm --size 10x5
+expect_error 2 '*extends past the image of 9 x 7*' crop in.pgm out.pgm --size 3x3+7+0
+expect_error 2 '*extends past the image of 9 x 7*' crop in.pgm out.pgm --size 3x3-1+0
+expect_error 2 '*extends past the image of 9 x 7*' crop in.pgm out.pgm --size 3x3+1000000000+1000000000
 expect_error 2 'crop: --size: is outside the image of 9 x 7 pixels*' crop in.pgm out.pgm --size 3x3+50+0 --clip
 expect_error 2 'crop: --gravity up: want northwest, north*' crop in.pgm out.pgm --size 3x3 --gravity up
 expect_error 2 'crop: --tolerance 101: want 0 to 100*' crop in.pgm out.pgm --trim --tolerance 101
@@ -39,7 +39,7 @@ expect 0 gpuimg run 'pad --by 2,3,4,5 --background 254 | crop --trim | flip --v 
 check "trim undoes pad" cmp in.pgm out.pgm
 expect 0 gpuimg run 'pad --by 2 --background 254 | crop --trim | pad --size 12x10 --gravity northwest | crop --trim --size 9x7' in.pgm out.pgm
 check "a crop that fits only after the trim" test "$(gpuimg info out.pgm | cut -d, -f2)" = ' 9 x 7'
-expect_error 2 'run: step 3, crop: --size 10x10+0+0: reaches out of the 9 x 7 pixels*' run 'pad --by 20 --background 254 | crop --trim | crop --size 10x10' in.pgm out2.pgm
+expect_error 2 'run: step 3, crop: --size 10x10+0+0: extends past the image of 9 x 7 pixels*' run 'pad --by 20 --background 254 | crop --trim | crop --size 10x10' in.pgm out2.pgm
 expect 0 gpuimg run 'pad --by 2 --background 254 | crop --trim | histogram --to table.txt' in.pgm
 check "a table after the trim" grep -q '9 x 7' table.txt
 printf 'P2 3 2 9  4 4 4  4 4 4\n' >one-colour.pgm
