@@ -116,14 +116,13 @@ const struct gi_command gi_command_run = {
     .operands = "CHAIN INPUT [OUTPUT]",
     .summary = "Run a chain of operations on each image",
     .manual =
-        "CHAIN is a list of operations with their options, separated by |, in quotes, so that "
+        "CHAIN is a list of operations with their options, separated by |. It is quoted, so that "
         "the shell takes it as one word. A comma followed by a blank separates operations too, "
-        "and so does the end of a line, if the next line begins with an operation. Each operation "
-        "takes the result of the one before it. "
-        "The image is read once, stays on its device between the steps, and is written once. The "
-        "output has the same bytes as if each step were a command of its own with a lossless "
-        "file in between. An image that does not fit on the device is processed in bands, each "
-        "through all steps.\n\n"
+        "and so does the end of a line, if the next line begins with an operation. Each "
+        "operation takes the result of the one before it. The image is read once, stays on its "
+        "device between the steps, and is written once. The output has the same bytes as if each "
+        "step were a command of its own with a lossless file in between. An image that does not "
+        "fit on the device is processed in bands, each through all steps.\n\n"
         "The steps stats, histogram, integral, cumulative, palette and extract write a table or "
         "an array, and pass the image on unchanged. They write to the file of --to, or to "
         "standard output, and take their other output options too, such as --format, --plot and "

@@ -416,8 +416,8 @@ static const struct gi_option options[] = {
     {.name = "quick",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, quick),
-     .help = "Save most of the time: leave out the images of 257 x 129 pixels, so that the "
-             "largest have 31 x 33 and 67 x 5"},
+     .help = "Leave out the images of 257 x 129 pixels, which take most of the time; the largest "
+             "that remain have 31 x 33 and 67 x 5 pixels"},
     {0},
 };
 

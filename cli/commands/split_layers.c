@@ -355,14 +355,14 @@ const struct gi_command gi_command_split = {
     .summary = "Split an image into layers, one per label",
     .manual =
         "Each label gives a layer: an image of the same size as the input, which shows the input "
-        "where the label is and is transparent elsewhere, or has the colour of --fill. The "
-        "labels are those of a label image, whose samples are whole numbers, as gpuimg extract "
-        "--labels writes them. Either all layers are written or none. Their format is PNG, or "
-        "that of --format.\n\n"
+        "where the label is. Elsewhere the layer is transparent, or has the colour of --fill. "
+        "The labels are those of a label image, whose samples are whole numbers, as gpuimg "
+        "extract --labels writes them. Either all layers are written or none. Their format is "
+        "PNG, or that of --format.\n\n"
         "With many images --out names a folder of layers for each, for example 'layers/{stem}' "
         "(gpuimg help batch lists the fields), and --labels is one image for all or a template "
-        "such as 'labels/{stem}.png'. --resume replaces folders of layers that an earlier run "
-        "left and that have changed since.\n\n"
+        "such as 'labels/{stem}.png'. With --resume a folder of layers from an earlier run is "
+        "replaced if it has changed since.\n\n"
         "gpuimg merge puts the layers together again. To write only the bounding box of each "
         "label, use gpuimg extract --crops; gpuimg paste pastes these crops back.",
     .examples = "gpuimg split photo.jpg --labels labels.png --out-dir layers/\n"

@@ -70,9 +70,9 @@
         .name = "report", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, report), \
         .metavar = "FILE",                                                                         \
         .help = "Write a report to this file, with a JSON object per line: the first describes "   \
-                "the batch, then each input has one when it is finished. With --tar each member "  \
-                "has one, as TAR:MEMBER, and after its members the tar; in a stream each image "   \
-                "or frame has one, and at the end the stream"                                      \
+                "the batch, then each input has one when it is finished. With --tar there is "     \
+                "one per member, named TAR:MEMBER, and after those of its members one for the "    \
+                "tar. For a stream there is one per image or frame, and then one for the stream"   \
     }
 
 #define RESUME                                                                                     \

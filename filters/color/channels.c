@@ -17,8 +17,8 @@ static const struct gi_option options[] = {
      .example = "bgr",
      .metavar = "LETTERS",
      .help = "The channels of the result: r, g, b, a (alpha), k (gray), c (all except alpha), o "
-             "(opaque, full scale) and z (zero), of a second image 2r and so on; or one by name: "
-             "red, green, blue, alpha, gray, colour"},
+             "(opaque, full scale) and z (zero), 2r is r of the second image, and so on. A "
+             "single channel may be named too: red, green, blue, alpha, gray, colour"},
     {.name = NULL},
 };
 

@@ -23,7 +23,7 @@ static const struct gi_option options[] = {
      .letter = 'c',
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct gi_paste_params, color),
-     .help = "Colour of all points, in place of their values; a single sample value is used for "
+     .help = "Colour of all points, in place of their values. A single sample value is used for "
              "all channels; several are one per channel, with alpha last"},
     {.name = "table",
      .letter = 't',
@@ -37,8 +37,8 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct gi_paste_params, crops),
      .picture = true,
      .metavar = "DIR",
-     .help = "Folder of the crops, as gpuimg extract --crops writes it; each row of --table "
-             "names one by its label"},
+     .help = "Folder of the crops, as gpuimg extract --crops writes it; the crop of a row of "
+             "--table is found by the label"},
     {.name = "crop-margin",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_paste_params, crop_margin),
