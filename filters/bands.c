@@ -1,11 +1,11 @@
-/* Runs a pipeline in bands of rows. To compute a band, the last step asks for the source rows that
- * it needs, the step before it for the rows that those need, and so on up to the source image. So a
- * band carries the halos of all later steps, limited to the image, and every step sees the image's
- * borders where they are. Bands change no byte of the result.
+/* Runs a pipeline in bands of rows. To compute a band, the last step requests the rows of its
+ * source that it needs. The step before requests the rows for these, and so on up to the source
+ * image. So a band includes the halos of all later steps, limited to the image, and every step sees
+ * the image's borders where they are. Bands do not change a byte of the result.
  * SPDX-License-Identifier: MIT */
 #include "filters/execution.h"
 
-/* Rows of a step's result: `image` owns the memory, `view` are the requested rows in it. */
+/* Rows of a step's result: `image` owns the memory, `view` is the requested rows in it. */
 struct rows {
     struct gi_image image, view;
 };
@@ -18,13 +18,14 @@ static void release(struct gi_execution *execution, struct rows *rows)
     execution->queue->k->release(execution->queue, &rows->image);
 }
 
-/* Returns the shape of step i's result; i = -1: the source. */
+/* Returns the shape of the result of step i, or for i = -1 of the source. */
 static struct gi_image shape_after(const struct gi_execution *execution, int i)
 {
     return i < 0 ? execution->pipeline->plans[0].sources[0] : execution->pipeline->plans[i].result;
 }
 
-/* As rows_of(), for a span that extends past the image and wraps around: assembled from pieces. */
+/* As rows_of(), for a span that extends past the ends of the image, which repeats there: assembles
+ * the rows from pieces. */
 static enum gi_status wrapped_rows_of(struct gi_execution *execution, int i, struct gi_span span,
                                       struct rows *rows, struct gi_err *err)
 {
@@ -62,7 +63,7 @@ static enum gi_status source_rows(struct gi_execution *execution, struct gi_span
     return status;
 }
 
-/* Runs plan i on its sources, of which srcs[0] is present and begins at row src_y. */
+/* Runs plan i on its sources; srcs[0] is loaded and begins at row src_y. */
 static enum gi_status run_plan(struct gi_execution *execution, int i, struct gi_span span,
                                int src_y, struct gi_image *srcs, struct rows *rows,
                                struct gi_err *err)
@@ -93,9 +94,9 @@ static bool past_ends(struct gi_span span, int height)
     return span.top < 0 || span.bottom > height;
 }
 
-/* Returns whether a step commutes with repeating the image periodically: its border wraps around,
- * or it uses single rows only. Then only the source is assembled from pieces; assembling every
- * step's rows would double the work with each step. */
+/* Returns whether a step gives the same rows if its source is repeated periodically: its border
+ * wraps around, or it uses single rows only. Then only the source is assembled from pieces.
+ * Assembling the rows of every step would double the work with each step. */
 static bool repeats(const struct gi_plan *plan, struct gi_span span)
 {
     long long in = (long long)span.bottom - span.top + 2LL * plan->halo;
@@ -103,7 +104,7 @@ static bool repeats(const struct gi_plan *plan, struct gi_span span)
            in < plan->sources[0].height && (plan->border == GI_BORDER_WRAP || plan->halo == 0);
 }
 
-/* Computes the rows of `span` of step i's result; past its ends it repeats periodically. */
+/* Computes the rows `span` of the result of step i, which repeats periodically past its ends. */
 static enum gi_status rows_of(struct gi_execution *execution, int i, struct gi_span span,
                               struct rows *rows, struct gi_err *err)
 {
@@ -143,7 +144,7 @@ static struct gi_span band_at(int band, int height, int rows)
     return (struct gi_span){top, height - top < rows ? height : top + rows};
 }
 
-/* Runs one measuring pass of step i over all of its sources. */
+/* Runs one measuring pass of step i over all rows of its sources. */
 static enum gi_status measure_pass(struct gi_execution *execution, int i, int pass, int rows,
                                    struct gi_err *err)
 {
@@ -171,7 +172,7 @@ static enum gi_status measure_pass(struct gi_execution *execution, int i, int pa
     return status;
 }
 
-/* Collects all rows of step i's result in the host image `dst`, which is allocated here. */
+/* Collects all rows of the result of step i in the host image `dst`, which it allocates. */
 static enum gi_status collect(struct gi_execution *execution, int i, struct gi_image *dst, int rows,
                               struct gi_err *err)
 {
@@ -231,15 +232,15 @@ enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_imag
 
 /* ---- what fits ---- */
 
-/* The bytes of a row on the device, where rows are aligned. */
+/* Returns the bytes of a row on the device, where rows are aligned. */
 static double row_on_device(const struct gi_image *image, const struct gi_device_limits *limits)
 {
     size_t align = limits->row_align;
     return (double)((gi_row_nbytes(image) + align - 1) / align * align);
 }
 
-/* Returns the maximum number of source rows that `n` rows of a plan's result need, judged at three
- * positions. */
+/* Returns the maximum number of source rows that `n` rows of a plan's result need; looks at the
+ * top, the middle and the bottom. */
 static int most_needed(const struct gi_plan *plan, int n)
 {
     int height = plan->result.height, most = 0;
@@ -251,9 +252,9 @@ static int most_needed(const struct gi_plan *plan, int n)
     return most;
 }
 
-/* Returns whether everything between the source and n rows of step `last` fits on the device at
- * once. Each plan has its sources and its result there; rows that wrap around are assembled from
- * pieces, one at a time; an analysis may allocate as much again as its input. */
+/* Returns whether n rows of step `last`, and all they need, fit on the device. For each plan its
+ * sources and its result must fit at once. Rows that wrap around are assembled from pieces, one at
+ * a time. An analysis may allocate as many bytes as its input has. */
 static bool fits(const struct gi_execution *execution, const struct gi_device_limits *limits,
                  int last, int n)
 {
@@ -276,7 +277,7 @@ static bool fits(const struct gi_execution *execution, const struct gi_device_li
     return true;
 }
 
-/* Returns the largest n that fits, at most the height of step `last`'s result; 0: none. */
+/* Returns the largest n that fits(), at most the height of the result of step `last`; 0: none. */
 static int most_rows(const struct gi_execution *execution, const struct gi_device_limits *limits,
                      int last)
 {

@@ -1,6 +1,6 @@
 /* Estimates the time of a pipeline on a CPU and on a GPU, for --device auto. Rates follow from the
- * device's properties or were measured by `gpuimg bench --save`; the fractions of the nominal rates
- * that such programs reach are defined here.
+ * properties of a device, or `gpuimg bench --save` has measured them. This file defines which
+ * fractions of nominal rates programs reach.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -9,22 +9,21 @@
 /* Typical values for devices that do not report their own. */
 static const double CPU_CLOCK_HZ = 3e9, CUDA_MEMORY_RATE = 3e11, CUDA_LINK_RATE = 16e9;
 
-/* Fraction of the peak multiply-add rate: on a CPU half of the issue slots go to loads, conversions
- * and stores; kernels of common sizes on CUDA also wait for memory. */
+/* Reached fractions of the peak multiply-add rate. On a CPU half of the issue slots are used for
+ * loads, conversions and stores; on CUDA kernels of common sizes also wait for memory. */
 static const double CPU_FMA_PART = 0.5, CUDA_FMA_PART = 0.3;
 
-/* A CPU thread moves about this many bytes per clock when it writes memory for the first time, as
- * results do, and this many threads saturate the memory bus. */
+/* Bytes per clock that a CPU thread moves when it writes memory for the first time, as results do;
+ * and the number of threads that saturates the memory bus. */
 static const double CPU_NBYTES_A_CLOCK = 1.2;
 enum { CPU_THREADS_OF_A_BUS = 10 };
 
-/* Fractions of the nominal rates that are reached: of the device's memory bus by a copy; of the
- * link to the host by uploads from pageable memory, and by downloads to fresh memory. */
+/* Reached fractions of nominal rates: of the device's memory bus by a copy; of the link to the host
+ * by uploads from pageable memory; and of the link by downloads to fresh memory. */
 static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART = 0.16;
 
-/* Seconds from the first driver call to a context that has launched a kernel, and seconds that the
- * driver adds to the end of the process. They differ little between machines because the driver
- * does the same work. */
+/* Seconds from the first driver call until a kernel has run, and seconds that the driver adds to
+ * the end of the process. They hardly differ between machines: the driver does the same work. */
 static const double CUDA_OPEN_S = 0.19, CUDA_CLOSE_S = 0.085;
 
 static double given_or(double given, double nominal)
@@ -71,8 +70,8 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Seconds for one image with the device open. `host`: the rates for steps that run on the host
- * only. */
+/* Returns the seconds for one image if the device is open. `host` has the rates for steps that run
+ * on the host only. */
 static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rates *rates,
                          const struct gi_rates *host)
 {
@@ -101,8 +100,8 @@ static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rat
 struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads,
                                         const struct gi_rates *cpu, const struct gi_rates *cuda)
 {
-    /* A second thread opens the device while the image is decoded, which takes at least a copy into
-     * fresh memory. */
+    /* A second thread opens the device while the image is decoded, which takes at least as long as
+     * a copy into fresh memory. */
     double decode_s =
         threads > 1 ? gi_image_nbytes(&pipeline->plans[0].sources[0]) / cpu->memory : 0;
     double start_s = larger(cuda->open_s - decode_s, 0) + cuda->close_s;

@@ -1,7 +1,7 @@
-/* An operation is one row: name, manual, options, and the functions that make and run its plan. The
- * list of operations is in filters.c. A row is the same for every backend: its plan makes weights
- * and tables on the host, in double precision, and its run calls primitives through the queue. It
- * has no access to argv, files or devices.
+/* An operation is one constant row: its name, manual and options, and the functions that make and
+ * run its plan. filters.c lists all rows. A row is the same for every backend: its `plan` computes
+ * weights and tables on the host, in double precision, and its `run` calls primitives through the
+ * queue. A row has no access to argv, files or devices.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_FILTER_H
 #define GI_FILTERS_FILTER_H
@@ -13,7 +13,7 @@
 
 /* The heading of the help that lists a command. */
 enum gi_group {
-    GI_GROUP_TOOLS, /* batches and tools; also used for a row that sets no group */
+    GI_GROUP_TOOLS, /* batches and tools; also the group of rows that set none */
     GI_GROUP_FILTERS,
     GI_GROUP_MORPHOLOGY,
     GI_GROUP_TONE,
@@ -26,65 +26,66 @@ enum gi_group {
 };
 
 struct gi_filter {
-    const char *name; /* the subcommand, and the file's name in filters/ */
+    const char *name; /* name of the command, and of the file in filters/ */
     enum gi_group group;
     const char *summary; /* one line, no full stop */
-    const char *manual;  /* paragraphs, separated by blank lines; formulas with their source */
-    /* For an operation from image to image: three lines like "gpuimg blur in.png out.png --k 5". */
+    const char *manual;  /* paragraphs, separated by blank lines; a formula names its source */
+    /* Three lines like "gpuimg blur in.png out.png --k 5", for operations from image to image. */
     const char *examples;
     const struct gi_option *options;
     size_t params_nbytes;
     int min_sources,
-        max_sources; /* number of source images, not counting those that options name; 0 means 1 */
-    bool averages;   /* it averages several pixels, so --linear makes sense */
+        max_sources; /* number of sources, without those that options name; 0 means 1 */
+    bool averages;   /* the operation averages pixels, so that --linear is useful */
 
-    /* Checks the options against each other before any file is read, and fills values that follow
+    /* Checks options against each other before any file is read, and fills in values that follow
      * from others. NULL: nothing to check. Errors: GI_E_USAGE. */
     enum gi_status (*check)(void *params, struct gi_err *err);
 
-    /* For an image that an option names, sources[j], after it was loaded: checks its content, or
-     * converts it to what plans expect; `other` is in host memory and owned by the caller. NULL:
-     * nothing to do. Errors: GI_E_UNSUPPORTED, without a name in front; GI_E_MEMORY. */
+    /* Called after an image that an option names, sources[j], was loaded: checks its content, or
+     * converts it to what plans expect. `other` is in host memory and owned by the caller. NULL:
+     * nothing to do. Errors: GI_E_UNSUPPORTED, with a message that does not name the image;
+     * GI_E_MEMORY. */
     enum gi_status (*admit)(const void *params, int j, struct gi_image *other, struct gi_err *err);
 
-    /* Returns by which factor (1, 2, 4 or 8) the sides of a first source of that shape may be
-     * reduced while it is decoded. Its shape then records that (struct gi_shrunk). NULL: 1. */
+    /* Returns the factor (1, 2, 4 or 8) by which decoding may reduce the sides of a first source of
+     * that shape. The reduced shape records the original one (struct gi_shrunk). NULL: 1. */
     int (*shrink)(const void *params, const struct gi_image *source);
 
     /* Returns the sample type of the result for sources of `type`. NULL: the same. */
     enum gi_type (*result_type)(const void *params, enum gi_type type);
 
-    /* Fills everything that follows from parameters and shapes (filters/plan.h). NULL: nothing
-     * does. Errors: as gi_plan_make(). */
+    /* Fills in everything that follows from parameters and shapes (filters/plan.h). NULL: nothing
+     * follows. Errors: as gi_plan_make(). */
     enum gi_status (*plan)(struct gi_plan *plan, struct gi_err *err);
 
-    /* Returns the rows of source j, from 1 on, that are needed together with rows y0 <= y < y1 of
-     * the first source; none if top equals bottom. NULL: the same rows. Not called for
-     * GI_DEPENDENCY_GLOBAL, which needs all rows. */
+    /* Returns the rows of source j, 1 or more, that are needed with rows y0 to y1 - 1 of the first
+     * source; top = bottom: none. NULL: the same rows. Not called for GI_DEPENDENCY_GLOBAL, which
+     * needs all rows. */
     struct gi_span (*beside)(const struct gi_plan *plan, int j, int y0, int y1);
 
-    /* Only for GI_DEPENDENCY_MAPPED: as gi_plan_needs(). */
+    /* As gi_plan_needs(); only for GI_DEPENDENCY_MAPPED. */
     struct gi_span (*needs)(const struct gi_plan *plan, int y0, int y1);
 
-    /* Computes an image from images. NULL: an analysis. Errors: as the primitives'. */
+    /* Computes the result from the sources. NULL: an analysis. Errors: those of the primitives. */
     enum gi_status (*run)(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err);
 
-    /* Measures the whole sources first, in plan->passes passes: it is called for every band of pass
-     * 0, then for every band of pass 1, and so on, and accumulates into `state`. */
+    /* Measures the sources before `run`, in plan->passes passes, and accumulates results in
+     * `state`. It is called for every band of pass 0, then for every band of pass 1, and so on. */
     enum gi_status (*measure)(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               const struct gi_look *look, struct gi_err *err);
 
-    /* Only with plan->late: completes the plan that `plan` made (without `late` and `passes`) by
-     * what was measured. Errors: as `plan`. */
+    /* Only with plan->late: uses what was measured to complete the plan that `plan` made; `late`
+     * and `passes` are already reset. Errors: as `plan`. */
     enum gi_status (*settle)(struct gi_plan *plan, const void *state, struct gi_err *err);
 
-    /* An analysis: images to a result of `result_nbytes` bytes, zeroed, filled here and owned by
-     * the caller, who frees it with result_free (also after an error). An analysis has `analyse`,
-     * which takes the whole images, or `measure` and `conclude`, which work in bands: conclude
-     * makes the result on the host from what was measured; if it has both, `analyse` serves plans
-     * that are on_host. `result_equal` compares bits, for selftest and tests. `ask_all` requests
-     * the parts of the result that no option names. */
+    /* An analysis turns images into a result of `result_nbytes` bytes. The caller owns the result:
+     * it zeroes it, and frees it by result_free, also after an error. An analysis has `analyse`,
+     * which takes whole images, or `measure` and `conclude`, which work in bands: `conclude` makes
+     * the result on the host from what was measured. If it has all three, plans that are on_host
+     * use `analyse`. `result_equal` compares bits, for selftest and tests. `ask_all` requests the
+     * parts of the result that no option requests. */
     size_t result_nbytes;
     enum gi_status (*analyse)(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err);
@@ -95,21 +96,21 @@ struct gi_filter {
     void (*ask_all)(void *params);
 };
 
-/* All operations in the order of the help, terminated by NULL. */
+/* All operations in the order of the help; NULL ends the list. */
 extern const struct gi_filter *const gi_filters[];
 
 /* Returns the operation of that name, or NULL. */
 const struct gi_filter *gi_filter_find(const char *name);
 
-/* Returns the row of the i-th image that options name, from 0; NULL past the last. */
+/* Returns the option row of the i-th image (from 0) that options name; NULL past the last one. */
 const struct gi_option *gi_filter_image(const struct gi_filter *filter, const void *params, int i);
-/* Returns the path that this option is set to. */
+/* Returns the path that this option has. */
 const char *gi_option_path(const struct gi_option *row, const void *params);
-/* Returns the minimum number of sources besides the first, by those options or by the row. */
+/* Returns the minimum number of sources after the first, according to these options or the row. */
 int gi_filter_others(const struct gi_filter *filter, const void *params);
 
-/* Parts that several rows share. --border and --border-value set a struct gi_border_params; the
- * macro's `params` is the struct that has one as its member `border`. */
+/* Parts that several rows share. --border and --border-value set a struct gi_border_params. The
+ * argument `params` of the macro is a struct that has one as its member `border`. */
 struct gi_border_params {
     int mode; /* enum gi_border */
     struct gi_colour value;
@@ -131,8 +132,8 @@ extern const struct gi_choice gi_border_choices[];
                 "value is used for all channels; several are one per channel, with alpha last"     \
     }
 
-/* The row of --border-value for operations that add pixels, named by `what`: there --background is
- * another name for it. `member` is the struct gi_border_params within `params`. */
+/* The row of --border-value for operations that add pixels, described by `what`; --background is an
+ * alias there. `member` is the struct gi_border_params within `params`. */
 #define GI_ADDED_VALUE_OPTION(params, member, what)                                                \
     {                                                                                              \
         .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
@@ -142,8 +143,8 @@ extern const struct gi_choice gi_border_choices[];
                      "not the common one"                                                          \
     }
 
-/* Returns the border specification for an image of `src`'s type and channels (gi_colour_pixel()).
- */
+/* Returns the border specification for an image of the type and channels of `src`, with values by
+ * gi_colour_pixel(). */
 struct gi_border_spec gi_border_spec_from(const struct gi_border_params *params,
                                           const struct gi_image *src);
 

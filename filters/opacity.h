@@ -1,27 +1,26 @@
-/* The rule for operations that choose a sample from a neighbourhood: fully transparent pixels,
- * whose alpha is not > 0, have no colour and are ignored. A measuring pass finds out whether the
- * image has any.
+/* Fully transparent pixels, whose alpha is not > 0, have no colour: operations that choose a sample
+ * from a neighbourhood ignore them. A measuring pass finds out whether the image has any.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OPACITY_H
 #define GI_FILTERS_OPACITY_H
 
 #include "filters/filter.h"
 
-/* For a filter's `plan`: an image with alpha, which is copied unless `alpha_too`, gets one
- * measuring pass by the filter's `measure`, gi_opacity_measure(). */
+/* Called by a filter's `plan`: if the image has alpha that is copied (not `alpha_too`), plans one
+ * measuring pass. The filter's `measure` is gi_opacity_measure(). */
 void gi_opacity_plan(struct gi_plan *plan, bool alpha_too);
 enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                   const struct gi_look *look, struct gi_err *err);
 
-/* Returns whether the pixels that `border` makes outside an image count. */
+/* Returns whether the pixels that `border` makes outside an image count (are not transparent). */
 bool gi_opacity_counts(const struct gi_border_spec *border, const struct gi_image *image);
 
-/* For a filter's `run`: returns whether there are pixels, in the image or outside it, to be
- * ignored. Also true if no pass could tell, for images of more pixels than one measures. */
+/* Called by a filter's `run`: returns whether pixels, in the image or outside, must be ignored. It
+ * is also true if no pass could tell, for images of more pixels than a pass can measure. */
 bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
                       const struct gi_border_spec *border, bool alpha_too);
 
-/* For manuals of operations with the option --alpha. */
+/* A paragraph for the manuals of operations with the option --alpha. */
 #define GI_OPACITY_MANUAL                                                                          \
     "Alpha does not change. Fully transparent pixels are ignored: each result is computed from "   \
     "the other pixels around the pixel. If all of these are fully transparent, the pixel does "    \

@@ -1,5 +1,5 @@
-/* Reads option values from text, strictly: a value that a row does not allow is refused with the
- * row's own description.
+/* Reads option values from text, strictly: if a row does not allow a value, the message contains
+ * the row's own description of allowed values.
  * SPDX-License-Identifier: MIT */
 #include "filters/option.h"
 
@@ -13,8 +13,8 @@
 
 bool gi_number_read(double *value, const char *text, const char **end)
 {
-    /* strtod() also accepts blanks, hexadecimal, "inf" and "nan"; restricted to these letters it
-     * accepts only decimal numbers. */
+    /* strtod() also reads blanks, hexadecimal numbers, "inf" and "nan"; from these characters it
+     * can only read decimal numbers. */
     if (text[strspn(text, "+-.")] < '0' || text[strspn(text, "+-.")] > '9')
         return false;
     size_t n = strspn(text, "+-.0123456789eE");
@@ -133,7 +133,7 @@ static bool read_size(uint64_t *value, const struct gi_option *row, const char *
     return in_range(row, (double)v);
 }
 
-/* Reads into `value`, whose content is undefined if false is returned. */
+/* Reads into `value`; its content is undefined if the function returns false. */
 static bool read_value(void *value, const struct gi_option *row, const char *text)
 {
     switch (row->type) {
@@ -244,7 +244,7 @@ void gi_options_example(void *params, const struct gi_option *rows)
             gi_option_read(params, row, row->type == GI_OPT_FLAG ? NULL : row->example, NULL);
 }
 
-/* Text that is appended to a buffer and truncated at its end. */
+/* A buffer to which text is appended; what does not fit is cut off. */
 struct line {
     char *text;
     size_t n, room;

@@ -1,4 +1,4 @@
-/* Structuring elements and neighbourhoods: makes their size and shape from options.
+/* Structuring elements and neighbourhoods: computes size and shape from options.
  * SPDX-License-Identifier: MIT */
 #include "filters/option_footprint.h"
 #include "kernels/footprint.h"
@@ -14,7 +14,7 @@ const struct gi_choice gi_footprint_shapes[] = {
     {0},
 };
 
-/* Finds the runs of nonzero pixels in a rectangle, row by row. */
+/* Finds the runs of pixels that are not 0 in a rectangle, row by row. */
 static enum gi_status runs_of(struct gi_footprint *w, const double *pixels, struct gi_err *err)
 {
     int width = w->width, left = width / 2, top = w->height / 2;

@@ -1,4 +1,4 @@
-/* The neighbourhood of a pixel, given by --k, --size, --shape or --mask: the structuring element of
+/* The neighbourhood that --k, --size, --shape or --mask define: the structuring element of
  * morphology, the neighbourhood of rank filters.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OPTION_FOOTPRINT_H
@@ -6,18 +6,18 @@
 
 #include "filters/filter.h"
 
-/* Must be the first member of the parameters of such an operation. */
+/* The first member of the parameters of operations with a neighbourhood. */
 struct gi_footprint_params {
     int k;                 /* pixels; 0: unset until the check */
     struct gi_extent size; /* unset: k x k */
     int shape;             /* enum gi_footprint_shape */
-    const char *mask;      /* rows of numbers, 0 for pixels that do not count; NULL: unset */
+    const char *mask;      /* rows of numbers, 0 for pixels that do not belong; NULL: unset */
 };
 
 enum gi_footprint_shape { GI_FOOTPRINT_RECT, GI_FOOTPRINT_DISK, GI_FOOTPRINT_DIAMOND };
 extern const struct gi_choice gi_footprint_shapes[];
 
-/* Rows of --k and --size; `most`: maximum side in pixels, as a number and in words. */
+/* The rows of --k and --size; `most` is the maximum side in pixels, `most_text` says the same. */
 #define GI_FOOTPRINT_SIZE_OPTIONS(most, most_text)                                                 \
     {.name = "k",                                                                                  \
      .letter = 'k',                                                                                \
@@ -35,7 +35,7 @@ extern const struct gi_choice gi_footprint_shapes[];
                 "sides"                                                                            \
     }
 
-/* Rows of --shape and --mask, for operations with structuring elements of any shape. */
+/* The rows of --shape and --mask, for operations that take structuring elements of any shape. */
 #define GI_FOOTPRINT_SHAPE_OPTIONS                                                                 \
     {.name = "shape",                                                                              \
      .type = GI_OPT_CHOICE,                                                                        \
@@ -52,7 +52,7 @@ extern const struct gi_choice gi_footprint_shapes[];
                 "is outside"                                                                       \
     }
 
-/* A paragraph for manuals about these two options. */
+/* A paragraph about --shape and --mask for manuals. */
 #define GI_FOOTPRINT_SHAPE_MANUAL                                                                  \
     "The structuring element is the set of neighbours that are used: by default a square of --k "  \
     "x --k pixels around the pixel. --size gives a rectangle instead. --shape disk takes the "     \
@@ -67,14 +67,14 @@ extern const struct gi_choice gi_footprint_shapes[];
 /* gi_filter.check for parameters that begin with a struct gi_footprint_params. */
 enum gi_status gi_footprint_check(void *params, struct gi_err *err);
 
-/* Finds the sides in pixels for an image like `src`. Errors: GI_E_USAGE if one is longer than
+/* Finds the sides in pixels for an image like `src`. Errors: GI_E_USAGE if a side exceeds
  * `most`. */
 enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footprint_params *window,
                                   const struct gi_image *src, int most, struct gi_err *err);
 
-/* A structuring element in the form that primitives take: its rectangle, with the pixel itself at
- * (width / 2, height / 2), and, unless it is the whole rectangle, its runs, which
- * gi_footprint_free() frees. */
+/* A structuring element in the form for primitives. In its rectangle the pixel itself is at
+ * (width / 2, height / 2). `runs`, which gi_footprint_free() frees, is NULL if the element is the
+ * whole rectangle. */
 struct gi_footprint {
     int width, height;
     int pixels;
@@ -82,8 +82,8 @@ struct gi_footprint {
     int nruns;
 };
 
-/* Makes the structuring element `made` for an image like `src`. Errors: GI_E_USAGE as
- * gi_footprint_sides(), and for an invalid mask; GI_E_MEMORY; then nothing is left to free. */
+/* Makes the structuring element `made` for an image like `src`. Errors: as gi_footprint_sides(),
+ * GI_E_USAGE for an invalid mask, GI_E_MEMORY; then there is nothing to free. */
 enum gi_status gi_footprint_make(struct gi_footprint *made,
                                  const struct gi_footprint_params *window,
                                  const struct gi_image *src, int most, struct gi_err *err);

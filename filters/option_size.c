@@ -12,7 +12,7 @@ static bool starts_number(const char *text)
     return (*text >= '0' && *text <= '9') || *text == '.';
 }
 
-/* Reads "800" or "12.5%" without a sign and moves *text after it. */
+/* Reads a length such as "800" or "12.5%", without a sign, and moves *text past it. */
 static bool read_length(struct gi_length *length, const char **text)
 {
     const char *at = *text, *end = at + strspn(at, "0123456789.");

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum { GI_PIXELS_MAX = 1000000000 }; /* maximum of a side, and of an offset in either direction */
+enum { GI_PIXELS_MAX = 1000000000 }; /* maximum of a side, and of an offset to either side */
 
 /* A length in pixels, or as a percentage of another length. */
 struct gi_length {
@@ -19,7 +19,7 @@ struct gi_extent {
 
 struct gi_rect {
     struct gi_extent extent;
-    bool placed;           /* x and y were given; otherwise they are 0 */
+    bool placed;           /* x and y were given; else they are 0 */
     struct gi_length x, y; /* of the upper left corner; either sign */
 };
 
@@ -35,18 +35,18 @@ static inline bool gi_extent_is_set(const struct gi_extent *extent)
     return !gi_length_is_open(&extent->width) || !gi_length_is_open(&extent->height);
 }
 
-/* Reads all of `text`; false if it is not a size, and then *extent or *rect is undefined. A single
- * "50%" sets both sides. */
+/* Reads a size from all of `text`. Returns false if it is no size; *extent or *rect is then
+ * undefined. A single "50%" is for both sides. */
 bool gi_extent_read(struct gi_extent *extent, const char *text);
-/* Reads a size that may be followed by "+X+Y". */
+/* Reads a size, which a position "+X+Y" may follow. */
 bool gi_rect_read(struct gi_rect *rect, const char *text);
 
-/* Returns the length in pixels, where `whole` is 100%: rounded half up, limited to GI_PIXELS_MAX in
- * either direction. `length` is not open. */
+/* Returns a length, which is not open, in pixels: 100% is `whole`; rounded half up, limited to
+ * GI_PIXELS_MAX in both directions. */
 int gi_length_pixels(const struct gi_length *length, int whole);
 /* Returns a side in pixels, at least 1; `whole` if it is open. */
 int gi_side_pixels(const struct gi_length *length, int whole);
-/* Replaces *width and *height of an image by the sides of the extent. */
+/* Replaces *width and *height, which are the sides of an image, by the sides of the extent. */
 void gi_extent_pixels(const struct gi_extent *extent, int *width, int *height);
 
 #endif

@@ -1,4 +1,4 @@
-/* The driver: runs plans one after another, on the whole image if it fits on the device, else in
+/* Runs a pipeline: one plan after another, on whole images if they fit on the device, else in
  * bands.
  * SPDX-License-Identifier: MIT */
 #include "filters/pipeline.h"
@@ -16,14 +16,14 @@ static bool wants_all(const struct gi_plan *plan)
            (plan->filter->analyse && !plan->filter->conclude);
 }
 
-/* Begins a stage: names it for profilers, and starts timing if times are wanted. */
+/* Begins a stage: names it for profilers and, if times are wanted, starts the stopwatch. */
 static void start(struct gi_execution *execution, const char *name)
 {
     execution->queue->k->range(execution->queue, name);
     execution->queue->k->stopwatch_mark(execution->watch, START);
 }
 
-/* Ends a stage. `status` is that of the work; *ms (NULL: no times are wanted) grows by its time.
+/* Ends a stage, whose work returned `status`, and adds its time to *ms (NULL: no times are wanted).
  * Errors: as sync(). */
 static enum gi_status stop(struct gi_execution *execution, enum gi_status status, double *ms,
                            struct gi_err *err)
@@ -70,7 +70,7 @@ enum gi_status gi_execution_download(struct gi_execution *execution, struct gi_i
     const struct gi_allocator *allocator = execution->src ? execution->src->allocator : NULL;
     start(execution, "download");
     enum gi_status status;
-    if (allocator && k->kind != GI_DEVICE_CPU) { /* memory that the device accesses directly */
+    if (allocator && k->kind != GI_DEVICE_CPU) { /* memory that the device can access directly */
         status = gi_image_alloc_from(host, allocator, image->width, image->height, image->channels,
                                      image->type, err);
         if (status)
@@ -105,7 +105,7 @@ enum gi_status gi_execution_copy_out(struct gi_execution *execution, struct gi_i
     return gi_execution_download(execution, host, &view, err);
 }
 
-/* Returns the time of step i, NULL if no times are wanted. */
+/* Returns a pointer to the time of step i; NULL: no times are wanted. */
 static double *step_ms(struct gi_execution *execution, int i)
 {
     return execution->times ? &execution->times->step_ms[i] : NULL;
@@ -175,8 +175,7 @@ enum gi_status gi_execution_others(struct gi_execution *execution, int i, struct
     return status;
 }
 
-/* Runs an analysis that needs its images in host memory: images on a device are downloaded
- * first. */
+/* Runs an analysis that needs its images in host memory; downloads images that are on a device. */
 static enum gi_status analyse_on_host(struct gi_execution *execution, int i, struct gi_image *srcs,
                                       struct gi_err *err)
 {
@@ -213,8 +212,7 @@ static enum gi_status analyse(struct gi_execution *execution, int i, struct gi_i
     return stop(execution, status, step_ms(execution, i), err);
 }
 
-/* Settles step i as gi_execution_settle() does, and checks that everything after it fits on the
- * device as well. */
+/* Settles step i, as gi_execution_settle() does, and checks that later steps fit on the device. */
 static enum gi_status settle_whole(struct gi_execution *execution, int i, struct gi_err *err)
 {
     int rows;
@@ -227,7 +225,7 @@ static enum gi_status settle_whole(struct gi_execution *execution, int i, struct
                                      execution->pipeline->steps[i].filter->name);
 }
 
-/* Runs step i on *image, its whole first source; *image becomes its result. */
+/* Runs step i on *image, its whole first source; replaces *image by the result. */
 static enum gi_status step_whole(struct gi_execution *execution, int i, struct gi_image *image,
                                  struct gi_err *err)
 {
@@ -331,7 +329,7 @@ enum gi_status gi_execution_check_bands(const struct gi_execution *execution, st
     return GI_OK;
 }
 
-/* Runs in smaller and smaller bands, until they fit. */
+/* Runs in bands, smaller and smaller ones until memory suffices. */
 static enum gi_status run_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
                                 struct gi_err *err)
 {
@@ -346,7 +344,7 @@ static enum gi_status run_bands(struct gi_execution *execution, struct gi_image 
     return status;
 }
 
-/* Does the same as gi_execution_fit(), but fails unless at least 1 row fits. */
+/* As gi_execution_fit(), but fails unless at least 1 row fits. */
 static enum gi_status need_fit(struct gi_execution *execution, int *rows, bool *whole,
                                struct gi_err *err)
 {
@@ -405,7 +403,7 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
     if (!status)
         status = run_execution(&execution, dst, err);
     if (!status && err)
-        *err = (struct gi_err){0}; /* running out of memory on the way has been handled */
+        *err = (struct gi_err){0}; /* a lack of memory on the way has been handled */
     queue->k->stopwatch_free(&execution.watch);
     free_states(execution.states, pipeline->nsteps);
     gi_pipeline_free(&execution.own);

@@ -27,8 +27,7 @@ static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps
     return true;
 }
 
-/* Makes the plan of a step whose first source has the shape of `src`, within the pipeline's limits.
- */
+/* Makes the plan of a step whose first source is shaped as `src`, within the pipeline's limits. */
 static enum gi_status make_plan(struct gi_plan *plan, const struct gi_pipeline *pipeline,
                                 const struct gi_step *step, const struct gi_image *src,
                                 struct gi_err *err)
@@ -53,8 +52,8 @@ uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline)
     return peak + kept;
 }
 
-/* Makes the plans of the remaining steps, up to the first whose result is not known yet. `src`: the
- * source of the first step. */
+/* Makes the plans of the remaining steps, up to the first late plan. `src` is the source of the
+ * first of these steps. */
 static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_image *src,
                                  struct gi_err *err)
 {
@@ -72,8 +71,8 @@ static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_i
     return GI_OK;
 }
 
-/* Checks that the steps after one whose result is not known yet accept its sample type and
- * channels; the size is not checked. Errors: GI_E_UNSUPPORTED of step *failed. */
+/* Checks that the steps after a late plan accept its sample type and channels; the size is not
+ * known yet. Errors: GI_E_UNSUPPORTED for step *failed. */
 static enum gi_status try_rest(const struct gi_pipeline *pipeline, int *failed, struct gi_err *err)
 {
     struct gi_image src = pipeline->plans[pipeline->n - 1].result;
@@ -141,7 +140,7 @@ struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline)
     return pipeline->plans[pipeline->n - 1].result;
 }
 
-/* Makes a copy of the pipeline that belongs to this run, in which plans may be settled. */
+/* Makes a copy of the pipeline for this run, in which plans can be settled. */
 static enum gi_status need_own(struct gi_execution *execution, struct gi_err *err)
 {
     const struct gi_pipeline *given = execution->pipeline;

@@ -39,7 +39,7 @@ enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits 
     plan->result = plan->sources[0];
     plan->result.shrunk = (struct gi_shrunk){0};
     enum gi_status status = filter->plan ? filter->plan(plan, err) : GI_OK;
-    /* GI_E_MEMORY may mean that gi_plan_tables() met the limits. */
+    /* GI_E_MEMORY may mean that gi_plan_tables() found the result over its limits. */
     if ((!status || status == GI_E_MEMORY) && check_limits(plan, NULL))
         status = check_limits(plan, err);
     if (status)
@@ -94,7 +94,7 @@ struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
     int halo = plan->halo;
     bool above = y0 < halo, below = height - y1 < halo;
     if (plan->border == GI_BORDER_WRAP &&
-        (above || below)) /* past the ends, unless the span covers the whole image */
+        (above || below)) /* may extend past the ends, unless it would span the whole image */
         return (long long)y1 - y0 + 2LL * halo < height ? (struct gi_span){y0 - halo, y1 + halo}
                                                         : all;
     return (struct gi_span){above ? 0 : y0 - halo, below ? height : y1 + halo};

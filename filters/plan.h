@@ -1,7 +1,7 @@
 /* A plan: one operation prepared for sources of one shape. It contains everything that follows from
- * shape and parameters (weights and tables in float, computed in double; the shape of the result;
- * which rows need which), so that running it only calls primitives. It is read-only once made: many
- * threads may run one plan, each on its own queue.
+ * shape and parameters (weights and tables, computed in double and stored as float; the shape of
+ * the result; which rows depend on which), so that running it only calls primitives. A plan is
+ * read-only once it is made: many threads may run one, each on its own queue.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_PLAN_H
 #define GI_FILTERS_PLAN_H
@@ -13,22 +13,21 @@ struct gi_filter;
 
 enum { GI_SOURCES_MAX = 4 };
 
-/* Work per sample of the first source, for choosing a device (filters/estimate.c) and for `gpuimg
- * bench`. */
+/* Work per sample of the first source, for the choice of a device (filters/estimate.c) and for
+ * `gpuimg bench`. */
 struct gi_cost {
-    double fmas; /* fused multiply-adds in the operation's definition */
-    double
-        other; /* other work, as the number of fused multiply-adds that would take a CPU as long */
-    double nbytes; /* memory traffic besides reading the sources and writing the result once */
+    double fmas;   /* fused multiply-adds in the definition of the operation */
+    double other;  /* other work, as fused multiply-adds that take a CPU as long */
+    double nbytes; /* memory traffic besides reading sources and writing the result once */
 };
 
-/* The dependency of result rows on source rows. */
+/* How result rows depend on source rows. */
 enum gi_dependency {
     GI_DEPENDENCY_LOCAL,  /* local: row y depends on rows y - halo to y + halo; rows outside the
-                       image  follow `border`. In bands the result has the rows of the sources' band,
-                       and  those within `halo` of a cut are not used */
-    GI_DEPENDENCY_MAPPED, /* mapped: row y depends on the rows that the filter's `needs` returns */
-    GI_DEPENDENCY_GLOBAL, /* global: every row depends on all rows; never in bands */
+                             image follow `border`. In bands the result has the rows of the sources'
+                             band; those within `halo` rows of a cut are not used */
+    GI_DEPENDENCY_MAPPED, /* mapped: the filter's `needs` returns the rows that a row depends on */
+    GI_DEPENDENCY_GLOBAL, /* global: every row depends on all rows; never run in bands */
 };
 
 /* The rows top <= y < bottom. */
@@ -42,81 +41,80 @@ struct gi_plan {
     const void *params;                      /* owned by the caller; outlives the plan */
     int nsources;                            /* 1 to GI_SOURCES_MAX */
     struct gi_image sources[GI_SOURCES_MAX]; /* shapes: `data` is NULL */
-    struct gi_limits limits;                 /* of the result; members that are 0: no limit */
+    struct gi_limits limits;                 /* limits of the result; a member of 0: no limit */
 
-    /* Set by the filter's `plan`; initially the result has the shape of the first source, row y
-     * depends on row y alone, and the rest is 0. */
-    struct gi_image result; /* shape; for an analysis that of its first source, which it passes
-                               on */
+    /* Set by the filter's `plan`. Before the call, the result has the shape of the first source,
+     * row y depends on row y alone, and everything else is 0. */
+    struct gi_image result; /* a shape; an analysis passes its first source on */
     enum gi_dependency dependency;
     int halo;              /* rows, GI_DEPENDENCY_LOCAL */
     enum gi_border border; /* GI_DEPENDENCY_LOCAL: WRAP needs rows from the other end */
     struct gi_cost cost;
-    int passes;      /* measuring passes over all sources before `run` or `conclude` */
-    int band_passes; /* additional passes if the sources come in bands: for whole sources `run` does
-                        their work and gets no state */
-    bool wide;       /* for GI_DEPENDENCY_LOCAL: the passes need the halo, too */
-    size_t state_nbytes; /* size of what the passes fill: zeroed before the first pass; contains no
-                            pointers; parts that are never written cost no memory */
-    size_t scratch_nbytes; /* tables and counters of `run` whose size depends on the options, not
-                              counting what every run allocates */
-    bool late; /* the result depends on what the passes measure: until then it has the shape of the
-                  first source, and gi_plan_settle() must be called before `run` */
-    bool on_host;         /* an analysis without primitives: its images are in host memory */
-    size_t array_nbytes;  /* arrays as large as the image that an analysis has in its result */
-    void *tables;         /* one malloc()ed block, owned by the plan; NULL: none */
+    int passes;      /* measuring passes over all sources, before `run` or `conclude` */
+    int band_passes; /* further passes if sources come in bands; for whole sources `run` does their
+                        work and gets no state */
+    bool wide;       /* GI_DEPENDENCY_LOCAL: measuring passes need the halo, too */
+    size_t state_nbytes;   /* size of the state that passes fill. It is zeroed before the first pass
+                              and contains no pointers; parts that are never written take no memory */
+    size_t scratch_nbytes; /* tables and counters of `run` whose size depends on options;
+                              allocations that every run makes are not included */
+    bool late;    /* the result depends on the measuring passes. Until then it has the shape of the
+                     first source, and gi_plan_settle() must be called before `run` */
+    bool on_host; /* an analysis without primitives, with images in host memory */
+    size_t array_nbytes;  /* bytes of arrays as large as the image in an analysis' result */
+    void *tables;         /* one block from malloc(), owned by the plan; NULL: none */
     size_t tables_nbytes; /* its size, set by gi_plan_tables() */
 };
 
-/* Arguments of one measuring pass: images on the queue's backend, whole or bands of the same rows.
- */
+/* Arguments of a measuring pass: images on the queue's backend, whole or bands of the same rows. */
 struct gi_look {
     int pass;                    /* number of the pass, from 0 */
     const struct gi_image *srcs; /* plan->nsources */
-    int above, below; /* with plan->wide: halo rows at the top and at the bottom, which serve the
-                         rows between them and are measured with other bands */
+    int above, below; /* plan->wide: rows of halo at the top and at the bottom. They serve the rows
+                         between them, and are measured with other bands */
 };
 
-/* Arguments of one run: images on the queue's backend, whole or bands. */
+/* Arguments of one run: images on the queue's backend, whole ones or bands. */
 struct gi_work {
-    struct gi_image *dst;        /* of the result's width, channels and type */
+    struct gi_image *dst;        /* has the width, channels and type of the result */
     const struct gi_image *srcs; /* plan->nsources */
-    int dst_y, src_y;  /* the first rows of result and sources in dst and srcs, except for sources
+    int dst_y, src_y;  /* first row of the result in dst, and of sources in srcs, except sources
                           whose rows filter->beside returns */
     const void *state; /* what `measure` found; NULL without passes, and for whole sources if there
                           are only band_passes */
 };
 
-/* Makes the plan of `filter` for sources of these shapes; `params` have passed gi_filter's check
- * and outlive the plan, which gi_plan_free() frees. Errors: GI_E_UNSUPPORTED for shapes that the
- * operation does not accept, GI_E_USAGE for options that do not fit them, GI_E_MEMORY; then nothing
- * is left to free. */
+/* Makes the plan of `filter` for sources of these shapes. `params` must have passed the filter's
+ * check and outlive the plan. gi_plan_free() frees it. Errors: GI_E_UNSUPPORTED for shapes that the
+ * operation does not accept, GI_E_USAGE for options that do not fit them, GI_E_MEMORY; then there
+ * is nothing to free. */
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
                             const void *params, const struct gi_image *sources, int nsources,
                             struct gi_err *err);
-/* Makes a plan whose result is within `limits`, which are checked before memory is allocated.
- * Errors: as gi_plan_make(), GI_E_LIMIT. */
+/* As gi_plan_make(), for a result within `limits`, which are checked before memory is allocated.
+ * Additional error: GI_E_LIMIT. */
 enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits *limits,
                                    const struct gi_filter *filter, const void *params,
                                    const struct gi_image *sources, int nsources,
                                    struct gi_err *err);
 void gi_plan_free(struct gi_plan *plan);
 
-/* Makes *settled from a late plan and what was measured: as gi_plan_make_within() with the limits
- * of the plan, no longer late and without passes. */
+/* Makes *settled from a late plan and from what was measured, as gi_plan_make_within() does with
+ * the limits of the plan. *settled is not late and has no passes. */
 enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *plan,
                               const void *state, struct gi_err *err);
 
-/* For the filter's `plan`, which has set the shape of the result first if the size of the tables
- * depends on it: sets plan->tables to `nbytes` of zeroed memory. Returns NULL if
- * memory ran out, with `err`, or if the result is over the plan's limits: `plan` then returns
- * GI_E_MEMORY, which gi_plan_make_within() replaces by the limit's error. */
+/* Called by the filter's `plan`: sets plan->tables to `nbytes` of zeroed memory. If that size
+ * depends on the result, its shape must be set before. Returns NULL with `err` without memory, or
+ * if the result is over the plan's limits: `plan` then returns GI_E_MEMORY, which
+ * gi_plan_make_within() replaces by GI_E_LIMIT. */
 void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err);
 
-/* Returns the source rows that the rows y0 <= y < y1 of the result need: within the image, or with
- * GI_BORDER_WRAP past its ends, where the image repeats. */
+/* Returns the source rows that rows y0 to y1 - 1 of the result need: rows within the image, or with
+ * GI_BORDER_WRAP also past its ends, where the image repeats. */
 struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1);
-/* Returns the rows of source j, from 1 on, that are needed with these rows of the first source. */
+/* Returns the rows of source j (1 or more) that are needed with rows y0 to y1 - 1 of the first
+ * one. */
 struct gi_span gi_plan_beside(const struct gi_plan *plan, int j, int y0, int y1);
 
 #endif

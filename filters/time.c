@@ -1,4 +1,4 @@
-/* Times a pipeline on its own, on images that are on the backend already.
+/* Times a pipeline alone, on images that are already on the backend.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 enum { START, DONE, MARKS }; /* of the stopwatch */
 enum { SOURCES = 64, TRIES = 3 };
 
-/* A measurement runs over the sources for about this long, over each at most once. */
+/* Approximate milliseconds of a measurement, which uses each source at most once. */
 #define TRY_MS 25.0
 
-/* A pipeline being timed, with its images and memory, which are allocated once. */
+/* A pipeline that is timed, with its images and memory, which are allocated once. */
 struct timed {
     struct gi_execution execution;
     struct gi_image in[SOURCES], out[SOURCES]; /* `out`: results of the last step */
@@ -156,7 +156,7 @@ static enum gi_status run_many(struct timed *timed, double *ms, int n, struct gi
     return status;
 }
 
-/* Counts the minimum bytes and multiply-adds of a run, each step on its own. */
+/* Counts the minimum bytes and multiply-adds of a run, separately for each step. */
 static void count(struct gi_pipeline_time *time, const struct gi_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->n; i++) {

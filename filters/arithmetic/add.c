@@ -1,4 +1,4 @@
-/* Sum of an image and a second image or value, (a + b) * scale + offset, in float with one rounding
+/* Sum of an image and a second image or value: (a + b) * scale + offset, in float with one rounding
  * (filters/arithmetic/binary.c).
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"

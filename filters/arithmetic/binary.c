@@ -1,5 +1,5 @@
-/* The binary arithmetic operations: their options, checks, plans and runs. The sums, products and
- * differences themselves are computed by the primitives `arithmetic` and `pointwise`.
+/* The binary arithmetic operations: options, checks, plans and runs. The primitives `arithmetic`
+ * and `pointwise` compute the results.
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 #include "kernels/tone.h"

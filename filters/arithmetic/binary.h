@@ -1,4 +1,4 @@
-/* Shared by the binary arithmetic operations.
+/* Declarations that the binary arithmetic operations share.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_BINARY_H
 #define GI_FILTERS_BINARY_H
@@ -14,7 +14,7 @@ struct gi_binary_params {
     bool alpha;
 };
 
-/* The options of a struct gi_binary_params for the second operand. */
+/* The options for the second operand, which set a struct gi_binary_params. */
 #define GI_OPERAND_OPTIONS(what)                                                                   \
     {.name = "with",                                                                               \
      .letter = 'w',                                                                                \
@@ -38,22 +38,22 @@ struct gi_binary_params {
                 "alpha of the input"                                                               \
     }
 
-/* The same followed by --scale, --offset and --alpha: for add, subtract and absdiff, and for
- * multiply and divide. */
+/* The option rows: those of the second operand, followed by --scale, --offset and --alpha. One list
+ * is for add, subtract and absdiff, one for multiply and divide. */
 extern const struct gi_option gi_binary_options[], gi_ratio_options[];
 
-/* Their check, plan and run; a filter's row selects the operation by its plan. */
+/* Check, plans and run of these operations; an operation's plan selects what is computed. */
 enum gi_status gi_binary_check(void *params, struct gi_err *err);
 enum gi_status gi_binary_plan(struct gi_plan *plan, enum gi_arithmetic_op op, struct gi_err *err);
 enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, struct gi_err *err);
 
-/* Checks that source j has the size of the first source, and its colours or gray. `name` is the
- * option that names it. Errors: GI_E_UNSUPPORTED. */
+/* Checks that source j has the size of the first source, and the same colours or gray. `name` is
+ * the option that names source j. Errors: GI_E_UNSUPPORTED. */
 enum gi_status gi_binary_check_alike(const struct gi_plan *plan, int j, const char *name,
                                      struct gi_err *err);
 
-/* Converts a colour as gi_colour_pixel() does, in the channel order of struct gi_arithmetic. */
+/* Converts a colour as gi_colour_pixel() does, to the order of gi_arithmetic.value. */
 void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
                      const struct gi_image *image);
 

@@ -1,5 +1,5 @@
-/* Weighted mean of an image and a second image or colour, a + amount * (b - a), without regard to
- * alpha (filters/arithmetic/binary.c).
+/* Weighted mean of an image and a second image or colour, a + amount * (b - a); alpha does not
+ * count as a weight (filters/arithmetic/binary.c).
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 

@@ -1,6 +1,6 @@
 /* Alpha compositing of an image over the input: the operators of T. Porter and T. Duff, 1984, and
- * blend modes, as in W3C's Compositing and Blending Level 1, with straight alpha. The primitive
- * `arithmetic` computes it; this file turns modes into its coefficients and positions the image.
+ * the blend modes of W3C's Compositing and Blending Level 1, with straight alpha. This file
+ * positions the image and turns modes into coefficients of the primitive `arithmetic`.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -135,7 +135,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* The rows of the overlay that are needed with rows of the input. */
+/* Returns the rows of the overlay that are needed with rows y0 to y1 - 1 of the input. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     const struct gi_arithmetic *spec = plan->tables;

@@ -1,6 +1,6 @@
-/* Flat-field correction for camera frames: (a - dark) / (flat - dark) * mean(flat - dark), channel
- * by channel. A measuring pass finds the exact means of the frames; the primitive `arithmetic`
- * computes the rest.
+/* Flat-field correction for camera frames, (a - dark) / (flat - dark) * mean(flat - dark), for each
+ * channel. A measuring pass finds the exact means of the frames; the primitive `arithmetic`
+ * computes the result.
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 #include "filters/statistics/exact.h"
@@ -29,7 +29,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* The result of the measuring pass over the frames. */
+/* What the measuring pass over the frames finds. */
 struct found {
     int rows; /* rows measured so far */
     struct gi_reduction frames[2][GI_MAX_CHANNELS];
@@ -66,8 +66,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Returns the mean of a frame's channel as a fraction of full scale; a gray frame serves all
- * channels. */
+/* Returns the mean of a channel of a frame as a fraction of full scale. A gray frame is used for
+ * all channels. */
 static double mean_of(const struct gi_plan *plan, const struct found *found, int j, int channel)
 {
     const struct gi_image *frame = &plan->sources[j];

@@ -1,5 +1,5 @@
-/* Product of an image and a second image, which counts as a fraction of full scale, or a number, in
- * float with one rounding (filters/arithmetic/binary.c).
+/* Product of an image and a number or a second image, whose samples count as fractions of full
+ * scale, in float with one rounding (filters/arithmetic/binary.c).
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 

@@ -21,14 +21,15 @@ struct gi_balance_state {
 /* Reads "gray", "X,Y" or "WxH+X+Y". Errors: GI_E_USAGE. */
 enum gi_status gi_balance_read(struct gi_balance *balance, const char *text, struct gi_err *err);
 
-/* Plans one measuring pass. Errors: GI_E_USAGE for a place outside the image, GI_E_UNSUPPORTED. */
+/* Plans one measuring pass. Errors: GI_E_USAGE for a position outside the image,
+ * GI_E_UNSUPPORTED. */
 enum gi_status gi_balance_plan(const struct gi_balance *balance, struct gi_plan *plan,
                                struct gi_err *err);
 enum gi_status gi_balance_measure(const struct gi_balance *balance, struct gi_queue *queue,
                                   struct gi_balance_state *state, const struct gi_image *band,
                                   struct gi_err *err);
 
-/* Returns a factor per channel; 1 if no factor makes the channel gray. */
+/* Returns a diagonal matrix with a factor per channel, which is 1 if no factor makes it gray. */
 struct gi_matrix4 gi_balance_matrix(const struct gi_balance_state *state);
 
 #endif

@@ -1,5 +1,5 @@
-/* Permutes, extracts and joins channels: parses an order such as "bgr" into the specification of
- * the primitive `permute_channels`.
+/* Permutes, extracts and joins channels. An order such as "bgr" becomes the specification of the
+ * primitive `permute_channels`.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "kernels/color.h"
@@ -27,8 +27,8 @@ static const struct {
 } names[] = {{"red", "r"},  {"green", "g"},  {"blue", "b"},  {"alpha", "a"},
              {"gray", "k"}, {"colour", "c"}, {"color", "c"}, {"grey", "k"}};
 
-/* Returns the letters of an order: "bgr" for "bgr", "r" for "red"; NULL: the channels in order of
- * the images. */
+/* Returns the letters of an order ("bgr" for "bgr", "r" for "red"); NULL: all channels, in the
+ * order of the images. */
 static const char *letters_of(const struct params *p)
 {
     for (size_t i = 0; p->order && i < sizeof names / sizeof *names; i++)
@@ -58,7 +58,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return at && (n < 1 || n > GI_MAX_CHANNELS) ? fail_order(p, err) : GI_OK;
 }
 
-/* Adds a channel to the result's *n channels; *n also counts those beyond the maximum. */
+/* Adds a channel to the *n channels of the result; *n also counts channels beyond the maximum. */
 static void add(struct gi_permute_channels *spec, int *n, int source, int channel)
 {
     if (*n < GI_MAX_CHANNELS) {
@@ -68,7 +68,7 @@ static void add(struct gi_permute_channels *spec, int *n, int source, int channe
     ++*n;
 }
 
-/* Returns the channel that a letter names; -1: this image has none. */
+/* Returns the channel that a letter names; -1: the image does not have it. */
 static int channel_of(char letter, const struct gi_image *image)
 {
     bool colour = gi_colour_channels(image) == 3;

@@ -1,6 +1,6 @@
-/* Colour transforms of one pixel at a time: colour space conversion, white balance, saturation,
- * hue, sepia, matrix and principal components, put together as steps of the primitive
- * `colour_transform`, which applies them in one pass.
+/* Colour transforms of single pixels: colour spaces, white balance, saturation, hue, sepia, matrix
+ * and principal components. They become steps of the primitive `colour_transform`, which applies
+ * all in one pass.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@ struct params {
     double saturation, hue;
     int from, to;
     bool pca, sepia, video;
-    struct gi_matrix4 matrix; /* made by check() from `text` and `balance_text` */
+    struct gi_matrix4 matrix; /* check() makes this and `balance` from the texts */
     struct gi_balance balance;
 };
 
-/* The result of the measuring pass, if there is one. */
+/* What the measuring pass finds, if there is one. */
 union found {
     struct gi_balance_state balance;
     struct gi_pca_state pca;
@@ -155,7 +155,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 /* ---- the steps ---- */
 
-/* The matrices of CSS: https://www.w3.org/TR/filter-effects-1/, feColorMatrix and sepia(). */
+/* Matrices of CSS: https://www.w3.org/TR/filter-effects-1/, feColorMatrix and sepia(). */
 static struct gi_matrix4 sepia(void)
 {
     return (struct gi_matrix4){{{0.393, 0.769, 0.189, 0, 0},
@@ -187,7 +187,7 @@ static struct gi_matrix4 hue(double degrees)
     return matrix;
 }
 
-/* Puts all steps together for images of the source's type and channels. */
+/* Combines all steps for images with the type and channels of the source. */
 static void put_together(struct gi_colour_steps *steps, const struct params *p,
                          const struct gi_image *src, const union found *found)
 {

@@ -1,4 +1,4 @@
-/* Conversion to another sample type or to gray, as a step of a chain.
+/* Conversion to another sample type, to gray, or both, as a step of a chain.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/gray.h"
 #include "filters/filter.h"
@@ -66,8 +66,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* `dst` = gray and alpha of `src`, of one type: a matrix makes three equal channels, of which one
- * is kept. */
+/* Computes `dst`, gray and alpha of `src`, of one type: a matrix makes three equal channels, one of
+ * which is kept. */
 static enum gi_status make_gray(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, enum gi_gray gray, struct gi_err *err)
 {
@@ -90,7 +90,7 @@ static enum gi_status make_gray(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-/* Gray is computed in the deeper of the two types. */
+/* Gray is computed in the type with more bits. */
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {

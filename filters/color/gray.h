@@ -1,15 +1,15 @@
-/* The weights of --gray, for all commands and for convert as a step.
+/* The weights of --gray, for all commands and for the step convert.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_COLOR_GRAY_H
 #define GI_FILTERS_COLOR_GRAY_H
 
 #include "filters/option.h"
 
-/* In the order of gi_gray_choices; 0: colour stays. */
+/* In the order of gi_gray_choices; 0: colours are kept. */
 enum gi_gray { GI_GRAY_NO, GI_GRAY_BT709, GI_GRAY_BT601, GI_GRAY_MEAN };
 
 extern const struct gi_choice gi_gray_choices[];
-/* Weights of red, green and blue by enum gi_gray. */
+/* Weights of red, green and blue; the index is an enum gi_gray. */
 extern const float gi_gray_weights[][3];
 
 #endif

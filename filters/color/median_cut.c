@@ -1,6 +1,6 @@
-/* Median cut: boxes are ranges of one list of colours, which is partitioned in place. The nearest
- * new colour is searched among those that can be nearest in a cell of 8 x 8 x 8 colours: P.
- * Heckbert's "locally sorted search", 1982.
+/* Median cut. Boxes are ranges of one list of colours, which is partitioned in place. For each cell
+ * of 8 x 8 x 8 colours, the nearest new colour is searched among those that can be nearest in the
+ * cell: P. Heckbert's "locally sorted search", 1982.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/median_cut.h"
 
@@ -16,13 +16,13 @@ struct box {
     struct entry *entries;
     size_t n;
     int axis;
-    double spread; /* sum of squared distances from the mean along this axis; 0: cannot be cut */
+    double spread; /* sum of squared distances from the mean, along `axis`; 0: one colour */
 };
 
 /* ---- boxes ---- */
 
-/* Finds the axis of maximum spread. Sums of counts, values and squares along one channel are
- * integers below 2^63. */
+/* Finds the axis of maximum spread. Sums of counts, values and squares along a channel are integers
+ * below 2^63. */
 static void find_axis(struct box *box, int channels)
 {
     box->spread = 0;
@@ -48,7 +48,7 @@ static void find_axis(struct box *box, int channels)
     }
 }
 
-/* Returns the maximum value of the lower part: half of the pixels, but not all values. */
+/* Returns the maximum value of the lower part, which has half of the pixels, but not all values. */
 static uint8_t find_cut(const struct box *box)
 {
     uint64_t at[256] = {0}, all = 0, below = 0;
@@ -69,7 +69,7 @@ static uint8_t find_cut(const struct box *box)
     return (uint8_t)cut;
 }
 
-/* Cuts a box in two. The order of the list within the parts does not matter. */
+/* Cuts a box in two. The order of the list within each part does not matter. */
 static void cut_box(struct box *low, struct box *high, int channels)
 {
     uint8_t cut = find_cut(low);
@@ -86,7 +86,7 @@ static void cut_box(struct box *low, struct box *high, int channels)
     find_axis(high, channels);
 }
 
-/* Returns the number of boxes, at most `most`. */
+/* Cuts boxes until there are at most `most`; returns their number. */
 static int cut_all(struct box *boxes, int most, struct entry *entries, size_t n, int channels)
 {
     int nboxes = 1;
@@ -134,8 +134,8 @@ static int distance(const uint8_t *a, const uint8_t *b)
     return square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]);
 }
 
-/* Finds the colours that are nearest to some colour of the cell that begins at `corner`: those
- * whose minimum distance to the cell does not exceed the smallest maximum distance. */
+/* Finds the colours that can be nearest to a colour of the cell at `corner`: those whose minimum
+ * distance to the cell does not exceed the smallest maximum distance. */
 static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colours)[4], int n)
 {
     int near[GI_RECOLOUR_MOST], bound = INT32_MAX;

@@ -1,4 +1,4 @@
-/* Median cut (P. Heckbert, 1982) of counted colours.
+/* Median cut (P. Heckbert, 1982): chooses few colours from the counts of all colours.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_MEDIAN_CUT_H
 #define GI_FILTERS_MEDIAN_CUT_H
@@ -6,9 +6,10 @@
 #include "kernels/kernels.h"
 #include "kernels/color.h"
 
-/* `counts` has the number of pixels of each of `n` colours, indexed by colour number: 256 grays, or
- * 2^24 colours with red in the highest bits. Fills at most `most` colours, and for every colour
- * that occurs the index of the nearest one; other entries are 0. Errors: GI_E_MEMORY. */
+/* Chooses at most `most` colours. `counts` has the number of pixels of each of `n` colours: 256
+ * grays, or 2^24 colours with red in the highest bits of the index. For every colour that occurs,
+ * `entries` gets the index of the nearest chosen colour; other entries are 0. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_median_cut(uint8_t colours[GI_RECOLOUR_MOST][4], uint8_t *entries, int most,
                              const uint32_t *counts, size_t n, int channels, struct gi_err *err);
 

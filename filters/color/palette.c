@@ -1,5 +1,5 @@
-/* Palette: the distinct colours of an image with their counts. The primitive `count_colours` counts
- * them; the host sorts them by frequency.
+/* Palette: the distinct colours of an image and their counts. The primitive `count_colours` counts;
+ * the host sorts by frequency.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/palette.h"
 
@@ -19,7 +19,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     unsigned bits = 8 * (unsigned)(gi_type_nbytes(src->type) * (size_t)src->channels);
     size_t pixels = (size_t)src->width * (size_t)src->height;
     plan->dependency = GI_DEPENDENCY_GLOBAL;
-    /* A counter per colour, or the pixels as numbers and a copy of them to sort. */
+    /* A counter per colour; or the pixels as integers, and a copy to sort them. */
     plan->scratch_nbytes = bits <= 24 ? sizeof(uint32_t) << bits : 2 * pixels * sizeof(uint64_t);
     plan->cost.other = 20;
     return GI_OK;

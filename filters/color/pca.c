@@ -1,5 +1,5 @@
-/* Principal components: covariances from exact sums of squares, because 2 x y = x^2 + y^2 - (x -
- * y)^2, and eigenvectors by Jacobi rotations.
+/* Principal components. Covariances follow from exact sums of squares, because 2 x y = x^2 + y^2 -
+ * (x - y)^2; eigenvectors are computed by Jacobi rotations.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/pca.h"
 
@@ -9,7 +9,7 @@
 #include "kernels/arithmetic.h"
 #include "kernels/tone.h"
 
-enum { SWEEPS = 32 /* a few suffice, because convergence is quadratic */ };
+enum { SWEEPS = 32 /* more than enough, because convergence is quadratic */ };
 
 enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err)
 {
@@ -27,7 +27,7 @@ enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err)
 
 /* ---- measuring ---- */
 
-/* dst: colour c is colour c + by of src, cyclically. */
+/* Rotates the colours: colour c of dst is colour c + by of src, cyclically. */
 static enum gi_status turn_colours(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, int by, struct gi_err *err)
 {
@@ -36,8 +36,8 @@ static enum gi_status turn_colours(struct gi_queue *queue, struct gi_image *dst,
     return queue->k->permute_channels(queue, dst, src, &spec, err);
 }
 
-/* half: the halves of float samples, whose differences never overflow; NaN in all colours of a
- * pixel that has a colour that is not finite. `spare` is overwritten. */
+/* Halves float samples, so that their differences do not overflow. If a colour of a pixel is not
+ * finite, all colours of the pixel become NaN. `spare` is overwritten. */
 static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struct gi_image *spare,
                             const struct gi_image *band, struct gi_err *err)
 {
@@ -62,7 +62,7 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
     return status;
 }
 
-/* Adds the sums of `colours` and of their differences, which are computed in `spare`. */
+/* Adds the sums of `colours` and of differences of neighbouring colours, computed in `spare`. */
 static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *state,
                                const struct gi_image *colours, struct gi_image *spare,
                                struct gi_err *err)
@@ -109,8 +109,8 @@ struct eigen {
     double value, vector[3];
 };
 
-/* Makes a[p][q] zero by a rotation, which is applied to `v`, too. C. Jacobi, 1846; G. Golub and C.
- * Van Loan, "Matrix Computations", 8.5.2. */
+/* Makes a[p][q] zero by a rotation, and applies the rotation to `v`, too. C. Jacobi, 1846; G. Golub
+ * and C. Van Loan, "Matrix Computations", 8.5.2. */
 static void rotate(double a[3][3], double v[3][3], int p, int q)
 {
     double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
@@ -131,8 +131,8 @@ static void rotate(double a[3][3], double v[3][3], int p, int q)
     }
 }
 
-/* Sorts by eigenvalue in descending order; the component of a vector with the largest magnitude is
- * made positive. */
+/* Sorts eigenvectors by eigenvalue, largest first. The component of a vector with the largest
+ * magnitude is made positive. */
 static void eigenvectors(struct eigen found[3], double a[3][3])
 {
     double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};

@@ -19,9 +19,9 @@ enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_pca_measure(struct gi_queue *queue, struct gi_pca_state *state,
                               const struct gi_image *band, struct gi_err *err);
 
-/* Returns the matrix from colours to components, in order of descending variance: for integer
- * samples scaled so that 0 and 1 are the minimum and maximum over all possible colours, for floats
- * unscaled with mean 0. */
+/* Returns the matrix from colours to components, by descending variance. For integer samples it is
+ * scaled so that the minimum and maximum over all possible colours become 0 and 1. For floats it is
+ * not scaled, and the mean becomes 0. */
 struct gi_matrix4 gi_pca_matrix(const struct gi_pca_state *state);
 
 #endif

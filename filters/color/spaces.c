@@ -1,6 +1,6 @@
 /* Colour spaces (sRGB, linear light, XYZ, L*a*b*, HSV, HSL, YCbCr): their matrices in double
- * precision and the transfer curves of their standards, as steps of a colour transform. Consecutive
- * matrices are multiplied into one.
+ * precision and the transfer curves of their standards become steps of a colour transform.
+ * Consecutive matrices are multiplied into one.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/spaces.h"
 
@@ -8,7 +8,7 @@ enum { DECODE, ENCODE, ROOT };
 static const double exponents[GI_POWERS_MAX] = {
     [DECODE] = 2.4, [ENCODE] = 1 / 2.4, [ROOT] = 1 / 3.};
 
-/* sRGB, IEC 61966-2-1; extended to negative values as an odd function. */
+/* sRGB, IEC 61966-2-1; continued to negative values as an odd function. */
 static const struct gi_colour_curve decode = {.cut = 0.04045f,
                                               .slope = (float)(1 / 12.92),
                                               .in_scale = (float)(1 / 1.055),
@@ -24,7 +24,7 @@ static const struct gi_colour_curve encode = {.cut = 0.0031308f,
                                               .power = ENCODE,
                                               .odd = true};
 
-/* CIE 1976 L*a*b*, CIE 15: the cube root with its linear part, and the inverse. */
+/* CIE 1976 L*a*b*, CIE 15: the cube root with its linear part; and its inverse. */
 static const struct gi_colour_curve root = {.cut = (float)(216. / 24389),
                                             .slope = (float)(841. / 108),
                                             .low = (float)(4. / 29),
@@ -38,8 +38,8 @@ static const struct gi_colour_curve cube = {.cut = (float)(6. / 29),
                                             .scale = 1,
                                             .power = -1};
 
-/* Linear light of BT.709's primaries and D65 to XYZ, with the digits of OpenCV and scikit-image;
- * white is the sum of its rows, so that gray has no chroma. */
+/* Linear light with BT.709's primaries and D65 to XYZ, with the digits of OpenCV and scikit-image.
+ * White is the sums of its rows, so that gray has no chroma. */
 static const struct gi_matrix4 to_xyz = {{{0.412453, 0.357580, 0.180423, 0, 0},
                                           {0.212671, 0.715160, 0.072169, 0, 0},
                                           {0.019334, 0.119193, 0.950227, 0, 0},
@@ -54,7 +54,7 @@ struct gi_matrix4 gi_matrix4_identity(void)
         {{1, 0, 0, 0, 0}, {0, 1, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0}}};
 }
 
-/* The matrix that applies b first, then a. */
+/* Returns the matrix that first applies b, then a. */
 static struct gi_matrix4 product(const struct gi_matrix4 *a, const struct gi_matrix4 *b)
 {
     struct gi_matrix4 c = {{{0}}};
@@ -104,7 +104,7 @@ static bool is_identity(const struct gi_matrix4 *matrix)
     return true;
 }
 
-/* Adds the pending matrix as a step. An identity is dropped, except as a first step if `anyway`. */
+/* Adds the pending matrix as a step. An identity is dropped, unless `anyway` is set. */
 static void flush(struct gi_colour_steps *steps, bool anyway)
 {
     if (!steps->pending || (is_identity(&steps->matrix) && !anyway)) {
@@ -148,7 +148,7 @@ static void scale_all(struct gi_colour_steps *steps, double by)
         gi_colour_steps_matrix(steps, &scale);
 }
 
-/* Adds HSV and HSL conversions, which work on samples as they are and are exact for hues. */
+/* Adds a conversion to or from HSV or HSL. Samples are not scaled, so that hues are exact. */
 static void add_hues(struct gi_colour_steps *steps, enum gi_colour_step_kind kind)
 {
     double full = (double)gi_type_full_scale(steps->type);
@@ -184,8 +184,9 @@ void gi_power_fill(struct gi_power *power, int i)
 
 /* ---- spaces ---- */
 
-/* Linear light to XYZ relative to white, then from the cube roots to L*, a*, b*: integers hold L*
- * of 0 to 100 and a*, b* of -128 to 127 (ICC.1:2022, 6.3.4.2), floats the numbers themselves. */
+/* to_lab() follows over_white(), linear light to XYZ relative to white, and the cube roots.
+ * Integers hold L* from 0 to 100 and a*, b* from -128 to 127 (ICC.1:2022, 6.3.4.2), floats the
+ * numbers themselves. */
 static struct gi_matrix4 over_white(void)
 {
     struct gi_matrix4 scale = diagonal(1 / white[0], 1 / white[1], 1 / white[2], 1);
@@ -201,13 +202,13 @@ static struct gi_matrix4 to_lab(enum gi_type type)
     return type == GI_F32 ? lab : product(&hold, &lab);
 }
 
-/* ITU-R BT.601-7, BT.709-6, BT.2020-2, each with the full range of BT.2100 or JFIF. */
+/* ITU-R BT.601-7, BT.709-6 or BT.2020-2; full range as in BT.2100 or JFIF. */
 static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool video)
 {
     static const double weights[][2] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
     double r = weights[space - GI_SPACE_YCBCR_601][0], b = weights[space - GI_SPACE_YCBCR_601][1];
     double g = 1 - r - b, full = (double)gi_type_full_scale(type);
-    /* the unit of 8-bit codes, and the middle of the range */
+    /* the unit of 8-bit codes; the middle of the range */
     double unit = type == GI_U16 ? 256 / full : 1. / 255,
            middle = type == GI_F32 ? 0.5 : 128 * unit;
     struct gi_matrix4 m = {{{r, g, b, 0, 0},

@@ -18,7 +18,7 @@ enum gi_space {
     GI_SPACE_YCBCR_2020,
 };
 
-/* v' = m v + the last column, for red, green, blue and alpha; 1 is full scale. */
+/* v' = m * (v, 1), for v of red, green, blue and alpha; full scale is 1. */
 struct gi_matrix4 {
     double m[4][5];
 };
@@ -29,27 +29,26 @@ struct gi_colour_steps {
     enum gi_type type; /* sample type */
     bool pending;      /* `matrix` has not become a step yet */
     struct gi_matrix4 matrix;
-    bool asks[GI_POWERS_MAX]; /* power functions that steps look up, in the order of
+    bool asks[GI_POWERS_MAX]; /* powers that steps look up, in the order of
                                  gi_colour_steps_powers() */
 };
 
 struct gi_matrix4 gi_matrix4_identity(void);
 
-/* Begins with samples of `type`; steps are then added. */
+/* Begins a transform of samples of `type`, to which steps are added. */
 void gi_colour_steps_begin(struct gi_colour_steps *steps, enum gi_type type);
 void gi_colour_steps_matrix(struct gi_colour_steps *steps, const struct gi_matrix4 *matrix);
-/* `video`: YCbCr of 16 to 235 and 16 to 240. */
+/* `video`: YCbCr has 16 to 235 (Y) and 16 to 240 (Cb, Cr). */
 void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, bool video);
 void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, bool video);
-/* Ends the construction: `transform` has at least one step. Its power functions are then filled in
- * by the caller. */
+/* Ends the construction; `transform` then has at least one step. The caller fills in the powers
+ * that it looks up. */
 void gi_colour_steps_end(struct gi_colour_steps *steps);
 
-/* Fills the power function that asks[i] refers to. */
+/* Fills in the power that asks[i] refers to. */
 void gi_power_fill(struct gi_power *power, int i);
 
-/* Returns the inverse of the upper left 3 x 3 part and of the first three entries of the last
- * column; alpha is unchanged. */
+/* Returns the inverse of the affine map of the three colours; alpha is unchanged. */
 struct gi_matrix4 gi_matrix4_inverse(const struct gi_matrix4 *matrix);
 
 #endif

@@ -1,5 +1,4 @@
-/* Box filter: the mean of k x k pixels, by running sums of integers or, for floats, by a separable
- * convolution.
+/* Box filter (mean of k x k pixels): integers by running sums, floats by a separable convolution.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
@@ -23,8 +22,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Integer samples: running sums, about ten operations per sample for every k. Floats are convolved.
- */
+/* Integers take running sums, about ten operations per sample for any k; floats a convolution. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;

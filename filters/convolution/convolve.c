@@ -1,5 +1,6 @@
-/* Convolution with any kernel. A kernel of rank one (the product of a column and a row) is run
- * separably, all others in two dimensions. SPDX-License-Identifier: MIT */
+/* Convolution with any kernel. A kernel of rank one, the product of a column and a row, is applied
+ * separably, others in two dimensions.
+ * SPDX-License-Identifier: MIT */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +9,11 @@
 #include "filters/convolution/kernel_text.h"
 #include "kernels/convolution.h"
 
-/* A kernel has rank 1 if its weights differ from the product of a row and a column by less than
+/* A kernel has rank one if its weights differ from the product of a row and a column by at most
  * this fraction of the largest weight. */
 #define RANK_ONE_TOLERANCE 1e-12
 
-/* A sum of weights counts as 0, apart from rounding, if it is below this fraction of the sum of
- * their absolute values. */
+/* A sum of weights counts as 0 if it is at most this fraction of the sum of absolute weights. */
 #define ZERO_SUM 1e-6
 
 struct params {
@@ -76,7 +76,7 @@ static void flip(struct gi_kernel *kernel)
     }
 }
 
-/* The kernel that the options give, in double precision. */
+/* The kernel that the options define, in double precision. */
 struct kernel {
     struct gi_kernel kernel; /* flipped and normalised */
     int anchor_x, anchor_y;
@@ -93,8 +93,8 @@ static void kernel_free(struct kernel *k)
     k->row = k->col = NULL;
 }
 
-/* Tests whether the kernel has rank one: the only candidates are the row and the column through its
- * largest weight. */
+/* Tests whether the kernel has rank one. The only candidates for row and column are those through
+ * the largest weight. */
 static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
 {
     int width = k->kernel.width, height = k->kernel.height;
@@ -120,7 +120,7 @@ static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
     return GI_OK;
 }
 
-/* Computes the sum of the weights and divides by it if asked to. */
+/* Computes the sum of the weights; with `normalize` divides the weights by it. */
 static enum gi_status kernel_sum(struct kernel *k, bool normalize, struct gi_err *err)
 {
     size_t n = (size_t)k->kernel.width * (size_t)k->kernel.height;

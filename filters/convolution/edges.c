@@ -1,6 +1,6 @@
 /* Edge detection: gradients by 3 x 3 operators (Sobel, Scharr, Prewitt) and the Laplacian. The
- * magnitude is the primitive `gradient_magnitude`; a component is a separable convolution, the
- * Laplacian a dense one.
+ * magnitude is the primitive `gradient_magnitude`, a component is a separable convolution, and the
+ * Laplacian is a dense convolution.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "kernels/convolution.h"
@@ -66,7 +66,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* The specification for the primitive that the operator and component need. */
+/* The specification of the primitive for this operator and component. */
 struct tables {
     struct gi_gradient_magnitude gradient;
     struct gi_separable part;
@@ -116,7 +116,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         tables->gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);
     plan_laplacian(tables, (float)p->scale);
     plan_part(tables, (enum part)p->of);
-    /* Integer samples cannot store a sign; floats keep it. */
+    /* Integer samples cannot store a sign; floats can. */
     if (plan->sources[0].type != GI_F32)
         tables->laplacian.epilogue.kind = tables->part.epilogue.kind = GI_EPILOGUE_ABS;
     plan->halo = 1;

@@ -1,5 +1,5 @@
-/* Gaussian filter (blur): a separable convolution with Gaussian weights, computed in double from
- * sigma, or from k by OpenCV's formula.
+/* Gaussian filter (blur): a separable convolution. Its weights are computed in double from sigma,
+ * or from k with the sigma of OpenCV's formula.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"

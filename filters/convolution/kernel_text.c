@@ -20,8 +20,7 @@ struct reader {
     struct gi_err *err;
 };
 
-/* Reads a number or a fraction, which must be followed by a blank, the end of the row or the end of
- * the text. */
+/* Reads a number or a fraction, which must end in a blank, the end of the row or of the text. */
 static bool read_weight(double *weight, const char **text)
 {
     double below = 1;
@@ -50,7 +49,7 @@ static enum gi_status keep_weight(struct reader *reader, double weight)
     return GI_OK;
 }
 
-/* Reads the weights up to the end of a row, where *text then points. */
+/* Reads the weights up to the end of a row, to which *text then points. */
 static enum gi_status read_row(struct reader *reader, const char **text)
 {
     for (;;) {
@@ -85,8 +84,8 @@ static enum gi_status end_row(struct reader *reader, size_t width)
     return GI_OK;
 }
 
-/* Reads the prefix "3x3:" for width and height, as in ImageMagick, and moves *text after it; false
- * without a change if there is none. */
+/* Reads a prefix "3x3:" with width and height, as in ImageMagick, and moves *text past it. Returns
+ * false, without a change, if there is none. */
 static bool read_shape(unsigned shape[2], const char **text)
 {
     const char *start = *text + strspn(*text, blanks);
@@ -101,8 +100,7 @@ static bool read_shape(unsigned shape[2], const char **text)
     return true;
 }
 
-/* Checks that the weights fit the stated shape, or, without one (0 x 0), that the rows define it.
- */
+/* Checks that the weights fit the given shape; without a shape (0 x 0) the rows define it. */
 static enum gi_status check_shape(struct gi_kernel *kernel, size_t n, const unsigned shape[2],
                                   struct gi_err *err)
 {

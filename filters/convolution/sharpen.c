@@ -1,5 +1,5 @@
 /* Unsharp mask: in + amount * (in - blurred) where the difference from the Gaussian blur exceeds a
- * threshold. The difference is part of the epilogue of the separable convolution.
+ * threshold. The epilogue of the separable convolution computes it.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"

@@ -1,6 +1,6 @@
 /* Bilateral filter (C. Tomasi and R. Manduchi, 1998) and joint bilateral filter (G. Petschnigg and
  * others, 2004): a mean weighted by spatial distance and by difference of colour. This file
- * computes both tables of weights.
+ * computes the two tables of weights.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static double weight(double distance, double sigma)
     return w < LEAST ? 0 : w;
 }
 
-/* Fills the spatial weights of a disk like OpenCV's: all offsets whose distance is at most the
+/* Fills the spatial weights of a disk as OpenCV does: all offsets whose distance is at most the
  * radius. Returns their number. */
 static int fill_space(struct tables *t, double sigma)
 {
@@ -92,8 +92,8 @@ static int fill_space(struct tables *t, double sigma)
     return n;
 }
 
-/* Fills the range weights. For bytes the table has an entry per distance. For other types it
- * extends to the distance at which the weights become 0, with a tangent per entry. */
+/* Fills the range weights. For bytes the table has an entry per distance. For other types it ends
+ * at the distance where weights become 0, and has a tangent per entry. */
 static void fill_range(struct tables *t, const struct gi_image *src, double sigma)
 {
     struct gi_bilateral *spec = &t->spec;
@@ -135,7 +135,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         struct gi_border_spec border = gi_border_spec_from(&p->border, judge);
         memcpy(t->spec.guide_value, border.value, sizeof border.value);
         plan->cost.other *= 2;
-        if (plan->border == GI_BORDER_WRAP) /* bands do not have the guide's rows past its ends */
+        if (plan->border == GI_BORDER_WRAP) /* bands have no rows of the guide past its ends */
             plan->dependency = GI_DEPENDENCY_GLOBAL;
     }
     return GI_OK;

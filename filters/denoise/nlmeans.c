@@ -14,8 +14,8 @@ struct params {
     struct gi_border_params border;
 };
 
-/* Quantisation steps per strength for samples of more than 8 bits: rounding to them changes an
- * exponent by at most 1 / 1536. */
+/* Quantisation steps per unit of strength, for samples of more than 8 bits. Rounding to steps
+ * changes an exponent by at most 1 / 1536. */
 enum { STEPS = 16 };
 
 static const struct gi_option options[] = {
@@ -60,12 +60,12 @@ struct tables {
     uint16_t weights[GI_NLMEANS_ENTRIES];
 };
 
-/* The weight of a distance is exp(-distance / unit), in units of 1 / GI_NLMEANS_ONE; entry i covers
- * the integers from i << shift on and has the weight of their mean. */
+/* Fills the weights exp(-distance / unit) in units of 1 / GI_NLMEANS_ONE. Entry i is for the
+ * integer distances from i << shift on, and has the weight of their mean. */
 static void fill(struct tables *t, double unit)
 {
     struct gi_nlmeans *spec = &t->spec;
-    double far = unit * log(2.0 * GI_NLMEANS_ONE); /* from this distance on weights round to 0 */
+    double far = unit * log(2.0 * GI_NLMEANS_ONE); /* weights round to 0 from this distance on */
     while (far / ldexp(1, spec->shift) >= GI_NLMEANS_ENTRIES && spec->shift < 31)
         spec->shift++;
     spec->n = (int)fmin(far / ldexp(1, spec->shift) + 1, GI_NLMEANS_ENTRIES);

@@ -1,5 +1,5 @@
-/* Reads a camera's calibration (intrinsic matrix and distortion coefficients), by libyaml, which
- * reads JSON too because JSON is a subset of YAML.
+/* Reads the calibration of a camera (intrinsic matrix and distortion coefficients) by libyaml,
+ * which also reads JSON, a subset of YAML.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/camera.h"
 
@@ -14,7 +14,7 @@ enum { NUMBERS_MAX = 16 };
 
 struct numbers {
     double v[NUMBERS_MAX];
-    int n; /* NUMBERS_MAX + 1: too many numbers, or something that is not a number */
+    int n; /* count; NUMBERS_MAX + 1: too many, or a value is no number */
 };
 
 static bool is_text(const yaml_node_t *node, const char *text)
@@ -23,7 +23,7 @@ static bool is_text(const yaml_node_t *node, const char *text)
            strcmp((const char *)node->data.scalar.value, text) == 0;
 }
 
-/* Returns the value of the key in the mapping `in`, or with `nested` in a mapping within it; NULL
+/* Returns the value of the key in the mapping `in`, or with `nested` in a mapping inside `in`; NULL
  * if there is none. */
 static yaml_node_t *find(yaml_document_t *document, yaml_node_t *in, const char *key, bool nested)
 {
@@ -63,7 +63,7 @@ static void gather(struct numbers *numbers, yaml_document_t *document, yaml_node
     }
 }
 
-/* Returns the numbers of the first key that exists; n = 0 if none does. */
+/* Returns the numbers of the first key that exists; n is 0 if none does. */
 static struct numbers look_up(yaml_document_t *document, const char *const *keys)
 {
     struct numbers numbers = {.n = 0};
@@ -103,8 +103,8 @@ static enum gi_status fail_parse(const yaml_parser_t *parser, struct gi_err *err
                    parser->problem_mark.line + 1, parser->problem ? parser->problem : "damaged");
 }
 
-/* Refuses an event that would make the document expensive: libyaml's time grows with the square of
- * the depth, and aliases make a short text a tree of any size. *depth is the depth of the event. */
+/* Refuses events that make a document expensive: the time of libyaml grows with the square of the
+ * depth, and aliases turn a short text into a tree of any size. *depth is the current depth. */
 static enum gi_status check_event(const yaml_event_t *event, int *depth, struct gi_err *err)
 {
     size_t line = event->start_mark.line + 1;
@@ -160,7 +160,7 @@ enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct
     if (nbytes > GI_CAMERA_NBYTES_MAX)
         return gi_fail(err, GI_E_USAGE, "--camera: %zu bytes: want at most %d", nbytes,
                        GI_CAMERA_NBYTES_MAX);
-    if (strncmp(text, "%YAML:", 6) == 0) /* a header by OpenCV that is not valid YAML */
+    if (strncmp(text, "%YAML:", 6) == 0) /* a header by OpenCV, which is not valid YAML */
         text += strcspn(text, "\n");
     enum gi_status status = check_text(text, err);
     if (status)

@@ -1,4 +1,4 @@
-/* A camera's calibration in the formats that OpenCV's users write.
+/* The calibration of a camera, in the formats that users of OpenCV write.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_CAMERA_H
 #define GI_FILTERS_CAMERA_H
@@ -15,11 +15,11 @@ enum {
     GI_CAMERA_DEPTH_MAX = 32, /* maximum depth of lists and mappings */
 };
 
-/* Reads JSON or YAML of at most GI_CAMERA_NBYTES_MAX bytes, without aliases: the 3 x 3 matrix of
- * the key camera_matrix, cameraMatrix, mtx or K, and the 4, 5 or 8 coefficients (k1 k2 p1 p2 k3 k4
- * k5 k6) of distortion_coefficients, dist_coeffs, distCoeffs, dist or D. Each is a list of numbers,
- * a list of lists, or a mapping whose `data` is such a list. Errors: GI_E_USAGE, also for texts
- * beyond these limits, GI_E_MEMORY. */
+/* Reads JSON or YAML of at most GI_CAMERA_NBYTES_MAX bytes, without aliases. The key camera_matrix,
+ * cameraMatrix, mtx or K has the 3 x 3 matrix. The key distortion_coefficients, dist_coeffs,
+ * distCoeffs, dist or D has the 4, 5 or 8 coefficients k1 k2 p1 p2 k3 k4 k5 k6. Both are a list of
+ * numbers, a list of lists, or a mapping whose `data` is such a list. Errors: GI_E_USAGE, also for
+ * texts beyond these limits, GI_E_MEMORY. */
 enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct gi_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Crops to a rectangle, or to the bounding box of the pixels that differ from the upper left one
- * (trim), which a measuring pass finds.
+/* Crops to a rectangle, or with --trim to the bounding box of the pixels that differ from the upper
+ * left pixel; a measuring pass finds the box.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -46,7 +46,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* The plan's tables: the position of the result in the source. */
+/* The plan's tables: where the result is in the source. */
 struct place {
     int left, top;
 };
@@ -67,7 +67,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* Clips n pixels from *first on to 0 .. whole - 1; false if none remain. */
+/* Clips the n pixels from *first on to 0 .. whole - 1. Returns false if none remain. */
 static bool clip_side(int *first, int *n, int whole)
 {
     int64_t end = (int64_t)*first + *n < whole ? (int64_t)*first + *n : whole;
@@ -76,7 +76,7 @@ static bool clip_side(int *first, int *n, int whole)
     return *n > 0;
 }
 
-/* Settles the plan for the rectangle of --size within `within`, a rectangle of the source. */
+/* Settles the plan: the rectangle of --size, relative to `within`, a rectangle of the source. */
 static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *within,
                                struct gi_err *err)
 {
@@ -124,7 +124,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Reads the colour to be trimmed from the first band. */
+/* Reads the upper left pixel, whose colour is trimmed, from the first band. */
 static enum gi_status read_corner(const struct gi_plan *plan, struct gi_queue *queue,
                                   struct found *found, const struct gi_image *src,
                                   struct gi_err *err)

@@ -26,8 +26,8 @@ const struct gi_choice gi_gravity_choices[] = {
     {NULL, NULL, NULL},
 };
 
-/* Returns the share of `spare` before the rectangle along an axis: at its beginning (0), middle (1)
- * or end (2). */
+/* Returns how much of `spare` precedes the rectangle along an axis: `third` is 0 for the beginning,
+ * 1 for the middle, 2 for the end. */
 static int before(int third, int spare)
 {
     int half = spare / 2 - (spare < 0 && spare % 2 != 0);

@@ -20,21 +20,21 @@ enum gi_gravity {
 
 extern const struct gi_choice gi_gravity_choices[]; /* in that order, followed by aliases */
 
-/* The row of --gravity; `params` is the struct that has it as `int gravity`. */
+/* The row of --gravity; `params` is a struct with the member `int gravity`. */
 #define GI_GRAVITY_OPTION(params, by_default, what)                                                \
     {                                                                                              \
         .name = "gravity", .type = GI_OPT_CHOICE, .offset = offsetof(params, gravity),             \
         .default_text = by_default, .choices = gi_gravity_choices, .help = what                    \
     }
 
-/* Returns the number of pixels to the left of the rectangle, and of rows above it, out of `spare`;
- * an odd number in the middle leaves one less on that side. If `spare` is negative, the rectangle
- * extends past both sides. */
+/* Return how many of the `spare` pixels are to the left of the rectangle (gi_gravity_left) and
+ * above it (gi_gravity_above). In the middle an odd number leaves one less there. If `spare` is
+ * negative, the rectangle extends past both sides. */
 int gi_gravity_left(enum gi_gravity gravity, int spare);
 int gi_gravity_above(enum gi_gravity gravity, int spare);
 
-/* Returns the sign of an offset: +1 if positive offsets move the rectangle to the right (down), -1
- * if to the left (up), because they count inward from that side. */
+/* Return the sign of an offset: +1 if positive offsets move the rectangle to the right (or down),
+ * -1 if to the left (or up), because they count inward from that side. */
 int gi_gravity_right_is(enum gi_gravity gravity);
 int gi_gravity_down_is(enum gi_gravity gravity);
 

@@ -1,4 +1,5 @@
-/* Turns the pixels as an EXIF orientation means (EXIF 2.32, 4.6.4), by the primitive `layout`.
+/* Flips and turns the pixels as an EXIF orientation says (EXIF 2.32, 4.6.4), by the primitive
+ * `layout`.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 
@@ -6,7 +7,7 @@ struct params {
     int as;
 };
 
-/* In the order of EXIF's values from 1 on. */
+/* EXIF's values from 1 on, in this order. */
 static const struct gi_choice orientations[] = {
     {"1", NULL, "as it is"},
     {"2", NULL, "mirrored, left and right"},

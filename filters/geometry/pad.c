@@ -1,4 +1,4 @@
-/* Pads an image to a size or by margins: the primitive `copy_border` makes the added pixels in any
+/* Pads an image to a size or by margins. The primitive `copy_border` makes the added pixels in any
  * border mode.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
@@ -65,7 +65,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* Finds the pixels added on the left and at the top, and the size of the result. */
+/* Finds the number of pixels to add on the left and at the top, and the size of the result. */
 static enum gi_status sides(struct gi_plan *plan, int *left, int *top, int64_t *width,
                             int64_t *height, struct gi_err *err)
 {
@@ -119,7 +119,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Rows that wrap around are requested as a contiguous range, unless they span the whole image. */
+/* If rows wrap around, requests a contiguous range of rows, unless it would be the whole image. */
 static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 {
     const struct tables *t = plan->tables;

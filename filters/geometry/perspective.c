@@ -1,5 +1,5 @@
-/* Perspective transform (homography) by a 3 x 3 matrix or by four pairs of points, which give a
- * system of 8 linear equations, interpolated by the primitive `remap`.
+/* Perspective transform (homography), interpolated by the primitive `remap`. A 3 x 3 matrix defines
+ * it, or four pairs of points, which give a system of 8 linear equations.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -59,8 +59,8 @@ static void corners_of(double *points, const struct gi_reals *given, const struc
         points[i] = given->n ? given->v[i] : corners[i];
 }
 
-/* Solves the rows of `a`, whose last column is the right-hand side, by Gaussian elimination with
- * partial pivoting. */
+/* Solves a system of equations by Gaussian elimination with partial pivoting; the last column of
+ * `a` is the right-hand side. */
 static bool solve(double a[UNKNOWNS][UNKNOWNS + 1], double *x)
 {
     for (int i = 0; i < UNKNOWNS; i++) {
@@ -83,7 +83,7 @@ static bool solve(double a[UNKNOWNS][UNKNOWNS + 1], double *x)
     return true;
 }
 
-/* Finds the matrix m that maps `to` to `from`: (a x + b y + c) - (g x + h y) u = u for each pair,
+/* Finds the matrix m that maps `to` to `from`: for each pair (a x + b y + c) - (g x + h y) u = u,
  * and likewise for v. */
 static bool matrix_of(double m[9], const double *from, const double *to)
 {

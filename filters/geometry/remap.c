@@ -1,5 +1,5 @@
-/* Remapping: interpolates each result pixel at the coordinates that a map image gives for it, or at
- * a displacement from its own (optical flow).
+/* Remapping: each result pixel is interpolated at coordinates from a map image, which are absolute
+ * or relative to the pixel's own (optical flow).
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 
@@ -36,7 +36,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return p->map ? GI_OK : gi_fail(err, GI_E_USAGE, "--map: missing: want a file of floats");
 }
 
-/* Checks that the maps are floats of one shape and have both coordinates. */
+/* Checks that the maps are floats of one shape and contain both coordinates. */
 static enum gi_status check_maps(const struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *first = &plan->sources[1];

@@ -1,7 +1,7 @@
-/* Weights of resampling (resizing) filters. For each pixel of a result side: the source pixels
- * within the support of the filter, and their weights, computed in double and rounded to float.
- * Positions that differ by whole source pixels share a row of weights (a phase). With --like pillow
- * the computations are Pillow's, in the same order.
+/* Weights of resampling (resizing) filters: for each result along a side, the source pixels within
+ * the support of the filter, and their weights, computed in double and rounded to float. Results
+ * whose positions differ by whole source pixels share a row of weights (a phase). With --like
+ * pillow the computations are those of Pillow, in the same order.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/resample_weights.h"
 
@@ -33,7 +33,7 @@ static double hamming(double x)
     return sin(x) / x * (0.54 + 0.46 * cos(x));
 }
 
-/* Pillow computes with float constants (libImaging/Resample.c, hamming_filter), which decides
+/* Pillow's filter has float constants (libImaging/Resample.c, hamming_filter): these decide
  * ties. */
 static double hamming_of_pillow(double x)
 {
@@ -89,25 +89,24 @@ static double lanczos3(double x)
     return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0;
 }
 
-/* Indexed by enum gi_resample_filter. `reach`: support on either side, in pixels. */
+/* By enum gi_resample_filter. `reach` is the support on either side, in pixels. */
 static const struct {
     double reach;
     double (*at)(double x);
 } filters[] = {{0, NULL},     {0.5, box},  {1, triangle}, {1, hamming}, {1, hermite},
                {2, mitchell}, {2, catrom}, {2, lanczos2}, {3, lanczos3}};
 
-/* One side (rows or columns) while its weights are computed, with the support of the current
- * result. */
+/* A side (rows or columns) whose weights are computed, and the support of the current result. */
 struct side {
     enum gi_resample_filter filter;
     struct gi_resample_places places;
     bool like_pillow;
-    double scale, reach; /* scale: of the filter, 1 or more; reach: support on either side, in
+    double scale, reach; /* `scale` of the filter, 1 or more; `reach`: support on either side, in
                             source pixels */
     bool stays;          /* every result is at the centre of a source pixel */
-    int64_t period;      /* number of results after which the fractional positions repeat */
-    int first, n;        /* support of the current result, clipped to the source */
-    double middle;       /* position of the result, relative to source pixel `from` */
+    int64_t period;      /* number of results after which fractional positions repeat */
+    int first, n;        /* support of the current result, limited to the source */
+    double middle;       /* position of the result, counted from source pixel `from` */
     int64_t from;
 };
 
@@ -138,9 +137,8 @@ static int clip(int64_t x, int most)
     return x < 0 ? 0 : x > most ? most : (int)x;
 }
 
-/* Finds the support of result i: the source pixels whose centres are within reach. Fractional
- * positions are computed from exact integers, so that results with equal fractions get equal
- * weights. */
+/* Finds the support of result i: the source pixels whose centres are at most `reach` away.
+ * Fractional positions are exact, computed from integers, so that equal ones get equal weights. */
 static void window(struct side *s, int i)
 {
     const struct gi_resample_places *p = &s->places;
@@ -151,7 +149,7 @@ static void window(struct side *s, int i)
     if (s->stays || s->filter == GI_RESAMPLE_NEAREST) {
         first = s->from;
         end = first + 1;
-    } else if (s->like_pillow) { /* in double like Pillow: libImaging/Resample.c,
+    } else if (s->like_pillow) { /* in double, as Pillow: libImaging/Resample.c,
                                     precompute_coeffs */
         float in0 = (float)((double)p->offset / (double)whole);
         float in1 = (float)((double)(p->offset + 2 * p->step * p->result) / (double)whole);
@@ -171,8 +169,8 @@ static void window(struct side *s, int i)
     s->n = s->n < 1 ? 1 : s->n;
 }
 
-/* Computes the weights of the support. Returns their sum: 1, or for the box filter their number,
- * because these are not normalised. */
+/* Computes the weights of the support and returns their sum: 1, except for the box filter, whose
+ * weights are not normalised. */
 static double window_weights(const struct side *s, double *weights)
 {
     double sum = 0, inverse = 1 / s->scale, (*at)(double) = filters[s->filter].at;
@@ -189,7 +187,7 @@ static double window_weights(const struct side *s, double *weights)
     return divide ? 1 : sum;
 }
 
-/* Computes positions of Pillow's nearest filter by adding up steps (libImaging/Geometry.c,
+/* Computes positions for Pillow's nearest filter, which adds up steps (libImaging/Geometry.c,
  * ImagingScaleAffine). */
 static void nearest_of_pillow(const struct gi_resample_side *side, int32_t *first,
                               const struct gi_resample_places *p)
@@ -202,7 +200,7 @@ static void nearest_of_pillow(const struct gi_resample_side *side, int32_t *firs
         first[i] = clip((int64_t)at, p->source - 1);
 }
 
-/* Rounds a weight to fixed point as Pillow does (normalize_coeffs_8bpc). */
+/* Rounds a weight to fixed point, as Pillow does (normalize_coeffs_8bpc). */
 static int32_t integer_of(double weight)
 {
     return (int32_t)((weight < 0 ? -0.5 : 0.5) + weight * (1 << 22));
@@ -225,8 +223,8 @@ static int most_taps(struct side *s)
     return most;
 }
 
-/* Returns the bytes of the tables for a side with `taps` taps per result. If `at` is not NULL, sets
- * the pointers of `m` into that memory. */
+/* Returns the size of the tables of a side with `taps` taps per result, in bytes. If `at` is not
+ * NULL, makes the pointers of `m` point into that memory. */
 static size_t lay_out(struct memory *m, const struct side *s, int taps, char *at)
 {
     size_t n = (size_t)s->places.result, weights = n * (size_t)taps;
@@ -243,8 +241,7 @@ static size_t lay_out(struct memory *m, const struct side *s, int taps, char *at
     return window + (words + words % 2) * sizeof(int32_t);
 }
 
-/* Writes the weights of result i to row `to` of the tables, shifted by `lead` in a row of
- * `taps`. */
+/* Writes the weights of result i to row `to` of the tables, from entry `lead` of `taps` on. */
 static void put_weights(const struct side *s, const struct memory *m, int to, int lead, int taps)
 {
     float *weights = m->weights + (size_t)to * (size_t)taps;
@@ -260,8 +257,8 @@ static void put_weights(const struct side *s, const struct memory *m, int to, in
         integers[lead + j] = integer_of(m->window[j]);
 }
 
-/* Fills the tables of a side. A result shares the row of weights of the result one period before if
- * the weights are equal. */
+/* Fills the tables of a side. If a result has the same weights as the result one period before,
+ * both share a row. */
 static struct gi_resample_side side_fill(struct side *s, const struct memory *m, int taps)
 {
     struct gi_resample_side side = {.n = s->places.result,

@@ -19,23 +19,24 @@ enum gi_resample_filter {
     GI_RESAMPLE_LANCZOS3,
 };
 
-/* Positions of the results along a side: the centre of result i is at (offset + (2 i + 1) step) /
- * (2 unit) source pixels, so step / unit is the reduction factor. Source pixel j extends from j to
- * j + 1. The products must fit in 64 bits. */
+/* Positions of the results along a side, in source pixels: the centre of result i is at (offset +
+ * (2 i + 1) step) / (2 unit), so step / unit is the reduction factor. Source pixel j extends from j
+ * to j + 1. The products must fit in 64 bits. */
 struct gi_resample_places {
     int source, result; /* pixels */
     int64_t offset, step, unit;
 };
 
-/* Positions that map the whole source to the whole result. */
+/* Returns positions that map the whole source to the whole result. */
 static inline struct gi_resample_places gi_resample_all(int source, int result)
 {
     return (struct gi_resample_places){source, result, 0, source, result};
 }
 
-/* Makes `tables->row` and `tables->col` in one block at the beginning of plan->tables, and returns
- * it as a struct gi_resample. Its alpha rule is WEIGH, for the nearest filter PLAIN. `like_pillow`:
- * the weights that Pillow computes, as integers too. Returns NULL with `err`: GI_E_MEMORY. */
+/* Makes tables->row and tables->col in one block at the beginning of plan->tables, and returns the
+ * block as a struct gi_resample. The alpha rule is WEIGH, for the nearest filter PLAIN.
+ * `like_pillow`: computes weights as Pillow does, also as integers. Returns NULL with `err`:
+ * GI_E_MEMORY. */
 struct gi_resample *gi_resample_tables(struct gi_plan *plan, enum gi_resample_filter filter,
                                        const struct gi_resample_places *row,
                                        const struct gi_resample_places *col, bool like_pillow,

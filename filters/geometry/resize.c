@@ -1,4 +1,4 @@
-/* Resizes by resampling filters, to fit, fill, pad or stretch.
+/* Resizes by resampling filters; the result fits, fills, pads or stretches to the given size.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -127,7 +127,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* The tables of a side need some tens of bytes per pixel. RESULT_MAX: the default limit of
+/* SIDE_MAX: tables take some tens of bytes per pixel of a side. RESULT_MAX: default limit of
  * pixels. */
 enum { SIDE_MAX = 1 << 24 };
 static const int64_t RESULT_MAX = 4294967294;
@@ -140,7 +140,7 @@ struct layout {
     struct gi_resample_places row, col;
 };
 
-/* side * to / from, rounded half up, at least 1. */
+/* Returns side * to / from, rounded half up, at least 1. */
 static int scaled(int side, int to, int from)
 {
     int64_t n = (2 * (int64_t)side * to + from) / (2 * (int64_t)from);
@@ -152,8 +152,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Fits the image into the frame by the smaller ratio; a side that was left open follows from the
- * other one. */
+/* Fits the image into the frame by the smaller ratio. An open side follows from the other one. */
 static void fit(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     bool by_height = gi_length_is_open(&p->size.width);
@@ -172,8 +171,7 @@ static void fit(struct layout *l, const struct params *p, const struct gi_image 
     }
 }
 
-/* Fills the frame with a part of the source: one side is used completely, the other is cropped
- * according to gravity. */
+/* Fills the frame with a part of the source: one side is complete, the other cropped by gravity. */
 static void fill(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     int64_t to_width = l->frame_width, to_height = l->frame_height;
@@ -221,8 +219,8 @@ static struct layout layout_of_whole(const struct params *p, const struct gi_ima
     return l;
 }
 
-/* Converts positions in an image to positions in its reduced decoding, which has `source` pixels
- * with sides of `by` pixels and begins `before` pixels outside the image. */
+/* Converts positions in an image to positions in its reduced decoding. This has `source` pixels,
+ * with sides of `by` original pixels, and begins `before` original pixels outside the image. */
 static void shrink_places(struct gi_resample_places *places, int source, int before, int by)
 {
     places->source = source;
@@ -246,13 +244,13 @@ static struct layout layout_of(const struct params *p, const struct gi_image *sr
     return l;
 }
 
-/* As in vipsthumbnail, the filter still reduces by at least a factor of two, so that it, and not
- * the decoder's averages, determines the result. */
+/* As in vipsthumbnail, the filter still reduces by at least a factor of 2: the result then depends
+ * on the filter, not on the decoder's averages. */
 static int shrink(const void *arg, const struct gi_image *source)
 {
     const struct params *p = arg;
     struct layout l = layout_of_whole(p, source);
-    int n = p->fast ? 8 : 1; /* libjpeg makes at least one pixel of a block of 8 x 8 */
+    int n = p->fast ? 8 : 1; /* libjpeg makes at least one pixel per block of 8 x 8 */
     while (n > 1 && (l.row.step < 2 * n * l.row.unit || l.col.step < 2 * n * l.col.unit))
         n /= 2;
     return n;
@@ -263,9 +261,8 @@ static bool stays(const struct gi_resample_places *places)
     return places->source == places->result && places->step == places->unit && places->offset == 0;
 }
 
-/* Returns whether this version of Pillow filters the columns first: 13.0 according to
- * ImagingResampleInner (libImaging/Resample.c), 12.2 and 12.3 according to Image.resize
- * (PIL/Image.py). */
+/* Returns whether the given version of Pillow filters columns first: 13.0 as ImagingResampleInner
+ * (libImaging/Resample.c), 12.2 and 12.3 as Image.resize (PIL/Image.py). */
 static bool columns_first(enum like like, const struct gi_image *src, const struct layout *l)
 {
     int64_t less = (int64_t)src->height - l->height;
@@ -300,7 +297,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns the rows of the image that are in rows y0 <= y < y1 of the frame; bottom <= top: none. */
+/* Returns which rows of the image are in rows y0 to y1 - 1 of the frame; bottom <= top: none. */
 static struct gi_span rows_within(const struct layout *l, int y0, int y1)
 {
     int top = y0 - l->top, bottom = y1 - l->top;
@@ -317,7 +314,7 @@ static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
     return (struct gi_span){col->first[in.top], col->first[in.bottom - 1] + col->taps};
 }
 
-/* Resamples rows `in` of the image, without its frame. */
+/* Resamples the rows `in` of the image, without its frame. */
 static enum gi_status resample(const struct gi_plan *plan, struct gi_queue *queue,
                                struct gi_image *dst, const struct gi_work *work, struct gi_span in,
                                struct gi_err *err)

@@ -1,5 +1,5 @@
-/* Rotation by any angle about any point, interpolated by the primitive `remap`; multiples of 90
- * degrees move pixels without changing them.
+/* Rotation by any angle about any point, interpolated by the primitive `remap`. Multiples of 90
+ * degrees copy pixels unchanged.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -49,8 +49,8 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns whether the angle is a multiple of a quarter turn, and the number of quarter turns, 0 to
- * 3. */
+/* Returns whether the angle is a multiple of 90 degrees; *quarters becomes the number of quarter
+ * turns, 0 to 3. */
 static bool quarters_of(const struct params *p, int *quarters)
 {
     double n = fmod(p->angle_deg, 360) / 90;
@@ -58,7 +58,7 @@ static bool quarters_of(const struct params *p, int *quarters)
     return n == rint(n);
 }
 
-/* Returns whether the rotation only moves whole pixels, about the centre of the image. */
+/* Returns whether the rotation, about the centre of the image, only moves whole pixels. */
 static bool turns(const struct params *p)
 {
     int quarters;
@@ -78,11 +78,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     double angle = fmod(p->angle_deg, 360) * (acos(-1) / 180);
     double c = exact ? (quarters == 0) - (quarters == 2) : cos(angle);
     double s = exact ? (quarters == 1) - (quarters == 3) : sin(angle);
-    double x = (width - 1) / 2.0, y = (height - 1) / 2.0; /* source pixel about which the image
-                                                             turns */
+    double x = (width - 1) / 2.0, y = (height - 1) / 2.0; /* source pixel at the centre of
+                                                             rotation */
     double to_x = x, to_y = y;                            /* its position in the result */
     if (p->expand) {
-        /* Slightly less, so that rounding adds no row. */
+        /* Slightly less, so that rounding errors do not add a row. */
         plan->result.width = (int)ceil(width * fabs(c) + height * fabs(s) - 1e-6);
         plan->result.height = (int)ceil(width * fabs(s) + height * fabs(c) - 1e-6);
         to_x = (plan->result.width - 1) / 2.0;

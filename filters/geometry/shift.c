@@ -1,4 +1,4 @@
-/* Translation: whole pixels are moved unchanged, fractions of a pixel are interpolated by the
+/* Translation. Whole pixels are copied unchanged; fractions of a pixel are interpolated by the
  * primitive `remap`.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"

@@ -16,8 +16,8 @@ struct gi_transform_params {
 
 extern const struct gi_choice gi_interpolation_choices[];
 
-/* The option rows for it; the macro's `params` is the struct that has one as its member
- * `transform`. */
+/* The option rows of a struct gi_transform_params, the member `transform` of the struct
+ * `params`. */
 #define GI_TRANSFORM_OPTIONS(params)                                                               \
     {.name = "interpolation",                                                                      \
      .letter = 'i',                                                                                \
@@ -43,8 +43,8 @@ extern const struct gi_choice gi_interpolation_choices[];
         GI_ADDED_VALUE_OPTION(params, transform.border,                                            \
                               "Pixels outside the image with --border border")
 
-/* The row for operations that have the size of the result as struct gi_extent size; `whole` names
- * the size that percentages and a side left out refer to. */
+/* The row of --size, for operations with the member struct gi_extent size. `whole` says what
+ * percentages and a missing side refer to. */
 #define GI_TRANSFORM_SIZE_OPTION(params, whole)                                                    \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
@@ -52,30 +52,30 @@ extern const struct gi_choice gi_interpolation_choices[];
                 "; a side that is left out is that of " whole                                      \
     }
 
-/* Sets plan->tables to a struct gi_remap, complete except for its map, followed by `more` bytes,
- * for the current plan->result. Returns NULL with `err` if memory ran out. */
+/* Makes plan->tables for the current plan->result: a struct gi_remap without its map, followed by
+ * `more` bytes. Returns NULL with `err` without memory. */
 struct gi_remap *gi_transform_plan(struct gi_plan *plan, const struct gi_transform_params *params,
                                    size_t more, struct gi_err *err);
 
-/* Sets its map from result pixels to source pixels: (a x + b y + c, d x + e y + f) for the numbers
- * a to f, or the rows of a 3 x 3 matrix. If every pixel comes from the centre of a source pixel, it
- * is copied exactly. */
+/* Set the map from result pixels to source pixels: (a x + b y + c, d x + e y + f) for the numbers a
+ * to f, or the rows of a 3 x 3 matrix. If every pixel comes from the centre of a source pixel,
+ * pixels are copied exactly. */
 void gi_transform_affine(struct gi_plan *plan, const double m[6]);
 void gi_transform_projective(struct gi_plan *plan, const double m[9]);
 
-/* gi_filter.needs and gi_filter.run for such a plan. */
+/* gi_filter.needs and gi_filter.run of these operations. */
 struct gi_span gi_transform_needs(const struct gi_plan *plan, int y0, int y1);
 enum gi_status gi_transform_run(const struct gi_plan *plan, struct gi_queue *queue,
                                 const struct gi_work *work, struct gi_err *err);
 
-/* Reads `text` ("a b c; d e f", rows separated by ; or line ends) as the value of `option`: 3 rows
- * of 3, or, unless `square`, 2 rows of 3, completed by 0 0 1. Without `inverse`, m becomes the
+/* Reads `text` ("a b c; d e f"; rows are separated by ; or line ends), the value of `option`: 3
+ * rows of 3, or, unless `square`, 2 rows of 3, completed by 0 0 1. Unless `inverse`, m becomes the
  * inverse matrix. Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_matrix_read(double m[9], const char *option, const char *text, bool square,
                               bool inverse, struct gi_err *err);
 
-/* Inverts m in place, scaled so that its last number is 1 or all numbers are about 1; false if it
- * is singular. */
+/* Inverts m in place, scaled so that the last number is 1 or all numbers are about 1. Returns false
+ * if m is singular. */
 bool gi_matrix_invert(double m[9]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Transposition at either diagonal: rows become columns, without interpolation.
+/* Transposition at either diagonal: rows become columns.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 

@@ -1,5 +1,5 @@
-/* Lens distortion correction with OpenCV's camera model: k1 to k6 radial and p1, p2 tangential
- * coefficients from a calibration file, interpolated by the primitive `remap`.
+/* Lens distortion correction by OpenCV's camera model, with radial (k1 to k6) and tangential (p1,
+ * p2) coefficients from a calibration file, interpolated by the primitive `remap`.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/camera.h"
 #include "filters/geometry/transform.h"

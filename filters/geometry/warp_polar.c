@@ -1,5 +1,5 @@
-/* Polar and log-polar transform about a point, and its inverse, interpolated by the primitive
- * `remap` at positions in double precision.
+/* Polar and log-polar transform about a point, and the inverse, interpolated by the primitive
+ * `remap` at positions that are computed in double precision.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -44,7 +44,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Sets the radius, given or derived, and the shape of the result. */
+/* Sets the radius (from options or the image) and the shape of the result. */
 static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y)
 {
     const struct params *p = plan->params;
@@ -56,7 +56,7 @@ static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y
                        fmax(fabs(*y), fabs(src->height - 1 - *y)));
     double natural = fmax(p->inverse ? src->width : far, 1.5);
     *radius = isnan(p->radius) ? natural : p->radius;
-    double side = fmin(*radius, natural); /* no more columns than the source has detail for */
+    double side = fmin(*radius, natural); /* no more columns than the source has details */
     dst->width = (int)rint(p->inverse ? 2 * side : side);
     dst->height = (int)rint(p->inverse ? 2 * side : acos(-1) * side);
     gi_extent_pixels(&p->size, &dst->width, &dst->height);
@@ -66,7 +66,7 @@ static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y
     }
 }
 
-/* Fills the radii of the columns and the cosines and sines of the rows, stored after the struct
+/* Fills the radii of columns and the cosines and sines of rows, stored after the struct
  * gi_remap. */
 static void fill_rays(struct gi_remap *transform, const struct gi_image *dst, double radius,
                       double x, double y, bool log_of)

@@ -1,5 +1,5 @@
-/* Rolling-ball background (S. Sternberg, 1983): the height that the top of a ball reaches that
- * rolls below the surface of the image.
+/* Rolling-ball background (S. Sternberg, 1983): at each pixel, the height that the top of a ball
+ * reaches that rolls below the surface of the image.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -22,7 +22,7 @@ const struct gi_option gi_flat_difference_options[] = {
     {.name = NULL},
 };
 
-/* Fills in the structuring element `w`, and for the dilation its reflection. */
+/* Fills in the structuring element `w` for the erosion, and its reflection for the dilation. */
 static void fill(struct gi_flat *flat, const struct gi_footprint *w, bool alpha,
                  const struct gi_border_spec *border)
 {
@@ -48,7 +48,7 @@ static void fill(struct gi_flat *flat, const struct gi_footprint *w, bool alpha,
     }
 }
 
-/* Plans erosion and dilation, `passes` of them one after another. */
+/* Plans `passes` erosions and dilations, one after another. */
 static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_err *err)
 {
     const struct gi_flat_params *p = plan->params;
@@ -86,8 +86,8 @@ static enum gi_status alloc_like(struct gi_queue *queue, struct gi_image *image,
     return queue->k->alloc(queue, image, src->width, src->height, src->channels, src->type, err);
 }
 
-/* Returns `spec` for an image whose transparent pixels have been replaced by values that never win:
- * alpha is filtered too, and a transparent border value is replaced in the same way. */
+/* Returns `spec` for an image in which ignore_transparent has replaced transparent pixels: alpha is
+ * filtered too, and a transparent border value is replaced in the same way. */
 static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
                                      const struct gi_ignore_transparent *ignoring,
                                      const struct gi_image *src)
@@ -102,8 +102,8 @@ static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
     return all;
 }
 
-/* Runs a min or max filter that ignores transparent pixels: they first get a value that is never
- * the minimum (maximum) while another sample is in reach. */
+/* Runs a min or max filter that ignores transparent pixels: these are first given a value that is
+ * the minimum (maximum) only if no other sample is in the neighbourhood. */
 static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_min_max *spec,
                                 struct gi_err *err)

@@ -1,5 +1,5 @@
-/* Median filter: the middle sample of a neighbourhood, and the variant that replaces only samples
- * that differ from the median by more than a threshold.
+/* Median filter: replaces each sample by the median of its neighbourhood, or only samples that
+ * differ from the median by more than a threshold.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
 #include "filters/tone/otsu.h"

@@ -1,5 +1,5 @@
 /* Mode filter: the most frequent sample of a neighbourhood, for labels and palettes, whose values
- * can't be averaged.
+ * cannot be averaged.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
 #include "filters/tone/curve.h"

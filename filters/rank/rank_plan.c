@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
 
-/* The cost of sorting networks, of column histograms, or of sliding histograms. Whether there are
- * fully transparent pixels, which need the implementation for runs, is not known when planning. */
+/* Returns the cost of sorting networks, column histograms, or sliding histograms. When planning, it
+ * is not known whether fully transparent pixels require the implementation for runs. */
 static double cost_of(const struct gi_median *m, enum gi_type type)
 {
     if (m->runs)
@@ -13,7 +13,7 @@ static double cost_of(const struct gi_median *m, enum gi_type type)
     return type == GI_U8 && m->width * m->height <= 65535 ? 450 : 1000 + 180.0 * m->height;
 }
 
-/* The whole neighbourhood, and the specification that ignores transparent pixels. */
+/* Specifications for all pixels, and for opaque pixels only. */
 struct tables {
     struct gi_median all, opaque;
     struct gi_footprint_run runs[];

@@ -1,4 +1,5 @@
-/* Shared by the rank filters: options, plans and runs for a percentile in a neighbourhood.
+/* Declarations that the rank filters share: options, plan and run for a percentile of a
+ * neighbourhood.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_RANK_PLAN_H
 #define GI_FILTERS_RANK_PLAN_H
@@ -15,8 +16,7 @@ struct gi_rank_params {
     struct gi_border_params border;
 };
 
-/* --k, --size, --alpha and the border options of a struct gi_rank_params, in the order of its
- * members. */
+/* The rows of --k, --size, --alpha and the border options, which set a struct gi_rank_params. */
 #define GI_RANK_OPTIONS                                                                            \
     GI_FOOTPRINT_SIZE_OPTIONS(GI_MEDIAN_MAX, "1001"),                                              \
         {.name = "alpha",                                                                          \
@@ -28,12 +28,12 @@ struct gi_rank_params {
         .name = NULL                                                                               \
     }
 
-/* Plans a filter for the percentile `percent`; plan->tables begins with the specification for all
- * pixels, a struct gi_median. The filter's `measure` is gi_opacity_measure(). Errors: GI_E_MEMORY;
- * GI_E_USAGE for a neighbourhood that is too large. */
+/* Plans a filter for the percentile `percent`. plan->tables begins with a struct gi_median, the
+ * specification for all pixels. The filter's `measure` is gi_opacity_measure(). Errors:
+ * GI_E_MEMORY; GI_E_USAGE if the neighbourhood is too large. */
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err);
 
-/* Returns the specification for a run, which depends on whether there are transparent pixels. */
+/* Returns the specification for a run; it depends on whether there are transparent pixels. */
 const struct gi_median *gi_rank_footprint(const struct gi_plan *plan, const struct gi_work *work);
 
 /* Runs a rank filter. */

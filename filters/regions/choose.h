@@ -21,7 +21,7 @@ struct gi_choose_params {
                 "compared"                                                                         \
     }
 
-/* The row of --connectivity. `standard`: its default, "4" or "8". */
+/* The row of --connectivity, whose default is `standard`, "4" or "8". */
 #define GI_CHOOSE_CONNECTIVITY_OPTION(standard)                                                    \
     {                                                                                              \
         .name = "connectivity", .type = GI_OPT_CHOICE,                                             \
@@ -31,19 +31,19 @@ struct gi_choose_params {
 
 extern const struct gi_choice gi_connectivity_choices[];
 
-/* The plan of these operations, whose parameters are a struct gi_choose_params. Errors: as
- * gi_plan_make(). */
+/* The plan of operations with struct gi_choose_params as parameters. Errors: as gi_plan_make(). */
 enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err);
-/* The plan of operations that depend only on which components touch a side of the image. */
+/* The plan of operations for which only matters which components touch a side of the image. */
 enum gi_status gi_choose_by_side_plan(struct gi_plan *plan, struct gi_err *err);
 
-/* Sets marked[l - 1] for the n regions: nonzero if region l is painted over. */
+/* Sets marked[l - 1] for each of the n regions: not 0 if region l is painted over. */
 typedef enum gi_status gi_choose_fn(uint8_t *marked, const struct gi_region_sums *regions,
                                     uint32_t n, const struct gi_plan *plan, struct gi_err *err);
 
-/* For a filter's `run`: finds the connected components of the foreground, or of the background if
- * `holes`, and paints those that `choose` marks black, holes white. `choose` NULL: those that touch
- * a side of the image, or holes that do not. Errors: GI_E_MEMORY, the primitives'. */
+/* Called by a filter's `run`: finds the connected components of the foreground, or with `holes` of
+ * the background, and paints components that `choose` marks black, or holes white. `choose` NULL
+ * marks components that touch a side of the image, or holes that do not. Errors: GI_E_MEMORY, those
+ * of the primitives. */
 enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, bool holes, gi_choose_fn *choose,
                              struct gi_err *err);

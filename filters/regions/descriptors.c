@@ -1,31 +1,31 @@
-/* Shape descriptors of regions: exact second-order moments of the pixels, summed run by run, and
- * convex hulls by the monotone chain (Andrew 1979) over the ends of each row. As in scikit-image
- * the hull is that of the middles of the four sides of each pixel, and its area is the number of
- * pixels whose centres are in it. All decisions are made in integers.
+/* Shape descriptors of regions. Second-order moments of the pixels are exact, summed run by run.
+ * Convex hulls are made by the monotone chain (Andrew 1979) over the ends of each row. As in
+ * scikit-image, a hull is that of the middles of the four sides of each pixel, and its area is the
+ * number of pixels whose centres it contains. All comparisons are made in integers.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/descriptors.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-__extension__ typedef __int128 wide; /* coordinates of 33 bits multiply to 66, sums to 126 bits */
+__extension__ typedef __int128 wide; /* products of 33-bit coordinates have 66 bits, sums 126 */
 
-/* First and last column of a region's pixels in a row. */
+/* First and last column of the pixels of a region in one row. */
 struct extent {
     int32_t from, to;
 };
 
-/* Sums over the pixels of a region, coordinates counted from its bounding box. */
+/* Sums over the pixels of a region, with coordinates relative to its bounding box. */
 struct moments {
     wide xx, xy, yy;
 };
 
-/* A point in half pixels, counted from the centre of the first pixel of the bounding box. */
+/* A point in units of half pixels, from the centre of the first pixel of the bounding box. */
 struct point {
     int64_t x, y;
 };
 
-/* The left and the right chain of a convex hull, from the top to the bottom. */
+/* A convex hull as two chains of points, left and right, from top to bottom. */
 struct hull {
     struct point *left, *right;
     size_t nleft, nright;
@@ -41,7 +41,7 @@ static void add_run(struct moments *m, wide a, wide b, wide y)
     m->yy += count * y * y;
 }
 
-/* Collects the moments and the extents of all regions; those of region i begin at first[i]. */
+/* Collects moments and extents of all regions; the extents of region i begin at first[i]. */
 static void collect(struct moments *moments, struct extent *extents, const uint64_t *first,
                     const struct gi_region_sums *regions, const struct gi_image *labels)
 {
@@ -63,15 +63,15 @@ static void collect(struct moments *moments, struct extent *extents, const uint6
     }
 }
 
-/* a * d - b * c without cancellation (Kahan). */
+/* Returns a * d - b * c without cancellation (Kahan). */
 static double difference_of_products(double a, double d, double b, double c)
 {
     double bc = b * c, error = fma(-b, c, bc);
     return fma(a, d, -bc) + error;
 }
 
-/* The ellipse of the central moments: the eigenvalues of the inertia tensor are sixteenths of the
- * squared axes (scikit-image, _regionprops.py). */
+/* Computes the ellipse with the same central moments: the eigenvalues of the inertia tensor are
+ * 1/16 of the squared axes (scikit-image, _regionprops.py). */
 static void set_ellipse(struct gi_shape_descriptors *d, const struct moments *m,
                         const struct gi_region_sums *sums)
 {
@@ -89,8 +89,8 @@ static void set_ellipse(struct gi_shape_descriptors *d, const struct moments *m,
     d->orientation_deg = atan2(2 * xy, yy - xx) * (90 / 3.14159265358979323846);
 }
 
-/* Appends a point to a chain of n and drops those before it that are not convex; `side` is 1 for
- * the left chain and -1 for the right one. Returns the new length. */
+/* Appends a point to a chain of n points, and drops points before it that are not convex. `side` is
+ * 1 for the left chain and -1 for the right one. Returns the new length. */
 static size_t append(struct point *chain, size_t n, struct point p, int side)
 {
     while (n >= 2) {
@@ -104,25 +104,25 @@ static size_t append(struct point *chain, size_t n, struct point p, int side)
     return n + 1;
 }
 
-/* Makes the hull of the middles of the pixels' sides. */
+/* Makes the convex hull of the middles of the pixels' sides. */
 static void make_hull(struct hull *hull, const struct extent *rows, int64_t nrows)
 {
     hull->nleft = hull->nright = 0;
-    for (int64_t y = -1; y < 2 * nrows; y++) { /* half pixels; odd ones are between two rows */
+    for (int64_t y = -1; y < 2 * nrows; y++) { /* half pixels; odd y are between two rows */
         const struct extent *above = &rows[y > 0 ? (y - 1) / 2 : 0];
         const struct extent *below = &rows[(y + 1) / 2 < nrows ? (y + 1) / 2 : nrows - 1];
         if (y % 2 == 0)
             above = below = &rows[y / 2];
         int64_t from = 2 * (int64_t)(above->from < below->from ? above->from : below->from);
         int64_t to = 2 * (int64_t)(above->to > below->to ? above->to : below->to);
-        int64_t out = y % 2 == 0; /* the sides of a row's first and last pixel */
+        int64_t out = y % 2 == 0; /* the outer sides of a row's first and last pixel */
         hull->nleft = append(hull->left, hull->nleft, (struct point){from - out, y}, 1);
         hull->nright = append(hull->right, hull->nright, (struct point){to + out, y}, -1);
     }
 }
 
-/* The smallest x with 2 x >= the chain's place at height y, or with `upper` the largest with 2 x <=
- * it; *at is a point of the chain that is not below y, and follows it. */
+/* Returns the smallest column x with 2 x >= the chain's x at height y, or with `upper` the largest
+ * one with 2 x <= it. *at is a point of the chain that is not below y; it advances with y. */
 static int64_t column_at(const struct point *chain, size_t *at, int64_t y, bool upper)
 {
     while (chain[*at + 1].y < y)
@@ -136,7 +136,8 @@ static int64_t column_at(const struct point *chain, size_t *at, int64_t y, bool 
     return (int64_t)(quotient + (rest > 0));
 }
 
-/* Replaces the extents by those of the hull's pixels, and returns the number of its pixels. */
+/* Replaces the extents by those of the pixels inside the hull; returns the number of these
+ * pixels. */
 static uint64_t fill_hull(struct extent *rows, int64_t nrows, const struct hull *hull)
 {
     uint64_t count = 0;
@@ -149,8 +150,8 @@ static uint64_t fill_hull(struct extent *rows, int64_t nrows, const struct hull 
     return count;
 }
 
-/* The largest distance between two points of the hull, in pixels. A hull of coordinates in a grid
- * has few points, about (2 height)^(2/3), so that all pairs are compared. */
+/* Returns the largest distance between two points of the hull, in pixels. All pairs are compared,
+ * because a hull on a grid has few points, about (2 height)^(2/3). */
 static double diameter(const struct hull *hull)
 {
     double best = 0;
@@ -170,7 +171,7 @@ static void set_hull(struct gi_shape_descriptors *d, struct hull *hull, struct e
     int64_t nrows = (int64_t)sums->max_y - sums->min_y + 1;
     make_hull(hull, rows, nrows);
     d->solidity = (double)sums->area / (double)fill_hull(rows, nrows, hull);
-    make_hull(hull, rows, nrows); /* of the hull's pixels, which reach beyond it by half a pixel */
+    make_hull(hull, rows, nrows); /* of the pixels inside the hull: half a pixel larger */
     d->feret_diameter = diameter(hull);
 }
 

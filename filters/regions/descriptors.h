@@ -8,15 +8,15 @@
 /* Lengths are in pixels. The ellipse is the one with the same second-order central moments. */
 struct gi_shape_descriptors {
     double major_axis, minor_axis; /* full lengths of the axes of the ellipse */
-    double eccentricity;           /* of the ellipse: 0 for a circle, towards 1 for a line */
-    double orientation_deg;        /* of the major axis: -90 to 90, from the vertical, positive
-                                      where it runs from the upper left to the lower right */
-    double solidity;               /* area / pixels of the convex hull, 0 to 1 */
-    double feret_diameter;         /* largest distance between two points of the hull's outline */
+    double eccentricity;           /* of the ellipse: 0 for a circle, almost 1 for a line */
+    double orientation_deg;        /* of the major axis: -90 to 90 from the vertical; positive if it
+                                      runs from the upper left to the lower right */
+    double solidity;               /* area / number of pixels in the convex hull, 0 to 1 */
+    double feret_diameter;         /* largest distance between two points of the hull */
 };
 
-/* descriptors[l - 1] is set to those of label l, 1 <= l <= n (n entries, owned by the caller).
- * `labels` is a GI_U32 image in host memory, and `regions` has the sums of its regions, which are
+/* Sets descriptors[l - 1] to those of label l, 1 <= l <= n (n entries, owned by the caller).
+ * `labels` is a GI_U32 image in host memory. `regions` has the sums of its regions, which must be
  * connected. Errors: GI_E_MEMORY. */
 enum gi_status gi_shape_descriptors(struct gi_shape_descriptors *descriptors,
                                     const struct gi_region_sums *regions, uint32_t n,

@@ -1,4 +1,4 @@
-/* Connected components: makes the foreground by a threshold or a mask image, labels it, measures
+/* Connected components: finds the foreground by a threshold or a mask image, labels it, measures
  * each component and collects its pixels, by the primitives `label`, `region_stats` and `compact`.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/extract.h"
@@ -36,8 +36,8 @@ enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err)
                    src->width, src->height, MOST_PIXELS);
 }
 
-/* Measured on two threads with photographs: 2.2 ns per pixel, and 13 ns for floats, whose range and
- * threshold take several passes; 46 multiply-adds per nanosecond. */
+/* Measured on two threads with photographs: 2.2 ns per pixel, and 13 ns for floats, because range
+ * and threshold take several passes. A nanosecond is 46 multiply-adds. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0], *mask = &plan->sources[1];
@@ -78,7 +78,7 @@ static enum gi_status find_levels(struct gi_queue *queue, struct gi_extract *ext
     return status;
 }
 
-/* Renumbers the labels of the regions that were kept. */
+/* Renumbers the labels of an image after regions were dropped. */
 static void relabel(struct gi_image *labels, const uint32_t *renumber)
 {
     for (int y = 0; y < labels->height; y++) {
@@ -88,7 +88,7 @@ static void relabel(struct gi_image *labels, const uint32_t *renumber)
     }
 }
 
-/* Removes the points whose label was removed. */
+/* Removes the points of regions that were dropped. */
 static void drop_points(struct gi_pixel_list *points, const struct gi_image *labels)
 {
     uint64_t n = 0;
@@ -103,7 +103,7 @@ static void drop_points(struct gi_pixel_list *points, const struct gi_image *lab
     points->n = n;
 }
 
-/* Measures the shapes of the regions that were kept, in the label image on the host. */
+/* Measures the shapes of the regions that are kept, from the label image on the host. */
 static enum gi_status measure_shapes(struct gi_extract *extract, struct gi_err *err)
 {
     extract->shapes = malloc(((size_t)extract->n + 1) * sizeof *extract->shapes);
@@ -113,7 +113,7 @@ static enum gi_status measure_shapes(struct gi_extract *extract, struct gi_err *
                                 err);
 }
 
-/* Does everything that needs the label image on the backend, which it consumes. */
+/* Does all that needs the label image on the backend, and releases that image. */
 static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract,
                               struct gi_image *labels, const struct gi_image *gray,
                               const struct gi_extract_params *p, struct gi_err *err)
@@ -161,8 +161,8 @@ static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extr
     return status;
 }
 
-/* marked: full scale where channel c of the mask is above or below 0; NaN is neither. `spare` is
- * overwritten. */
+/* Makes `marked`: full scale where channel c of the mask is above or below 0 (NaN is neither).
+ * `spare` is overwritten. */
 static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *marked,
                                    struct gi_image *spare, const struct gi_image *mask, int c,
                                    struct gi_err *err)
@@ -184,8 +184,7 @@ static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *mark
     return status;
 }
 
-/* Allocates `marked`, released by the caller: above 0 where a colour sample of the mask is not 0.
- */
+/* Makes `marked`, which the caller releases: > 0 where a colour sample of the mask is not 0. */
 static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
                            const struct gi_image *mask, struct gi_err *err)
 {

@@ -10,9 +10,9 @@
 enum gi_region_order {
     GI_REGIONS_BY_LABEL, /* ascending */
     GI_REGIONS_BY_AREA,  /* largest first */
-    GI_REGIONS_BY_X,     /* left edge of the bounding box, leftmost first */
-    GI_REGIONS_BY_Y,     /* upper edge of the bounding box, topmost first */
-    GI_REGIONS_BY_MEAN,  /* brightest first; regions that are all NaN last */
+    GI_REGIONS_BY_X,     /* left edge of the bounding box, from left to right */
+    GI_REGIONS_BY_Y,     /* upper edge of the bounding box, from top to bottom */
+    GI_REGIONS_BY_MEAN,  /* brightest first; regions with only NaN last */
 };
 
 struct gi_extract_params {
@@ -21,20 +21,20 @@ struct gi_extract_params {
     int connectivity;            /* 0: 4, 1: 8 */
     uint64_t min_area, max_area; /* pixels; max 0: any */
     int keep_top;                /* 0: all */
-    int sort;                    /* enum gi_region_order; ties are in order of label */
+    int sort;                    /* enum gi_region_order; equal ones by label */
     const char *mask_image;      /* NULL: foreground by `at` */
     bool descriptors;            /* shape descriptors are measured too */
-    /* Not options: the parts of the result that the caller wants. */
+    /* Not options: which parts of the result the caller wants. */
     bool labels, points;
 };
 
-/* Labels count from 1 in raster order of the first pixel of each region that was kept. */
+/* Labels are numbered from 1, in raster order of the first pixels of the regions that are kept. */
 struct gi_extract {
     uint32_t n;                          /* regions kept */
     uint32_t found;                      /* regions before the choice by area */
-    enum gi_type type;                   /* sample type of the intensity, the image's own */
-    float lo, hi;                        /* GI_F32: the range in which sums are quantised */
-    float threshold;                     /* foreground is > threshold; unused with a mask */
+    enum gi_type type;                   /* sample type of the image, and of intensities */
+    float lo, hi;                        /* GI_F32: range in which sums are quantised */
+    float threshold;                     /* foreground is > threshold; not used with a mask */
     struct gi_region_sums *regions;      /* n, by label */
     struct gi_shape_descriptors *shapes; /* if asked for: n, by label; else NULL */
     uint32_t *order;                     /* n indices into `regions`, sorted as params.sort says */
@@ -57,17 +57,17 @@ struct gi_region {
 
 struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t index);
 
-/* For a plan: returns GI_E_UNSUPPORTED if `src` has more pixels than labels can count. */
+/* Called by a plan: returns GI_E_UNSUPPORTED if `src` has more pixels than labels can number. */
 enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err);
 
-/* Drops regions by area and sorts the rest (filters/regions/regions.c): updates n, regions and
- * order; `renumber`, found + 1 entries, receives the new label of every old one, or 0. n is `found`
- * on entry. Errors: GI_E_MEMORY. */
+/* Drops regions by area and sorts the others (filters/regions/regions.c). n is `found` on entry; n,
+ * regions and order are updated. `renumber`, found + 1 entries, receives the new label of every old
+ * one; 0: dropped. Errors: GI_E_MEMORY. */
 enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
                                const struct gi_extract_params *params, struct gi_err *err);
 
-/* Result: struct gi_extract. A second source is a mask of the same size: foreground, instead of
- * `at`, is where one of its colour samples is above or below 0. */
+/* The result is a struct gi_extract. A second source is a mask of the same size: foreground is then
+ * where a colour sample of the mask is above or below 0, instead of a threshold. */
 extern const struct gi_filter gi_filter_extract;
 
 #endif

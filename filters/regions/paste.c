@@ -1,4 +1,5 @@
-/* Pastes points and crops into an image at their recorded positions, by the primitive `scatter`.
+/* Pastes points, or crops at the positions in their table, into an image, by the primitive
+ * `scatter`.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/paste.h"
 #include "kernels/color.h"
@@ -122,7 +123,7 @@ static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
     return (struct gi_span){0, plan->sources[j].height};
 }
 
-/* Converts the source to the result's channels: gray in all colours, opaque. */
+/* Converts the source to the result's channels: gray is used for all colours, alpha is opaque. */
 static enum gi_status widen(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_image *src, struct gi_err *err)
 {

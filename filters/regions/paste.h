@@ -1,4 +1,4 @@
-/* The parameters of paste: the points, or the table and crops, that it puts into an image.
+/* Parameters of paste: the points, or the table and the crops, that are put into an image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_PASTE_H
 #define GI_FILTERS_PASTE_H
@@ -6,14 +6,14 @@
 #include "filters/filter.h"
 
 struct gi_paste_params {
-    const char *points, *table, *crops; /* points, or a table and the folder of its crops */
+    const char *points, *table, *crops; /* points; or a table and the folder with its crops */
     const char *crop_format;
     int crop_margin; /* pixels */
     struct gi_colour color;
 };
 
-/* Further sources, any number of pixels read in raster order: of --points x, y and sample values;
- * of --table x and y of every pixel of the crops, and of --crops these pixels. */
+/* The further sources have any number of pixels, in raster order: for --points x, y and sample
+ * values; for --table x and y of every pixel of the crops; for --crops these pixels. */
 extern const struct gi_filter gi_filter_paste;
 
 #endif

@@ -1,5 +1,5 @@
-/* Regions on the host: computes measures from integer sums, removes regions by area, and sorts the
- * rest.
+/* Regions on the host: computes measures from integer sums, drops regions by area, sorts the
+ * others.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/extract.h"
 
@@ -19,9 +19,9 @@ static double key_value(uint32_t key, enum gi_type type)
     return value;
 }
 
-/* Perimeter: straight steps count 1, diagonal ones sqrt(2), corners of both kinds half of each (K.
- * Benkrid, D. Crookes and A. Benkrid, 2000, "Design and FPGA implementation of a perimeter
- * estimator"). */
+/* Returns the perimeter: straight steps count 1, diagonal ones sqrt(2), corners of both kinds half
+ * of each (K. Benkrid, D. Crookes and A. Benkrid, 2000, "Design and FPGA implementation of a
+ * perimeter estimator"). */
 static double perimeter(const struct gi_region_sums *sums)
 {
     double root = sqrt(2.0);
@@ -53,15 +53,14 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
     region.circularity = region.perimeter > 0 ? 4 * 3.14159265358979323846 * area /
                                                     (region.perimeter * region.perimeter)
                                               : NAN;
-    if (isinf(region.min) ||
-        isinf(region.max)) { /* in the sums they are counted as finite values */
+    if (isinf(region.min) || isinf(region.max)) { /* the sums include infinities as finite values */
         region.mean = (isinf(region.min) ? region.min : 0) + (isinf(region.max) ? region.max : 0);
         region.stddev = NAN;
     }
     return region;
 }
 
-/* A region and its sort key; smaller keys come first. */
+/* A region and its sort key; regions with smaller keys come first. */
 struct sort_key {
     uint64_t key;
     uint32_t index;
@@ -86,7 +85,7 @@ static double key_of(const struct gi_extract *extract, uint32_t index, enum gi_r
     }
 }
 
-/* Converts doubles to integers of the same order; -0 and 0 become equal. */
+/* Returns an integer that orders as the double does; -0 and 0 are equal. */
 static uint64_t ordered(double v)
 {
     uint64_t bits, sign = 1ull << 63;
@@ -95,8 +94,8 @@ static uint64_t ordered(double v)
     return bits & sign ? ~bits : bits | sign;
 }
 
-/* A pass of a stable radix sort: copies `from` to `to` in ascending order of that byte of the key;
- * false, and nothing is done, if all have the same byte. */
+/* A pass of a stable radix sort: copies `from` to `to` in ascending order of one byte of the key.
+ * Returns false, without a copy, if all have the same byte. */
 static bool sort_byte(struct sort_key *to, const struct sort_key *from, uint32_t n, int byte)
 {
     uint32_t counts[256] = {0}, at = 0;
@@ -114,7 +113,7 @@ static bool sort_byte(struct sort_key *to, const struct sort_key *from, uint32_t
     return true;
 }
 
-/* Sorts the regions as the options say; the result is in either half of `keys`, 2n entries. */
+/* Sorts the regions as the options say; returns the half of `keys` (2n entries) with the result. */
 static const struct sort_key *sort_regions(struct sort_key *keys, const struct gi_extract *extract,
                                            enum gi_region_order order)
 {
@@ -130,7 +129,7 @@ static const struct sort_key *sort_regions(struct sort_key *keys, const struct g
     return from;
 }
 
-/* Compacts the regions whose `renumber` is not 0 and numbers them consecutively. */
+/* Keeps the regions whose `renumber` is not 0, and numbers them consecutively. */
 static void compact(struct gi_extract *extract, uint32_t *renumber)
 {
     uint32_t n = 0;

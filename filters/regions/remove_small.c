@@ -1,4 +1,4 @@
-/* Removes connected components of the foreground that are small, or all except the largest ones.
+/* Removes small connected components of the foreground, or all except the largest ones.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct size {
     uint32_t index;
 };
 
-/* Descending by area, ties in order of label. */
+/* Compares by area, largest first, then by label. */
 static int compare(const void *a, const void *b)
 {
     const struct size *x = a, *y = b;

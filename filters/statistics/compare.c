@@ -1,6 +1,6 @@
 /* Comparison of two host images: differences and structural similarity (SSIM), in double precision,
- * row by row on all CPU threads. Each row has its own sums, which are added from the top down, so
- * that the result does not depend on the number of threads.
+ * row by row on all CPU threads. Each row has its own sums, which are then added from the top down,
+ * so that the result does not depend on the number of threads.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/compare.h"
 
@@ -14,7 +14,7 @@ enum {
     WINDOW = 11,
     BAND = 16, /* rows per job */
     PIECE =
-        256, /* samples of a row that are processed at once: loops of constant length vectorise */
+        256, /* samples of a row that are processed at once, a constant so that loops vectorise */
 };
 
 /* Sums of one channel of one row. */
@@ -30,8 +30,7 @@ struct work {
     double wx[WINDOW], wy[WINDOW];
     double c1, c2; /* (K * full scale)^2 */
     double tolerance;
-    const uint8_t
-        *ignored; /* 1 for each pixel that is not compared, by rows; NULL: there is none */
+    const uint8_t *ignored; /* per pixel, row by row: 1 if it is not compared; NULL: all are */
 };
 
 static const uint8_t *ignored_row(const struct work *work, int y)
@@ -87,7 +86,7 @@ static inline void load_samples(double *to, const struct gi_image *image, int y,
             to[i] = (double)((const float *)row)[at + i];
 }
 
-/* Loads a piece of a row; past the row's end `to` is unchanged. */
+/* Loads a piece of a row; entries past the end of the row are unchanged. */
 static void load(double to[PIECE], const struct gi_image *image, int y, size_t at)
 {
     size_t left = gi_row_samples(image) - at;
@@ -97,8 +96,8 @@ static void load(double to[PIECE], const struct gi_image *image, int y, size_t a
         load_samples(to, image, y, at, left);
 }
 
-/* Applies the window to the columns: for each sample of a row the weighted sums of x, y, x^2 + y^2
- * and x * y over the rows y0 .. y0 + ny - 1. */
+/* Applies the window down the columns: for each sample of a row, the weighted sums of x, y, x^2 +
+ * y^2 and x * y over rows y0 to y0 + ny - 1. */
 static void weigh_columns(const struct work *work, int y0, double *const sums[4])
 {
     size_t samples = gi_row_samples(work->a);
@@ -120,7 +119,7 @@ static void weigh_columns(const struct work *work, int y0, double *const sums[4]
     }
 }
 
-/* Computes the SSIM of the windows that begin at sample `at` and later. */
+/* Computes the SSIM of the windows whose first samples are `at` and following. */
 static void similarities(double ssim[PIECE], const struct work *work, double *const sums[4],
                          size_t at)
 {
@@ -141,16 +140,16 @@ static void similarities(double ssim[PIECE], const struct work *work, double *co
     }
 }
 
-/* Returns the length of a row of sums, in samples: the last piece may extend past the row's end. */
+/* Returns the number of samples in a row of sums; the last piece may extend past the row. */
 static size_t scratch_samples(const struct gi_image *image)
 {
     return gi_row_samples(image) + PIECE;
 }
 
-/* Sets skip[x] to 1 for each window with its first pixel at (x, y0) that has an ignored pixel. */
+/* Sets skip[x] to 1 if the window whose first pixel is (x, y0) contains an ignored pixel. */
 static void find_skipped(uint8_t *skip, const struct work *work, int y0)
 {
-    int last = -1; /* the ignored column that was found last, in the window's rows */
+    int last = -1; /* last column with an ignored pixel in the rows of the window */
     for (int x = 0; x < work->a->width; x++) {
         for (int j = 0; j < work->ny; j++)
             if (ignored_row(work, y0 + j)[x])
@@ -161,7 +160,7 @@ static void find_skipped(uint8_t *skip, const struct work *work, int y0)
     }
 }
 
-/* Adds up the SSIM of all windows whose first row is y0, per channel. */
+/* Adds up, per channel, the SSIM of all windows whose first row is y0. */
 static void similarity_row(const struct work *work, int y0, double *scratch)
 {
     size_t samples = gi_row_samples(work->a), channels = (size_t)work->a->channels;
@@ -200,7 +199,7 @@ static void band_job(void *arg, int index, void *scratch)
     }
 }
 
-/* Computes the weights of a Gaussian window of sigma 1.5 along a side of n pixels and returns their
+/* Computes the weights of a Gaussian window (sigma 1.5) along a side of n pixels; returns their
  * number. */
 static int window(double *weights, int n)
 {
@@ -272,7 +271,7 @@ static enum gi_status check_shapes(const struct gi_image *x, const struct gi_ima
                    y->channels == 1 ? "" : "s", type_name(y->type));
 }
 
-/* Converts one image if the types differ: `converted` is freed by the caller. */
+/* If the types differ, converts one image to `converted`, which the caller frees. */
 static enum gi_status match(struct gi_image *converted, const struct gi_image **a,
                             const struct gi_image **b, struct gi_err *err)
 {
@@ -287,7 +286,7 @@ static enum gi_status match(struct gi_image *converted, const struct gi_image **
     return status;
 }
 
-/* Double precision on the host only: 4 sums over 11 rows and over 11 columns per sample. */
+/* On the host, in double precision: 4 sums over 11 rows and over 11 columns per sample. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     plan->dependency = GI_DEPENDENCY_GLOBAL;
@@ -330,7 +329,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Compares bits; there is only one NaN here. */
+/* Returns whether all bits are equal; the results contain one kind of NaN only. */
 static bool same(const struct gi_difference *a, const struct gi_difference *b)
 {
     return a->samples == b->samples && a->differing == b->differing &&

@@ -1,4 +1,4 @@
-/* Which pixels a comparison leaves out.
+/* Finds the pixels that a comparison ignores.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/compare.h"
 

@@ -1,13 +1,13 @@
-/* Exact integer arithmetic on several words: multiplication, long division, and one rounding at the
- * end.
+/* Exact arithmetic on integers of several words: multiplication, long division, and one rounding at
+ * the end.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/exact.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Two words below the dividend: the quotient by a 64-bit divisor then has at least 64 significant
- * bits, unless it is 0. */
+/* Words below the dividend: with two of them the quotient by a 64-bit divisor has at least 64
+ * significant bits, unless it is 0. */
 enum { BELOW = 2, QUOTIENT = GI_EXACT_WORDS + BELOW };
 
 __extension__ typedef unsigned __int128 wide;
@@ -28,8 +28,8 @@ static struct gi_exact negated(const struct gi_exact *a)
     return minus;
 }
 
-/* Returns words * 2^unit, the lowest word first, rounded half to even; `rest`: there is a nonzero
- * remainder below them. At least 64 bits follow the first set bit or are available. */
+/* Returns words * 2^unit (lowest word first), rounded half to even. `rest`: a remainder that is not
+ * 0 is below the words. If there is such a remainder, words have at least 64 significant bits. */
 static double rounded(const uint64_t words[QUOTIENT], bool rest, int unit)
 {
     int top = QUOTIENT - 1;
@@ -64,7 +64,7 @@ double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor)
     return negative ? -value : value;
 }
 
-/* to += a * b * 2^(64 * at), or -= if `minus`. */
+/* Adds a * b * 2^(64 * at) to `to`, or with `minus` subtracts it. */
 static void add_product(struct gi_exact *to, const struct gi_exact *a, uint64_t b, int at,
                         bool minus)
 {

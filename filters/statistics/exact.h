@@ -1,4 +1,4 @@
-/* Quantities derived from exact sums, each rounded once.
+/* Quantities that follow from exact sums, each rounded once.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_EXACT_H
 #define GI_FILTERS_EXACT_H
@@ -9,12 +9,12 @@
 /* Returns a * 2^unit / divisor, correctly rounded if that is a normal number; divisor > 0. */
 double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor);
 
-/* Returns n * square - sum^2, which is n^2 times the variance of n samples: never negative, in the
- * units of `square`. */
+/* Returns n * square - sum^2, which is n^2 times the variance of n samples. It is never negative;
+ * units are those of `square`. */
 struct gi_exact gi_exact_spread(const struct gi_reduction *found);
 
-/* Returns n * (x^2 + y^2 - d^2) - 2 * sum x * sum y from the sums of n samples of x and y and of
- * their differences d: 2 n^2 times the covariance. */
+/* Returns n * (x^2 + y^2 - d^2) - 2 * sum x * sum y, which is 2 n^2 times the covariance of n
+ * samples of x and y, from the sums of x, y and their differences d. */
 struct gi_exact gi_exact_spread_of_two(const struct gi_reduction *x, const struct gi_reduction *y,
                                        const struct gi_reduction *difference);
 

@@ -1,6 +1,6 @@
-/* Histogram: counts at full resolution on the backend, and all statistics from them on the host.
- * Float images have too many values for that; their order statistics come from two-step radix
- * counts, mean and deviation from quantised sums: three passes over the image, whole or in bands.
+/* Histogram: counts at full resolution on the backend, from which the host computes all statistics.
+ * Float images have too many values for that: three passes over the image, whole or in bands, give
+ * order statistics by two-step radix counts, and mean and deviation from quantised sums.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/histogram.h"
 
@@ -13,21 +13,21 @@
 #include "filters/statistics/order.h"
 #include "filters/tone/luma.h"
 
-/* Order statistics of a channel: its minimum and maximum, those of its finite samples, and two
+/* Order statistics of a channel: minimum and maximum, the same of finite samples, and two
  * neighbouring ranks for the median and for each percentile. */
 enum { ENDS, FINITE_ENDS = 2, ANSWERS = 4, RANKS_MAX = ANSWERS + 2 * (1 + GI_REALS_MAX) };
 
-/* The measurements. For integer samples only the counts, 256 or 65536 per channel. */
+/* The measurements. For integer samples these are only counts, 256 or 65536 per channel. */
 struct state {
     /* For GI_F32: */
     int pass;                                          /* the last pass that was begun */
     struct gi_float_totals totals[GI_MAX_CHANNELS];    /* from pass 1 on */
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX]; /* answered from pass 2 on */
     float least[GI_MAX_CHANNELS],
-        most[GI_MAX_CHANNELS]; /* of finite samples; from pass 2 on; 0 if none is finite */
+        most[GI_MAX_CHANNELS]; /* of finite samples, from pass 2 on; 0: there are none */
     double lo, hi;             /* range of the bins; from pass 2 on */
     struct gi_sums sums[GI_MAX_CHANNELS];
-    uint64_t counts[]; /* of pass 0 per channel, then of pass 1 per rank, then the bins */
+    uint64_t counts[]; /* of pass 0 per channel; of pass 1 per rank; then the bins */
 };
 
 static int channels_of(const struct gi_image *src, const struct gi_histogram_params *p)
@@ -79,7 +79,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 }
 
 /* Measured on two threads: 0.3 ns per sample, and 14 ns for floats, which are read about twenty
- * times for the median and percentiles; 46 multiply-adds per nanosecond. */
+ * times for the median and percentiles. A nanosecond is 46 multiply-adds. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     (void)err;
@@ -95,7 +95,7 @@ static double edge(const struct gi_histogram_channel *channel, int nbins, int i)
     return i == nbins ? channel->hi : channel->lo + i * ((channel->hi - channel->lo) / nbins);
 }
 
-/* Entropy in bits of a distribution given by counts: - sum of p * log2(p). */
+/* Returns the entropy in bits of the distribution `counts`: - sum of p * log2(p). */
 static double entropy(const uint64_t *counts, int n)
 {
     double total = 0, sum = 0;
@@ -107,7 +107,7 @@ static double entropy(const uint64_t *counts, int n)
     return total > 0 ? sum + 0.0 : NAN;
 }
 
-/* Returns percentile i of the list that begins with the median. */
+/* Returns percentile i of a list in which the median is number 0. */
 static double percent_at(const struct gi_histogram_params *p, int i)
 {
     return i == 0 ? 50 : p->percentiles.v[i - 1];
@@ -118,7 +118,7 @@ static double *answer_at(struct gi_histogram_channel *channel, int i)
     return i == 0 ? &channel->median : &channel->percentiles[i - 1];
 }
 
-/* Fills everything for an integer channel from its full counts. */
+/* Fills in everything for a channel of integers from its full counts. */
 static void from_counts(struct gi_histogram_channel *channel, const uint64_t *counts, int nvalues,
                         const struct gi_histogram_params *p)
 {
@@ -169,7 +169,7 @@ static uint64_t *low_counts(struct state *state, int nchannels)
     return state->counts + (size_t)nchannels * GI_KEY_HALF;
 }
 
-/* Returns the index of the bins among the counts. */
+/* Returns the index in `counts` at which the bins begin. */
 static size_t bins_at(int nchannels, const struct gi_histogram_params *p)
 {
     return (size_t)nchannels * (size_t)(1 + ranks_a_channel(p)) * GI_KEY_HALF;
@@ -197,8 +197,8 @@ static void ask_ranks(struct state *state, int nchannels, const struct gi_histog
     gi_ranks_find(state->ranks, nchannels * each, state->counts);
 }
 
-/* Sets the range of the bins: as asked for, or that of the finite samples of all channels; an empty
- * range is widened to 1, as in numpy. */
+/* Sets the range of the bins: the requested one, or that of the finite samples of all channels. An
+ * empty range is widened to 1, as in numpy. */
 static void find_range(struct state *state, int nchannels, const struct gi_histogram_params *p)
 {
     int each = ranks_a_channel(p);
@@ -273,8 +273,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Fills one float channel. The backend counts infinite samples as the nearest finite end; if there
- * are any, mean and deviation follow from their number. */
+/* Fills in one channel of floats. The backend counts infinite samples as the finite end next to
+ * them; if there are any, mean and deviation follow from their number. */
 static void from_float_state(struct gi_histogram_channel *channel, const struct state *state, int c,
                              const struct gi_histogram_params *p)
 {
@@ -353,7 +353,7 @@ static void result_free(void *result)
     *histogram = (struct gi_histogram){0};
 }
 
-/* Compares bits: the same number, or both NaN. */
+/* Returns whether the bits are equal: the same number, or both NaN. */
 static bool same(double a, double b)
 {
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));

@@ -9,13 +9,13 @@ enum { GI_BINS_MAX = 65536 };
 
 struct gi_histogram_params {
     int bins;
-    struct gi_reals range; /* lo, hi in sample units; n = 0: full scale, or the data's for GI_F32 */
+    struct gi_reals range; /* lo, hi in sample units; n = 0: full scale, for GI_F32 the data's */
     struct gi_reals percentiles;
     bool luminance;
 };
 
-/* One channel. The statistics include all samples, whatever the range of the bins; NaN is not a
- * sample. Without samples they are NAN, and infinite samples make mean and deviation so. */
+/* One channel. Statistics include all samples, also those outside the bins; NaN is not a sample.
+ * Without samples they are NAN; with infinite samples mean and deviation are infinite or NAN. */
 struct gi_histogram_channel {
     const char *name; /* static: "gray", "red", "green", "blue", "alpha", "luminance" */
     double lo, hi;    /* range of the bins */
@@ -25,9 +25,9 @@ struct gi_histogram_channel {
     uint64_t nan;   /* not included in total */
     double mean, stddev; /* population deviation */
     double min, max, median;
-    double percentiles[GI_REALS_MAX]; /* linear interpolation between neighbouring ranks: at p
-                                         percent rank (total - 1) * p / 100, counted from 0 */
-    double entropy;                   /* bits: of the values for integers, of the bins for GI_F32 */
+    double percentiles[GI_REALS_MAX]; /* percentile p is interpolated linearly between the
+                                         neighbours of rank (total - 1) * p / 100, counted from 0 */
+    double entropy;                   /* in bits; of integer values, or of the bins for GI_F32 */
 };
 
 struct gi_histogram {
@@ -35,7 +35,7 @@ struct gi_histogram {
     struct gi_histogram_channel channels[GI_MAX_CHANNELS];
 };
 
-/* Returns the content of channel c of `image`: "gray", "red", "green", "blue" or "alpha". */
+/* Returns what channel c of `image` is: "gray", "red", "green", "blue" or "alpha". */
 const char *gi_channel_name(const struct gi_image *image, int c);
 
 /* Result: struct gi_histogram. */

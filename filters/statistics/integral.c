@@ -1,6 +1,6 @@
-/* Integral images (summed-area tables) and cumulative sums along rows or columns, by the primitive
- * `scan`. Sums are integers, so that every device gives the same: floats are first rounded to
- * multiples of a power of two.
+/* Integral images (summed-area tables), and cumulative sums along rows or columns, by the primitive
+ * `scan`. Sums are integers, so that all devices give the same: floats are first rounded to
+ * multiples of a power of 2.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/integral.h"
 #include "kernels/statistics.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SUM_BITS = 62 }; /* bits of sums of floats, without the sign and the margin for rounding */
+enum { SUM_BITS = 62 }; /* bits for a sum of floats, besides the sign and a margin for rounding */
 
 static enum gi_scan_along along_of(const struct gi_plan *plan)
 {
@@ -18,8 +18,7 @@ static enum gi_scan_along along_of(const struct gi_plan *plan)
     return p->along ? GI_SCAN_COLUMNS : GI_SCAN_ROWS;
 }
 
-/* Returns the number of samples in the longest sum, and the maximum that a sample of an integer
- * type adds. */
+/* Return the number of samples in the longest sum, and the maximum that an integer sample adds. */
 static double longest(const struct gi_plan *plan)
 {
     enum gi_scan_along along = along_of(plan);
@@ -55,8 +54,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Finds the power of two by which floats are multiplied, so that no sum needs more than SUM_BITS.
- */
+/* Finds the power of 2 by which floats are multiplied: no sum may need more than SUM_BITS bits. */
 static enum gi_status find_shift(int *shift, const struct gi_plan *plan, struct gi_queue *queue,
                                  const struct gi_image *src, struct gi_err *err)
 {

@@ -11,8 +11,8 @@ struct gi_integral_params {
 };
 
 struct gi_integral {
-    /* A host GI_U32 image whose rows hold the sums, pixel by pixel and channel by channel:
-     * uint32_t, or with twice as many columns uint64_t or, for floats, double. */
+    /* A host GI_U32 image whose rows contain sums in the order of samples, as uint32_t, or with
+     * twice as many columns as uint64_t or (for floats) double. */
     struct gi_image sums;
     int words;     /* 32-bit words per sum: 1 or 2 */
     bool is_float; /* the sums are doubles */

@@ -1,9 +1,9 @@
 /* Statistics from exact integers: mean and deviation, and order statistics of floats by two-step
- * radix selection (upper, then lower half of the keys).
+ * radix selection (first the upper, then the lower half of keys).
  *
- * The variance is (n * sum(q^2) - (sum q)^2) / n^2, where q is a sample as an integer, below 2^31
- * in absolute value, and n < 2^32 the number of samples. Both products are below 2^126, so integers
- * of 128 bits hold them exactly, and their difference has no cancellation error.
+ * The variance is (n * sum(q^2) - (sum q)^2) / n^2. A sample q is an integer below 2^31 in absolute
+ * value, and their number n is below 2^32. Both products are below 2^126, so they are exact in
+ * integers of 128 bits, and their difference has no cancellation error.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/order.h"
 
@@ -61,8 +61,7 @@ int gi_counts_value(const uint64_t *counts, uint64_t rank)
 
 struct gi_float_totals gi_float_totals(const uint64_t *high)
 {
-    /* Every other value whose key has the upper half of an infinity's key is a NaN, and NaNs are
-     * not counted. */
+    /* Other keys with the upper half of an infinity's key are NaNs, which are not counted. */
     struct gi_float_totals totals = {.minus_infinite = high[MINUS_INFINITY_HIGH],
                                      .plus_infinite = high[PLUS_INFINITY_HIGH]};
     for (int i = 0; i < GI_KEY_HALF; i++)
@@ -80,8 +79,8 @@ void gi_ranks_of_ends(struct gi_rank ends[2], int channel, const struct gi_float
                                .rank = none ? UINT64_MAX : totals->n - totals->plus_infinite - 1};
 }
 
-/* Returns the bin that contains the sample of that rank, -1 past the last; *rank becomes its rank
- * within the bin. */
+/* Returns the bin with the sample at index *rank in ascending order, or -1 past the last sample.
+ * *rank becomes the index within the bin. */
 static int find_bin(uint64_t *rank, const uint64_t *counts)
 {
     for (int bin = 0; bin < GI_KEY_HALF; bin++) {
@@ -104,8 +103,8 @@ void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high)
     }
 }
 
-/* Adds to `spec` up to GI_PREFIXES_MAX upper halves that questions from *next on need and that no
- * earlier one needed, in any channel; *next becomes the first remaining question. */
+/* Adds to `spec` up to GI_PREFIXES_MAX upper halves that requests from *next on need, in any
+ * channel, and that no earlier request needed. *next becomes the first request that remains. */
 static void take_prefixes(struct gi_histogram_spec *spec, int *next, const struct gi_rank *ranks,
                           int n)
 {
@@ -119,7 +118,7 @@ static void take_prefixes(struct gi_histogram_spec *spec, int *next, const struc
     }
 }
 
-/* Adds the counts of each prefix to the questions that it answers. */
+/* Adds the counts of each prefix to the requests that it answers. */
 static void add_prefixes(uint64_t *low, const struct gi_rank *ranks, int n, const uint64_t *counts,
                          const struct gi_histogram_spec *spec, int channels)
 {
@@ -130,7 +129,7 @@ static void add_prefixes(uint64_t *low, const struct gi_rank *ranks, int n, cons
             const uint64_t *from = counts + (size_t)(p * channels + ranks[i].channel) * GI_KEY_HALF;
             uint64_t *to = low + (size_t)i * GI_KEY_HALF;
             for (int k = 0; k < GI_KEY_HALF; k++)
-                if (from[k]) /* most are 0, and memory that is never written costs nothing */
+                if (from[k]) /* most are 0, and memory that is never written takes no space */
                     to[k] += from[k];
         }
 }

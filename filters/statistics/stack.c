@@ -1,4 +1,4 @@
-/* Stacks of images: one image from many, by statistics of the samples at each place.
+/* Stacks of images: one image from many, by statistics of the samples at each position.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stack.h"
 #include "kernels/statistics.h"
@@ -47,8 +47,8 @@ static struct gi_stack spec_of(const struct gi_plan *plan, const struct gi_image
                              .nearlier = p->nearlier};
 }
 
-/* Returns the work per sample of the strip. Floats and sigma clipping are sorted, by about half the
- * square of the logarithm of their number in comparisons. */
+/* Returns the work per sample of the strip. Floats, and samples for sigma clipping, are sorted: the
+ * number of comparisons is about half the square of the logarithm of the number of images. */
 static double cost_of(const struct gi_stack *spec, enum gi_type type)
 {
     double steps = log2(spec->images + 1.0);

@@ -1,4 +1,4 @@
-/* Stacks of images: the parameters, for the command that fills the strip of images itself.
+/* Parameters of stacks of images, for the command that fills the strip of images.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_STATISTICS_STACK_H
 #define GI_FILTERS_STATISTICS_STACK_H
@@ -9,14 +9,14 @@ struct gi_stack_params {
     int method; /* enum gi_stack_method */
     double kappa;
     int images; /* side by side in the first source */
-    /* No option sets these two. `continues`: the stack is reduced in several runs. The result of a
-     * run is then GI_U32 with double sums (kernels/statistics.h); the second source is the result
-     * of the previous run and covers the `nearlier` images so far. */
+    /* Not set by options. `continues`: the stack is reduced by several runs. The result of a run is
+     * then GI_U32 with sums as double (kernels/statistics.h); the second source is the result of
+     * the previous run, for the first `nearlier` images. */
     bool continues;
     uint64_t nearlier;
 };
 
-/* The rows of --method and --kappa, whose values are these members of the struct `params`. */
+/* The rows of --method and --kappa, whose values are the given members of the struct `params`. */
 #define GI_STACK_OPTIONS(params, method_member, kappa_member)                                      \
     {.name = "method",                                                                             \
      .also = "by",                                                                                 \

@@ -1,4 +1,4 @@
-/* Statistics: exact sums, minimum and maximum on the backend, order statistics from counts; for
+/* Statistics: exact sums, minimum and maximum on the backend; order statistics from counts, for
  * floats in two passes, as in the histogram.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_channel.h"
@@ -16,10 +16,10 @@
 
 enum {
     RANKS_MAX = 2 * (1 + GI_REALS_MAX)
-}; /* median and percentiles: two neighbouring ranks each */
+}; /* two neighbouring ranks for the median and each percentile */
 
 struct state {
-    int pass, rows; /* the last pass that was begun; rows that the first pass has measured */
+    int pass, rows; /* the last pass that has begun; rows that pass 0 has measured */
     struct gi_reduction found[GI_MAX_CHANNELS];
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX]; /* GI_F32, from pass 1 on */
     uint64_t counts[]; /* of pass 0 per channel; then of pass 1 per rank */
@@ -47,15 +47,15 @@ static enum gi_status plan_zones(struct gi_plan *plan, struct gi_err *err)
                                   : gi_labels_fit(labels, src, err);
     if (status && !p->by)
         gi_err_prefix(err, "--labels");
-    /* The list of pixels and the statistics. The number of labels is not known yet. */
+    /* Memory of the list of pixels and of the statistics. The number of labels is not known yet. */
     size_t channels = (size_t)src->channels * sizeof(struct gi_stats_channel);
     plan->scratch_nbytes = (size_t)src->width * (size_t)src->height * sizeof(uint32_t) +
                            (size_t)zones.n * (sizeof(struct gi_stats_zone) + channels);
     return status;
 }
 
-/* On two threads, 46 multiply-adds per nanosecond: 1.1 ns per sample of 8 bits, 2.8 of 16, and 10.6
- * of floats, 0.76 of the time of their histogram. */
+/* Measured on two threads: 1.1 ns per sample of 8 bits, 2.8 of 16 bits, and for floats 10.6 ns,
+ * 0.76 of the time of their histogram. A nanosecond is 46 multiply-adds. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
@@ -76,8 +76,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 /* ---- measuring ---- */
 
-/* Makes `kept` (released by the caller) from a band with alpha: its samples, except that where
- * alpha is not above 0 they are marked: 0 in integers, NaN in floats. */
+/* Makes `kept` (released by the caller) from a band with alpha. Samples whose alpha is not > 0
+ * become 0 in integers and NaN in floats; other samples are copied. */
 static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
                                   const struct gi_image *band, struct gi_err *err)
 {
@@ -85,8 +85,8 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
     struct gi_image alpha;
     struct gi_permute_channels to_alpha = {.from = {{0, band->channels - 1}}, .nsources = 1};
     struct gi_permute_channels to_all = {.nsources = 1};
-    /* Floats: alpha > 0 becomes infinity, which any minimum replaces by the sample, and alpha 0
-     * becomes NaN. */
+    /* Floats: alpha becomes infinity where it is > 0, and NaN where it is 0. The minimum of a
+     * sample and this is the sample, or NaN. */
     struct gi_pointwise infinite = {.op = GI_POINTWISE_AFFINE, .scale = {INFINITY}};
     struct gi_arithmetic keep = {.op = band->type == GI_F32 ? GI_ARITHMETIC_MINIMUM
                                                             : GI_ARITHMETIC_MULTIPLY,
@@ -116,7 +116,7 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
     return status;
 }
 
-/* Asks for the median and the percentiles of the finite samples. */
+/* Requests the median and the percentiles of the finite samples. */
 static void ask_ranks(struct state *state, int nchannels, const struct gi_stats_params *p)
 {
     int each = ranks_a_channel(p);
@@ -206,7 +206,8 @@ static void from_ranks(struct gi_stats_channel *channel, const struct gi_rank *r
     }
 }
 
-/* Removes from the counts of a channel the samples that keep_opaque() set to 0. */
+/* Completes a channel of integers: removes the samples that keep_opaque() set to 0 from the
+ * counts. */
 static void conclude_integers(struct gi_stats_channel *channel, const struct gi_reduction *found,
                               const struct gi_image *src, const uint64_t *counts,
                               const struct gi_stats_params *p)
@@ -247,7 +248,7 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
     return GI_OK;
 }
 
-/* Statistics of parts of the image, without primitives: each part has few samples. */
+/* Statistics of parts of the image, without primitives, because each part has few samples. */
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err)
 {
@@ -279,7 +280,7 @@ static enum gi_status admit(const void *params, int j, struct gi_image *labels, 
     return gi_labels_check(&largest, labels, err);
 }
 
-/* Compares bits; there is only one NaN here. */
+/* Returns whether the bits are equal; the results contain one kind of NaN only. */
 static bool same(double a, double b)
 {
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));

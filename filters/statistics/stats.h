@@ -8,11 +8,11 @@
 struct gi_stats_params {
     struct gi_reals percentiles;
     bool opaque;
-    const char *by;     /* "row", "column" or "WxH"; NULL: not grouped by rectangles */
-    const char *labels; /* an image with the label of each pixel; NULL: not grouped by labels */
+    const char *by;     /* "row", "column" or "WxH"; NULL: no grouping by rectangles */
+    const char *labels; /* an image with the label of each pixel; NULL: no grouping by labels */
 };
 
-/* One channel. Everything except the three last counts is of its finite samples; if there are none,
+/* One channel. Everything except the last three counts refers to finite samples. If there are none,
  * sums are 0 and all else is NAN. */
 struct gi_stats_channel {
     const char *name; /* gi_channel_name() */
@@ -20,17 +20,17 @@ struct gi_stats_channel {
     uint64_t nan, positive_infinity, negative_infinity;
     double sum, mean, variance, deviation; /* population variance and deviation */
     double min, max;
-    int min_x, min_y, max_x, max_y; /* of the first in raster order; -1: there is none */
+    int min_x, min_y, max_x, max_y; /* position of the first one in raster order; -1: none */
     double range;                   /* max - min */
-    double l1, l2, rms; /* sum of |v|, root of the sum of v^2, root of the mean of v^2 */
+    double l1, l2, rms;             /* sum of |v|; square root of the sum of v^2, and of its mean */
     double median;
     double percentiles[GI_REALS_MAX]; /* as in gi_histogram_channel */
-    double entropy;                   /* bits per sample, of the values; NAN for GI_F32 */
-    uint64_t unique; /* number of different values; 0 for GI_F32, where they are not counted */
+    double entropy;                   /* of the values, in bits per sample; NAN for GI_F32 */
+    uint64_t unique;                  /* number of different values; 0 for GI_F32 (not counted) */
 };
 
-/* A part of the image, in pixels: a whole rectangle, or the pixels of one label within it.
- * Positions in its statistics are relative to the image. */
+/* A part of the image, in pixels: a rectangle, or within one the pixels of one label. Positions in
+ * its statistics are relative to the image. */
 struct gi_stats_zone {
     uint32_t label; /* 0: none */
     int x, y, width, height;
@@ -45,7 +45,7 @@ struct gi_stats {
     int nchannels, npercentiles;
     struct gi_stats_channel channels[GI_MAX_CHANNELS]; /* of the image, if it is not grouped */
     enum gi_stats_by by;
-    int nzones; /* in raster order, labels in ascending order; 0 if the image is not grouped */
+    int nzones;                        /* in raster order, labels ascending; 0: no grouping */
     struct gi_stats_zone *zones;       /* owned */
     struct gi_stats_channel *of_zones; /* nchannels per zone; owned */
 };

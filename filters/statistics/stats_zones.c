@@ -1,5 +1,4 @@
-/* Statistics of each row, column, tile or label: samples are gathered zone by zone and sorted
- * there.
+/* Statistics of each row, column, tile or label: the samples of a zone are gathered and sorted.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_channel.h"
 
@@ -40,7 +39,7 @@ enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width
 
 /* ---- one channel of one zone ---- */
 
-/* Converts a sample to an integer of the same order. */
+/* Returns an integer that orders as the sample does. */
 static uint32_t key_of(float v, enum gi_type type)
 {
     uint32_t bits;
@@ -66,7 +65,7 @@ static float sample_at(const struct gi_image *src, const char *row, size_t i)
                                  : ((const float *)row)[i];
 }
 
-/* Adds a finite float to the sums, as an integer mantissa in units of a power of two. */
+/* Adds a finite float to the sums, as an integer mantissa in units of a power of 2. */
 static void add_float(struct gi_reduction *found, float v)
 {
     int exponent;
@@ -106,7 +105,7 @@ static void add_sample(struct gi_reduction *found, struct whole *whole, float v,
     }
 }
 
-/* Measures channel c in n pixels, given as y * width + x in raster order, and collects the keys of
+/* Measures channel c of n pixels, given as y * width + x in raster order, and collects the keys of
  * its finite samples. */
 static struct gi_reduction reduce(uint32_t *keys, const struct gi_image *src, int c,
                                   const uint32_t *pixels, size_t n, bool opaque)
@@ -138,8 +137,8 @@ static struct gi_reduction reduce(uint32_t *keys, const struct gi_image *src, in
     return found;
 }
 
-/* LSD radix sort, a byte at a time; `other` is as large as `keys`. Returns the buffer that holds
- * the sorted keys. */
+/* LSD radix sort, one byte per pass; `other` is as large as `keys`. Returns the buffer with the
+ * sorted keys. */
 static uint32_t *sort(uint32_t *keys, uint32_t *other, size_t n, enum gi_type type)
 {
     for (unsigned shift = 0; shift < 8 * gi_type_nbytes(type); shift += 8) {
@@ -186,7 +185,7 @@ static void from_sorted(struct gi_stats_channel *channel, const uint32_t *keys, 
 
 /* ---- the pixels of each zone ---- */
 
-/* Zone i has pixels[first[i]] to pixels[first[i + 1] - 1], in raster order. */
+/* The pixels of zones: zone i has pixels[first[i]] to pixels[first[i + 1] - 1], in raster order. */
 struct members {
     uint32_t *pixels;
     size_t *first;
@@ -243,8 +242,8 @@ static void grow(struct gi_stats_zone *zone, int x, int y)
     zone->height = y + 1 - zone->y;
 }
 
-/* Counting sort of the pixels by their labels: counts[label], the number of pixels per label up to
- * `largest`, becomes 1 + its zone. */
+/* Counting sort of the pixels by label. counts[label], the number of pixels of labels up to
+ * `largest`, becomes 1 + the zone of the label. */
 static enum gi_status sort_labels(struct gi_stats *stats, struct members *members, uint32_t *counts,
                                   uint32_t largest, const struct gi_image *labels,
                                   struct gi_err *err)

@@ -5,14 +5,14 @@
 
 #include "filters/filter.h"
 
-/* Returns the number of values of a curve: those of the type; for GI_F32 the 65536 of
- * gi_unit_bin(), where value v is the number v / 65535. */
+/* Returns the number of values of a curve: all values of the sample type, or for GI_F32 the 65536
+ * of gi_unit_bin(), where value v means v / 65535. */
 static inline int gi_curve_values(enum gi_type type)
 {
     return type == GI_U8 ? 256 : 65536;
 }
 
-/* Adds the number of samples of channel c that have value v to counts[c * gi_curve_values() + v].
+/* Adds the number of samples of channel c with the value v to counts[c * gi_curve_values() + v].
  * Float samples outside 0 to 1 are not counted. Errors: those of the primitive `histogram`. */
 enum gi_status gi_curve_count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                               struct gi_err *err);
@@ -29,31 +29,30 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
 
 struct gi_curve {
     /* Returns the result for value v of a colour channel. The caller rounds it half to even and
-     * limits it to the range of the type; NaN becomes 0. For GI_F32 the caller only divides it by
-     * 65535. */
+     * limits it to the range of the type; NaN becomes 0. For GI_F32 it is only divided by 65535. */
     double (*at)(const void *arg, int channel, double v);
     const void *arg;
-    bool each;      /* each channel has its own curve; otherwise that of channel 0 is for all */
-    unsigned stays; /* GI_F32: a bit per curve that changes nothing and is not called */
+    bool each;      /* each channel has its own curve; else all use that of channel 0 */
+    unsigned stays; /* GI_F32: bit c is set if curve c changes nothing; it is not called */
 };
 
 /* Applies the curve to an image; alpha and NaN are unchanged. Errors: GI_E_MEMORY, pointwise's. */
 enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
                             const struct gi_curve *curve, struct gi_err *err);
 
-/* A linear function of floats that maps `from` to 0 and `to` to 1, followed by out[0] + (out[1] -
- * out[0]) times that. If it is undefined (from nearly equals to), samples are unchanged. */
+/* A linear function of floats that maps `from` to out[0] and `to` to out[1]. If it is undefined
+ * (`from` almost equals `to`), samples are unchanged. */
 struct gi_stretch {
     double from, to;
     double out[2];
 };
 
-/* Applies the linear function of each colour channel to GI_F32; alpha is unchanged. Errors:
- * alloc's, pointwise's. */
+/* Applies the linear function of each colour channel to a GI_F32 image; alpha is unchanged. Errors:
+ * those of alloc and of the primitive. */
 enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work,
                               const struct gi_stretch *lines, struct gi_err *err);
 
-/* For a plan: returns GI_E_UNSUPPORTED if the source has samples without tables, GI_F32; `what`
+/* Called by a plan: returns GI_E_UNSUPPORTED if the source is GI_F32, which has no tables. `what`
  * begins the message: "--gamma: " if an option asks for a table, else "". */
 enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, struct gi_err *err);
 

@@ -1,4 +1,4 @@
-/* Histogram equalization: the cumulative histogram as tone curve, with OpenCV's rounding.
+/* Histogram equalization: the cumulative histogram is the tone curve, with OpenCV's rounding.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
@@ -47,8 +47,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Computes the curve of a channel with OpenCV's steps, which are in float. Returns false if there
- * are fewer than two values: then samples are unchanged. */
+/* Computes the curve of a channel by OpenCV's steps, in float. Returns false if the channel has
+ * fewer than two values; its samples are then unchanged. */
 static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type)
 {
     uint64_t total = gi_curve_total(counts, type);
@@ -64,7 +64,7 @@ static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type
 
 struct all_shares {
     const float *shares;
-    int each; /* distance between the tables of two channels */
+    int each; /* entries between the tables of two channels */
 };
 
 static double curve(const void *arg, int channel, double v)

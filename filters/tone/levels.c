@@ -1,5 +1,5 @@
 /* Levels adjustment: maps a black point and a white point to new ones, with a gamma curve between
- * them; a look-up table for integers, a linear function for floats.
+ * them. Integers use a look-up table, floats a linear function.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* Adaptive (local) threshold: compares each pixel with a level from its neighbourhood, by mean,
- * Gaussian mean, Niblack, Sauvola and other rules, from exact sums.
+/* Adaptive (local) threshold: compares each sample with a level that follows from exact sums of its
+ * neighbourhood, by the mean, a Gaussian mean, Niblack's, Sauvola's and other rules.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -102,8 +102,8 @@ static const struct gi_option options[] = {
 
 /* What the measuring passes find. */
 struct state {
-    /* Minimum and maximum of the finite samples per channel: of float images, whose samples are
-     * rounded to equal steps between them, and for WOLF of integer images too. */
+    /* Minimum and maximum of the finite samples per channel. They are measured for float images,
+     * whose samples are rounded to equal steps between them, and with WOLF for integers, too. */
     struct gi_reduction found[GI_MAX_CHANNELS];
     double most; /* WOLF: the maximum of N * N * s * s, in levels */
 };
@@ -168,7 +168,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return plan_method(plan, p, err);
 }
 
-/* The first level and the distance between levels, in sample units. */
+/* How levels convert to samples: the sample of level 0, and the distance between two levels. */
 struct unit {
     double lo, step;
 };
@@ -204,7 +204,7 @@ static struct gi_local window_of(const struct params *p, const struct gi_image *
     return local;
 }
 
-/* Returns the level of the minimum sample of the image. */
+/* Returns the level of the smallest sample of the image. */
 static double least_level(const struct gi_local *local, const struct gi_image *judge,
                           const struct state *state)
 {
@@ -217,7 +217,7 @@ static double least_level(const struct gi_local *local, const struct gi_image *j
     return least;
 }
 
-/* Fills the rule as kernels/tone.h defines it, on sums of levels. */
+/* Fills in the rule that kernels/tone.h defines, for sums of levels. */
 static void rule_of(struct gi_local *local, const struct params *p, const struct gi_image *judge,
                     const struct state *state)
 {
@@ -234,8 +234,7 @@ static void rule_of(struct gi_local *local, const struct params *p, const struct
         base = n * least_level(local, judge, state);
         local->part = factor;
         local->shift = offset - factor * base;
-        if (base !=
-            0) /* if all samples equal the minimum, none may be above, even after rounding */
+        if (base != 0) /* if all samples equal the minimum, none may be above it after rounding */
             local->shift = nextafter(local->shift, -INFINITY);
         local->slope = state->most > 0 ? factor / sqrt(state->most) : 0;
         local->level = -local->slope * base;
@@ -274,7 +273,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 }
 
 /* A sample is above the Gaussian mean only if it exceeds it by more than the error of the mean, so
- * that a constant image has no pixel above. */
+ * that constant images have no pixel above it. */
 #define GAUSSIAN_ERROR 0x1p-20
 
 static enum gi_status run_gaussian(const struct gi_plan *plan, struct gi_queue *queue,

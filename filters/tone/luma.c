@@ -1,4 +1,4 @@
-/* The luma of an image, for operations that judge a colour pixel by one number.
+/* The luma of an image, for operations that evaluate a colour pixel by one number.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/luma.h"
 

@@ -8,7 +8,7 @@
 
 #include "filters/tone/curve.h"
 
-/* Maximum columns of a table of counts, and maximum count, so that sums fit. */
+/* Maximum columns of a table of counts, and maximum count, so that sums do not overflow. */
 enum { COLUMNS_MAX = 8 };
 #define COUNT_MAX 0x1p40
 
@@ -45,7 +45,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 }
 
 /* Returns the number of columns before the counts in a line of names: up to "hi", as gpuimg
- * histogram writes them. *text moves to the next line. */
+ * histogram writes it. *text moves to the next line. */
 static int read_names(const char **text)
 {
     const char *end = *text + strcspn(*text, "\r\n"), *hi = strstr(*text, ",hi,");
@@ -56,8 +56,8 @@ static int read_names(const char **text)
     return before;
 }
 
-/* Reads the numbers of the line at *text, which moves to the next one. Returns their count, -1 if
- * the line has anything else. */
+/* Reads the numbers in the line at *text, which moves to the next one. Returns how many there are;
+ * -1: the line has anything else. */
 static int read_numbers(double v[COLUMNS_MAX], const char **text)
 {
     for (int n = 0;;) {
@@ -71,7 +71,7 @@ static int read_numbers(double v[COLUMNS_MAX], const char **text)
     }
 }
 
-/* Takes a row of counts, for value i. `columns`: the number of columns with counts. */
+/* Reads the counts of value i from a row of numbers; `columns` of its columns have counts. */
 static enum gi_status take_row(uint64_t *counts, const double *v, int columns, int i, int n,
                                int channels, struct gi_err *err)
 {
@@ -89,8 +89,7 @@ static enum gi_status take_row(uint64_t *counts, const double *v, int columns, i
     return GI_OK;
 }
 
-/* Sets plan->tables to the given histogram: for each colour channel of the image the count of each
- * value. */
+/* Sets plan->tables to the given histogram: the count of each value, for each colour channel. */
 static enum gi_status read_histogram(struct gi_plan *plan, const char *text, int n, int channels,
                                      struct gi_err *err)
 {
@@ -142,8 +141,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Computes the curve: the fraction of samples up to v, interpolated linearly between the fractions
- * of the reference's values. */
+/* Computes the curve: the fraction of samples up to v is interpolated linearly between the
+ * fractions of the reference's values. */
 static void fill_curve(double *to, const uint64_t *counts, uint64_t total, const uint64_t *like,
                        uint64_t like_total, int n)
 {
@@ -173,7 +172,7 @@ static void fill_curve(double *to, const uint64_t *counts, uint64_t total, const
 
 struct curves {
     const double *to;
-    int each; /* distance between the tables of two channels */
+    int each; /* entries between the tables of two channels */
 };
 
 static double curve(const void *arg, int channel, double v)
@@ -182,8 +181,8 @@ static double curve(const void *arg, int channel, double v)
     return curves->to[channel * curves->each + (int)v];
 }
 
-/* Counts the sample values of a band of the image and, where it is given, of the reference. `state`
- * has the image's counts first, then the reference's. */
+/* Counts the sample values of a band of the image and, if there is one, of the reference. `state`
+ * has the counts of the image first, then those of the reference. */
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               const struct gi_look *look, struct gi_err *err)
 {
@@ -195,7 +194,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Returns the rows of the reference that a band needs: the first band all, the others none. */
+/* Returns the rows of the reference that a band needs: the first band needs all, others none. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     (void)y1;

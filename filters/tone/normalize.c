@@ -40,7 +40,7 @@ struct state {
     uint64_t counts[]; /* of values, per channel; GI_F32: of upper halves, then per rank */
 };
 
-/* Black and white of a channel; equal if nothing is stretched. */
+/* The samples of a channel that become black and white; equal: samples are unchanged. */
 struct ends {
     double lo, hi, full;
 };

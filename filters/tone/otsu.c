@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of bins for floats is scikit-image's. */
+/* scikit-image's number of bins for floats; number of 16-bit keys. */
 enum { FLOAT_BINS = 256, NKEYS = 65536 };
 
 enum gi_status gi_level_check_positive(const struct gi_level *level, const char *name,
@@ -58,9 +58,9 @@ int gi_otsu(const uint64_t *counts, int nbins)
         low_sum += (double)counts[i] * i;
         double high_n = all_n - low_n;
         if (counts[i] ==
-            0) /* separates the samples as the previous bin does, except for rounding */
+            0) /* without counts the split is that of the previous bin, except for rounding */
             continue;
-        if (high_n == 0) /* the last bin with counts: the answer only if it is also the first */
+        if (high_n == 0) /* the last bin with counts: the answer only if it is the only one */
             return best_variance < 0 ? i : best;
         double gap = low_sum / low_n - (all_sum - low_sum) / high_n;
         double variance = low_n * high_n * gap * gap;
@@ -77,7 +77,7 @@ int gi_level_passes(enum gi_type type)
     return type == GI_F32 ? 3 : 1;
 }
 
-/* Completes the pass that ended and clears the counts for the next one. */
+/* Ends a pass: keeps its answers, and clears the counts for the next pass. */
 static void next_pass(struct gi_level_state *state)
 {
     if (state->pass == 0) {
@@ -103,7 +103,7 @@ static enum gi_status count(struct gi_queue *queue, struct gi_level_state *state
         if (state->pass == 1)
             return gi_ranks_count(queue, state->counts[0], state->ends, 2, gray, err);
         if (!(lo < hi))
-            return GI_OK; /* no finite sample, or one value: nothing more to measure */
+            return GI_OK; /* no finite sample, or one value: no further pass is needed */
         spec = (struct gi_histogram_spec){
             .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = (double)lo, .hi = (double)hi};
     }

@@ -1,5 +1,5 @@
-/* Thresholding to a binary mask: samples, or the luma of a colour image, above a level become one
- * value, all others another. The level may be Otsu's (filters/tone/otsu.h).
+/* Thresholding to a binary mask: samples above a level (or pixels whose luma is) become one value,
+ * others another. The level may be Otsu's (filters/tone/otsu.h).
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/tone/luma.h"

@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    K_MAX = 127,      /* k * 255 < 2^15: differences of column sums fit in int16_t */
+    K_MAX = 127,      /* k * 255 < 2^15: differences of column sums fit in int16_t; k^2 * 255 <
+                         2^22: float is precise enough for means */
     STRIP_MAX = 8192, /* samples */
     PIECE = 512,      /* samples */
     SLACK = 128,      /* bytes */
