@@ -1,9 +1,8 @@
-/* Separable convolution: choice of the implementation. Up to 15 taps use the sliding window in
- * registers (sliding_window.cuh), with source rows in a ring buffer and all partial sums in
- * registers. Up to 61 taps use the sliding window in shared memory (sliding_window_shared.cu),
- * which filters rows into shared memory first. More taps, and rare cases, use two passes with a
- * scratch image (separable_rows.cu).
- * SPDX-License-Identifier: MIT */
+/* Separable convolution: choice of the implementation. Up to 15 taps (31 of gray floats) use the
+ * sliding window in registers (sliding_window.cuh), with source rows in a ring buffer and all
+ * partial sums in registers. Up to 61 taps use the sliding window in shared memory
+ * (sliding_window_shared.cu), which filters rows into shared memory first. More taps, and rare
+ * cases, use two passes with a scratch image (separable_rows.cu). SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_separable.h"
 
 #include "kernels/cuda/common/sliding_window.cuh"
@@ -29,8 +28,15 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
 static int sliding_limit(int channels, enum gi_type type)
 {
     static const int limits[GI_MAX_CHANNELS][3] = {
-        {15, 15, 15}, {15, 0, 0}, {11, 11, 7}, {9, 9, 5}};
+        {15, 15, 31}, {15, 0, 0}, {11, 11, 11}, {9, 9, 5}};
     return limits[channels - 1][type == GI_U8 ? 0 : type == GI_U16 ? 1 : 2];
+}
+
+/* Returns the 32-bit words of a row per thread: with many taps fewer, so that the partial sums fit
+ * in registers. */
+static constexpr int sliding_words(int channels, int n)
+{
+    return channels == 1 && n > 23 ? 2 : 4;
 }
 
 /* Launches the kernel with the smallest compiled N that is at least n. */
@@ -42,7 +48,7 @@ static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst
     if constexpr (sizeof...(MORE) > 0)
         if (n > N)
             return launch_size<T, CHANNELS, MORE...>(cu, dst, src, spec, n, err);
-    return launch<T, CHANNELS, N, 4>(cu, dst, src, spec, err);
+    return launch<T, CHANNELS, N, sliding_words(CHANNELS, N)>(cu, dst, src, spec, err);
 }
 
 template <typename T>
@@ -92,9 +98,9 @@ enum gi_status launch_type<float>(struct gi_cuda_queue *cu, struct gi_image *dst
 {
     switch (src->channels) {
     case 1:
-        return launch_size<float, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
+        return launch_size<float, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31>(cu, dst, src, spec, n, err);
     case 3:
-        return launch_size<float, 3, 3, 5, 7>(cu, dst, src, spec, n, err);
+        return launch_size<float, 3, 3, 5, 7, 9, 11>(cu, dst, src, spec, n, err);
     default:
         return launch_size<float, 4, 3, 5>(cu, dst, src, spec, n, err);
     }
@@ -139,9 +145,12 @@ static enum gi_status registers(struct gi_queue *queue, struct gi_image *dst,
 /* H100, 8192 x 8192, 8-bit gray, us: 5 taps: registers 58, rows 398; 31 taps: shared 208, rows 540.
  */
 const struct gi_convolve_separable_way gi_cuda_convolve_separable_ways[GI_WAYS_MAX] = {
-    {{"registers", "up to 15 taps: a sliding window in registers"}, registers_takes, registers},
+    {{"registers", "up to 15 taps, 31 of gray floats: a sliding window in registers"},
+     registers_takes,
+     registers},
     {{"shared",
-      "up to 61 taps of gray, and of 8-bit RGB and RGBA: a sliding window in shared memory"},
+      "up to 61 taps of gray, 8-bit RGB and RGBA, 31 of 16-bit RGB: a sliding window in shared "
+      "memory"},
      gi_cuda_sliding_shared_takes,
      gi_cuda_sliding_shared},
     {{"rows", "any number of taps"}, NULL, gi_cuda_separable_rows},

@@ -42,6 +42,7 @@ enum {
     PITCH = WIDTH + 4,       /* floats per filtered row: 8 rows do not share banks */
     DOWN = 32 * RUN / WIDTH, /* rows filtered at once */
     LONGEST = 61,            /* maximum taps: partial sums of more taps do not fit in registers */
+    LONGEST_U16_RGB = 31,
     /* With fewer taps sliding_window.cuh is faster, or padding costs more than is gained. */
     SLIDING_SHARED_LEAST = 16,
     SLIDING_SHARED_LEAST_COLOUR = 10,
@@ -464,9 +465,10 @@ bool gi_cuda_sliding_shared_takes(const struct gi_queue *queue, const struct gi_
     double most = sliding_most(spec->row, spec->nrow) * sliding_most(spec->col, spec->ncol);
     double least = sliding_least(spec->row, spec->nrow) * sliding_least(spec->col, spec->ncol);
     bool gray = channels == 1, weighed = channels == 4 && spec->alpha != GI_ALPHA_PLAIN;
-    if (src->type == GI_U8 ? !gray && !weighed && channels != 3 : !gray || src->type == GI_F32)
+    if (src->type == GI_F32 || (!gray && channels != 3 && !(weighed && src->type == GI_U8)))
         return false;
-    return n >= (gray ? SLIDING_SHARED_LEAST : SLIDING_SHARED_LEAST_COLOUR) && n <= LONGEST &&
+    int longest = gray || src->type == GI_U8 ? LONGEST : LONGEST_U16_RGB;
+    return n >= (gray ? SLIDING_SHARED_LEAST : SLIDING_SHARED_LEAST_COLOUR) && n <= longest &&
            sliding_holds(src, &spec->border) && most < SLIDING_MOST &&
            raw_fits(src->type, spec->row, spec->nrow, 1) &&
            sliding_divides(src, spec->alpha, least, most, spec->sum);
@@ -478,7 +480,8 @@ enum gi_status gi_cuda_sliding_shared(struct gi_queue *queue, struct gi_image *d
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     if (src->type == GI_U16)
-        return launch_size<uint16_t, 1, 23, 31, 61>(cu, dst, src, spec, err);
+        return src->channels == 1 ? launch_size<uint16_t, 1, 23, 31, 61>(cu, dst, src, spec, err)
+                                  : launch_size<uint16_t, 3, 15, 23, 31>(cu, dst, src, spec, err);
     switch (src->channels) {
     case 1:
         return launch_size<uint8_t, 1, 19, 23, 27, 31, 39, 47, 55, 61>(cu, dst, src, spec, err);
