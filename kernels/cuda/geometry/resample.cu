@@ -444,7 +444,7 @@ static bool integer_takes(const struct gi_queue *queue, const struct gi_image *s
 /* H100, 8192 x 8192, 8-bit gray, us: to 1/2, triangle: ratio 41, fused 112, passes 236; 4096 x 4096
  * to twice the size: enlarge 37, fused 200, passes 589. */
 const struct gi_resample_way gi_cuda_resample_ways[GI_WAYS_MAX] = {
-    {{"ratio", "gray and RGB of 8 bits to a half, a quarter and an eighth"},
+    {{"ratio", "gray to a half; gray and RGB of 8 bits to a half, a quarter and an eighth"},
      ratio_takes,
      gi_cuda_ratio},
     {{"enlarge", "gray, and RGB of 8 bits, to two, three and four times the size"},

@@ -88,7 +88,7 @@ edge_place(const struct border &row, const struct border &col, long long index, 
     *y = col.low + turn;
 }
 
-/* Constants of byte results that are computed one by one, each by LANES neighbouring lanes. */
+/* Constants of results that are computed one by one, each by LANES neighbouring lanes. */
 template <int TAPS> struct alone {
     enum {
         LANES = TAPS < 4     ? TAPS
@@ -108,7 +108,7 @@ static int alone_blocks(const struct border &row, const struct border &col, int 
 }
 
 /* Lane i of a result sums columns i, i + LANES ...; then all LANES lanes compute the row sum. */
-template <int TAPS, int C>
+template <typename T, int TAPS, int C>
 static __device__ void make_alone(const struct gi_image &dst, const struct gi_image &src,
                                   const struct ends<TAPS, 1> &row, const struct ends<TAPS, 1> &col,
                                   const struct border &across_at, const struct border &down_at,
@@ -122,8 +122,8 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
     int c = (int)(index % C), x, y;
     edge_place(across_at, down_at, index / C, &x, &y);
     struct one_side<TAPS> across = side_at(row, x), down = side_at(col, y);
-    const uint8_t *p = (const uint8_t *)src.data + (size_t)down.first * src.stride +
-                       (size_t)(across.first + lane) * C + c;
+    const char *p = (const char *)src.data + (size_t)down.first * src.stride +
+                    ((size_t)(across.first + lane) * C + c) * sizeof(T);
     float column[EACH] = {}, s = 0, f = 0;
 #pragma unroll
     for (int from = 0; from < TAPS; from += GI_TAPS_BLOCK) {
@@ -133,7 +133,7 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
             float w = down.weights[i];
 #pragma unroll
             for (int j = 0; j < EACH; j++)
-                sums[j] = __fmaf_rn(w, (float)p[j * LANES * C], sums[j]);
+                sums[j] = __fmaf_rn(w, (float)((const T *)p)[j * LANES * C], sums[j]);
         }
 #pragma unroll
         for (int j = 0; j < EACH; j++)
@@ -150,7 +150,7 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
     }
     f = TAPS > GI_TAPS_BLOCK ? __fadd_rn(f, s) : s;
     if (lane == 0 && at < all)
-        sample_store((uint8_t *)dst.data + (size_t)y * dst.stride + (size_t)x * C + c,
+        sample_store((T *)((char *)dst.data + (size_t)y * dst.stride) + (size_t)x * C + c,
                      __fdiv_rn(f, __fmul_rn(down.sum, across.sum)));
 }
 

@@ -1,5 +1,5 @@
-/* Reduction of bytes by the integer ratio R = 2, 4 or 8 in one pass, for R to 6 R taps: a separable
- * filter evaluated at every R-th pixel.
+/* Reduction by the integer ratio R in one pass, for R to 6 R taps: a separable filter evaluated at
+ * every R-th pixel. R is 2, 4 or 8 for bytes, and 2 for gray images of 16 bits and floats.
  *
  * A block owns a strip of source samples and a band of rows, and moves down the band, R source rows
  * per step. A thread owns OWN neighbouring samples. Columns: each source row is added to K =
@@ -29,8 +29,6 @@
 #include "kernels/cuda/geometry/resample_ends.cuh"
 #include "kernels/cuda/geometry/resample_ratio.h"
 
-enum { ALIGN = 8 }; /* bytes: start and stride of images */
-
 template <int TAPS> struct ratio_args {
     struct gi_image dst, src;
     float column[TAPS], along[TAPS]; /* inner weights, scaled for raw samples */
@@ -43,12 +41,13 @@ template <int TAPS> struct ratio_args {
     struct ends<TAPS, 1> row, col;
 };
 
-template <int R, int TAPS, int C> struct shape {
+template <typename T, int R, int TAPS, int C> struct shape {
     enum {
         K = TAPS / R,
         /* Samples of a row per thread; with few partial sums 4 pixels of RGB. */
         OWN = C == 3 && K <= 2 ? 12 : 8,
-        WORDS = OWN / 4,
+        WORDS = OWN * (int)sizeof(T) / 4, /* of memory */
+        OWN_CHUNKS = OWN / 4,
         PIX = C == 1 ? (R == 2   ? 4
                         : R == 4 ? 2
                                  : 1)
@@ -58,10 +57,10 @@ template <int R, int TAPS, int C> struct shape {
         WINDOW = (TAPS + (PIX - 1) * R) * C, /* samples under PIX pixels */
         STEP = PIX * R * C,
         SKIP = SHIFT % 4,
-        CHUNKS = (SKIP + WINDOW + 3) / 4,  /* of 4 floats, from chunk SHIFT / 4 on */
-        SPLIT = C == 1,                    /* even chunks are stored first: no bank conflicts */
-        AHEAD = R == 2 ? 2 : 1,            /* steps of R rows that are loaded ahead */
-        GROUP = 8 / R > PIX ? 8 / R : PIX, /* pixels: strips begin at multiples of it */
+        CHUNKS = (SKIP + WINDOW + 3) / 4, /* of 4 floats, from chunk SHIFT / 4 on */
+        SPLIT = C == 1,                   /* even chunks are stored first: no bank conflicts */
+        AHEAD = R == 2 && sizeof(T) < 4 ? 2 : 1, /* steps of R rows that are loaded ahead */
+        GROUP = 8 / R > PIX ? 8 / R : PIX,       /* pixels: strips begin at multiples of it */
         HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads without pixels */
         THREADS = HALO > 6 ? 256 : 96,
     };
@@ -70,7 +69,7 @@ template <int R, int TAPS, int C> struct shape {
 /* ---- the inner results ---- */
 
 /* Adds row r of R to the partial sums from sum `oldest` on; tap 0 begins a new sum. */
-template <int R, int TAPS, int K, int OWN>
+template <typename T, int R, int TAPS, int K, int OWN>
 static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&done)[K][OWN],
                                                const float *weights, const unsigned *words, int r,
                                                int oldest)
@@ -78,7 +77,7 @@ static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&don
     float v[OWN];
 #pragma unroll
     for (int i = 0; i < OWN; i++)
-        v[i] = raw_unpack<uint8_t>(words, i);
+        v[i] = raw_unpack<T>(words, i);
 #pragma unroll
     for (int k = 0; k < K; k++) {
         const int tap = r + R * (K - 1 - k); /* sum 0 is the oldest */
@@ -109,19 +108,23 @@ static __device__ __forceinline__ void fetch(unsigned (&words)[WORDS], const cha
         uint2 two = __ldcs((const uint2 *)p); /* streaming load: not needed again */
         words[0] = two.x;
         words[1] = two.y;
+    } else if (WORDS % 4 == 0 && there > 0) {
+#pragma unroll
+        for (int i = 0; i < WORDS / 4; i++)
+            ((uint4 *)words)[i] = __ldcs((const uint4 *)p + i);
     }
 #pragma unroll
-    for (int i = 0; i < WORDS && WORDS != 2; i++)
+    for (int i = 0; i < WORDS && WORDS == 3; i++)
         if (i < there)
             words[i] = ((const unsigned *)p)[i];
 }
 
 /* Computes PIX pixels from a row of column sums. */
-template <int R, int TAPS, int C>
+template <typename T, int R, int TAPS, int C>
 static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_args<TAPS> &args,
                                                    const float4 *sums)
 {
-    typedef shape<R, TAPS, C> s;
+    typedef shape<T, R, TAPS, C> s;
     enum { N = s::PIX * C, FROM = s::SHIFT / 4 };
     float v[s::CHUNKS * 4], first[N] = {};
     int half = (int)blockDim.x;
@@ -148,17 +151,22 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
 }
 
 /* Stores samples f[begin] to f[end - 1], by words if `whole` and possible. */
-template <int N>
-static __device__ __forceinline__ void store(uint8_t *out, const float *f, int begin, int end,
-                                             bool whole)
+template <typename T, int N>
+static __device__ __forceinline__ void store(T *out, const float *f, int begin, int end, bool whole)
 {
+    enum { WORDS = N * (int)sizeof(T) / 4 };
     if (N % 2 == 0 && whole && begin <= 0 && end >= N) {
-        if constexpr (N == 4)
-            *(unsigned *)out = sample_pack<uint8_t>(f);
-        else
+        if constexpr (WORDS > 0 && N * sizeof(T) % 4 == 0 && (sizeof(T) > 1 || N == 4)) {
+            unsigned words[WORDS];
+#pragma unroll
+            for (int i = 0; i < WORDS; i++)
+                words[i] = sample_pack<T>(f + i * (4 / (int)sizeof(T)));
+            words_store<WORDS>(out, words);
+        } else {
 #pragma unroll
             for (int i = 0; i + 1 < N; i += 2)
                 *(uint16_t *)(out + i) = (uint16_t)sample_pack_two(f + i);
+        }
         return;
     }
 #pragma unroll
@@ -176,55 +184,56 @@ struct part {
     int put, get;      /* its first chunk of column sums; first chunk of its first window */
 };
 
-template <int R, int TAPS, int C>
+template <typename T, int R, int TAPS, int C>
 static __device__ __forceinline__ struct part part_of(const struct ratio_args<TAPS> &args,
                                                       int strip)
 {
-    typedef shape<R, TAPS, C> s;
+    typedef shape<T, R, TAPS, C> s;
     int thread = (int)threadIdx.x, x0 = args.x0 + strip * args.strip_pixels;
     struct part part;
     part.x = x0 + thread * s::PIX;
     part.begin = (args.row.low - part.x) * C;
     part.end = (inner_end(args.row) - part.x) * C;
     part.mine = thread * s::PIX < args.strip_pixels && part.end > 0;
-    part.at = ((long long)args.row.inner_first[0] + (long long)x0 * R) * C - s::SHIFT +
-              (long long)thread * s::OWN;
+    part.at = (((long long)args.row.inner_first[0] + (long long)x0 * R) * C - s::SHIFT +
+               (long long)thread * s::OWN) *
+              (int)sizeof(T);
     long long left = ((long long)args.src.stride - part.at) / 4;
     part.there = part.at < 0 ? 0 : (int)min(max(left, 0ll), (long long)s::WORDS);
-    part.put = thread * (s::SPLIT ? 1 : s::WORDS);
+    part.put = thread * (s::SPLIT ? 1 : s::OWN_CHUNKS);
     part.get = thread * (s::SPLIT ? s::STEP / 8 : s::STEP / 4);
     return part;
 }
 
-template <int R, int TAPS, int C>
+template <typename T, int R, int TAPS, int C>
 static __device__ __forceinline__ void put_sums(float4 *put,
-                                                const float (&f)[shape<R, TAPS, C>::OWN])
+                                                const float (&f)[shape<T, R, TAPS, C>::OWN])
 {
-    typedef shape<R, TAPS, C> s;
+    typedef shape<T, R, TAPS, C> s;
 #pragma unroll
-    for (int j = 0; j < s::WORDS; j++)
+    for (int j = 0; j < s::OWN_CHUNKS; j++)
         put[s::SPLIT ? j * (int)blockDim.x : j] =
             make_float4(f[4 * j], f[4 * j + 1], f[4 * j + 2], f[4 * j + 3]);
 }
 
 /* State of a thread: partial sums, the oldest one first, and rows that are loaded ahead. */
-template <int R, int TAPS, int C> struct sliding_sums {
-    typedef shape<R, TAPS, C> s;
+template <typename T, int R, int TAPS, int C> struct sliding_sums {
+    typedef shape<T, R, TAPS, C> s;
     float sum[s::K][s::OWN], done[s::K][s::OWN];
     unsigned ahead[s::AHEAD][R][s::WORDS];
     const char *next; /* next row to load */
 };
 
 /* Adds R rows to the sums; with `more` loads R further rows. */
-template <int R, int TAPS, int C>
-static __device__ __forceinline__ void take_rows(struct sliding_sums<R, TAPS, C> &m,
+template <typename T, int R, int TAPS, int C>
+static __device__ __forceinline__ void take_rows(struct sliding_sums<T, R, TAPS, C> &m,
                                                  const struct ratio_args<TAPS> &args, int there,
                                                  bool more, int oldest)
 {
-    enum { AHEAD = shape<R, TAPS, C>::AHEAD, WORDS = shape<R, TAPS, C>::WORDS };
+    enum { AHEAD = shape<T, R, TAPS, C>::AHEAD, WORDS = shape<T, R, TAPS, C>::WORDS };
 #pragma unroll
     for (int r = 0; r < R; r++, m.next += args.src.stride) {
-        add_row<R, TAPS>(m.sum, m.done, args.column, m.ahead[0][r], r, oldest);
+        add_row<T, R, TAPS>(m.sum, m.done, args.column, m.ahead[0][r], r, oldest);
 #pragma unroll
         for (int i = 0; i < (AHEAD - 1) * WORDS; i++)
             m.ahead[i / WORDS][r][i % WORDS] = m.ahead[i / WORDS + 1][r][i % WORDS];
@@ -233,21 +242,22 @@ static __device__ __forceinline__ void take_rows(struct sliding_sums<R, TAPS, C>
     }
 }
 
-template <int R, int TAPS, int C>
+template <typename T, int R, int TAPS, int C>
 static __device__ void inner(const struct ratio_args<TAPS> &args, int block, float4 *shared)
 {
-    typedef shape<R, TAPS, C> s;
+    typedef shape<T, R, TAPS, C> s;
     enum { K = s::K, N = s::PIX * C, AHEAD = s::AHEAD };
-    struct part part = part_of<R, TAPS, C>(args, block % args.strips);
+    struct part part = part_of<T, R, TAPS, C>(args, block % args.strips);
     struct rows rows = rows_of(args.col.n - args.col.count, block / args.strips, args.bands);
     int y0 = args.col.low + rows.from, steps = rows.end - rows.from + K - 1;
     int y = args.col.inner_first[0] + y0 * R;                  /* of the source */
     int there = min((args.src.height - y) / R, steps) - AHEAD; /* steps that may be loaded */
-    uint8_t *out = (uint8_t *)args.dst.data + (size_t)y0 * args.dst.stride + (size_t)part.x * C;
+    char *out =
+        (char *)args.dst.data + (size_t)y0 * args.dst.stride + (size_t)part.x * C * sizeof(T);
     float4 *put = shared + part.put;
     const float4 *get = shared + part.get;
-    int other = s::WORDS * (int)blockDim.x; /* chunks to the other row of sums */
-    struct sliding_sums<R, TAPS, C> m = {};
+    int other = s::OWN_CHUNKS * (int)blockDim.x; /* chunks to the other row of sums */
+    struct sliding_sums<T, R, TAPS, C> m = {};
     m.next = (const char *)args.src.data + (size_t)y * args.src.stride + part.at;
 #pragma unroll
     /* Load the first steps. */
@@ -256,21 +266,21 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
             fetch(m.ahead[i / R][i % R], m.next, part.there);
 #pragma unroll
     for (int step = 0; step < K - 1; step++)
-        take_rows<R, TAPS, C>(m, args, part.there, step < there, K - 1 - step);
+        take_rows<T, R, TAPS, C>(m, args, part.there, step < there, K - 1 - step);
     for (int step = K - 1; step < steps; step++) {
         /* Compute columns: R rows; load as many. */
-        take_rows<R, TAPS, C>(m, args, part.there, step < there, 0);
+        take_rows<T, R, TAPS, C>(m, args, part.there, step < there, 0);
 #pragma unroll
         for (int i = 0; i < s::OWN && TAPS > GI_TAPS_BLOCK; i++)
             m.done[0][i] = __fadd_rn(m.done[0][i], m.sum[0][i]);
         /* Exchange: publish the finished row of column sums. */
-        put_sums<R, TAPS, C>(put, TAPS > GI_TAPS_BLOCK ? m.done[0] : m.sum[0]);
+        put_sums<T, R, TAPS, C>(put, TAPS > GI_TAPS_BLOCK ? m.done[0] : m.sum[0]);
         __syncthreads();
         if (part.mine) {
             /* Compute rows and store. */
             float f[N];
-            make_pixels<R, TAPS, C>(f, args, get);
-            store<N>(out, f, part.begin, part.end, args.whole);
+            make_pixels<T, R, TAPS, C>(f, args, get);
+            store<T, N>((T *)out, f, part.begin, part.end, args.whole);
         }
         out += args.dst.stride;
         put += other;
@@ -280,18 +290,18 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
 }
 
 /* Computes a row near the top or bottom, with its own weights, where results are inner in x. */
-template <int R, int TAPS, int C>
+template <typename T, int R, int TAPS, int C>
 static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, float4 *shared)
 {
-    enum { N = shape<R, TAPS, C>::PIX * C, OWN = shape<R, TAPS, C>::OWN };
-    struct part part = part_of<R, TAPS, C>(args, block % args.strips);
+    enum { N = shape<T, R, TAPS, C>::PIX * C, OWN = shape<T, R, TAPS, C>::OWN };
+    struct part part = part_of<T, R, TAPS, C>(args, block % args.strips);
     int i = block / args.strips, y = i < args.col.low ? i : i + args.col.n - args.col.count;
     const char *p =
         (const char *)args.src.data + (size_t)args.col.first[i] * args.src.stride + part.at;
     float sum[OWN] = {}, before[OWN] = {};
 #pragma unroll(12)
     for (int t = 0; t < TAPS; t++, p += args.src.stride) {
-        unsigned words[OWN / 4] = {};
+        unsigned words[shape<T, R, TAPS, C>::WORDS] = {};
         fetch(words, p, part.there);
 #pragma unroll
         for (int j = 0; j < OWN; j++) {
@@ -299,36 +309,36 @@ static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, f
                 before[j] = sum[j];
                 sum[j] = 0;
             }
-            sum[j] = __fmaf_rn(args.col.weights[i][t], sample_unpack<uint8_t>(words, j), sum[j]);
+            sum[j] = __fmaf_rn(args.col.weights[i][t], sample_unpack<T>(words, j), sum[j]);
         }
     }
 #pragma unroll
     for (int j = 0; j < OWN; j++)
         sum[j] = __fmul_rn(TAPS > GI_TAPS_BLOCK ? __fadd_rn(before[j], sum[j]) : sum[j], args.raw);
-    put_sums<R, TAPS, C>(shared + part.put, sum);
+    put_sums<T, R, TAPS, C>(shared + part.put, sum);
     __syncthreads();
     if (!part.mine)
         return;
     float f[N];
-    make_pixels<R, TAPS, C>(f, args, shared + part.get);
-    store<N>((uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)part.x * C, f,
-             part.begin, part.end, args.whole);
+    make_pixels<T, R, TAPS, C>(f, args, shared + part.get);
+    store<T, N>((T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (size_t)part.x * C, f,
+                part.begin, part.end, args.whole);
 }
 
-template <int R, int TAPS, int C>
-static __global__ void __launch_bounds__(shape<R, TAPS, C>::THREADS)
+template <typename T, int R, int TAPS, int C>
+static __global__ void __launch_bounds__(shape<T, R, TAPS, C>::THREADS)
     reduce(const __grid_constant__ struct ratio_args<TAPS> args)
 {
     extern __shared__ float4 shared[];
     int block = (int)blockIdx.x, inner_blocks = args.strips * args.bands;
     int end_blocks = args.strips * args.end_rows;
     if (block < inner_blocks)
-        inner<R, TAPS, C>(args, block, shared);
+        inner<T, R, TAPS, C>(args, block, shared);
     else if (block < inner_blocks + end_blocks)
-        end_row<R, TAPS, C>(args, block - inner_blocks, shared);
+        end_row<T, R, TAPS, C>(args, block - inner_blocks, shared);
     else
-        make_alone<TAPS, C>(args.dst, args.src, args.row, args.col, border_of(args.row), args.alone,
-                            block - inner_blocks - end_blocks);
+        make_alone<T, TAPS, C>(args.dst, args.src, args.row, args.col, border_of(args.row),
+                               args.alone, block - inner_blocks - end_blocks);
 }
 
 /* ---- launcher ---- */
@@ -343,46 +353,47 @@ static bool halves(const struct gi_resample *spec)
     return sums > 0 && sums == ldexpf(1, ilogbf(sums));
 }
 
-static bool reduces(const struct gi_resample_side *side, int *ratio)
+static bool reduces(const struct gi_resample_side *side, enum gi_type type, int *ratio)
 {
     int low, high, middle = side->n / 2;
     *ratio = middle > 0 ? side->first[middle] - side->first[middle - 1] : 0;
     return inner_of(side, 1, *ratio, ends<1, 1>::MAX, &low, &high) &&
-           raw_fits(GI_U8, side->weights + (size_t)side->phase[side->n / 2] * (size_t)side->taps,
+           raw_fits(type, side->weights + (size_t)side->phase[side->n / 2] * (size_t)side->taps,
                     side->taps, 1);
 }
 
 bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *spec)
 {
-    int x, y, taps = spec->row.taps;
-    bool shaped = src->type == GI_U8 && src->channels % 2 == 1 && !spec->integer &&
-                  taps == spec->col.taps && src->stride % ALIGN == 0 &&
-                  (size_t)src->data % ALIGN == 0;
-    if (!shaped || !reduces(&spec->row, &x) || !reduces(&spec->col, &y) || x != y)
+    int x, y, taps = spec->row.taps, align = src->type == GI_U8 ? 8 : 16;
+    bool bytes = src->type == GI_U8, shaped = (bytes ? src->channels % 2 : src->channels) == 1;
+    if (!shaped || spec->integer || taps != spec->col.taps || src->stride % align ||
+        (size_t)src->data % align || (src->type == GI_F32 && spec->row.sums) ||
+        !reduces(&spec->row, src->type, &x) || !reduces(&spec->col, src->type, &y) || x != y)
         return false;
     int middle = spec->row.n / 2;
     if (!halves(spec) ||
         spec->row.first[middle] - middle * x != -(taps - x) / 2) /* strips begin at words */
         return false;
-    return (x == 2 && (taps == 2 || taps == 4 || taps == 8 || taps == 12)) ||
-           (x == 4 && (taps == 4 || taps == 8 || taps == 16 || taps == 24)) ||
+    if (x == 2 || !bytes)
+        return x == 2 && (taps == 2 || taps == 4 || taps == 8 || taps == 12);
+    return (x == 4 && (taps == 4 || taps == 8 || taps == 16 || taps == 24)) ||
            (x == 8 && (taps == 8 || taps == 16 || taps == 32 || taps == 48));
 }
 
-template <int R, int TAPS, int C>
+template <typename T, int R, int TAPS, int C>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_resample *spec,
                              struct gi_err *err)
 {
-    typedef shape<R, TAPS, C> s;
+    typedef shape<T, R, TAPS, C> s;
     struct ratio_args<TAPS> args = {};
     args.dst = *dst;
     args.src = *src;
     ends_fill(&args.row, &spec->row, R, 0);
     ends_fill(&args.col, &spec->col, R, 0);
-    args.whole = dst->stride % 4 == 0 && (size_t)dst->data % 4 == 0;
-    struct raw_scale scale = raw_scale_of(GI_U8, args.col.inner[0], TAPS);
-    args.raw = ldexpf(1, scale.weights - 149);
+    args.whole = dst->stride % 16 == 0 && (size_t)dst->data % 16 == 0;
+    struct raw_scale scale = raw_scale_of(src->type, args.col.inner[0], TAPS);
+    args.raw = ldexpf(1, -scale.rest);
     weights_scale(args.column, args.col.inner[0], TAPS, scale.weights);
     weights_scale(args.along, args.row.inner[0], TAPS,
                   scale.rest - ilogbf(args.row.sum * args.col.sum));
@@ -391,8 +402,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     int pixels = inner_end(args.row) - args.x0, resident = 0;
     args.strips = ceil_div(pixels, wide);
     args.strip_pixels = ceil_div(ceil_div(pixels, args.strips), s::GROUP) * s::GROUP;
-    size_t nbytes = 2 * sizeof(float4) * s::THREADS * s::WORDS;
-    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce<R, TAPS, C>,
+    size_t nbytes = 2 * sizeof(float4) * s::THREADS * s::OWN_CHUNKS;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce<T, R, TAPS, C>,
                                                               s::THREADS, nbytes));
     int rows = args.col.n - args.col.count, most = cu->units * (resident < 1 ? 1 : resident);
     int bands = most / args.strips, worth = rows * R / (2 * TAPS); /* limited by the halo rows */
@@ -404,31 +415,33 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
         args.alone.low = args.alone.count = 0;
     int alone = alone_blocks<TAPS>(border_of(args.row), args.alone, C, s::THREADS);
     unsigned blocks = (unsigned)(args.strips * (args.bands + args.end_rows) + alone);
-    reduce<R, TAPS, C><<<blocks, s::THREADS, nbytes, cu->stream>>>(args);
+    reduce<T, R, TAPS, C><<<blocks, s::THREADS, nbytes, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-template <int R, int TAPS>
+template <typename T, int R, int TAPS>
 static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_resample *spec,
                                       struct gi_err *err)
 {
-    return src->channels == 1 ? launch<R, TAPS, 1>(cu, dst, src, spec, err)
-                              : launch<R, TAPS, 3>(cu, dst, src, spec, err);
+    if constexpr (sizeof(T) == 1)
+        if (src->channels == 3)
+            return launch<T, R, TAPS, 3>(cu, dst, src, spec, err);
+    return launch<T, R, TAPS, 1>(cu, dst, src, spec, err);
 }
 
-template <int R, int A, int B, int... MORE>
+template <typename T, int R, int A, int B, int... MORE>
 static enum gi_status launch_taps(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_resample *spec,
                                   struct gi_err *err)
 {
     if (spec->row.taps == A)
-        return launch_channels<R, A>(cu, dst, src, spec, err);
+        return launch_channels<T, R, A>(cu, dst, src, spec, err);
     if constexpr (sizeof...(MORE) > 0)
-        return launch_taps<R, B, MORE...>(cu, dst, src, spec, err);
+        return launch_taps<T, R, B, MORE...>(cu, dst, src, spec, err);
     else
-        return launch_channels<R, B>(cu, dst, src, spec, err);
+        return launch_channels<T, R, B>(cu, dst, src, spec, err);
 }
 
 enum gi_status gi_cuda_ratio(struct gi_queue *queue, struct gi_image *dst,
@@ -437,10 +450,10 @@ enum gi_status gi_cuda_ratio(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     int ratio;
-    reduces(&spec->row, &ratio);
+    reduces(&spec->row, src->type, &ratio);
     if (ratio == 2)
-        return launch_taps<2, 2, 4, 8, 12>(cu, dst, src, spec, err);
+        GI_CUDA_TYPES(src->type, launch_taps<T, 2, 2, 4, 8, 12>(cu, dst, src, spec, err));
     if (ratio == 4)
-        return launch_taps<4, 4, 8, 16, 24>(cu, dst, src, spec, err);
-    return launch_taps<8, 8, 16, 32, 48>(cu, dst, src, spec, err);
+        return launch_taps<uint8_t, 4, 4, 8, 16, 24>(cu, dst, src, spec, err);
+    return launch_taps<uint8_t, 8, 8, 16, 32, 48>(cu, dst, src, spec, err);
 }
