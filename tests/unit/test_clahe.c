@@ -117,8 +117,8 @@ static void draw_large(struct walk_case *c)
         clahe(c, across, across == 2 ? 1 : across, 3.3);
 }
 
-/* One or two tiles of 16 bits or floats with so many pixels that counters of 16 bits overflow:
- * most pixels, or all, have the same value. */
+/* One or two tiles of 16 bits or floats of 133,000 or more pixels, so that counters of 16 bits
+ * overflow: most pixels, or all, have the same value. */
 static void draw_full(struct walk_case *c)
 {
     if (c->type == GI_U8 || c->channels > 2)

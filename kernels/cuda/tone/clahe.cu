@@ -120,32 +120,55 @@ static __device__ unsigned block_sum(unsigned v, unsigned *before)
     return total;
 }
 
-/* Makes the table of a tile. A thread owns `bins` / TABLE_THREADS consecutive values. */
+/* Makes the table of a tile. A thread owns `bins` / TABLE_THREADS consecutive values, and processes
+ * GROUP of them at a time. */
 template <typename T>
 static __global__ void __launch_bounds__(TABLE_THREADS)
     clahe_table(const __grid_constant__ struct clahe_args args, int set)
 {
+    enum { GROUP = sizeof(T) == 1 ? 1 : 4 };
+    struct __align__(GROUP * sizeof(uint32_t)) counted
+    {
+        uint32_t at[GROUP];
+    };
+    struct __align__(GROUP * sizeof(T)) entries
+    {
+        T at[GROUP];
+    };
     unsigned tile = blockIdx.x, bins = args.shape.bins, n = bins / TABLE_THREADS;
     unsigned v0 = threadIdx.x * n, over = 0, sum = 0, before;
-    const uint32_t *counts = args.counts + (size_t)tile * bins;
-    T *table = (T *)args.tables + ((size_t)set * gridDim.x + tile) * bins;
+    const struct counted *counts = (const struct counted *)(args.counts + (size_t)tile * bins + v0);
+    struct entries *table =
+        (struct entries *)((T *)args.tables + ((size_t)set * gridDim.x + tile) * bins + v0);
     struct gi_clahe_cut cut = {args.shape.limit, 0, 0, 1};
-    for (unsigned v = v0; v < v0 + n; v++) {
-        unsigned kept = min(counts[v], cut.limit);
-        over += counts[v] - kept;
-        sum += kept;
+#pragma unroll 4
+    for (unsigned i = 0; i < n / GROUP; i++) {
+        struct counted group = counts[i];
+#pragma unroll
+        for (int k = 0; k < GROUP; k++) {
+            unsigned kept = min(group.at[k], cut.limit);
+            over += group.at[k] - kept;
+            sum += kept;
+        }
     }
     gi_clahe_share(&cut, block_sum(over, &before), bins);
     /* Counts that grow by one and are below v0: multiples of the step, at most `extra` of them. */
     unsigned grown = min((v0 + cut.step - 1) / cut.step, cut.extra);
     block_sum(sum, &before);
     sum = before + v0 * cut.each + grown;
-    for (unsigned v = v0; v < v0 + n; v++) {
-        bool grows = grown < cut.extra && v == grown * cut.step;
-        grown += grows;
-        sum += min(counts[v], cut.limit) + cut.each + grows;
-        float f = __fmul_rn((float)sum, args.shape.scale);
-        table[v] = (T)__float2uint_rn(fminf(f, (float)(bins - 1)));
+#pragma unroll 4
+    for (unsigned i = 0; i < n / GROUP; i++) {
+        struct counted group = counts[i];
+        struct entries made;
+#pragma unroll
+        for (int k = 0; k < GROUP; k++) {
+            bool grows = grown < cut.extra && v0 + i * GROUP + k == grown * cut.step;
+            grown += grows;
+            sum += min(group.at[k], cut.limit) + cut.each + grows;
+            float f = __fmul_rn((float)sum, args.shape.scale);
+            made.at[k] = (T)__float2uint_rn(fminf(f, (float)(bins - 1)));
+        }
+        table[i] = made;
     }
 }
 
