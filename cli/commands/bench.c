@@ -479,9 +479,9 @@ const struct gi_command gi_command_bench = {
     .summary = "Benchmark each operation on this machine, beside its roofline",
     .manual =
         "The kernels of each operation run on a gray 8-bit image that is in memory (or on the "
-        "device) already. Printed are the milliseconds of the fastest run, the rate in bytes per "
-        "second, and the fraction of the roofline. The rate is the minimum number of bytes that "
-        "must be read and written, divided by the time.\n\n"
+        "device) already. The table has the milliseconds of the fastest run, the rate in bytes "
+        "per second, and the fraction of the roofline. The rate is the minimum number of bytes "
+        "that must be read and written, divided by the time of the fastest run.\n\n"
         "The roofline is the shortest time that the machine allows. Two peaks are measured for "
         "it first: the bytes per second that a copy reads and writes, and the fused "
         "multiply-adds of float32 per second. The roofline is the longer one of two times: that "

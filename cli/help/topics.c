@@ -11,10 +11,10 @@
  * bytes. */
 static const char *const batch_paragraphs[] = {
     "INPUTS. With --out-dir, --out, --table or --files-from a command takes any number of "
-    "inputs, and no operand OUTPUT. gpuimg info and gpuimg stack always take any number of "
-    "inputs. --files-from LIST adds the names in a file, one per line; with -0 they end with a "
-    "zero byte, as find -print0 writes them. With --recursive an input may be a folder: the "
-    "image files in it and in the folders below it are taken, by their suffixes.",
+    "inputs, and the operand OUTPUT is left out. gpuimg info and gpuimg stack always take any "
+    "number of inputs. --files-from LIST adds the names in a file, one per line; with -0 they "
+    "end with a zero byte, as find -print0 writes them. With --recursive an input may be a "
+    "folder: the image files in it and in the folders below it are taken, by their suffixes.",
     "OUTPUTS. --out-dir DIR writes each result into the folder DIR, under the name of its input. "
     "With --recursive the folder tree is kept below DIR. --suffix gives the results another "
     "suffix, and so another format. --out gives a template for their names, for example "

@@ -88,9 +88,9 @@ static const struct gi_choice strip_choices[] = {
          .max = 4294967294.0,                                                                      \
          .unit = "pixels",                                                                         \
          .help =                                                                                   \
-             "Refuse images and results with more pixels. Accepted in any case are an image "      \
-             "whose file has at least half as many bytes as its samples, and a result with at "    \
-             "most as many pixels as the input"},                                                  \
+             "Refuse images and results with more pixels, with two exceptions: an image whose "    \
+             "file has at least half as many bytes as its samples, and a result that has no "      \
+             "more pixels than the input"},                                                        \
     {                                                                                              \
         .name = "max-bytes", .type = GI_OPT_SIZE,                                                  \
         .offset = offsetof(struct gi_io_params, limits.max_bytes), .default_text = "64Gi",         \

@@ -115,8 +115,9 @@
     {                                                                                              \
         .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
         .help = "INPUT and OUTPUT are tars: members that are images by their content are "         \
-                "processed, all others are copied, and names and order stay. Brace lists such "    \
-                "as 'x-{000..999}.tar' name as many inputs as outputs"                             \
+                "processed, all others are copied, and names and order stay. A brace list such "   \
+                "as 'x-{000..999}.tar' names many tars; there are as many outputs as inputs, or "  \
+                "one"                                                                              \
     }
 
 #define IMAGES                                                                                     \

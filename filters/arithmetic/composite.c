@@ -175,8 +175,8 @@ const struct gi_filter gi_filter_composite = {
               "--with as the source and the input as the backdrop. The modes from over to plus "
               "are the operators of Porter and Duff. The modes from multiply to difference "
               "compute the colour from both images where both are present, and composite it over "
-              "the input. Alpha is straight, as in files, and fully transparent pixels of the "
-              "result become black.\n\n"
+              "the input. The images have straight alpha, that is, their colours are not "
+              "multiplied by alpha. Fully transparent pixels of the result become black.\n\n"
               "Each mode is computed in float and rounded once, a tie to the even number; over "
               "differs from Pillow's Image.alpha_composite() by at most 1 step where alpha is "
               "above 8.",

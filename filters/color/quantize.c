@@ -152,9 +152,10 @@ const struct gi_filter gi_filter_quantize = {
                 "gpuimg quantize photo.jpg 256.png\n"
                 "gpuimg quantize --colors 8 --out-dir few *.png",
     .manual = "Median cut divides the colours of the image into --colors boxes. At first one box "
-              "holds all colours. Each step cuts one box in two with half of its pixels on "
-              "either side: the box and the channel for which the sum of squared distances from "
-              "the box's mean is largest. The new colours are the rounded means of the boxes.\n\n"
+              "holds all colours. Each step chooses the box and the channel with the largest sum "
+              "of squared distances from the mean of the box. It cuts this box across this "
+              "channel, with half of the pixels on either side. The new colours are the rounded "
+              "means of the boxes.\n\n"
               "Every pixel then becomes the nearest of these colours, by the sum of squared "
               "differences; if two are equally near, the first. There is no dithering. An image "
               "that has at most --colors colours does not change. Alpha is not used and does not "

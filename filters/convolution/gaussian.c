@@ -67,9 +67,9 @@ const struct gi_filter gi_filter_gaussian = {
               "by their sum. Rows are filtered first, then columns.\n\n"
               "Usually only --sigma is given, and the kernel then reaches four sigma: k = 2 "
               "ceil(4 sigma) + 1. If only --k is given, sigma = 0.3 ((k - 1) / 2 - 1) + 0.8. "
-              "This is the formula of OpenCV's getGaussianKernel, which has fixed weights up to "
-              "k = 9. If both are given, the Gaussian is cut off after k weights per row and "
-              "column. If neither is given, sigma is 1 px.\n\n"
+              "This is the formula of OpenCV's getGaussianKernel, except that OpenCV has fixed "
+              "weights up to k = 9. If both are given, the Gaussian is cut off after k weights "
+              "per row and column. If neither is given, sigma is 1 px.\n\n"
               "In an image with alpha, colours are weighted by alpha, so that the colours of "
               "transparent pixels do not spread.",
     .averages = true,

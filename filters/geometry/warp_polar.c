@@ -122,12 +122,11 @@ const struct gi_filter gi_filter_warp_polar = {
               "become rows. With R for --radius, pixel (x, y) of the result is interpolated in "
               "the input at radius x R / width and angle 2 pi y / height. With --log the radius "
               "is R^(x / width) - 1 instead. Angles begin on the right and go downwards, as in "
-              "OpenCV's warpPolar. By default the result is R pixels wide and pi R high; for "
-              "this size, an R beyond the farthest corner of the image counts as the distance to "
-              "that corner.\n\n"
+              "OpenCV's warpPolar. By default the result is R pixels wide and pi R high, where R "
+              "counts at most as the distance to the farthest corner of the image.\n\n"
               "--inverse transforms a polar image back. By default the result has 2 R x 2 R "
-              "pixels; for this size, an R above the width of the polar image counts as that "
-              "width. The last row of the polar image is followed by its first.\n\n"
+              "pixels, where R counts at most as the width of the polar image. The last row of "
+              "the polar image is followed by its first.\n\n"
               "Colours are weighted by alpha. Logarithm, root and angle are computed in double "
               "precision, by formulas that give the same result on every machine.",
     .options = options,

@@ -117,13 +117,13 @@ static bool result_equal(const void *a, const void *b)
 #define SUMS_MANUAL                                                                                \
     "Each channel, including alpha, is summed separately, and the array of sums has the shape "    \
     "of the image. OUTPUT is a .npy file, which holds the sums exactly, or a .pfm file, which "    \
-    "holds the nearest floats and is possible for one or three channels. With many images each "   \
-    "gets an array of its own name, also from tar to tar: .npy, or .pfm with --suffix .pfm.\n\n"   \
+    "holds the nearest floats and is possible for one or three channels. With many images, and "   \
+    "with --tar, each image gives an array with its name: .npy, or .pfm with --suffix .pfm.\n\n"   \
     "In 8- and 16-bit images the sums are whole numbers: of 32 bits if the largest possible sum "  \
     "fits, otherwise of 64. In float images the sums are doubles, and NaN and infinity count as "  \
-    "0. To give the same result on every device, float samples (or their squares) are first "      \
-    "rounded to multiples of a power of two, the smallest for which all sums fit in 62 bits, "     \
-    "and then added as whole numbers."
+    "0. Float samples (or their squares) are rounded to multiples of a power of two and added "    \
+    "as whole numbers, so that the result is the same on every device. The power of two is the "   \
+    "smallest one for which all sums fit in 62 bits."
 
 #define SQUARES_OPTION                                                                             \
     {                                                                                              \

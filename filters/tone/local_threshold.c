@@ -381,19 +381,20 @@ const struct gi_filter gi_filter_local_threshold = {
               "smooth areas, where maximum - minimum is less than --contrast, the result depends "
               "only on (minimum + maximum) / 2: it is white if this is above half of full scale "
               "(J. Bernsen, Dynamic thresholding of grey-level images, ICPR 1986).\n\n"
-              "With --border mirror, mean gives the results of scikit-image's threshold_local(), "
-              "and so does gaussian if --sigma is (K - 1) / 6, where K is its block size, and "
-              "--k reaches four sigma. With --border reflect101, niblack and sauvola give the "
-              "results of threshold_niblack() and threshold_sauvola(). OpenCV's "
-              "adaptiveThreshold() rounds the mean before it subtracts its constant C: mean and "
-              "gaussian give its results with --border clamp and an --offset of C - 0.5. Its "
-              "THRESH_BINARY_INV is --invert.\n\n"
-              "Sums are exact, and squares are compared instead of roots. The mean of gaussian "
-              "is computed in float32, and a sample is above the level only if it exceeds the "
-              "level by at least 2^-20 of full scale. Float samples are rounded to 1048575 equal "
-              "steps between the smallest and the largest finite sample, and NaN counts as the "
-              "smallest. With gaussian and bernsen, a sample counts as not above its level if "
-              "there is a NaN in the k x k samples around it.",
+              "With --border mirror, mean gives the results of scikit-image's threshold_local(). "
+              "gaussian gives them if --sigma is (K - 1) / 6, where K is the block size of "
+              "threshold_local(), and --k reaches four sigma. With --border reflect101, niblack "
+              "and sauvola give the results of threshold_niblack() and threshold_sauvola(). "
+              "OpenCV's adaptiveThreshold() rounds the mean before it subtracts its constant C: "
+              "mean and gaussian give its results with --border clamp and an --offset of C - "
+              "0.5. Its THRESH_BINARY_INV is --invert.\n\n"
+              "Sums are exact. Squares are compared in place of standard deviations, so that no "
+              "square root is rounded. The mean of gaussian is computed in float32, and a sample "
+              "is above the level only if it exceeds the level by at least 2^-20 of full scale. "
+              "Float samples are rounded to 1048575 equal steps between the smallest and the "
+              "largest finite sample, and NaN counts as the smallest. With gaussian and bernsen, "
+              "a sample counts as not above its level if there is a NaN in the k x k samples "
+              "around it.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,
