@@ -1,13 +1,8 @@
-/* Box filter by running sums. Column sums over k rows are updated from row to row, and sums over k
- * columns from pixel to pixel, so that the cost per pixel does not depend on k.
+/* Box filter by running sums.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/convolution/padded_rows.h"
-#include "kernels/cpu/common/ints.h"
+#include "kernels/cpu/convolution/running_sums.h"
 #include "kernels/cpu/convolution/small_kernels.h"
 #include "kernels/convolution.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { STRIP_MAX = 8192 /* samples */ };
 
@@ -31,20 +26,12 @@ struct worker {
 };
 
 /* Returns the samples, in the columns that windows need, of the row at position p, which may be
- * outside the image. They are read in place if all are inside, else assembled in `buffer` with
- * their border. */
+ * outside the image. */
 static const void *window_row(const struct worker *w, void *buffer, long long p)
 {
-    const struct gi_image *src = w->box->src;
-    const struct gi_border_spec *border = &w->box->spec->border;
-    size_t pixels = w->nwindow / (size_t)w->channels;
-    long long x0 = (long long)w->tile.x0 - w->box->spec->k / 2;
-    int y = gi_border_index(p, src->height, border->mode);
-    if (y >= 0 && x0 >= 0 && x0 + (long long)pixels <= src->width)
-        return (char *)gi_row(src, y) +
-               (size_t)x0 * (size_t)w->channels * gi_type_nbytes(src->type);
-    GI_CPU(row_copy)(buffer, src, border, p, x0, pixels);
-    return buffer;
+    return GI_CPU(row_at)(buffer, w->box->src, &w->box->spec->border, p,
+                          (long long)w->tile.x0 - w->box->spec->k / 2,
+                          w->nwindow / (size_t)w->channels);
 }
 
 /* columns += fresh - old, modulo 2^32 or 2^64: a sum that wraps around is correct again after the
@@ -118,20 +105,6 @@ static void move(const struct worker *w, const void *fresh, const void *old)
         move_u32_u16(w->columns, fresh, old, w->nwindow);
 }
 
-/* Computes sums[x], the sum of `reach` / `step` columns that are `step` apart, from column x on. */
-static void row_sums(uint64_t *sums, const uint64_t *columns, size_t n, size_t reach, size_t step)
-{
-    for (size_t c = 0; c < step; c++) {
-        uint64_t s = 0;
-        for (size_t i = c; i < reach; i += step)
-            s += columns[i];
-        for (size_t x = c; x < n; x += step) {
-            sums[x] = s;
-            s += columns[x + reach] - columns[x];
-        }
-    }
-}
-
 /* Computes (2 S + N) / (2 N) rounded down, as S * (1 / N) + 1/2 in double, truncated. N = k * k is
  * odd, so 2 S + N is odd, the quotient is never an integer, and the next integer is at least 1 / (2
  * N) > 3.1e-8 away (k <= 4001). S < 2^53 is exact. The three roundings move a quotient below 65536
@@ -140,70 +113,6 @@ static void wide_means(uint16_t *out, const uint64_t *sums, size_t n, double inv
 {
     for (size_t i = 0; i < n; i++)
         out[i] = (uint16_t)((double)sums[i] * inverse + 0.5);
-}
-
-static inline void store_ints(void *out, size_t x, GI_INTS v, enum gi_type type)
-{
-    if (type == GI_U8)
-        ints_store_u8((uint8_t *)out + x, v);
-    else
-        ints_store_u16((uint16_t *)out + x, v);
-}
-
-/* Returns whether float is precise enough for the means, S * (1 / N) rounded. N is odd, so a mean
- * is at least 1 / (2 N) away from a tie. Two roundings move a mean of at most `full` by less than
- * full * (2^-23 + 2^-48), which is less than 1 / (2 N) if N * full < 2^22. S is then exact, too. */
-static bool float_does(size_t k, enum gi_type type)
-{
-    return (float)(k * k) * gi_type_full_scale(type) < 0x1p22f;
-}
-
-/* Computes sums along the row and their means, GI_LANES samples at a time. A lane of `carry` holds
- * the sum at the first sample of its channel in the block; later sums are `carry` plus all samples
- * that entered and minus all that left since. `weigh`: 8 bits, `step` 2 or 4. */
-static inline __attribute__((always_inline)) void row_means(void *out, const uint32_t *columns,
-                                                            size_t n, int k, int step,
-                                                            enum gi_type type, bool weigh)
-{
-    size_t reach = (size_t)k * (size_t)step, x = 0;
-    double inverse = 1.0 / ((double)k * k);
-    bool in_float = float_does((size_t)k, type);
-    uint32_t first[GI_LANES] = {0};
-    for (size_t i = 0; i < reach; i++)
-        first[i % (size_t)step] += columns[i];
-    for (int i = step; i < GI_LANES; i++)
-        first[i] = first[i - step];
-    GI_INTS carry = ints_load(first);
-    for (; x < n; x += GI_LANES) {
-        GI_INTS change = ints_sub(ints_load(columns + x + reach), ints_load(columns + x));
-        GI_INTS next = ints_add(carry, ints_prefix(change, step));
-        GI_INTS sum = ints_sub(next, change);
-        GI_INTS mean = in_float ? ints_scale_float(sum, (float)inverse) : ints_scale(sum, inverse);
-        if (weigh)
-            mean = ints_weighed_mean(sum, mean, step);
-        carry = ints_spread(next, step);
-        if (x + GI_LANES <= n) {
-            store_ints(out, x, mean, type);
-        } else { /* copies the last samples, so that no byte past the row is written */
-            uint16_t last[GI_LANES];
-            size_t nbytes = gi_type_nbytes(type);
-            store_ints(last, 0, mean, type);
-            memcpy((char *)out + x * nbytes, last, (n - x) * nbytes);
-        }
-    }
-}
-
-static inline __attribute__((always_inline)) void
-row_means_type(void *out, const uint32_t *columns, size_t n, int k, int step, enum gi_type type)
-{
-    if (step == 1)
-        row_means(out, columns, n, k, 1, type, false);
-    else if (step == 2)
-        row_means(out, columns, n, k, 2, type, false);
-    else if (step == 3)
-        row_means(out, columns, n, k, 3, type, false);
-    else
-        row_means(out, columns, n, k, 4, type, false);
 }
 
 /* Returns (2 S + A) / (2 A) rounded down. 8 bits: 2 S + A < 2^42 and quotients that are integers
@@ -243,16 +152,18 @@ static void store_means(const struct worker *w, void *out)
     bool is_u8 = w->box->src->type == GI_U8;
     if (!w->box->wide) {
         if (w->box->weigh && w->channels == 2)
-            row_means(out, w->columns, w->n, (int)k, 2, GI_U8, true);
+            running_means(out, w->columns, w->n, (int)k, 2, GI_U8, true, false);
         else if (w->box->weigh)
-            row_means(out, w->columns, w->n, (int)k, 4, GI_U8, true);
+            running_means(out, w->columns, w->n, (int)k, 4, GI_U8, true, false);
         else if (is_u8)
-            row_means_type(out, w->columns, w->n, (int)k, w->channels, GI_U8);
+            RUNNING_STEPS(w->channels,
+                          running_means(out, w->columns, w->n, (int)k, STEP, GI_U8, false, false))
         else
-            row_means_type(out, w->columns, w->n, (int)k, w->channels, GI_U16);
+            RUNNING_STEPS(w->channels,
+                          running_means(out, w->columns, w->n, (int)k, STEP, GI_U16, false, false))
         return;
     }
-    row_sums(w->sums, w->columns, w->n, k * channels, channels);
+    running_row_u64(w->sums, w->columns, w->n, k * channels, channels);
     if (!w->box->weigh)
         wide_means(out, w->sums, w->n, inverse);
     else if (is_u8)
@@ -261,19 +172,14 @@ static void store_means(const struct worker *w, void *out)
         weighed_means_u16(out, w->sums, w->n, channels, inverse);
 }
 
-static size_t round_up(size_t nbytes)
-{
-    return (nbytes + 127) / 64 * 64;
-}
-
 /* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
  * buffers. */
 static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
 {
     size_t channels = (size_t)box->src->channels, nsum = box->wide ? 8 : 4;
     size_t strip = (size_t)box->tiling.strip, window = strip + (size_t)box->spec->k;
-    size_t row = round_up(window * channels * gi_type_nbytes(box->src->type));
-    size_t columns = round_up(window * channels * nsum);
+    size_t row = running_room(window * channels * gi_type_nbytes(box->src->type));
+    size_t columns = running_room(window * channels * nsum);
     w->box = box;
     w->channels = (int)channels;
     if (scratch) {
@@ -282,33 +188,33 @@ static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
         w->columns = scratch + 2 * row;
         w->sums = (uint64_t *)(scratch + 2 * row + columns);
     }
-    return 2 * row + columns + (box->wide ? round_up(strip * channels * nsum) : 0);
+    return 2 * row + columns + (box->wide ? running_room(strip * channels * nsum) : 0);
+}
+
+static void enter(void *worker, long long fresh, bool leaves, long long old)
+{
+    const struct worker *w = worker;
+    move(w, window_row(w, w->fresh, fresh), leaves ? window_row(w, w->old, old) : w->old);
+}
+
+static void make_row(void *worker, int y)
+{
+    const struct worker *w = worker;
+    const struct gi_image *dst = w->box->dst;
+    size_t first = (size_t)w->tile.x0 * (size_t)w->channels * gi_type_nbytes(dst->type);
+    GI_CPU(row_prefetch)(dst, &w->tile, (long long)y + 2, true);
+    store_means(w, (char *)gi_row(dst, y) + first);
 }
 
 static void box_tile(void *arg, int index, void *scratch)
 {
     const struct box *box = arg;
     struct worker w = {0};
-    size_t nbytes = lay_out(&w, box, scratch);
-    int k = box->spec->k, half = k / 2;
-    memset(scratch, 0, nbytes);
+    memset(scratch, 0, lay_out(&w, box, scratch)); /* `old` of the first rows */
     w.tile = GI_CPU(tile)(&box->tiling, box->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)w.channels;
-    w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
-    /* At first the column sums contain the k - 1 rows above the newest row of the first result;
-     * `old` is all 0. */
-    for (int i = 0; i < k - 1; i++)
-        move(&w, window_row(&w, w.fresh, (long long)w.tile.y0 - half + i), w.old);
-    size_t first = (size_t)w.tile.x0 * (size_t)w.channels * gi_type_nbytes(box->src->type);
-    for (int y = w.tile.y0; y < w.tile.y1; y++) {
-        GI_CPU(row_prefetch)(box->src, &w.tile, (long long)y + half + 2, false);
-        GI_CPU(row_prefetch)(box->dst, &w.tile, (long long)y + 2, true);
-        const void *old = w.old;
-        if (y > w.tile.y0)
-            old = window_row(&w, w.old, (long long)y - half - 1);
-        move(&w, window_row(&w, w.fresh, (long long)y + half), old);
-        store_means(&w, (char *)gi_row(box->dst, y) + first);
-    }
+    w.nwindow = w.n + (size_t)(box->spec->k - 1) * (size_t)w.channels;
+    running_rows(box->src, &w.tile, box->spec->k, &w, enter, make_row);
 }
 
 static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,

@@ -1,11 +1,8 @@
 /* Box filter of 8-bit samples by running sums, for column sums that fit in 16 bits (k <= 127).
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/common/ints.h"
-#include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/cpu/convolution/running_sums.h"
 #include "kernels/cpu/convolution/small_kernels.h"
 #include "kernels/convolution.h"
-
-#include <string.h>
 
 enum {
     K_MAX = 127,      /* k * 255 < 2^15: differences of column sums fit in int16_t; k^2 * 255 <
@@ -82,15 +79,6 @@ static void copy_outside(const struct window *w, int i0, int i1)
     }
 }
 
-/* Updates the column sums: the row at position p enters, and the row at `oldest` leaves. */
-static void move_window(const struct window *w, long long p, const uint8_t *oldest)
-{
-    const struct gi_image *src = w->box->src;
-    size_t first = (size_t)(w->inside0 * src->channels);
-    size_t n = (size_t)((w->inside1 - w->inside0) * src->channels);
-    move(w->columns + first, row_at(w, p), oldest, n);
-}
-
 /* Computes the means of a row from column sums. As in box.c, `carry` is the sum at the first sample
  * of a block, per channel. For one channel, differences and sums of two neighbouring samples share
  * a 32-bit lane, so that prefix sums along the row need half as many lanes. */
@@ -119,78 +107,50 @@ static void row_means_gray(uint8_t *out, const uint16_t *columns, size_t n, int 
     }
 }
 
-static inline __attribute__((always_inline)) void
-row_means_colour(uint8_t *out, const uint16_t *columns, size_t n, int k, int step)
-{
-    float inverse = (float)(1.0 / ((double)k * k));
-    size_t reach = (size_t)k * (size_t)step;
-    uint32_t first[GI_LANES] = {0};
-    for (size_t i = 0; i < reach; i++)
-        first[i % (size_t)step] += columns[i];
-    for (int i = step; i < GI_LANES; i++)
-        first[i] = first[i - step];
-    GI_INTS carry = ints_load(first);
-    for (size_t x = 0; x < n; x += GI_LANES) {
-        GI_INTS change = ints_sub(ints_load_u16(columns + x + reach), ints_load_u16(columns + x));
-        GI_INTS next = ints_add(carry, ints_prefix(change, step));
-        GI_INTS mean = ints_scale_float(ints_sub(next, change), inverse);
-        carry = ints_spread(next, step);
-        if (x + GI_LANES <= n) {
-            ints_store_u8(out + x, mean);
-        } else {
-            uint8_t last[GI_LANES];
-            ints_store_u8(last, mean);
-            memcpy(out + x, last, n - x);
-        }
-    }
-}
-
 static void row_means(const struct window *w, uint8_t *out)
 {
     int k = w->box->spec->k, channels = w->box->src->channels;
     size_t n = (size_t)(w->tile.x1 - w->tile.x0) * (size_t)channels;
     if (channels == 1)
         row_means_gray(out, w->columns, n, k);
-    else if (channels == 2)
-        row_means_colour(out, w->columns, n, k, 2);
-    else if (channels == 3)
-        row_means_colour(out, w->columns, n, k, 3);
     else
-        row_means_colour(out, w->columns, n, k, 4);
+        RUNNING_STEPS(channels, running_means(out, w->columns, n, k, STEP, GI_U8, false, true))
 }
 
-static void open_window(struct window *w, const struct box *box, int index, void *scratch)
+static void enter(void *worker, long long fresh, bool leaves, long long old)
 {
-    const struct gi_image *src = box->src;
-    int k = box->spec->k, half = k / 2;
-    memset(scratch, 0, lay_out(w, box, scratch));
-    w->tile = GI_CPU(tile)(&box->tiling, src, index);
-    w->end = w->tile.x1 - w->tile.x0 + k - 1;
-    w->inside0 = half > w->tile.x0 ? half - w->tile.x0 : 0;
-    int right = src->width - w->tile.x0; /* may be nearly INT_MAX */
-    w->inside1 = right < w->end - half ? right + half : w->end;
-    GI_CPU(row_copy)
-    (w->outside, src, &box->spec->border, -1, -1, (size_t)(w->inside1 - w->inside0));
-    for (int i = 0; i < k; i++)
-        move_window(w, (long long)w->tile.y0 - half + i, w->zero);
+    const struct window *w = worker;
+    int channels = w->box->src->channels;
+    size_t first = (size_t)(w->inside0 * channels);
+    size_t n = (size_t)((w->inside1 - w->inside0) * channels);
+    move(w->columns + first, row_at(w, fresh), leaves ? row_at(w, old) : w->zero, n);
+}
+
+static void make_row(void *worker, int y)
+{
+    const struct window *w = worker;
+    const struct gi_image *dst = w->box->dst;
+    GI_CPU(row_prefetch)(dst, &w->tile, (long long)y + 2, true);
+    copy_outside(w, 0, w->inside0);
+    copy_outside(w, w->inside1, w->end);
+    row_means(w, (uint8_t *)gi_row(dst, y) + (size_t)w->tile.x0 * (size_t)dst->channels);
 }
 
 static void box_tile(void *arg, int index, void *scratch)
 {
     const struct box *box = arg;
     struct window w;
-    int half = box->spec->k / 2;
-    open_window(&w, box, index, scratch);
-    for (int y = w.tile.y0; y < w.tile.y1; y++) {
-        GI_CPU(row_prefetch)(box->src, &w.tile, (long long)y + half + 2, false);
-        GI_CPU(row_prefetch)(box->dst, &w.tile, (long long)y + 2, true);
-        if (y > w.tile.y0)
-            move_window(&w, (long long)y + half, row_at(&w, (long long)y - half - 1));
-        copy_outside(&w, 0, w.inside0);
-        copy_outside(&w, w.inside1, w.end);
-        row_means(&w,
-                  (uint8_t *)gi_row(box->dst, y) + (size_t)w.tile.x0 * (size_t)box->src->channels);
-    }
+    const struct gi_image *src = box->src;
+    int k = box->spec->k, half = k / 2;
+    memset(scratch, 0, lay_out(&w, box, scratch));
+    w.tile = GI_CPU(tile)(&box->tiling, src, index);
+    w.end = w.tile.x1 - w.tile.x0 + k - 1;
+    w.inside0 = half > w.tile.x0 ? half - w.tile.x0 : 0;
+    int right = src->width - w.tile.x0; /* may be nearly INT_MAX */
+    w.inside1 = right < w.end - half ? right + half : w.end;
+    GI_CPU(row_copy)
+    (w.outside, src, &box->spec->border, -1, -1, (size_t)(w.inside1 - w.inside0));
+    running_rows(src, &w.tile, k, &w, enter, make_row);
 }
 
 /* Refuses WRAP if the image is cut into several strips: a strip would need another's columns. */

@@ -100,6 +100,18 @@ void GI_CPU(row_copy)(void *out, const struct gi_image *src, const struct gi_bor
     }
 }
 
+const void *GI_CPU(row_at)(void *buffer, const struct gi_image *src,
+                           const struct gi_border_spec *border, long long p, long long x0,
+                           size_t count)
+{
+    int y = gi_border_index(p, src->height, border->mode);
+    if (y >= 0 && x0 >= 0 && x0 + (long long)count <= src->width)
+        return (char *)gi_row(src, y) +
+               (size_t)x0 * (size_t)src->channels * gi_type_nbytes(src->type);
+    GI_CPU(row_copy)(buffer, src, border, p, x0, count);
+    return buffer;
+}
+
 static void premultiply(float *row, size_t n, int channels)
 {
     for (size_t i = 0; i < n; i += GI_LANES) {

@@ -71,6 +71,11 @@ void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long
 void GI_CPU(row_copy)(void *out, const struct gi_image *src, const struct gi_border_spec *border,
                       long long p, long long x0, size_t count);
 
+/* Returns these samples: in place if all of the pixels are inside the image, else in `buffer`. */
+const void *GI_CPU(row_at)(void *buffer, const struct gi_image *src,
+                           const struct gi_border_spec *border, long long p, long long x0,
+                           size_t count);
+
 /* Returns whether border values are representable as samples: row_copy() does not round them. */
 bool GI_CPU(border_is_whole)(const struct gi_border_spec *border, const struct gi_image *src);
 

@@ -1,14 +1,10 @@
-/* Local (adaptive) thresholds by running sums of levels and of their squares. Column sums are
- * updated from row to row, and sums along the row from pixel to pixel, so that the cost per pixel
- * does not depend on the size of the neighbourhood.
+/* Local (adaptive) thresholds by running sums of levels and of their squares.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/common/ints.h"
-#include "kernels/cpu/convolution/padded_rows.h"
+#include "kernels/cpu/convolution/running_sums.h"
 #include "kernels/tone.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { STRIP_MAX = 2048, STRIP_MOST = 8192 /* samples */ };
 
@@ -43,14 +39,8 @@ static void levels_row(const struct worker *w, uint32_t *levels, long long p, lo
 {
     const struct local *local = w->local;
     const struct gi_image *src = local->src;
-    const struct gi_border_spec *border = &local->spec->border;
-    size_t pixels = n / (size_t)w->channels;
-    int y = gi_border_index(p, src->height, border->mode);
-    const void *row = w->row;
-    if (y >= 0 && x0 >= 0 && x0 + (long long)pixels <= src->width)
-        row = (char *)gi_row(src, y) + (size_t)x0 * (size_t)w->channels * gi_type_nbytes(src->type);
-    else
-        GI_CPU(row_copy)(w->row, src, border, p, x0, pixels);
+    const void *row =
+        GI_CPU(row_at)(w->row, src, &local->spec->border, p, x0, n / (size_t)w->channels);
     if (src->type == GI_U8)
         for (size_t i = 0; i < n; i++)
             levels[i] = ((const uint8_t *)row)[i];
@@ -81,53 +71,16 @@ static void move(const struct worker *w)
             wide[i] += (uint64_t)fresh[i] * fresh[i] - (uint64_t)old[i] * old[i];
 }
 
-/* Computes sums[x], the sum of `reach` / `step` columns that are `step` apart, from column x on. */
-#define ROW_SUMS(name, sum, column)                                                                \
-    static void name(sum *sums, const column *columns, size_t n, size_t reach, size_t step)        \
-    {                                                                                              \
-        for (size_t c = 0; c < step; c++) {                                                        \
-            sum s = 0;                                                                             \
-            for (size_t i = c; i < reach; i += step)                                               \
-                s += columns[i];                                                                   \
-            for (size_t x = c; x < n; x += step) {                                                 \
-                sums[x] = s;                                                                       \
-                s += (sum)columns[x + reach] - (sum)columns[x];                                    \
-            }                                                                                      \
-        }                                                                                          \
-    }
-
-ROW_SUMS(row_sums_u64_u32, uint64_t, uint32_t)
-ROW_SUMS(row_sums_u64, uint64_t, uint64_t)
-
-/* Computes the same sums, GI_LANES at a time. A lane of `carry` holds the sum at the first sample
- * of its channel in the block. `sums` has room for GI_LANES more. */
-static inline __attribute__((always_inline)) void
-row_sums_step(uint32_t *sums, const uint32_t *columns, size_t n, size_t reach, int step)
+/* Computes sums[x], the sum of the neighbourhood's columns from sample x on. `sums` has room for
+ * GI_LANES more. */
+static void row_sums_u32(uint32_t *sums, const uint32_t *columns, size_t n, size_t reach,
+                         int channels)
 {
-    uint32_t first[GI_LANES] = {0};
-    for (size_t i = 0; i < reach; i++)
-        first[i % (size_t)step] += columns[i];
-    for (int i = step; i < GI_LANES; i++)
-        first[i] = first[i - step];
-    GI_INTS carry = ints_load(first);
-    for (size_t x = 0; x < n; x += GI_LANES) {
-        GI_INTS change = ints_sub(ints_load(columns + x + reach), ints_load(columns + x));
-        GI_INTS next = ints_add(carry, ints_prefix(change, step));
-        ints_store(sums + x, ints_sub(next, change));
-        carry = ints_spread(next, step);
-    }
-}
-
-static void row_sums_u32(uint32_t *sums, const uint32_t *columns, size_t n, size_t reach, int step)
-{
-    if (step == 1)
-        row_sums_step(sums, columns, n, reach, 1);
-    else if (step == 2)
-        row_sums_step(sums, columns, n, reach, 2);
-    else if (step == 3)
-        row_sums_step(sums, columns, n, reach, 3);
-    else
-        row_sums_step(sums, columns, n, reach, 4);
+    RUNNING_STEPS(channels, {
+        GI_INTS carry = running_first(columns, reach, STEP, false);
+        for (size_t x = 0; x < n; x += GI_LANES)
+            ints_store(sums + x, running_next(&carry, columns, x, reach, STEP, false));
+    })
 }
 
 /* Updates the maximum D, unless sample i is alpha. */
@@ -199,8 +152,9 @@ static void store_row(const struct worker *w, int y)
     })
 }
 
-static void make_row(struct worker *w, int y)
+static void make_row(void *worker, int y)
 {
+    const struct worker *w = worker;
     const struct gi_local *spec = w->local->spec;
     size_t channels = (size_t)w->channels, reach = (size_t)spec->k * channels;
     bool mean = spec->mean;
@@ -211,9 +165,9 @@ static void make_row(struct worker *w, int y)
         if (!mean)
             row_sums_u32(w->square_sums, w->squares, w->n, reach, w->channels);
     } else {
-        row_sums_u64_u32(w->sums, w->columns, w->n, reach, channels);
+        running_row_u32(w->sums, w->columns, w->n, reach, channels);
         if (!mean)
-            row_sums_u64(w->square_sums, w->squares, w->n, reach, channels);
+            running_row_u64(w->square_sums, w->squares, w->n, reach, channels);
     }
     levels_row(w, w->old, y, w->tile.x0, w->n); /* the row that has left is no longer needed */
     if (w->local->narrow)
@@ -224,11 +178,6 @@ static void make_row(struct worker *w, int y)
         store_row(w, y);
 }
 
-static size_t round_up(size_t nbytes)
-{
-    return (nbytes + 127) / 64 * 64;
-}
-
 /* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
  * buffers. */
 static size_t lay_out(struct worker *w, const struct local *local, char *scratch)
@@ -236,7 +185,7 @@ static size_t lay_out(struct worker *w, const struct local *local, char *scratch
     size_t channels = (size_t)local->src->channels, each = local->narrow ? 4 : 8;
     size_t strip = (size_t)local->tiling.strip * channels;
     size_t window = strip + (size_t)local->spec->k * channels + GI_LANES;
-    size_t levels = round_up(window * 4), wide = round_up(window * each);
+    size_t levels = running_room(window * 4), wide = running_room(window * each);
     bool mean = local->spec->mean;
     w->local = local;
     w->channels = (int)channels;
@@ -253,32 +202,27 @@ static size_t lay_out(struct worker *w, const struct local *local, char *scratch
     return 5 * levels + (mean ? 1 : 3) * wide;
 }
 
+static void enter(void *worker, long long fresh, bool leaves, long long old)
+{
+    const struct worker *w = worker;
+    long long x0 = (long long)w->tile.x0 - w->local->spec->k / 2;
+    if (leaves)
+        levels_row(w, w->old, old, x0, w->nwindow);
+    levels_row(w, w->fresh, fresh, x0, w->nwindow);
+    move(w);
+}
+
 static void make_tile(void *arg, int index, void *scratch)
 {
     const struct local *local = arg;
     struct worker w = {0};
-    size_t nbytes = lay_out(&w, local, scratch);
-    int k = local->spec->k, half = k / 2;
-    memset(scratch, 0, nbytes);
+    int k = local->spec->k;
+    memset(scratch, 0, lay_out(&w, local, scratch)); /* `old` of the first rows */
     w.tile = GI_CPU(tile)(&local->tiling, local->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)w.channels;
     w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
     w.most = local->most ? &local->most[index] : NULL;
-    long long x0 = (long long)w.tile.x0 - half;
-    /* At first the column sums contain the k - 1 rows above the newest row of the first result;
-     * `old` is all 0. */
-    for (int i = 0; i < k - 1; i++) {
-        levels_row(&w, w.fresh, (long long)w.tile.y0 - half + i, x0, w.nwindow);
-        move(&w);
-    }
-    for (int y = w.tile.y0; y < w.tile.y1; y++) {
-        GI_CPU(row_prefetch)(local->src, &w.tile, (long long)y + half + 2, false);
-        if (y > w.tile.y0)
-            levels_row(&w, w.old, (long long)y - half - 1, x0, w.nwindow);
-        levels_row(&w, w.fresh, (long long)y + half, x0, w.nwindow);
-        move(&w);
-        make_row(&w, y);
-    }
+    running_rows(local->src, &w.tile, k, &w, enter, make_row);
 }
 
 /* Cuts the work into tiles; the spec has been checked. */
