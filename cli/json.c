@@ -1,4 +1,4 @@
-/* JSON through jansson, which refuses text that is not UTF-8 and numbers that are not finite: these
+/* JSON through jansson. It refuses text that is not UTF-8 and numbers that are not finite, so these
  * are replaced here.
  * SPDX-License-Identifier: MIT */
 #include "cli/json.h"
@@ -16,11 +16,11 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Set if memory runs out, for all threads, because jansson has one allocator for the process. */
+/* Set when memory runs out in any thread, because jansson has one allocator for the process. */
 static atomic_bool memory_ran_out;
 
-/* Target of a longjmp() if memory runs out while parsing: jansson's parser would free a value
- * twice. */
+/* Where to jump if memory runs out during parsing: if jansson's parser went on, it would free a
+ * value twice. */
 static _Thread_local jmp_buf *out_of_memory;
 
 static void *allocate(size_t nbytes)
@@ -60,7 +60,7 @@ json_t *gi_json_text(const char *text)
 
 static const char hex_digits[] = "0123456789abcdef";
 
-/* Keys of names in hexadecimal digits: "KEY_hex". */
+/* A name in hexadecimal digits is stored under "KEY_hex" beside the text under "KEY". */
 enum { HEX_KEY_MAX = 32 };
 
 static void hex_key(char text[HEX_KEY_MAX], const char *key)
@@ -87,7 +87,7 @@ void gi_json_set_name(json_t *object, const char *key, const char *name)
     free(hex);
 }
 
-/* Converts hexadecimal digits to bytes. Returns false if there are other characters. */
+/* Converts hexadecimal digits to bytes. Returns false if there is any other character. */
 static bool unhex(char *name, const char *hex)
 {
     for (; *hex; hex += 2) {
@@ -158,7 +158,7 @@ enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err
 enum gi_status gi_json_print_for(int reader, FILE *out, json_t *value, int indent,
                                  struct gi_err *err)
 {
-    /* Terminals may interpret U+0080 to U+009F as commands. */
+    /* On terminals everything is ASCII: they may take U+0080 to U+009F for commands. */
     size_t flags = isatty(reader) ? JSON_ENSURE_ASCII : 0;
     char *text = gi_json_dump(value, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
     if (!text)

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Printed at the beginning of every message. */
+/* The command's name, at the beginning of every message. */
 static const char *command_name;
 static bool is_quiet;
 static bool shows_line; /* protected by the lock of stderr */
@@ -20,7 +20,8 @@ void gi_cli_quiet(bool quiet)
     is_quiet = quiet;
 }
 
-/* Accepts the shortest form only, no surrogates, up to U+10FFFF (RFC 3629). */
+/* Accepts only the shortest form of a character, up to U+10FFFF and without surrogates (RFC
+ * 3629). */
 size_t gi_utf8_nbytes(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -1,4 +1,4 @@
-/* Log: lines on standard error, and names and numbers in a form that is safe on a terminal.
+/* The log: lines on standard error. Also names and numbers in a form that is safe on terminals.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_LOG_H
 #define GI_CLI_LOG_H
@@ -11,20 +11,20 @@
 void gi_cli_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "gpuimg: warning: COMMAND: text", unless warnings are off. */
 void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Set the COMMAND of both (NULL: none), and whether warnings are off (--quiet). Called by
+/* Set the COMMAND of messages (NULL: none), and whether warnings are off (--quiet). Called by
  * main(). */
 void gi_cli_name(const char *name);
 void gi_cli_quiet(bool quiet);
 
-/* Shows a line on the terminal of stderr in place of the last one shown by this function; "": none.
- * Lines logged meanwhile appear above it. */
+/* Shows a line on the terminal of stderr, in place of the line that it showed before; "" removes
+ * it. Lines logged meanwhile appear above it. */
 void gi_cli_show_line(const char *line);
 
-/* Returns the bytes of the UTF-8 sequence at `text`, 1 to 4; 0 if it is not UTF-8. */
+/* Returns the length of the UTF-8 sequence at `text`, 1 to 4 bytes; 0: it is not UTF-8. */
 size_t gi_utf8_nbytes(const char *text);
 
-/* Prints names and paths so that they can't control a terminal: control characters as \xNN, also
- * those of 8 bits (0x80 to 0x9f), alone or as U+0080 to U+009F in UTF-8. */
+/* Prints a name or path in a form that can't control a terminal: control characters as \xNN. Those
+ * of 8 bits (0x80 to 0x9f) are included, single or in UTF-8 (U+0080 to U+009F). */
 void gi_print_safe(FILE *out, const char *text);
 
 /* Prints a number of bytes as "3.1 MB". Returns buffer. */

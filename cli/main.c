@@ -19,8 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Makes sure that descriptors 0 to 2 are open, or an output file would become standard output. The
- * substitutes fail when used: /dev/null opened in the wrong direction. */
+/* Opens descriptors 0 to 2 if they are closed, because an output file would otherwise become
+ * standard output. The substitute, /dev/null opened in the wrong direction, fails when it is
+ * used. */
 static void open_standard_files(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -36,7 +37,8 @@ static void clean_up_and_die(int signal_number)
     raise(signal_number);
 }
 
-/* Makes a closed pipe and a file over the size limit errors of write() instead of signals. */
+/* Makes write() fail if a pipe's reader has gone or a file is over the size limit, instead of a
+ * signal that ends the process. */
 static void set_signals(void)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
@@ -98,15 +100,15 @@ static enum gi_status fail_command(const char *name, struct gi_err *err)
                    nearest ? ", did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-/* Ends the process. The outputs are committed and standard output was flushed, so nothing is lost
- * by exiting at once. */
+/* Ends the process. Exiting at once loses nothing: outputs are committed, and standard output is
+ * flushed. */
 static int finish(enum gi_status status, const struct gi_command *command, const struct gi_err *err)
 {
     if (status && status != GI_E_PIPE && *err->text)
         gi_cli_log("%s", err->text);
     int failed =
         status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
-    /* GI_E_DEVICE may mean that the device never existed. */
+    /* GI_E_DEVICE also means that there never was such a device. */
     bool again = status != GI_E_DEVICE && gi_status_is_machine(status);
     int code = !status                ? GI_EXIT_OK
                : status == GI_E_USAGE ? GI_EXIT_USAGE
@@ -119,16 +121,16 @@ static int finish(enum gi_status status, const struct gi_command *command, const
     return code;
 }
 
-/* Returns whether a word is a command or an alias of one. */
+/* Returns whether a word is a command or an alias of a command. */
 static bool is_command(const char *word)
 {
     struct gi_command command;
     return gi_command_find(&command, word) || gi_alias_find(word);
 }
 
-/* Returns a copy of the command line that begins with a command, whose name is `name`, or comes
- * behind options ("--device cpu blur in.png out.png"); an alias is replaced by the words that it
- * stands for. NULL: out of memory. The caller frees it. */
+/* Returns a copy of the command line in which the command `name` comes first, even if options
+ * preceded it ("--device cpu blur in.png out.png"), and an alias is replaced by its words. The
+ * caller frees it. NULL: out of memory. */
 static char **command_line(int *argc, char **argv, const char *name)
 {
     char **line = calloc((size_t)*argc + 3, sizeof *line);

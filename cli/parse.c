@@ -1,4 +1,5 @@
-/* Parses argv into parameter structs: the tables of getopt_long are made from the option rows.
+/* Parses argv into parameter structs, with tables for getopt_long that are made from the option
+ * rows.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
@@ -16,17 +17,17 @@
 
 enum {
     CODE_OPERAND = 1, /* getopt's own code for an operand */
-    CODE_HELP = 256,  /* codes above every letter; option rows follow in order */
+    CODE_HELP = 256,  /* above all letters; the codes of the option rows follow CODE_ROW in order */
     CODE_JSON,        /* --json, short for --format json */
     CODE_ROW,
 };
 
-/* The rows of all sets of a command, and getopt's tables made from them. */
+/* The rows of all sets of a command, and the tables for getopt made from them. */
 struct table {
     const struct gi_option **rows;
     int *sets; /* the set of each row */
     int nrows;
-    int json;             /* the row of --format if it has the choice json, or -1 */
+    int json;             /* number of the row of --format if it has the choice json; -1: none */
     struct option *longs; /* names and aliases of rows, help, json */
     int nlongs;
     char *shorts; /* getopt's short options: "-:hv..." */
@@ -64,7 +65,7 @@ static enum gi_status table_make(struct table *t, const struct gi_command *comma
     t->shorts = calloc(2 * n + 8, 1);
     if (!t->rows || !t->sets || !t->longs || !t->shorts)
         return gi_fail(err, GI_E_MEMORY, "out of memory: options");
-    /* '-': operands are returned in place, at any position; ':': a missing argument has its own
+    /* getopt's '-' returns operands in place, at any position; its ':' gives missing arguments a
      * code. */
     char *letter = t->shorts + sprintf(t->shorts, "-:h");
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
@@ -102,7 +103,7 @@ static int row_of_code(const struct table *t, int code)
     return -1;
 }
 
-/* Reports "--foo: no such option", or the options that an abbreviation may mean. */
+/* Reports "--foo: no such option", or which options an abbreviation may mean. */
 static enum gi_status fail_unknown(const struct table *t, const struct gi_command *command,
                                    const char *word, int letter, struct gi_err *err)
 {
@@ -128,7 +129,8 @@ static enum gi_status fail_unknown(const struct table *t, const struct gi_comman
                    command->name);
 }
 
-/* getopt's '?' means an unknown option, an ambiguous abbreviation, or --flag=text. */
+/* Reports what getopt returns as '?': an unknown option, an ambiguous abbreviation, or
+ * --flag=text. */
 static enum gi_status fail_option(const struct table *t, const struct gi_command *command,
                                   const char *word, int code, struct gi_err *err)
 {
@@ -163,7 +165,7 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
     return gi_option_read(args->params[t->sets[index]], row, text, err);
 }
 
-/* Refuses the options of ImageMagick ("-resize"), which getopt would take for several letters. */
+/* Refuses options in the style of ImageMagick ("-resize"), which getopt would take for letters. */
 static enum gi_status check_dashes(const struct table *t, int argc, char **argv, struct gi_err *err)
 {
     struct gi_command command;
@@ -188,7 +190,7 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
                                  struct gi_err *err)
 {
     opterr = 0;
-    optind = 0; /* resets glibc's and musl's getopt, also if an earlier command line was read */
+    optind = 0; /* resets the getopt of glibc and musl after an earlier command line */
     for (;;) {
         int word = optind ? optind : 1;
         optopt = 0;
@@ -224,7 +226,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Refuses a folder in place of a single image. */
+/* Refuses a folder as the operand for a single image. */
 static enum gi_status check_folders(const struct gi_args *args, const struct gi_command *command,
                                     struct gi_err *err)
 {
@@ -242,8 +244,8 @@ static enum gi_status check_folders(const struct gi_args *args, const struct gi_
     return GI_OK;
 }
 
-/* Returns the option of the operation that an operand too many may be the value of: a number, a
- * size, or the name of a file for a further image. NULL: none. */
+/* Returns the option of the operation for which a superfluous operand may be the value, because it
+ * is a number, a size, or the name of a file (of a further image). NULL: none. */
 static const struct gi_option *option_of_operand(const struct gi_args *args,
                                                  const struct gi_command *command, const char *text)
 {

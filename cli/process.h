@@ -7,14 +7,14 @@
 
 #include "imgio/status.h"
 
-/* Returns whether a command frees, after its work, memory and contexts that the system would free
- * anyway. Only leak checkers need that (a sanitizer's build, or GPUIMG_TEAR_DOWN is set). */
+/* Returns whether a command frees memory and contexts after its work. The system would free them
+ * anyway, so only leak checkers need this: builds with a sanitizer, or GPUIMG_TEAR_DOWN is set. */
 bool gi_cli_tears_down(void);
 
-/* Flushes standard output. Errors: GI_E_PIPE if its reader is gone, GI_E_IO. */
+/* Flushes standard output. Errors: GI_E_PIPE if its reader has gone, GI_E_IO. */
 enum gi_status gi_cli_flush(struct gi_err *err);
 
-/* Returns milliseconds of the monotonic clock. */
+/* Returns the monotonic clock's time in milliseconds. */
 double gi_now_ms(void);
 
 #endif

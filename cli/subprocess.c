@@ -1,4 +1,4 @@
-/* Runs work in a subprocess: its output comes through a pipe, its error through shared memory.
+/* Runs work in a subprocess. Its output comes back through a pipe, its error through shared memory.
  * SPDX-License-Identifier: MIT */
 #include "cli/subprocess.h"
 
@@ -13,13 +13,13 @@
 
 enum { PIECE_NBYTES = 1 << 16 };
 
-/* Runs in the child: writes to standard output, and leaves its error in *fault. */
+/* Runs in the child: writes the output to standard output, and stores an error in *fault. */
 static _Noreturn void work_in_child(int to, unsigned seconds, gi_subprocess_fn *work,
                                     const void *arg, struct gi_err *fault)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
     struct gi_sink *sink;
-    /* The child removes no temporary files of the parent, and does not outlive it. */
+    /* The child must not remove the parent's temporary files, nor outlive the parent. */
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         signal(deadly[i], SIG_DFL);
     signal(SIGALRM, SIG_DFL);
@@ -38,7 +38,7 @@ static _Noreturn void work_in_child(int to, unsigned seconds, gi_subprocess_fn *
     _exit(status != GI_OK);
 }
 
-/* Passes on all bytes that the child writes. */
+/* Passes on everything that the child writes. */
 static enum gi_status pass_on(struct gi_sink *sink, int from, struct gi_err *err)
 {
     unsigned char piece[PIECE_NBYTES];

@@ -1,17 +1,17 @@
-/* Runs work in a subprocess, because a library may crash or hang in it.
+/* Runs work in a subprocess, for libraries that may crash or hang.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_SUBPROCESS_H
 #define GI_CLI_SUBPROCESS_H
 
 #include "imgio/imgio.h"
 
-/* Writes to `sink`, which belongs to the subprocess. */
+/* The work. It writes to `sink`, which exists in the subprocess only. */
 typedef enum gi_status gi_subprocess_fn(struct gi_sink *sink, const void *arg, struct gi_err *err);
 
-/* Runs `work` in a child process and writes its output to `sink`, for at most `seconds`, at least
- * 1. The child has a copy of the memory of this process at the time of the call; its output on
+/* Runs `work` in a child process, and writes its output to `sink`. Kills it after `seconds`, at
+ * least 1. The child has a copy of this process's memory at the time of the call; its output on
  * standard error is lost. Messages call the work `what`. Errors: the work's own; GI_E_UNSUPPORTED
- * if it crashed or took too long; GI_E_IO, GI_E_PIPE of `sink`; GI_E_MEMORY if no process can be
+ * if it crashed or took too long; GI_E_IO and GI_E_PIPE of `sink`; GI_E_MEMORY if no process can be
  * created. */
 enum gi_status gi_subprocess_run(struct gi_sink *sink, const char *what, unsigned seconds,
                                  gi_subprocess_fn *work, const void *arg, struct gi_err *err);

@@ -1,5 +1,5 @@
-/* Prints text into memory. This is needed because open_memstream() of glibc 2.36 loses text if
- * memory runs out and reports that neither by ferror() nor by fclose().
+/* Prints text into memory. open_memstream() can't be used: if memory runs out, the one of glibc
+ * 2.36 loses text, and neither ferror() nor fclose() reports it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TEXT_H
 #define GI_CLI_TEXT_H
@@ -7,17 +7,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The printed text, of nbytes, followed by a zero. */
+/* The printed text of nbytes bytes, followed by a zero byte. */
 struct gi_text_memory {
     char *at;
     size_t nbytes, capacity;
 };
 
-/* Opens a stream that writes to *text, which must not move until gi_text_close(). NULL: out of
- * memory. */
+/* Opens a stream that prints to *text, which must stay where it is until gi_text_close(). NULL: out
+ * of memory. */
 FILE *gi_text_open(struct gi_text_memory *text);
-/* Closes the stream. Returns the text, malloc()ed, owned by the caller; NULL if memory ran out at
- * any time, or `stream` is NULL. */
+/* Closes the stream and returns the malloc()ed text, which the caller frees. NULL: memory ran out
+ * at some time, or `stream` is NULL. */
 char *gi_text_close(FILE *stream, struct gi_text_memory *text);
 
 #endif

@@ -103,7 +103,7 @@ void gi_metadata_free(struct gi_metadata *metadata);
  * data, and any XMP or text that names a place. */
 enum gi_strip { GI_STRIP_NOTHING, GI_STRIP_ALL, GI_STRIP_EXIF, GI_STRIP_GPS };
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what);
-/* Drops an ICC profile that is not for images with so many colour channels: 1 (gray) or 3. */
+/* Drops an ICC profile that is not for images with this number of colour channels: 1 or 3. */
 void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);
 
 /* Returns the number of bytes of `path` that name the file: "scan.tif[3]" is image 3 of scan.tif,

@@ -13,8 +13,8 @@
  * those for which it codes nothing. */
 uint64_t gi_jpeg_scan_blocks(const struct jpeg_decompress_struct *cinfo);
 
-/* Checks that the image, its file and the limit on pixels allow so many visits of blocks in all
- * scans together. Errors: GI_E_LIMIT. */
+/* Checks that the image, its file and the limit on pixels allow `blocks` visits of blocks, those
+ * of all scans together. Errors: GI_E_LIMIT. */
 enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
                                     const struct jpeg_decompress_struct *cinfo, uint64_t blocks,
                                     struct gi_err *err);

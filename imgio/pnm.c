@@ -1,5 +1,5 @@
 /* Reads PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, as netpbm's manual pages pbm(5) to pam(5)
- * define them. Of a file with several images this reads the first; pnm_stream.c reads all.
+ * define them. If a file has several images, this reads the first; pnm_stream.c reads all.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */

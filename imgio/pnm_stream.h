@@ -10,8 +10,8 @@
 /* Reads the next image, header and raster, into `buffer`, for gi_load_memory(). Sets *end instead
  * if only white space is left. A truncated image gives the bytes that exist; decoding them reports
  * it. An image beyond `limits` is not read. Errors: GI_E_IO, GI_E_FORMAT (a damaged header, or
- * bytes that are not an image), GI_E_LIMIT, GI_E_UNSUPPORTED, GI_E_MEMORY; texts of all but
- * GI_E_MEMORY start with the input's name. */
+ * bytes that are not an image), GI_E_LIMIT, GI_E_UNSUPPORTED, GI_E_MEMORY; all texts except the
+ * last one's start with the input's name. */
 enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader *reader,
                            const struct gi_limits *limits, struct gi_err *err);
 

@@ -130,8 +130,8 @@ static const char *type_words(enum gi_type type)
     return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
 }
 
-/* Returns whether the profile is for images with so many colour channels: bytes 16 to 19 name its
- * colour model, such as RGB or GRAY (ICC.1:2022, 7.2.6). */
+/* Returns whether the profile is for images with this number of colour channels: bytes 16 to 19
+ * name its colour model, such as RGB or GRAY (ICC.1:2022, 7.2.6). */
 static bool profile_fits(const struct gi_metadata *metadata, int colour_channels)
 {
     const char *want = colour_channels == 1 ? "GRAY" : "RGB ";

@@ -1,5 +1,5 @@
 /* Reads and writes WebP through libwebp: lossy, or lossless at quality 100, with alpha, ICC
- * profile, EXIF and XMP. Of an animation it reads the first frame. Without libwebp at build time
+ * profile, EXIF and XMP. It reads the first frame of an animation. Without libwebp at build time
  * only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"

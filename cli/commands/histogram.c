@@ -173,8 +173,8 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
     return status;
 }
 
-/* Returns whether the locale says that the terminal shows UTF-8. Of the variables the first that is
- * set decides. */
+/* Returns whether the locale says that the terminal shows UTF-8. The first variable that is set
+ * decides. */
 static bool shows_unicode(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

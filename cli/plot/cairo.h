@@ -5,8 +5,8 @@
 
 #include "imgio/status.h"
 
-/* The part of cairo 1's binary interface that is used (its manual, "cairo_t" to "PNG Support"),
- * declared here so that building does not need its headers, which come with 77 MB of packages. */
+/* The part of cairo 1's binary interface that plots use (its manual, "cairo_t" to "PNG Support").
+ * It is declared here because cairo's headers come with 77 MB of packages. */
 enum {
     GI_CAIRO_SUCCESS = 0,
     GI_CAIRO_NO_MEMORY = 1,
@@ -24,7 +24,7 @@ struct gi_cairo_extents {
 struct gi_cairo_context; /* stands for cairo_t */
 struct gi_cairo_surface; /* stands for cairo_surface_t */
 
-/* The functions that plots use, with cairo's names without the prefix. Cairo's enums are ints. */
+/* The functions that plots use: cairo's names without their prefix. Cairo's enums are ints here. */
 struct gi_cairo {
     struct gi_cairo_context *(*create)(struct gi_cairo_surface *surface);
     void (*destroy)(struct gi_cairo_context *cr);
@@ -56,7 +56,7 @@ struct gi_cairo {
     void (*show_text)(struct gi_cairo_context *cr, const char *text);
 };
 
-/* Loads the library for the life of the process: unloading would leak its cached fonts. Errors:
+/* Loads the library. It stays loaded, because unloading would leak its cached fonts. Errors:
  * GI_E_UNSUPPORTED if it is not installed. */
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err);
 

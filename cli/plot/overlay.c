@@ -1,5 +1,5 @@
-/* Draws boxes and numbers on an image. Lines and digits grow with the image, so that they are
- * readable when the whole image is shown.
+/* Draws boxes and numbers on an image. Lines and digits grow with the image, so that they can be
+ * read when all of it is shown.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot/overlay.h"
 #include "cli/command.h"
@@ -10,11 +10,11 @@
 enum {
     DIGIT_WIDTH = 5,
     DIGIT_HEIGHT = 7,
-    SIDE_PER_STEP = 350 /* pixels of the image per pixel of line width */
+    SIDE_PER_STEP = 350 /* pixels of the image's side per pixel of line width */
 };
 
-/* A bitmap font: one row of numbers per digit, five bits per line, the left pixel in the highest
- * bit. */
+/* A bitmap font: for each digit one number per line, whose five bits are pixels, the leftmost
+ * highest. */
 static const unsigned char digits[10][DIGIT_HEIGHT] = {
     {14, 17, 19, 21, 25, 17, 14}, {4, 12, 4, 4, 4, 4, 14},  {14, 17, 1, 2, 4, 8, 31},
     {31, 2, 4, 2, 1, 17, 14},     {2, 6, 10, 18, 31, 2, 2}, {31, 16, 30, 1, 1, 17, 14},
@@ -22,7 +22,7 @@ static const unsigned char digits[10][DIGIT_HEIGHT] = {
     {14, 17, 17, 15, 1, 2, 12},
 };
 
-/* Consecutive labels differ in colour; all colours are bright enough for black digits. 0 to 255. */
+/* Colours 0 to 255, in which consecutive labels differ. All are bright enough for black digits. */
 static const unsigned char inks[][3] = {{255, 214, 10}, {64, 224, 255},  {255, 122, 89},
                                         {140, 240, 90}, {255, 130, 220}, {160, 170, 255}};
 static const unsigned char black[3] = {0, 0, 0};
@@ -55,7 +55,7 @@ static void draw_box(struct gi_image *image, const struct gi_region_sums *region
 {
     long x = (long)region->min_x - line, y = (long)region->min_y - line;
     long width = (long)region->max_x - x + 1 + line, height = (long)region->max_y - y + 1 + line;
-    /* At the sides of the image the frame is moved inward. */
+    /* A frame beyond the sides of the image is moved inwards. */
     if (x < 0) {
         width += x;
         x = 0;
@@ -93,7 +93,7 @@ static void draw_number(struct gi_image *image, const struct gi_region_sums *reg
                          y + (row + 1) * scale, scale, scale, black);
 }
 
-/* Copies the image with three colour channels; alpha is kept. */
+/* Copies the image with three colour channels, and with alpha if it has that. */
 static enum gi_status copy_as_colour(struct gi_image *dst, const struct gi_image *src,
                                      struct gi_err *err)
 {

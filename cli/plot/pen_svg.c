@@ -1,4 +1,4 @@
-/* Writes SVG, with text as characters (SVG 1.1, W3C 2011).
+/* Writes SVG. Text consists of characters, not of outlines (SVG 1.1, W3C 2011).
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/plot/pen.h"
@@ -26,7 +26,7 @@ static void line_to(struct gi_pen *pen, double x, double y)
     gi_sink_printf(svg->sink, &svg->err, "L%.7g %.7g", x, y);
 }
 
-/* Writes the attribute `name`, fill or stroke, with that ink. */
+/* Writes the attribute `name` ("fill" or "stroke") with this ink. */
 static void put_ink(struct svg *svg, const char *name, struct gi_ink ink)
 {
     gi_sink_printf(svg->sink, &svg->err, " %s=\"rgb(%.0f,%.0f,%.0f)\"", name, 255 * ink.red,
@@ -53,7 +53,7 @@ static void stroke(struct gi_pen *pen, struct gi_ink ink, double width)
     svg->in_path = false;
 }
 
-/* Writes text for XML: markup characters as entities, control characters as U+FFFD. */
+/* Writes text for XML: characters of markup as entities, control characters as U+FFFD. */
 static void put_words(struct svg *svg, const char *words)
 {
     for (const char *p = words; *p; p++) {

@@ -18,13 +18,11 @@ enum {
     RIGHT = 28,
     TOP = 74,
     BOTTOM = 62,
-    DRAWING_S = 20,     /* time limit for drawing a PNG; fontconfig may have to scan all fonts
-                           first */
-    COLUMNS_MAX = 2048, /* maximum number of columns; with more bins a column shows the largest
-                           of its bins */
+    DRAWING_S = 20,     /* seconds for drawing a PNG: fontconfig may first scan all fonts */
+    COLUMNS_MAX = 2048, /* of the chart; with more bins a column shows the largest of its bins */
 };
 
-/* Count at the foot of a logarithmic axis: below 1, so that a count of 1 is visible. */
+/* The foot of a logarithmic axis is this count; below 1, so that a count of 1 is visible. */
 #define LOG_FLOOR 0.5
 
 /* The drawing area, and the scale of the y axis. */
@@ -66,8 +64,8 @@ static double y_at(const struct canvas *canvas, double count)
     return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
 }
 
-/* Draws text at (x, y), which is its left end (`across` 0), its middle (0.5) or its right end
- * (1). */
+/* Draws text at (x, y), the left end (`across` 0), the middle (0.5) or the right end (1) of the
+ * text. */
 static void text(const struct canvas *canvas, double x, double y, double across, double size,
                  double darkness, const char *words)
 {
@@ -89,7 +87,7 @@ double gi_tick_step(double span, int n)
     return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
 }
 
-/* Formats a number for an axis: "2.5M" for counts, plain for values. */
+/* Formats a number for an axis: counts as "2.5M", values plainly. */
 static const char *tick_text(char buffer[32], double value, bool count)
 {
     static const struct {
@@ -139,8 +137,8 @@ static void draw_axes(const struct canvas *canvas)
                       plot->y_label);
 }
 
-/* Adds the steps of one series to the path, from the foot of the first bin to the foot of the
- * last. */
+/* Adds a series to the path, as steps from the foot of its first bin to the foot of its last
+ * one. */
 static void trace(const struct canvas *canvas, const struct gi_plot_series *series)
 {
     const struct gi_plot *plot = canvas->plot;
@@ -176,8 +174,8 @@ static void draw_series(const struct canvas *canvas)
     line(canvas, LEFT, HEIGHT - BOTTOM + 0.5, WIDTH - RIGHT, HEIGHT - BOTTOM + 0.5, 0.4);
 }
 
-/* Draws the legend in one line above the chart, from the right. Only the renderer knows the width
- * of words, so every letter is assumed to be wide. */
+/* Draws the legend in one line above the chart, from right to left. Only the renderer knows how
+ * wide words are, so every letter counts as a wide one. */
 static void draw_legend(const struct canvas *canvas)
 {
     const struct gi_plot *plot = canvas->plot;
@@ -243,7 +241,8 @@ enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool n
     enum gi_status status = gi_bundle_open(bundle, &sink, path, no_clobber, err);
     if (status)
         return status;
-    /* A subprocess draws, because cairo and fontconfig crash or hang if memory runs out. */
+    /* PNG is drawn in a subprocess, because cairo and fontconfig crash or hang if memory runs
+     * out. */
     if (strcasecmp(suffix(path), ".svg") == 0)
         status = draw_with(gi_pen_svg, sink, plot, err);
     else

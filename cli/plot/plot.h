@@ -26,18 +26,18 @@ struct gi_plot {
     struct gi_plot_series series[GI_PLOT_SERIES_MAX];
 };
 
-/* Returns the smallest of 1, 2, 5 times a power of ten that divides `span`, above 0, into at most n
- * steps. */
+/* Returns the smallest of 1, 2 and 5 times powers of ten that divides `span`, which is above 0,
+ * into at most n steps. */
 double gi_tick_step(double span, int n);
 
-/* Checks whether gi_plot_save() supports the format, from the suffix: .png or .svg. Errors:
+/* Checks that gi_plot_save() can write the format of the suffix: .png or .svg. Errors:
  * GI_E_USAGE. */
 enum gi_status gi_plot_check(const char *path, struct gi_err *err);
 
 struct gi_bundle;
 
-/* Draws `plot` to `path`, a file of `bundle`. Errors: GI_E_UNSUPPORTED (PNG without cairo),
- * GI_E_IO, GI_E_MEMORY. */
+/* Draws `plot` to the file `path`, a part of `bundle`. Errors: GI_E_UNSUPPORTED (PNG without
+ * cairo), GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
                             struct gi_bundle *bundle, struct gi_err *err);
 

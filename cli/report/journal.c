@@ -24,8 +24,8 @@ struct gi_journal {
     const struct gi_journal_wants *resume; /* while it is being opened */
     int fd;
     bool tars; /* members have lines, too */
-    /* The outputs that an earlier run finished: a hash table (open addressing) of hashes of both
-     * names, 0 for a free slot, with `room` slots, a power of 2, at most half full. */
+    /* The outputs that an earlier run finished: a hash table of hashes of both names, with open
+     * addressing. 0 is a free slot. It has `room` slots, a power of 2, and is at most half full. */
     uint64_t *done;
     size_t n, room;
 };
@@ -61,7 +61,7 @@ static bool grow(struct gi_journal *journal)
     return true;
 }
 
-/* Returns whether size and time of the file are those in the line. */
+/* Returns whether the file still has the size and the time that the line records. */
 static bool is_as(const char *path, const json_t *line, const char *nbytes, const char *mtime_ns)
 {
     struct stat st;
@@ -70,7 +70,7 @@ static bool is_as(const char *path, const json_t *line, const char *nbytes, cons
            json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
 }
 
-/* Returns the same for an output, or for all its parts. */
+/* Returns the same for an output, or for all parts of an output. */
 static bool is_output_as(const char *output, const json_t *line)
 {
     const json_t *parts = json_object_get(line, "outputs");
@@ -92,7 +92,7 @@ static bool is_beside_as(const json_t *line)
     return good;
 }
 
-/* Returns whether the line says that an item is done, and its files are unchanged. */
+/* Returns whether the line says that an item is done, and its files have not changed since. */
 static bool is_done(const json_t *line, const char *input, const char *output)
 {
     const char *status = json_string_value(json_object_get(line, "status"));
@@ -106,7 +106,7 @@ static enum gi_status fail_memory(struct gi_err *err)
     return gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
 }
 
-/* Records an item as done. Returns its key; 0: it was recorded before. */
+/* Records an item as done. Returns its key, or 0 if it was recorded before or memory ran out. */
 static uint64_t note(struct gi_journal *journal, uint64_t key, struct gi_err *err)
 {
     if (2 * journal->n >= journal->room && !grow(journal)) {
@@ -119,8 +119,8 @@ static uint64_t note(struct gi_journal *journal, uint64_t key, struct gi_err *er
     return before ? 0 : key;
 }
 
-/* Returns the key that must be known for the line to be kept, 0 for never: for a line that reports
- * success its own key, which becomes known here, and for a member that of its tar. */
+/* Returns the key that must have been recorded for the line to be kept; 0: it is never kept. For a
+ * line of success this is its own key, recorded here; for a member of a tar it is the tar's key. */
 static uint64_t key_of_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
 {
     char *input = gi_json_name(line, "input"), *output = gi_json_name(line, "output");
@@ -154,7 +154,7 @@ static void print_hash(char text[24], uint64_t hash)
         snprintf(text, 24, "%016" PRIx64, hash);
 }
 
-/* Checks the first line of the earlier report. */
+/* Checks the first line of the earlier report against this batch. */
 static enum gi_status check_head(const char *text, const char *path,
                                  const struct gi_journal_head *head, struct gi_err *err)
 {
@@ -186,14 +186,14 @@ static enum gi_status check_head(const char *text, const char *path,
     return status;
 }
 
-/* A line of the earlier report, and the key that must be recorded for it to be kept. */
+/* For each line of the earlier report the key that must have been recorded for it to be kept. */
 struct lines {
     uint64_t *keys;
     size_t n, room;
 };
 
-/* Handles a line. `whole`: it ends in a newline; a line without one was being written when its run
- * was killed. */
+/* Handles a line. `whole`: it ends in a newline; otherwise it was being written when its run was
+ * killed. */
 static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, const char *text,
                                bool whole, struct gi_err *err)
 {
@@ -217,8 +217,8 @@ static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, 
     return err->status;
 }
 
-/* Returns whether getline(), which returned n, found a line, the end or an error of the file;
- * otherwise memory ran out. */
+/* Returns false if getline(), which returned n, ran out of memory: it found no line, no end of the
+ * file and no error of the file. */
 static bool is_read(ssize_t n, FILE *old)
 {
     return n >= 0 || feof(old) || ferror(old);
@@ -237,8 +237,8 @@ static enum gi_status read_done(struct gi_journal *journal, struct lines *lines,
     return status || (!gi_json_starved() && is_read(n, old)) ? status : fail_memory(err);
 }
 
-/* Copies the lines of successes from the earlier report. The line of a tar may follow those of its
- * members, so the report is read twice. */
+/* Copies the lines of successes from the earlier report. It reads the report twice, because the
+ * line of a tar may follow those of its members. */
 static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink, FILE *old,
                                 const struct gi_journal_head *head, struct gi_err *err)
 {
@@ -282,8 +282,8 @@ static char *head_text(const struct gi_journal_head *head)
     return gi_json_dump(line, 0);
 }
 
-/* Locks the file at journal->path for this run, as long as `fd` is open; a file that can't be
- * locked is used without a lock. */
+/* Locks the file at journal->path for this run, until `fd` is closed. If the file can't be locked,
+ * it is used without a lock. */
 static enum gi_status lock(const struct gi_journal *journal, int fd, struct gi_err *err)
 {
     struct stat own, there;
@@ -315,7 +315,7 @@ static int open_report(const char *path, int how)
     return fd;
 }
 
-/* Writes the header and the earlier successes, replacing the old report. */
+/* Writes the header and the earlier successes to a new report, which replaces the old one. */
 static enum gi_status start(struct gi_journal *journal, const struct gi_journal_head *head,
                             struct gi_err *err)
 {
@@ -358,8 +358,7 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
     journal->resume = resume;
     journal->tars = head->tars;
     int older = standard ? -1 : open_report(path, O_NONBLOCK | O_NOCTTY);
-    if (older < 0 && !standard && errno == ENXIO) /* a pipe, whose reader would stop if it was
-                                                     closed after the header */
+    if (older < 0 && !standard && errno == ENXIO) /* a pipe, which one reader reads */
         older = open_report(path, O_NOCTTY);
     enum gi_status status =
         standard && resume
@@ -401,7 +400,7 @@ bool gi_journal_has(const struct gi_journal *journal, const char *input, const c
     return *place_of(journal, key_of(input, output)) != 0;
 }
 
-/* Returns the results of an input that has several. */
+/* Returns the results of an item with several results. */
 static json_t *parts_json(const struct gi_line *of)
 {
     json_t *parts = json_array();
@@ -415,7 +414,8 @@ static json_t *parts_json(const struct gi_line *of)
     return parts;
 }
 
-/* Returns the line of an item. `key` NULL: it is not a part of a tar or a stream. */
+/* Returns the line of an item. `key` and `whole`: the tar or stream of which it is a part; NULL:
+ * none. */
 static char *line_text(const struct gi_line *of, const char *key, const char *whole)
 {
     static const char *const types[] = {"u8", "u16", "f32", "u32"};

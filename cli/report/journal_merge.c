@@ -1,5 +1,5 @@
-/* Joins the reports of a batch's tasks into one with a line per input: the last one that says it is
- * done.
+/* Joins the reports of a batch's tasks into one with a line per input: the last line that says that
+ * the input is done.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/journal_merge.h"
 #include "cli/inputs/input_list.h"
@@ -60,8 +60,8 @@ static enum gi_status check_same(const struct gi_journal_merge *merge, const cha
     return GI_OK;
 }
 
-/* Adds a shard. A task that ran again names its shard again; so does a task that was given another
- * task's number, whose own shard is then missing. */
+/* Adds a shard. Its number may occur again if a task ran again, or if a task was given another
+ * task's number; in that case its own shard will be missing. */
 static enum gi_status add_shard(struct gi_journal_merge *merge, const char *path,
                                 const struct gi_shard *shard, struct gi_err *err)
 {
@@ -113,8 +113,8 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
                : out_of_memory(err);
 }
 
-/* Returns the name that identifies a line: for a pair both names with a tab between them; for an
- * image made of several inputs the image's own name. NULL: out of memory. */
+/* Returns the name that identifies a line: of a pair both names with a tab between them, of an
+ * image made from several inputs its own name. NULL: out of memory. */
 static char *name_of(const json_t *item)
 {
     if (json_object_get(item, "inputs"))
@@ -220,7 +220,7 @@ enum gi_status gi_journal_merge_add(struct gi_journal_merge *merge, const char *
     return status;
 }
 
-/* Compares by name; among equal names the line that counts is last. */
+/* Compares by name. Among equal names the line that counts is last. */
 static int compare(const void *a, const void *b)
 {
     const struct gi_journal_merge_line *x = a, *y = b;
@@ -321,7 +321,7 @@ enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge
         if (!merge->lines[i].part && merge->lines[i].verdict != GI_JOURNAL_MERGE_FAILED)
             finished[n++] = merge->lines[i].shard;
     qsort(finished, n, sizeof *finished, compare_shards);
-    uint32_t begin = 0; /* start of the current range of missing shards; 0: none */
+    uint32_t begin = 0; /* first of a range of missing shards; 0: there is none now */
     const char *comma = "";
     for (uint32_t k = 1; k <= merge->n + 1; k++) {
         uint64_t had = 0;
@@ -344,7 +344,7 @@ enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge
     return GI_OK;
 }
 
-/* Reads the list at `path`, which must be that of the reports. */
+/* Reads the list at `path`, which must be the list of the reports. */
 static enum gi_status read_list(struct gi_list *list, const struct gi_journal_merge *merge,
                                 const char *path, bool zero, struct gi_err *err)
 {

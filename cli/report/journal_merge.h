@@ -1,5 +1,5 @@
-/* Joins the reports of a batch's tasks into one with a line per input: the last one that says it is
- * done.
+/* Joins the reports of a batch's tasks into one with a line per input: the last line that says that
+ * the input is done.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_REPORT_JOURNAL_MERGE_H
 #define GI_CLI_REPORT_JOURNAL_MERGE_H
@@ -11,9 +11,9 @@
 
 #include "imgio/status.h"
 
-/* In ascending order of weight: of several lines for one input the one with the highest verdict
- * counts, among equals the last. GI_JOURNAL_MERGE_KEPT: a run skipped the input because an earlier
- * one had finished it. */
+/* The results in a line, from the weakest to the strongest: of several lines for one input the
+ * strongest counts, of equal ones the last. GI_JOURNAL_MERGE_KEPT: a run skipped the input because
+ * an earlier run had finished it. */
 enum gi_journal_merge_verdict {
     GI_JOURNAL_MERGE_FAILED,
     GI_JOURNAL_MERGE_KEPT,
@@ -21,12 +21,12 @@ enum gi_journal_merge_verdict {
 };
 
 struct gi_journal_merge_line {
-    char *input; /* the input's name in the report; owned here */
-    char *text;  /* the line without its newline; owned here */
+    char *input; /* name of the input in the report; owned here */
+    char *text;  /* the line, without its newline; owned here */
     size_t order;
-    uint32_t shard; /* K of the report's K/N; 0: the report is of the whole list */
+    uint32_t shard; /* K of the report's K/N; 0: the report covers the whole list */
     enum gi_journal_merge_verdict verdict;
-    bool part; /* a part of a tar or a stream, whose own line is the one that counts */
+    bool part; /* of a part of a tar or stream, which has a line of its own that counts */
 };
 
 /* The shard of a report. */
@@ -35,50 +35,50 @@ struct gi_journal_merge_shard {
     char *path; /* path of the report; owned here */
 };
 
-/* Initialised as {0}; freed by gi_journal_merge_free(). */
+/* The reports read so far. Initialised as {0}; freed by gi_journal_merge_free(). */
 struct gi_journal_merge {
-    char *first; /* name of the first report with a header; NULL: none yet */
+    char *first; /* path of the first report with a header; NULL: none yet */
     char *version, *chain, *with, *list;
     uint64_t files; /* number of files in the whole list */
-    uint32_t n;     /* number of shards according to the first report; 0: it is of the whole list */
-    bool n_differs; /* the reports have different numbers of shards */
+    uint32_t n;     /* number of shards in the first report; 0: it covers the whole list */
+    bool n_differs; /* not all reports have the same number of shards */
     struct gi_journal_merge_shard *shards; /* of all headers; 0/0: the whole list */
     size_t nshards;
     struct gi_journal_merge_line *lines;
     size_t nlines, room;
-    size_t nfiles; /* number of lines that are not parts; set by gi_journal_merge_join() */
+    size_t nfiles; /* number of lines that are not parts, set by gi_journal_merge_join() */
 };
 
-/* Adds the report `path`, "-" for standard input. A line that is truncated (by kill -9) or damaged
- * causes a warning and is left out; a shard that occurs again causes a warning and is accepted.
- * Errors: GI_E_IO, GI_E_MEMORY, GI_E_FORMAT for a file that is not a report, and for a report of
- * another list, chain or other further images than those before. */
+/* Adds the report at `path`; "-" is standard input. A truncated line (after kill -9) or a damaged
+ * one is left out with a warning; a shard that occurs again is accepted with a warning. Errors:
+ * GI_E_IO, GI_E_MEMORY, GI_E_FORMAT for a file that is not a report, or a report of another list,
+ * chain or further image than those before. */
 enum gi_status gi_journal_merge_add(struct gi_journal_merge *merge, const char *path,
                                     struct gi_err *err);
 
-/* To be called after the last report: sorts the lines by the names of their inputs and keeps one
- * for each. Errors: GI_E_FORMAT if no report had a header or there are more inputs than files. */
+/* Sorts the lines of all reports by the names of their inputs, and keeps one per name. Errors:
+ * GI_E_FORMAT if no report had a header, or there are more inputs than files. */
 enum gi_status gi_journal_merge_join(struct gi_journal_merge *merge, struct gi_err *err);
 
-/* Return the number of inputs that failed, and of those in no report; after
+/* Return the number of inputs that failed, and of inputs that are in no report. For use after
  * gi_journal_merge_join(). */
 uint64_t gi_journal_merge_failed(const struct gi_journal_merge *merge);
 uint64_t gi_journal_merge_untold(const struct gi_journal_merge *merge);
 
-/* Writes the joined report, whole or not at all; "-" is standard output. Errors: GI_E_IO,
+/* Writes the joined report, completely or not at all; "-" is standard output. Errors: GI_E_IO,
  * GI_E_MEMORY, GI_E_PIPE. */
 enum gi_status gi_journal_merge_write(const struct gi_journal_merge *merge, const char *path,
                                       struct gi_err *err);
 
-/* Prints the shards with unfinished inputs as an array of Slurm ("3,5-7") and a newline; nothing if
- * there are none. Errors: GI_E_USAGE if the reports number their shards differently,
- * GI_E_MEMORY. */
+/* Prints the shards with unfinished inputs in the form of Slurm's arrays ("3,5-7"), and a newline;
+ * prints nothing if there are none. Errors: GI_E_USAGE if the reports have different numbers of
+ * shards, GI_E_MEMORY. */
 enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge, FILE *out,
                                             struct gi_err *err);
 
-/* Prints the names of inputs that failed, each followed by `end`, and of those that never ran, if
- * `path` is the list that the batch was given, or its folder. NULL: only a warning says how many
- * never ran. Errors: those of reading the list, GI_E_USAGE for another list. */
+/* Prints the names of the inputs that failed, each followed by `end`. If `path` is the list or the
+ * folder that the batch was given, it also prints the names of those that never ran; if it is NULL,
+ * a warning gives their number. Errors: those of reading the list, GI_E_USAGE for another list. */
 enum gi_status gi_journal_merge_print_files(const struct gi_journal_merge *merge, FILE *out,
                                             const char *path, int end, struct gi_err *err);
 

@@ -10,7 +10,7 @@
 #include "cli/run/batch_options.h"
 #include "cli/run/stop.h"
 
-/* The inputs whose lines an earlier report may have, sorted. */
+/* The inputs that may have lines in an earlier report, sorted. */
 struct wanted {
     const struct gi_report_options *options;
     struct gi_input *const *sorted;
@@ -34,7 +34,7 @@ static bool is_wanted(void *arg, const char *input, const char *output)
     return same;
 }
 
-/* Checks that no input occurs twice, because lines of a report are identified by their inputs. */
+/* Checks that no input occurs twice, because reports identify lines by their inputs. */
 static enum gi_status check_once(const struct wanted *wanted, struct gi_err *err)
 {
     const char *what = wanted->options->once;

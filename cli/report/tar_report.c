@@ -22,7 +22,8 @@ bool gi_tars_are_joined(const struct gi_tar_names *names)
     return names->noutputs == 1 && names->ninputs > 1;
 }
 
-/* Returns the output of a tar; a tar made of many is kept with all of them, or not at all. */
+/* Returns the output of a tar. NULL if many tars have one output, because none can be kept
+ * alone. */
 static char *output_of(void *arg, size_t input)
 {
     const struct gi_tar_names *names = arg;
@@ -38,7 +39,7 @@ enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < names->ninputs && !status; i++)
         status = gi_list_add(&list, names->inputs[i], err);
-    /* --suffix affects the content of the tars. */
+    /* --suffix changes the content of the tars, so it is part of the chain's text. */
     if (!status && asprintf(&text, "%s --tar%s%s%s", job->text ? job->text : job->command->name,
                             p->suffix ? " --suffix '" : "", p->suffix ? p->suffix : "",
                             p->suffix ? "'" : "") < 0)
@@ -70,7 +71,7 @@ bool gi_tar_report_has(const struct gi_tar_report *report, size_t input)
                          gi_tar_output(report->names, input));
 }
 
-/* Names the line of the tar that is being delivered. */
+/* Sets the names in the line of the tar that is being delivered. */
 static void name_tar(struct gi_tar_report *report, const struct gi_tar_tag *tag)
 {
     report->report.whole.input = report->names->inputs[tag->shard];
@@ -88,7 +89,7 @@ enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct g
                                 gi_tar_entry_name(tag->entry), err);
 }
 
-/* Writes the line of the tar that is being delivered, which had this size and time. */
+/* Writes the line of the tar that is being delivered; its file had this size and time. */
 static enum gi_status end_tar(struct gi_tar_report *report, uint64_t nbytes, int64_t mtime_ns,
                               bool written, struct gi_err *err)
 {
@@ -113,7 +114,7 @@ enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_i
     if (!report->report.journal)
         return GI_OK;
     name_tar(report, tag);
-    tar->err = item->line.err; /* the error of the tar, not of its last member */
+    tar->err = item->line.err; /* its own error, not that of its last member */
     if (item->line.status)
         tar->status = item->line.status;
     return end_tar(report, tag->nbytes, tag->mtime_ns, written, err);

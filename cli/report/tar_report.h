@@ -1,5 +1,5 @@
-/* The report of a batch from tars to tars: a line per member, named TAR:MEMBER, followed by one for
- * the tar itself, which --resume and `report merge` count.
+/* The report of a batch from tars to tars. Each member has a line, named TAR:MEMBER; after them a
+ * line for the tar itself follows, which is what --resume and `report merge` count.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_REPORT_TAR_REPORT_H
 #define GI_CLI_REPORT_TAR_REPORT_H
@@ -9,26 +9,26 @@
 #include "cli/run/engine.h"
 #include "cli/inputs/shard.h"
 
-/* The tars of a batch: as many outputs as inputs, or one for all, or for tables none. */
+/* The tars of a batch. There is one output per input, or one output for all, or for tables none. */
 struct gi_tar_names {
     char **inputs, **outputs; /* owned by the reader of the options */
     size_t ninputs, noutputs;
     struct gi_shard shard; /* of the list of inputs */
 };
 
-/* Returns the output for the members of an input; NULL: there are no outputs. */
+/* Returns the output for an input's members. NULL: there are no outputs. */
 const char *gi_tar_output(const struct gi_tar_names *names, size_t input);
-/* Returns whether several inputs go to one output. */
+/* Returns whether several inputs have one output. */
 bool gi_tars_are_joined(const struct gi_tar_names *names);
 
 /* Initialised as {0}. */
 struct gi_tar_report {
-    struct gi_report report; /* report->whole is the line of the tar that is being delivered */
+    struct gi_report report; /* report.whole is the line of the tar being delivered */
     const struct gi_tar_names *names;
 };
 
-/* Opens the report if --report asks for one; without it all functions below do nothing. `names`
- * must outlive it. Errors: as gi_report_open(). */
+/* Opens the report if --report asks for one; otherwise all functions below do nothing. `names` must
+ * outlive it. Errors: as gi_report_open(). */
 enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_batch_job *job,
                                   const struct gi_tar_names *names, struct gi_err *err);
 
@@ -36,18 +36,18 @@ enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_
  * it. */
 bool gi_tar_report_has(const struct gi_tar_report *report, size_t input);
 
-/* For deliver(), if the item's tag is a gi_tar_tag: writes the line of a member, and after its last
- * member that of the tar, which has failed if any member failed; `written`: the tar is in place.
- * Errors: as gi_journal_add(). */
+/* For deliver(), with items whose tag is a gi_tar_tag: the first one writes the line of a member,
+ * the second one that of the tar after its last member. A tar fails if a member fails. `written`:
+ * the tar is in place. Errors: as gi_journal_add(). */
 enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct gi_item *item,
                                     struct gi_err *err);
 enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_item *item,
                                  bool written, struct gi_err *err);
 
-/* Returns the status of a batch that ended with `status` and this tally; logs how many members were
- * left out, and how many tars could not be read to their end (`broken`). Closes the report, in
- * which a tar that lost members and whose end was not reached has failed. Errors: one without text
- * if items failed. */
+/* Returns the status of a batch that ended with `status` and this tally, and closes the report.
+ * Logs how many members were left out, and how many tars could not be read to their end (`broken`).
+ * In the report a tar that lost members and whose end was not reached has failed. Errors: one
+ * without text if items failed. */
 enum gi_status gi_tar_conclude(struct gi_tar_report *report, const struct gi_tally *tally,
                                size_t broken, enum gi_status status, struct gi_err *err);
 /* Closes the report. */

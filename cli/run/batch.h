@@ -5,9 +5,9 @@
 
 #include "cli/run/batch_options.h"
 
-/* Runs the batch on the inputs that the operands name. Errors: GI_E_USAGE before any work; an error
- * without text if items failed (each was reported): GI_E_AGAIN if the machine failed, else
- * GI_E_IO. */
+/* Runs the batch on the inputs that the operands name. Errors: GI_E_USAGE before any work. If items
+ * failed, which were reported one by one, the error has no text: GI_E_AGAIN if the machine failed,
+ * otherwise GI_E_IO. */
 enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int noperands,
                             struct gi_err *err);
 

@@ -1,4 +1,4 @@
-/* The options of batches, and options printed as text.
+/* The options of batches, and the printing of options as text.
  * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -305,7 +305,7 @@ static bool is_text(enum gi_option_type type)
            type == GI_OPT_IMAGE;
 }
 
-/* Returns whether an option does not change the bytes of the result. */
+/* Returns whether an option has no influence on the bytes of the result. */
 static bool has_no_say(const struct gi_option *row)
 {
     static const char *const names[] = {
@@ -317,7 +317,7 @@ static bool has_no_say(const struct gi_option *row)
     return false;
 }
 
-/* Returns whether an option is meant for one image, or for a stream of images if images are written
+/* Returns whether an option is for one image, or if `images` are written also for a stream of them
  * (gi_stream_find() decides). */
 static bool is_for_one(const struct gi_option *row, bool images)
 {
@@ -348,8 +348,8 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
     return GI_OK;
 }
 
-/* Prints an option as on a command line; for a long file its beginning, length and 64-bit FNV-1a
- * hash. */
+/* Prints an option as on a command line. A long file is printed as its beginning, its length and
+ * its 64-bit FNV-1a hash. */
 static void print_row(FILE *out, const struct gi_option *row, const void *params)
 {
     enum { LONG = 240, HEAD = 60 };

@@ -9,7 +9,7 @@
 
 /* The options of the set "Many images". */
 struct gi_batch_params {
-    const char *table; /* one table for all inputs; for commands that write tables */
+    const char *table; /* --table, one table for all inputs, of commands that write tables */
     const char *out_dir, *out, *suffix, *files_from, *shard, *report;
     bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
@@ -31,26 +31,25 @@ extern const struct gi_option gi_pairs_options[];      /* for commands of two im
 /* Returns whether these are the rows of one of the sets above. */
 bool gi_options_are_of_batches(const struct gi_option *rows);
 
-/* Returns the options among the command's params; NULL if it has no such set. */
+/* Returns the options in the command's params; NULL: the command has no such set. */
 const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,
                                                  void *const *params);
 
-/* Returns whether the command writes a file (an image or an array) for each input, and no table. */
+/* Returns whether the command writes a file per input (an image or an array), and no table. */
 bool gi_batch_writes_files(const struct gi_command *command);
 
-/* Returns whether the options ask for a batch: then there are any number of inputs, and no
- * OUTPUT. */
+/* Returns whether the options ask for a batch, which has any number of inputs and no OUTPUT. */
 bool gi_batch_is_wanted(const struct gi_batch_params *params);
 
-/* Checks a command that writes images, arrays or tables and is not used as a batch: refuses options
- * that apply to batches only. Errors: GI_E_USAGE. */
+/* Refuses options that apply to batches only, for a command that writes images, arrays or tables
+ * and is not used as a batch. Errors: GI_E_USAGE. */
 enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
                                   struct gi_err *err);
 
 /* The kind of result of an input. */
 enum gi_batch_results {
     GI_BATCH_A_FILE,
-    GI_BATCH_A_FILE_A_CHANNEL, /* one for each channel, "k", "ka", "rgb" or "rgba" */
+    GI_BATCH_A_FILE_A_CHANNEL, /* a file per channel; the channels are "k", "ka", "rgb" or "rgba" */
     GI_BATCH_A_FOLDER,
 };
 
@@ -60,42 +59,41 @@ struct gi_imaging;
 struct gi_batch_files;
 struct gi_batch_work {
     enum gi_batch_results results;
-    /* A template for the further input that belongs to each input, or a file for all of them if it
-     * has no fields, and the option that gave it, for messages; NULL: none. */
+    /* The further input of each input: a template for its path, or without fields one file for all
+     * inputs. `beside_option` is the option that gave it, for messages. NULL: there is none. */
     const char *beside, *beside_option;
     void *self; /* argument of run() */
-    /* As gi_work_on.run. If there are several results, all exist or none. `files` NULL: one image,
-     * for which gi_drive() calls it. */
+    /* The work on an item, like gi_work_on.run. If there are several results, all exist or none.
+     * `files` is NULL for one image, for which gi_drive() calls it. */
     enum gi_status (*run)(void *self, const struct gi_batch_files *files,
                           struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
 };
 
-/* The description of a batch. The set "Many images" of `command` asks for it. */
+/* The description of a batch, which the set "Many images" of `command` asks for. */
 struct gi_batch_job {
     const struct gi_command *command;
-    void *const *params;                   /* params of the command */
-    const struct gi_chain *chain;          /* NULL: the images are only converted */
-    const struct gi_batch_work *work;      /* NULL: the chain */
-    const char *text;                      /* the operation as text, for the report; NULL: made from
-                                              the command */
+    void *const *params;              /* params of the command */
+    const struct gi_chain *chain;     /* NULL: the images are only converted */
+    const struct gi_batch_work *work; /* NULL: the chain */
+    const char *text; /* the operation as text, for the report; NULL: that of the command */
     const struct gi_device_params *device; /* NULL: the options among the params */
     bool takes_stdin;                      /* "-" may be the only input */
 };
 
-/* Returns the options for reading its inputs. */
+/* Returns the options for reading the batch's inputs. */
 struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
-/* Returns the options for devices; NULL: it has none. */
+/* Returns the options for devices; NULL: the command has none. */
 const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job);
 
-/* Sets *suffix to .csv, or .npy for arrays, unless --suffix gives another. Errors: GI_E_USAGE if
- * that is not a suffix of a table, or of an array. */
+/* Sets *suffix to that of --suffix, or if it was not given to .csv for tables and .npy for arrays.
+ * Errors: GI_E_USAGE if tables, or arrays, can't have this suffix. */
 enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err);
-/* Returns whether tables, or arrays, can be written with this suffix, given without its dot. */
+/* Returns whether tables, or arrays, can be written with this suffix, which has no dot. */
 bool gi_tables_have_suffix(const char *suffix, bool arrays);
 
-/* Returns the options that affect the result and differ from their defaults, as on a command line:
- * "gaussian --sigma 3 --quality 80", after `first`. The content of a long file that an option names
- * (a mask, a kernel) is represented by a hash. The caller frees it; NULL: out of memory. */
+/* Returns `first` and the options that affect the result and differ from their defaults, as on a
+ * command line: "gaussian --sigma 3 --quality 80". Long files that options name for their content
+ * (a mask, a kernel) appear as a hash. The caller frees the text. NULL: out of memory. */
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params);
 
 #endif

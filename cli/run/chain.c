@@ -1,4 +1,4 @@
-/* Parses chains: text to words, words to steps.
+/* Parses chains: a text becomes words, and words become steps.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain.h"
 #include "cli/commands.h"
@@ -48,7 +48,7 @@ bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter
 
 /* ---- text to words ---- */
 
-/* The words of one step: `argv` points into the chain's text. */
+/* The words of one step. `argv` points into the copy of the chain's text. */
 struct words {
     char **argv;
     int argc;
@@ -65,7 +65,8 @@ static bool add_word(struct words *words, char *word)
     return true;
 }
 
-/* Copies the word at *text to *to and advances both. Returns false for an unterminated quote. */
+/* Copies the word at *text to *to, and moves both past it. Returns false if a quote is not
+ * closed. */
 static bool copy_word(const char **text, char **to)
 {
     char quote = 0;
@@ -96,10 +97,10 @@ static const char *skip(const char *text)
     }
 }
 
-/* Returns whether a step begins at `text`, which follows the words of another step and `blank`
- * blanks and comments. A step takes no operands, so an unquoted name of an operation can only begin
- * a step if a comma ends the word before, or a line. The value of an option may be on the next line
- * and look like a name, except like that of an operation. */
+/* Returns whether a step begins at `text`, after the words of another step and the `blank`s and
+ * comments behind them. Steps take no operands, so the unquoted name of an operation can begin a
+ * step only after a comma or at the start of a line. There it may still be the value of an option
+ * from the line before, unless it names an operation. */
 static bool begins_step(const struct words *words, const char *blank, const char *text, bool comma)
 {
     size_t n = strcspn(text, " \t\r\n|,#");
@@ -117,8 +118,7 @@ static bool begins_step(const struct words *words, const char *blank, const char
                     (filter && gi_chain_command(&command, filter)));
 }
 
-/* Reads the words of one step and copies them to `to`. *more becomes whether another step
- * follows. */
+/* Copies the words of one step to `to`, and sets *more to whether another step follows. */
 static enum gi_status read_words(struct words *words, const char **text, char **to, bool *more,
                                  struct gi_err *err)
 {

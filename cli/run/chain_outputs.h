@@ -5,13 +5,13 @@
 
 #include "cli/run/chain.h"
 
-/* Checks that everything that the chain's analyses write can be written, by their reporters.
- * Errors: as gi_reporter.check(), with the step. */
+/* Checks by their reporters that the chain's analyses can write all of their files. Errors: as
+ * gi_reporter.check(), with the step. */
 enum gi_status gi_chain_check_reporters(const struct gi_chain *chain, const char *input,
                                         struct gi_err *err);
 
 /* Checks that no two files have the same path, and that none is a further image of a step. The
- * image, written to `path` (NULL: nowhere), may replace its own input. Errors: GI_E_USAGE,
+ * image may replace its own input at `path` (NULL: no image is written). Errors: GI_E_USAGE,
  * GI_E_MEMORY. */
 enum gi_status gi_chain_check_places(const struct gi_chain *chain, const char *path,
                                      struct gi_err *err);

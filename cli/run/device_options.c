@@ -42,7 +42,7 @@ const struct gi_option gi_device_options[] = {
     {0},
 };
 
-/* Reads the part after "cuda": "", ":all", ":1" or ":0,2". Returns false for anything else. */
+/* Reads the part after "cuda": "", ":all", ":1" or ":0,2". Returns false for any other text. */
 static bool read_ordinals(struct gi_device_list *list, const char *text)
 {
     if (!*text)

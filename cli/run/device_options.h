@@ -10,9 +10,9 @@
 
 /* The options of the set "Running". */
 struct gi_device_params {
-    const char *
-        device; /* auto, cpu, cuda, cuda:N, cuda:all, cuda:N,N...; NULL: GPUIMG_DEVICE, then auto */
-    int threads; /* 0: one per CPU */
+    const char *device; /* auto, cpu, cuda, cuda:N, cuda:all, cuda:N,N...; NULL: from GPUIMG_DEVICE,
+                           or auto */
+    int threads;        /* 0: one per CPU */
     uint64_t max_device_bytes;
     bool timing, verbose;
 };
@@ -25,16 +25,16 @@ struct gi_device_list {
     bool all; /* all devices of the machine */
     int n, ordinals[GI_DEVICES_MAX];
 };
-/* Parses the text of --device; NULL: GPUIMG_DEVICE, then auto. The list is that of cuda; for other
- * choices it is device 0. Errors: GI_E_USAGE. */
+/* Parses the text of --device (NULL: from GPUIMG_DEVICE, or auto). *list gets the devices of cuda;
+ * for other choices it is device 0. Errors: GI_E_USAGE. */
 enum gi_status gi_device_parse_list(enum gi_device_choice *choice, struct gi_device_list *list,
                                     const char *text, struct gi_err *err);
-/* Does the same for callers that use one device: the first. */
+/* As gi_device_parse_list(), for callers that use one device: gives the first. */
 enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, const char *text,
                                struct gi_err *err);
 /* Returns the number of CPUs on which this process may run. */
 int gi_cpu_count(void);
-/* Returns the value of --threads, or if that is 0 (not given) the number of CPUs. */
+/* Returns the value of --threads, or the number of CPUs if it is 0 (not given). */
 int gi_thread_count(int asked);
 
 #endif

@@ -19,7 +19,7 @@
 /* The state of processing one image. */
 struct one {
     const struct gi_batch_job *job;
-    const char *input, *output; /* output NULL: only tables and arrays are written */
+    const char *input, *output; /* output NULL: the job writes only tables or arrays */
     struct gi_io_params io;
     struct gi_imaging *imaging;
     struct gi_watch watch;
@@ -28,7 +28,7 @@ struct one {
     struct gi_image image; /* as loaded, later the result */
     struct gi_metadata metadata;
     struct gi_file_info info;
-    unsigned maxval; /* largest sample value of the image as loaded */
+    unsigned maxval; /* gi_cli_maxval() of the image as loaded */
 };
 
 static bool ends_in_analysis(const struct gi_chain *chain)
@@ -36,8 +36,8 @@ static bool ends_in_analysis(const struct gi_chain *chain)
     return chain && chain->steps[chain->n - 1].reporter;
 }
 
-/* Replaces the image by the chain's result. A chain that is a single analysis reads the image
- * itself, other analyses read copies of the images at their steps. */
+/* Replaces the image by the chain's result. If the chain is a single analysis, it reads the image
+ * itself; otherwise analyses read copies of the images at their steps. */
 static enum gi_status compute(struct one *one, struct gi_item *item, struct gi_err *err)
 {
     struct gi_ready *ready = &one->ready;
@@ -64,7 +64,7 @@ static enum gi_status save(struct one *one, struct gi_item *item, struct gi_err 
                   : gi_imaging_save(one->imaging, item, &one->image, &one->metadata, false, err);
 }
 
-/* Writes the tables of the chain and then the image: all of them or none. */
+/* Writes the tables of the chain, and then the image: all of them or none. */
 static enum gi_status report_and_save(struct one *one, struct gi_item *item, struct gi_err *err)
 {
     enum gi_status status = gi_bundle_new(&one->io.bundle, true, err);
@@ -81,7 +81,7 @@ static enum gi_status report_and_save(struct one *one, struct gi_item *item, str
     return status;
 }
 
-/* Runs the chain on the item, or converts it. */
+/* Loads the item's image, runs the chain on it or only converts it, and writes the results. */
 static enum gi_status run_chain(struct one *one, struct gi_item *item, struct gi_err *err)
 {
     const struct gi_chain *chain = one->job->chain;
@@ -128,7 +128,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
                : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
-/* The error of the item is that of the command, which main() logs. */
+/* The item's error becomes the command's, which main() logs. */
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     (void)self;
@@ -138,7 +138,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return item->line.status;
 }
 
-/* A batch of one: the engine works in this thread, and no memory has to be shared. */
+/* Runs the engine on one item: in this thread, and without sharing memory. */
 static enum gi_status run_engine(struct one *one, struct gi_err *err)
 {
     static const struct gi_feed_kind kind = {.next = next};
@@ -201,7 +201,7 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     if (!status && !stream)
         status = run_one(&one, err);
     status = gi_cli_missing_first(status, operands, 1, err);
-    /* The folder of the output went away while a pipe was waited for. */
+    /* The output's folder went away while a pipe was waited for. */
     if (status == GI_E_IO && had_folder && !gi_output_has_folder(output))
         status = err->status = GI_E_AGAIN;
     gi_watch_end(&one.watch);

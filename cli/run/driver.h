@@ -6,9 +6,9 @@
 
 #include "cli/run/batch_options.h"
 
-/* Runs the job. If its params ask for a batch, the operands are inputs; otherwise they are the
- * input and, unless the chain ends in an analysis or its work names its outputs itself, the output.
- * Errors: as gi_batch_run() and gi_stream_run(). */
+/* Runs the job. If its params ask for a batch, all operands are inputs. Otherwise they are the
+ * input and the output; there is no output if the chain ends in an analysis, or if the job's work
+ * names its outputs itself. Errors: as gi_batch_run() and gi_stream_run(). */
 enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int noperands,
                         struct gi_err *err);
 

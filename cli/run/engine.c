@@ -11,8 +11,8 @@
 #include "cli/log.h"
 #include "kernels/parallel.h"
 
-/* Finished items per thread that may wait for delivery: enough that a large image does not hold up
- * the small ones after it. */
+/* Finished items per thread that may wait for delivery: enough for the small ones that finish while
+ * a large image before them is processed. */
 enum { AHEAD_A_THREAD = 4 };
 
 struct gi_engine {
@@ -24,15 +24,14 @@ struct gi_engine {
     pthread_mutex_t feeding;    /* held while the feed is called; taken before `lock` */
     pthread_mutex_t delivering; /* held during work.deliver(); taken before `lock` */
     pthread_mutex_t lock;       /* protects the following members */
-    pthread_cond_t moved;       /* an item was delivered, memory was released, or `ended` was set */
+    pthread_cond_t moved;       /* for `delivered`, `reserved` and `ended` */
     uint64_t taken, delivered;
-    uint64_t window;         /* maximum of taken - delivered; size of the ring buffer `parked` */
-    struct gi_item **parked; /* ring buffer of finished items that are not delivered yet: item i
-                                is at i % window */
+    uint64_t window;         /* maximum of taken - delivered, and size of the ring buffer */
+    struct gi_item **parked; /* ring buffer of finished items: item i is at i % window */
     uint64_t reserved;       /* bytes of images in progress */
     bool ended;              /* no more items are taken */
     bool broken;             /* no more items are delivered, either */
-    struct gi_err err;       /* the reason of `broken`, if no item has it */
+    struct gi_err err;       /* why it is `broken`, unless an item has that error */
     struct gi_tally tally;
 };
 
@@ -84,15 +83,15 @@ void gi_engine_free(struct gi_engine **out)
     free(engine);
 }
 
-/* Stops taking items. Called with the lock held. */
+/* Makes the engine take no more items. Called with the lock held. */
 static void end_locked(struct gi_engine *engine)
 {
     engine->ended = true;
     pthread_cond_broadcast(&engine->moved);
 }
 
-/* Stops delivering too, with an error of its own (NULL: an item has it). Called with the lock
- * held. */
+/* Makes the engine take and deliver no more items, because of the error `why` (NULL: an item has
+ * it). Called with the lock held. */
 static void break_locked(struct gi_engine *engine, const struct gi_err *why)
 {
     if (why && !engine->broken)
@@ -101,7 +100,7 @@ static void break_locked(struct gi_engine *engine, const struct gi_err *why)
     end_locked(engine);
 }
 
-/* Waits until one more item may be taken. Returns whether it may. */
+/* Waits until one more item may be taken. Returns false if none may be taken any more. */
 static bool wait_for_place(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
@@ -114,7 +113,7 @@ static bool wait_for_place(struct gi_engine *engine)
     return may;
 }
 
-/* Takes the next item; NULL past the last. */
+/* Takes the next item from the feed; NULL past the last one. */
 static struct gi_item *take(struct gi_engine *engine)
 {
     struct gi_item *item = NULL;
@@ -127,7 +126,7 @@ static struct gi_item *take(struct gi_engine *engine)
         item = past ? NULL : gi_item_new();
         if (item) {
             item->turn.engine = engine;
-            item->turn.index = engine->taken; /* changed only by the thread that holds `feeding` */
+            item->turn.index = engine->taken; /* only the holder of `feeding` changes it */
         }
         if (!past)
             status = item ? engine->feed.kind->next(engine->feed.self, item, &more, &err)
@@ -156,8 +155,8 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
 {
     struct gi_engine *engine = item->turn.engine;
     pthread_mutex_lock(&engine->lock);
-    /* With ordered delivery the lowest item in progress may go on, because the others wait for it;
-     * without order, the item that already has memory. */
+    /* One item may always go on: with ordered delivery the first one in progress, because the
+     * others wait for it, and otherwise every item that has memory already. */
     while ((engine->work.ordered || !item->turn.reserved) &&
            engine->reserved > item->turn.reserved && item->turn.index != engine->delivered &&
            engine->reserved + nbytes > engine->options.memory)
@@ -186,8 +185,8 @@ static bool is_broken(struct gi_engine *engine)
     return broken;
 }
 
-/* Delivers one item and counts it. With ordered delivery, an item that ends the batch also ends the
- * delivery, so that the output never depends on the progress of other threads. */
+/* Delivers one item and counts it. If an item ends a batch with ordered delivery, nothing after it
+ * is delivered, so that the output never depends on the progress of other threads. */
 static void deliver_item(struct gi_engine *engine, struct gi_item *item)
 {
     struct gi_err err = {0};
@@ -205,7 +204,7 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* Delivers one item, unless the batch is broken, and frees it. Called with `delivering` held. */
+/* Delivers one item, unless the engine is broken, and frees it. Called with `delivering` held. */
 static void deliver(struct gi_engine *engine, struct gi_item *item)
 {
     if (!is_broken(engine))
@@ -218,7 +217,8 @@ static void deliver(struct gi_engine *engine, struct gi_item *item)
     gi_item_free(&item);
 }
 
-/* Removes and returns the parked item that is delivered next; NULL if it is not finished. */
+/* Removes the next item in order from the ring buffer, and returns it; NULL: it is not finished
+ * yet. */
 static struct gi_item *unpark(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);

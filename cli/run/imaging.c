@@ -17,8 +17,7 @@ struct gi_imaging {
     struct gi_imaging_options options;
     struct gi_session *devices;
     struct gi_plans *plans;
-    struct gi_pool *pool; /* for work within an image; its threads only become idle at the end of
-                             the batch */
+    struct gi_pool *pool; /* for work within an image; idle threads stay until the batch ends */
     struct gi_parallel parallel;
 };
 
@@ -75,8 +74,8 @@ struct coming {
 };
 
 /* Returns the bytes that the chain needs for an image of that shape, besides the image: results,
- * counts and tables of its steps, and about as much as the result again for encoding. 0 if the
- * chain can't be planned, and the item will fail. */
+ * counts and tables of its steps, and for encoding about as much as the result again. Returns 0 if
+ * the chain can't be planned; the item will then fail. */
 static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_image *shape)
 {
     struct gi_ready ready;
@@ -94,7 +93,7 @@ static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_i
     return nbytes;
 }
 
-/* Opens CUDA for a single image while it is decoded, if the chain is going to take it. */
+/* For a single image: opens CUDA while the image is decoded, if the chain will run there. */
 static void expect(const struct gi_imaging *imaging, const struct gi_image *shape)
 {
     struct gi_ready ready;
@@ -109,7 +108,7 @@ static void expect(const struct gi_imaging *imaging, const struct gi_image *shap
     gi_ready_free(&ready);
 }
 
-/* Reserves memory for the samples as stored, as converted, and for the results. */
+/* Reserves memory for the samples as stored, for the converted samples, and for the results. */
 static void on_shape(void *arg, const struct gi_image *stored)
 {
     struct coming *coming = arg;
@@ -145,7 +144,7 @@ static void note(struct gi_item *item, int stage, const char *name, double ms)
     gi_timing_add(name, ms);
 }
 
-/* Shows the stage that begins in the progress of a single image. */
+/* Shows the stage that begins, if the progress of a single image is shown. */
 static void show_stage(const struct gi_imaging *imaging, const char *name)
 {
     if (imaging->options.one)
@@ -195,8 +194,8 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
     return status;
 }
 
-/* Runs the pipeline of `n` steps, those of the chain or `only`, and measures times if they are
- * wanted. */
+/* Runs a pipeline of `n` steps, which are those of the chain or the operation `only`. Measures
+ * times if they are wanted. */
 static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
                               const struct gi_pipeline *pipeline, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_side *sides,
@@ -223,8 +222,8 @@ static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
     return status;
 }
 
-/* Does the same and shows the progress of a single image, which ends before tables are written:
- * they may go to the terminal. */
+/* As the function above, with the progress of a single image. That ends here, before tables are
+ * written, because these may go to the terminal. */
 static enum gi_status run(struct gi_imaging *imaging, struct gi_line *line,
                           const struct gi_pipeline *pipeline, struct gi_image *dst,
                           const struct gi_image *src, const struct gi_side *sides,

@@ -13,14 +13,14 @@
 struct gi_imaging;
 
 struct gi_imaging_options {
-    const struct gi_chain *chain; /* NULL or without steps: the image is only converted */
+    const struct gi_chain *chain; /* NULL or no steps: images are only converted */
     const struct gi_io_params *io;
     const struct gi_device_params *device;
     uint64_t images;      /* number of images expected; 0: unknown */
-    struct gi_watch *one; /* images come one at a time, as for gi_session_new_for_one(), and
-                             this shows their progress; NULL: many at once */
-    bool times;           /* fills the items' `ms` of upload, kernels and download, each of which
-                             costs a synchronisation */
+    struct gi_watch *one; /* shows the progress of images that come one at a time, as for
+                             gi_session_new_for_one(); NULL: many at once */
+    bool times; /* true: measures upload, kernels and download for the items' `ms`, which costs a
+                   synchronisation each */
 };
 
 /* Opens the devices. The options must outlive it. Errors: as gi_session_new(). */
@@ -29,50 +29,49 @@ enum gi_status gi_imaging_new(struct gi_imaging **imaging, const struct gi_imagi
 void gi_imaging_free(struct gi_imaging **imaging);
 /* Returns the number of threads for the engine. */
 int gi_imaging_threads(const struct gi_imaging *imaging);
-/* Returns gi_session_allocator(): the best memory for images that gi_imaging_compute()
- * takes. */
+/* Returns gi_session_allocator(), the best memory for images that gi_imaging_compute() gets. */
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging);
 
-/* Decodes item->source.bytes, or the file item->line.input; records its shape, size and time. */
+/* Decodes item->source.bytes, or the file item->line.input, and records shape, size and time. */
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err);
-/* Does the same with a further image that belongs to the item, encoded in `bytes` or, if these are
- * NULL, in the file `path`. */
+/* As gi_imaging_load(), for a further image of the item: it is encoded in `bytes`, or if these are
+ * NULL in the file `path`. */
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
                                        struct gi_image *image, const char *path, const void *bytes,
                                        size_t nbytes, struct gi_err *err);
 /* Replaces the loaded image by the chain's result, and writes the tables of the chain's analyses.
- * Frees it after an error. */
+ * After an error the image has been freed. */
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
                                  struct gi_image *image, const struct gi_file_info *info,
                                  struct gi_err *err);
-/* Computes *dst, the chain's result for `src`; `ready` has the further inputs and outputs
- * (cli/run/ready.h), and may be NULL if no step has any. Plans are kept for images of the same
- * shape. `item` gets the times. */
+/* Computes *dst, the chain's result for `src`. `ready` has the further inputs and outputs
+ * (cli/run/ready.h); NULL: no step has any. Plans are kept for images of the same shape. `item`
+ * gets the times. */
 struct gi_ready;
 enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *item,
                                   struct gi_image *dst, const struct gi_image *src,
                                   const struct gi_ready *ready, struct gi_err *err);
-/* Runs a single operation that is not a step of the chain. `result` of an analysis as in struct
- * gi_side, otherwise NULL; `line` gets the times. */
+/* Runs a single operation that need not be in the chain. `result`: where an analysis stores its
+ * result, as in struct gi_side; otherwise NULL. `line` gets the times. */
 enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
                                struct gi_image *dst, const struct gi_image *src,
                                const struct gi_step *step, void *result, struct gi_err *err);
-/* Encodes to `path` as a file of the bundle, and records it as a part of the item. */
+/* Encodes to the file `path` of the bundle, and records it as one of the item's results. */
 enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
                                     const struct gi_image *image,
                                     const struct gi_metadata *metadata, const char *path,
                                     struct gi_bundle *bundle, struct gi_err *err);
-/* Encodes to the file item->line.output, or with `into_memory` to item->made.bytes; then
- * item->line.output (or the input if that is NULL) determines the format. */
+/* Encodes to the file item->line.output, or with `into_memory` to item->made.bytes, in the format
+ * of item->line.output (of the input if that is NULL). */
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
                                const struct gi_image *image, const struct gi_metadata *metadata,
                                bool into_memory, struct gi_err *err);
 
-/* For chains that end in an analysis: computes, and writes the table or array to the file
- * item->line.output, or with `into_memory` to item->made.bytes; then item->line.output (or the
- * input if that is NULL) determines the format. */
+/* Parameters of gi_imaging_analyse(), for chains that end in an analysis. It writes the table or
+ * array to the file item->line.output, or with `into_memory` to item->made.bytes, in the format of
+ * item->line.output (of the input if that is NULL). */
 struct gi_imaging_table {
     const char *file; /* name of the analysed file in the table */
     bool into_memory;
@@ -82,8 +81,8 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
                                   const struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err);
 
-/* Runs all three, from file to file or from memory to memory; gi_work_on.run with `self` an
- * imaging. The results of analyses are written to the paths that their steps name. */
+/* Load, filter and save an item, from file to file or from memory to memory: gi_work_on.run with an
+ * imaging as `self`. Results of analyses go to the paths that their steps name. */
 enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err);
 

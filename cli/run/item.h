@@ -20,43 +20,43 @@ struct gi_item {
     /* Set by the feed, in addition to the names in `line`. */
     struct {
         size_t place;       /* position in the list of inputs, from 0 */
-        const char *format; /* format of the result, static; NULL: by options or the suffix of
-                               the output */
-        void *bytes; /* the encoded image in memory, malloc()ed and owned here; NULL: in the file
-                        line.input */
+        const char *format; /* constant name of the result's format; NULL: from options or the
+                               output's suffix */
+        void *bytes; /* malloc()ed encoded image, owned here; NULL: it is in the file line.input */
         size_t nbytes;
-        bool mark; /* neither an image nor a member: a message to deliver(), not counted as done */
-        void *tag; /* data from the feed for deliver(); freed by `untag` if that is not NULL */
+        bool mark; /* neither an image nor a member, but a message to deliver(); not counted as done
+                    */
+        void *tag; /* data of the feed for deliver(), which `untag` frees if that is not NULL */
         void (*untag)(void *tag);
     } source;
 
-    /* Set by the work: the encoded result, for deliver(); malloc()ed, owned here; NULL: in a
-     * file. */
+    /* Set by the work: the encoded result for deliver(), malloc()ed and owned here. NULL: it is in
+     * a file. */
     struct {
         void *bytes;
         size_t nbytes;
     } made;
 
-    /* For the report: names, sizes, times and outcome. Its names and parts are owned here, except
-     * `beside` and `other`. If `pass` is set, nothing is computed, and the item goes to deliver()
+    /* For the report: names, sizes, times and outcome. Names and parts are owned here, except
+     * `beside` and `other`. If `pass` is set, nothing is computed, and deliver() gets the item
      * unchanged. */
     struct gi_line line;
 };
 
-/* Makes an empty item; gi_item_free() frees and nulls it. NULL: out of memory. */
+/* Makes an empty item. gi_item_free() frees it and sets *item to NULL. NULL: out of memory. */
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 
-/* Makes the item fail without work, because of its input (struct gi_input) or because the name of
- * its output is too long for any file. */
+/* Makes the item fail without any work, because of its input (struct gi_input), or because its
+ * output's name is too long for any file. */
 struct gi_input;
 void gi_item_refuse(struct gi_item *item, const struct gi_input *input);
 
-/* After a failure: if the folder of the item's output, which existed before the work began, is gone
- * (unmounted, removed), the machine failed and not the input. */
+/* To be called for an item that failed. The folder of its output existed before the work began: if
+ * it is gone now (unmounted, removed), the machine failed and not the input. */
 void gi_item_blame(struct gi_item *item);
 
-/* Records size and time of the input, or of its bytes in memory, and of its further input. */
+/* Records size and time of the input (or of its bytes in memory), and of its further input. */
 void gi_item_note_input(struct gi_item *item);
 /* Records size and time of the output, or of its parts. */
 void gi_item_note_output(struct gi_item *item);

@@ -1,11 +1,11 @@
-/* Compares levels that were given as sample values with the samples of the file.
+/* Compares levels that options give as sample values with the samples of the file.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/level_check.h"
 
 #include "cli/command.h"
 #include "cli/log.h"
 
-/* Warns of a value that seems to be on another scale than the samples. */
+/* Warns of a value that seems to be meant on another scale than that of the samples. */
 static void warn_of_scale(const struct gi_option *row, double value, unsigned full, unsigned maxval)
 {
     if (value > 0 && value < 1)
@@ -18,7 +18,8 @@ static void warn_of_scale(const struct gi_option *row, double value, unsigned fu
             row->name, value, maxval, full, row->name, 100 * value / (double)maxval, value);
 }
 
-/* `made`: floats that --linear made from integers. */
+/* Checks the levels of one step. `made`: the samples are floats that --linear made from
+ * integers. */
 static enum gi_status check_step(const struct gi_step *step, enum gi_type type, bool made,
                                  unsigned maxval, struct gi_err *err)
 {

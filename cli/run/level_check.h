@@ -1,4 +1,4 @@
-/* Compares levels that were given as sample values with the samples of the file.
+/* Compares levels that options give as sample values with the samples of the file.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_LEVEL_CHECK_H
 #define GI_CLI_RUN_LEVEL_CHECK_H
@@ -7,8 +7,8 @@
 #include "filters/pipeline.h"
 
 /* Checks that the sample values in the steps' options are possible in `image`, the first step's
- * source, whose type all of them keep; warns if another scale may be meant, such as that of the
- * file described by `info`. Errors: GI_E_USAGE. */
+ * source; all steps keep its type. Warns if a value may be meant on another scale, such as that of
+ * the file, which `info` describes. Errors: GI_E_USAGE. */
 enum gi_status gi_cli_check_levels(const struct gi_step *steps, int nsteps,
                                    const struct gi_image *image, const struct gi_file_info *info,
                                    const struct gi_io_params *io, struct gi_err *err);

@@ -12,7 +12,7 @@ enum {
     LARGE_NBYTES = 1 << 20,
 };
 
-/* File names and keys of a version of control groups. */
+/* File names and keys of one version of control groups. */
 struct words {
     const char *mount, *limit, *soft_limit, *used, *reclaimable;
 };
@@ -22,8 +22,8 @@ static const struct words v2 = {"/sys/fs/cgroup", "memory.max", "memory.high", "
 static const struct words v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL,
                                 "memory.usage_in_bytes", "total_inactive_file"};
 
-/* Returns the number after `word` in a file of lines, 0 if there is none. An empty word: the first
- * number. */
+/* Returns the number that follows `word` in a file of lines, or the first number if `word` is
+ * empty. 0: there is none. */
 static uint64_t number_in(const char *path, const char *word)
 {
     char line[256];
@@ -45,8 +45,8 @@ static uint64_t number_of(const char *folder, const char *name, const char *word
     return number_in(path, word);
 }
 
-/* Returns the minimum of `least` and the memory left in one control group. Cached files that are
- * not in use count as free; a limit that is not a number is ignored. */
+/* Returns the memory left in one control group, or `least` if that is smaller. Cached files that
+ * are not in use count as free. A limit that is not a number is ignored. */
 static uint64_t lower_by(uint64_t least, const char *folder, const struct words *words)
 {
     uint64_t limit = number_of(folder, words->limit, "");
@@ -62,8 +62,8 @@ static uint64_t lower_by(uint64_t least, const char *folder, const struct words 
     return !least || left < least ? left : least;
 }
 
-/* Returns the minimum over the group `name` and all above it. In a container the name may be that
- * outside of it: folders that do not exist are skipped. */
+/* Does the same for the group `name` and all groups above it. In a container `name` may be the one
+ * outside the container, so folders that do not exist are skipped. */
 static uint64_t lower_by_groups(uint64_t least, const char *root, const char *name,
                                 const struct words *words)
 {
@@ -81,8 +81,8 @@ static uint64_t lower_by_groups(uint64_t least, const char *root, const char *na
     }
 }
 
-/* Returns the group's name in a line "4:memory:/a/b" or "0::/a/b" of /proc/self/cgroup; NULL: the
- * line is not about memory. The format: cgroups(7). */
+/* Returns the name of the group for memory in a line of /proc/self/cgroup, such as "4:memory:/a/b"
+ * or "0::/a/b" (format: cgroups(7)). NULL: the line is not about memory. */
 static char *name_in(char *line, const struct words **words)
 {
     char *controllers = strchr(line, ':'), *rest;
@@ -129,6 +129,6 @@ uint64_t gi_memory_share(void)
 void gi_memory_give_back(void)
 {
 #ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES); /* once set it no longer grows automatically */
+    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES); /* once set, it no longer grows automatically */
 #endif
 }

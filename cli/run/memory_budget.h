@@ -5,16 +5,16 @@
 
 #include <stdint.h>
 
-/* Returns the bytes of memory that are free for this process: what the kernel reports as available,
- * limited by its control groups, of either version. `root` is put in front of /proc and /sys: ""
- * except in tests. 0: unknown. */
+/* Returns how many bytes of memory are free for this process: the memory that the kernel reports as
+ * available, within the limits of its control groups (version 1 or 2). `root` is put before /proc
+ * and /sys; it is "" except in tests. 0: unknown. */
 uint64_t gi_memory_free(const char *root);
 
-/* Returns half of it: the default of --memory. */
+/* Returns half of the free memory, which is the default of --memory. */
 uint64_t gi_memory_share(void);
 
-/* From this call on, large blocks that are freed go back to the system at once instead of staying
- * with their thread; otherwise a batch keeps the maximum that each thread ever used. */
+/* Makes free() return large blocks to the system at once from now on. Otherwise they stay with
+ * their thread, and a batch keeps the maximum that each thread has ever used. */
 void gi_memory_give_back(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* Commands that make one image from several. The engine decodes the inputs, several at once, and
- * the command takes them in the order of the list. The report (--report) has a line per input,
- * followed by one for the result.
+/* Commands that make one image from several. The engine decodes several inputs at once, and the
+ * command takes them in the order of the list. The report (--report) has a line per input, and
+ * after them one for the result.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_N_TO_ONE_H
 #define GI_CLI_RUN_N_TO_ONE_H
@@ -31,14 +31,14 @@ struct gi_n_to_one {
     const char *output;  /* path of the result */
     const char *report;  /* --report; NULL: none */
     bool progress;
-    uint64_t memory; /* bytes of images in progress; 0: as in struct gi_engine_options */
-    const struct gi_chain *chain; /* runs on each image while others are decoded; NULL: none */
+    uint64_t memory; /* maximum bytes of images in progress; 0: that of struct gi_engine_options */
+    const struct gi_chain *chain; /* runs on each image, while others are decoded; NULL: none */
     void *self;                   /* argument of the functions */
-    /* Takes the next image and its metadata, which are freed afterwards unless it zeroes them. An
-     * error belongs to the input. */
+    /* Takes the next image and its metadata. Both are freed afterwards, unless take() zeroes them.
+     * An error belongs to the input. */
     enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_err *err);
-    /* Makes the result of all images; it is freed here. */
+    /* Makes the result from all images; `made` is freed by the caller. */
     enum gi_status (*finish)(void *self, struct gi_image *made, struct gi_err *err);
 
     /* For take() and finish(). */
@@ -53,19 +53,18 @@ struct gi_n_to_one {
     struct gi_report lines;
     struct gi_imaging *decoding;
     struct gi_device_params cpu;
-    struct gi_watch
-        watch; /* of `computing`; shows nothing, because the engine shows the progress */
+    struct gi_watch watch; /* of `computing`; hidden, as the engine shows progress */
     size_t next;
 };
 
-/* Runs the command, up to the result in its file. Errors: GI_E_USAGE before any work, as
+/* Runs the command until the result is in its file. Errors: GI_E_USAGE before any work; as
  * gi_feed_run(). */
 enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err);
-/* Does the same with the operands as inputs, unchanged, and the last of them as the output. */
+/* As gi_n_to_one_run(), with all operands except the last as inputs, and the last as the output. */
 enum gi_status gi_n_to_one_run_operands(struct gi_n_to_one *job, char **operands, int noperands,
                                         struct gi_err *err);
-/* Closes the devices, as the last action of a command: unless gi_cli_tears_down(), they stay open
- * until the process ends. Images that take() kept must have been freed. */
+/* Closes the devices, as the last action of a command. Unless gi_cli_tears_down() they stay open
+ * until the process ends. Images that take() has kept must have been freed. */
 void gi_n_to_one_close(struct gi_n_to_one *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* Loads the images that options of a chain's steps name, once for all inputs.
+/* Loads the images that the options of a chain's steps name, once for all inputs.
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -12,8 +12,8 @@ static const void *params_of(const struct gi_chain_step *step)
     return step->args.params[GI_SET_STEP_FILTER];
 }
 
-/* Returns the options for loading a further image. Options for the input also apply to a picture,
- * as far as the two must be alike; other images, such as maps, are loaded unchanged. */
+/* Returns the options for loading a further image. A picture is loaded with the input's options, as
+ * far as it must be like the input; other images, such as maps, are loaded unchanged. */
 static struct gi_io_params how_to_load(const struct gi_option *row, const struct gi_io_params *io)
 {
     struct gi_io_params how = {0};
@@ -44,7 +44,7 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
     return status ? gi_err_prefix(err, "--%s", row->name) : GI_OK;
 }
 
-/* Checks that standard input is used only once; *taken becomes true if this step uses it. */
+/* Checks that standard input is used only once. Sets *taken to true if this step uses it. */
 static enum gi_status check_step(const struct gi_chain_step *step, bool *taken, struct gi_err *err)
 {
     const struct gi_option *row;

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns whether the first `n` characters of `word` are one of `names`, which are separated by
- * spaces. */
+/* Returns whether the first `n` characters of `word` are one of `names`, a list with spaces
+ * between. */
 static bool is_one_of(const char *names, const char *word, size_t n)
 {
     for (const char *s = names; *s; s += *s == ' ') {
@@ -57,7 +57,7 @@ enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err 
     bool exists = stat(path, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return gi_fail(err, GI_E_IO, "%s: is a folder, want a file", path);
-    /* Opening and closing a pipe would end its reader. */
+    /* A pipe is not opened here, because closing it again would end its reader. */
     if (exists && !S_ISREG(st.st_mode))
         return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS)
                    ? gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno))
@@ -74,8 +74,8 @@ enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err 
     return status;
 }
 
-/* Returns the folder that contains the last name of `path`, symbolic links resolved; *name becomes
- * that name. Owned by the caller; NULL if there is no such folder. */
+/* Returns the folder of the last name in `path`, with symbolic links resolved, and sets *name to
+ * that name. The caller frees the folder. NULL: there is no such folder. */
 static char *folder_of(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -93,7 +93,7 @@ bool gi_output_same(const char *a, const char *b)
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return strcmp(a, b) == 0;
     if (stat(a, &x) == 0 && stat(b, &y) == 0)
-        /* Two outputs to /dev/null are no conflict. */
+        /* Two outputs may both be /dev/null or another device. */
         return x.st_dev == y.st_dev && x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
     char *folder_a = folder_of(a, &name_a), *folder_b = folder_of(b, &name_b);
     bool same = folder_a && folder_b && strcmp(folder_a, folder_b) == 0;
@@ -102,15 +102,15 @@ bool gi_output_same(const char *a, const char *b)
     return strcmp(a, b) == 0 || (same && strcmp(name_a, name_b) == 0);
 }
 
-/* Finds the regular file at `path`, or for "-" behind descriptor `standard`; false if there is
- * none. */
+/* Finds the regular file at `path`, or if that is "-" the one behind descriptor `standard`. Returns
+ * false if there is none. */
 static bool stat_file(struct stat *st, const char *path, int standard)
 {
     int failed = strcmp(path, "-") == 0 ? fstat(standard, st) : stat(path, st);
     return !failed && S_ISREG(st->st_mode);
 }
 
-/* Does the same for an input, which may be one of several images of its file. */
+/* As stat_file(), for an input, which may be one of several images in its file. */
 static bool stat_input(struct stat *st, const char *path)
 {
     int image;
@@ -146,7 +146,7 @@ enum gi_status gi_output_check_plain(const char *option, const char *path, struc
                          path, path);
 }
 
-/* A folder is moved to `path` by a rename within its parent folder. */
+/* Checks the parent folder of `path`, in which a rename will put the new folder there. */
 static enum gi_status check_parent(const char *option, const char *path, struct gi_err *err)
 {
     struct stat inside, outside;
@@ -177,8 +177,8 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
     if (!folder && errno != ENOENT)
         return gi_fail(err, gi_status_of_errno(errno), "%s %s: %s", option, path, strerror(errno));
     enum gi_status status = GI_OK;
-    /* The folder's own permissions would not prevent the rename, but a read-only folder is
-     * respected, like a read-only file. */
+    /* The folder's own permissions would not prevent the rename. A read-only folder is respected
+     * all the same, like a read-only file. */
     if (folder && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS))
         status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
     struct dirent *entry;

@@ -13,10 +13,10 @@
 #include "cli/process.h"
 #include "cli/log.h"
 
-/* Milliseconds between lines, on a terminal and elsewhere. */
+/* Milliseconds between two lines, on a terminal and elsewhere. */
 static const long TERMINAL_MS = 200, PLAIN_MS = 2000;
 
-/* Below this fraction of busy time, the CPUs are waiting for something else. */
+/* If the CPUs are busy for a smaller part of the time, they are waiting for something else. */
 static const double BUSY = 0.6;
 
 struct gi_progress {
@@ -114,7 +114,7 @@ static double cpu_seconds(void)
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-/* Returns the stage that takes most of the threads' time, or `waits` if the CPUs wait although no
+/* Returns the stage on which threads spend most time, or `waits` if the CPUs wait although no
  * device is busy. */
 static const char *bound(const struct gi_tally *tally, double busy, const char *waits)
 {

@@ -1,5 +1,5 @@
-/* A progress line: on a terminal it is updated in place; elsewhere, if --progress asks for it, a
- * plain line is printed every few seconds.
+/* A progress line. On a terminal it is updated in place; elsewhere a plain line is printed every
+ * few seconds if --progress asks for it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_PROGRESS_H
 #define GI_CLI_RUN_PROGRESS_H
@@ -11,12 +11,12 @@ struct gi_engine;
 struct gi_feed;
 struct gi_progress;
 
-/* Fills the current line, `seconds` after the start, without a newline; called repeatedly by a
- * thread of its own. Returns false if there is nothing to show yet. */
+/* Prints the current line, without a newline, into `line`, `seconds` after the start. A thread of
+ * the progress line calls this repeatedly. Returns false if there is nothing to show yet. */
 typedef bool gi_progress_fn(void *arg, double seconds, char *line, size_t nbytes);
 
-/* Starts to show the lines of `fn`, until gi_progress_end(), which nulls. Returns NULL if nothing
- * is shown. `arg` must outlive it. */
+/* Starts to show the lines of `fn`, until gi_progress_end(), which sets the pointer to NULL.
+ * Returns NULL if nothing is shown. `arg` must outlive it. */
 struct gi_progress *gi_progress_start(bool forced, gi_progress_fn *fn, void *arg);
 void gi_progress_end(struct gi_progress **progress);
 /* Returns whether gi_progress_start() would show anything. */

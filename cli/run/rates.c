@@ -1,4 +1,4 @@
-/* Stores rates of devices in a JSON object: device names mapped to objects of numbers.
+/* Stores the rates of devices in a JSON object, which maps names of devices to objects of numbers.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/rates.h"
 #include "cli/command.h"
@@ -26,7 +26,7 @@ static const struct {
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 
-/* Returns the name of the file, owned by the caller; NULL if there is no home. */
+/* Returns the name of the file, which the caller frees. NULL: there is no home folder. */
 static char *rates_path(void)
 {
     const char *path = getenv("GPUIMG_RATES"), *cache = getenv("XDG_CACHE_HOME");
@@ -41,7 +41,7 @@ static char *rates_path(void)
     return NULL;
 }
 
-/* Returns the stored rates, NULL if there are none or they cannot be read, which is no error. */
+/* Returns the stored rates. NULL: there are none, or they can't be read, which is no error. */
 static json_t *read_all(void)
 {
     char *path = rates_path();
@@ -53,7 +53,7 @@ static json_t *read_all(void)
     return NULL;
 }
 
-/* Reads rates; null means infinity. Returns false if a number is missing or invalid. */
+/* Reads rates, of which null means infinity. Returns false if a number is missing or invalid. */
 static bool from_json(struct gi_rates *rates, const json_t *object)
 {
     for (int i = 0; i < NFIELDS; i++) {

@@ -1,5 +1,5 @@
-/* Rates of this machine's devices, for `auto`: as measured by `gpuimg bench --save`, else derived
- * from the devices' properties.
+/* Rates of this machine's devices, for `auto`: those that `gpuimg bench --save` has measured, or
+ * else those derived from the devices' properties.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_RATES_H
 #define GI_CLI_RUN_RATES_H
@@ -10,28 +10,29 @@
 /* Returns the rates of the CPU with `threads` threads. */
 struct gi_rates gi_rates_cpu(int threads);
 
-/* Returns rates of a CUDA device that is not open, to decide whether opening it is worthwhile: the
- * stored ones if there are some for one device, else optimistic ones. */
+/* Returns rates of a CUDA device that is not open, to decide whether to open it: the stored ones if
+ * they are of a single device, otherwise optimistic ones. */
 struct gi_rates gi_rates_cuda_unopened(void);
-/* Returns the rates of an open device: the stored ones, else those derived from its properties. */
+/* Returns the rates of an open device: the stored ones, otherwise those derived from its
+ * properties. */
 struct gi_rates gi_rates_cuda(struct gi_device *device);
 
-/* Returns whether an NVIDIA driver is installed (Linux, WSL 2 or Jetson), as far as can be known
- * without using it. */
+/* Returns whether an NVIDIA driver seems to be installed (on Linux, WSL 2 or Jetson). The driver
+ * itself is not used. */
 bool gi_cuda_is_likely(void);
 
-/* Stores rates under a device's name: "cpu avx2, 8 threads" or "NVIDIA H200". Other entries are
- * kept. The file is $GPUIMG_RATES, else gpuimg/rates.json in $XDG_CACHE_HOME or ~/.cache; *path
- * gets its name, owned by the caller. Errors: GI_E_IO, GI_E_MEMORY. */
+/* Stores rates under a device's name, "cpu avx2, 8 threads" or "NVIDIA H200", and keeps other
+ * entries. The file is $GPUIMG_RATES, otherwise gpuimg/rates.json in $XDG_CACHE_HOME or ~/.cache.
+ * *path gets its name, which the caller frees. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_rates_store(char **path, const char *device, const struct gi_rates *rates,
                               struct gi_err *err);
 
-/* Measures on an image of 64 MB, in about a second: a negative, which is limited by memory, and a
- * Gaussian of sigma 10, which is limited by multiply-adds. Rates that cannot be measured here
- * (opening the device, the end of the process) are left unchanged. Errors: as the primitives'. */
+/* Measures rates in about a second on an image of 64 MB, by a negative, which is limited by memory,
+ * and a Gaussian of sigma 10, which is limited by multiply-adds. Leaves rates that cannot be
+ * measured here unchanged (opening the device, the end of the process). Errors: the primitives'. */
 enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, struct gi_err *err);
 
-/* Returns the name under which the CPU's rates are stored. Returns buffer. */
+/* Prints the name under which the CPU's rates are stored. Returns buffer. */
 const char *gi_rates_cpu_name(int threads, char *buffer, size_t nbytes);
 
 #endif

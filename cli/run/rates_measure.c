@@ -1,4 +1,4 @@
-/* Measures the rates that `auto` uses, through the pipeline as commands use it.
+/* Measures the rates for `auto`, through the pipeline, as commands use it.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/run/rates.h"
 
-/* The times of one step in milliseconds, the best of three. */
+/* The times of one step in milliseconds: of three runs the fastest. */
 struct step_times {
     double ms, up_ms, down_ms, fmas;
 };
@@ -37,7 +37,7 @@ static enum gi_status run_three_times(struct step_times *best, const struct gi_s
     return status;
 }
 
-/* Times the filter of that name with `option` set to `text`; NULL: all options as in its
+/* Times the filter of that name with `option` set to `text`. NULL: all options as in its
  * example. */
 static enum gi_status time_step(struct step_times *best, const char *name, const char *option,
                                 const char *text, struct gi_queue *queue,

@@ -60,8 +60,7 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
     return status;
 }
 
-/* Tables are written first and the image last, so that an existing image implies complete
- * tables. */
+/* Writes tables first and the image last, so that tables are complete wherever the image exists. */
 enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, const char *to,
                                unsigned maxval, int threads, struct gi_bundle *bundle,
                                struct gi_err *err)

@@ -7,13 +7,13 @@
 
 #include "imgio/status.h"
 
-/* Opens a file for reading and writing in $TMPDIR, or by default in /var/tmp, which is on a disk
- * even if /tmp is in memory. The file has no name and disappears when the caller closes its
- * descriptor. Space for `nbytes` (0: unknown) is allocated at once if the file system can do that.
- * Errors: *fd is -1 and GI_E_IO or GI_E_AGAIN. */
+/* Opens a file for reading and writing in $TMPDIR, or if that is not set in /var/tmp, which is on a
+ * disk even where /tmp is in memory. The file has no name, and disappears when the caller closes
+ * its descriptor. Space for `nbytes` (0: unknown) is allocated at once if the file system can do
+ * that. On an error *fd is -1. Errors: GI_E_IO, GI_E_AGAIN. */
 enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err);
 
-/* Reports the error of a call on the file, from errno. */
+/* Reports the failure of a call on the file, by errno. */
 enum gi_status gi_scratch_file_fail(struct gi_err *err);
 
 #endif

@@ -16,10 +16,10 @@
 /* Images in progress per GPU: while one is computed, another is uploaded and a third downloaded. */
 enum { QUEUES_A_GPU = 4 };
 
-/* Decoded images that wait per GPU. If more wait, `auto` lets the CPU compute some. */
+/* Decoded images that may wait per GPU. If more wait, `auto` lets the CPU compute some of them. */
 enum { WAITING_A_GPU = 4 };
 
-/* Assumed number of images if it is unknown. */
+/* Number of images that is assumed if it is unknown. */
 enum { MANY = 1000 };
 
 struct gi_session {
@@ -27,10 +27,10 @@ struct gi_session {
     const char *asked_by; /* "--device" or "GPUIMG_DEVICE" */
     int threads;
     uint64_t images;
-    bool one;              /* images come one at a time, and take the GPU or the CPU */
+    bool one;              /* images come one at a time, each for a GPU or the CPU */
     bool verbose, decided; /* decided: `auto` has estimated the work */
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a queue has become idle, or a member ready or lost */
+    pthread_cond_t changed; /* signals that a queue is idle, or a device opened or lost */
     struct gi_session_device cpu, *gpus;
     int ngpus;
     int waiting; /* number of threads that wait for a queue */
@@ -43,7 +43,8 @@ static void start_gpus(struct gi_session *devices)
         gi_session_device_start(&devices->gpus[i]);
 }
 
-/* Waits until the GPUs that --device names are open: all of them must exist. */
+/* Waits until the GPUs that --device names are open. It is an error if one of them can't be
+ * opened. */
 static enum gi_status need_gpus(struct gi_session *devices, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
@@ -92,7 +93,7 @@ static enum gi_status fill(struct gi_session *devices, const struct gi_device_pa
                                       .max_bytes = (size_t)device->max_device_bytes,
                                       .yields = !devices->one,
                                       .keeps = !devices->one};
-    /* A queue of the CPU computes in the thread that took it, and every thread may take one. */
+    /* A queue of the CPU computes in the thread that has taken it, and any thread may take one. */
     int most = devices->one ? 1 : gi_session_threads(devices) + QUEUES_A_GPU * GI_DEVICES_MAX;
     enum gi_status status =
         gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
@@ -175,7 +176,7 @@ const struct gi_allocator *gi_session_allocator(struct gi_session *devices)
 {
     const struct gi_allocator *allocator = NULL;
     if (devices->one)
-        return NULL; /* pinning memory takes longer than one image saves by it */
+        return NULL; /* one image saves less time than pinning memory costs */
     pthread_mutex_lock(&devices->lock);
     for (int i = 0; i < devices->ngpus && !allocator; i++)
         if (devices->gpus[i].ready)
@@ -184,8 +185,8 @@ const struct gi_allocator *gi_session_allocator(struct gi_session *devices)
     return allocator ? allocator : devices->cpu.k->host_allocator(devices->cpu.device);
 }
 
-/* For `auto`: decides at the first image whether all images are enough work for a GPU. Called with
- * the lock held. */
+/* For `auto`: at the first image, decides whether there is enough work for a GPU in all images.
+ * Called with the lock held. */
 static void decide(struct gi_session *devices, const struct gi_pipeline *pipeline)
 {
     if (devices->decided || devices->choice != GI_CHOOSE_AUTO || !devices->ngpus)
@@ -203,7 +204,7 @@ static void decide(struct gi_session *devices, const struct gi_pipeline *pipelin
         start_gpus(devices);
 }
 
-/* Notes GPUs that have been opened meanwhile. Called with the lock held. */
+/* Finds out which GPUs have been opened meanwhile. Called with the lock held. */
 static void note_open(struct gi_session *devices)
 {
     for (int i = 0; i < devices->ngpus; i++) {
@@ -213,7 +214,7 @@ static void note_open(struct gi_session *devices)
     }
 }
 
-/* Returns the number of GPUs that take images. Called with the lock held. */
+/* Returns the number of GPUs that accept images. Called with the lock held. */
 static int count_live(const struct gi_session *devices)
 {
     int n = 0;
@@ -222,9 +223,9 @@ static int count_live(const struct gi_session *devices)
     return n;
 }
 
-/* Picks the GPU with the fewest busy queues that has a free one; else the CPU, if it may be used
- * and enough threads already wait for a GPU to keep it busy. NULL: wait. Called with the lock
- * held. */
+/* Picks a device that has a free queue: of the GPUs the one with the fewest busy queues. If no GPU
+ * has a free queue, it picks the CPU if that may be used and enough threads wait already to keep
+ * the GPUs busy. NULL: the caller must wait. Called with the lock held. */
 static struct gi_session_device *pick(struct gi_session *devices, int live)
 {
     struct gi_session_device *best = NULL;
@@ -239,7 +240,7 @@ static struct gi_session_device *pick(struct gi_session *devices, int live)
     return best || devices->choice == GI_CHOOSE_CUDA || !enough ? best : &devices->cpu;
 }
 
-/* Waits for a free queue; `on_cpu`: for one of the CPU. */
+/* Waits for a free queue; with `on_cpu` for a queue of the CPU. */
 static struct gi_queue *take(struct gi_session *devices, bool on_cpu,
                              struct gi_session_device **from, struct gi_err *err)
 {
@@ -272,7 +273,7 @@ static void give_back(struct gi_session *devices, struct gi_session_device *memb
     pthread_mutex_unlock(&devices->lock);
 }
 
-/* Removes the member from the session: it gets no more images, which is logged once. */
+/* Removes a device from the session: it gets no more images. Logs that once. */
 static void drop(struct gi_session *devices, struct gi_session_device *member,
                  const struct gi_err *why)
 {
@@ -284,7 +285,7 @@ static void drop(struct gi_session *devices, struct gi_session_device *member,
     pthread_mutex_unlock(&devices->lock);
 }
 
-/* Runs the job on the next free queue, and again on another device if one is lost. */
+/* Runs the job on the next free queue. If the device is lost meanwhile, runs it on another one. */
 static enum gi_status run_one_of_many(struct gi_session *devices, const struct gi_session_job *job,
                                       struct gi_err *err)
 {
@@ -319,7 +320,7 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
 
 /* ---- one image ---- */
 
-/* Estimates with the rates known so far: those of the CUDA device if it is open, otherwise
+/* Estimates with the rates that are known so far: those of the CUDA device if it is open, otherwise
  * optimistic ones. */
 static struct gi_estimate estimate_for(const struct gi_session *devices,
                                        const struct gi_pipeline *pipeline)
@@ -352,8 +353,8 @@ static bool need_cuda(struct gi_session *devices)
     return open;
 }
 
-/* Returns whether CUDA is faster; opens it only if it may be, and then estimates again with its
- * rates. */
+/* Returns whether CUDA is faster. It is opened only if it may be faster, and the estimate is then
+ * repeated with its rates. */
 static bool takes_cuda(struct gi_session *devices, const struct gi_pipeline *pipeline)
 {
     struct gi_estimate estimate = estimate_for(devices, pipeline);
@@ -398,7 +399,7 @@ static void log_choice(const struct gi_session *devices, const struct gi_session
     gi_cli_log("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate.cpu_s, priced);
 }
 
-/* Runs under `auto`, which logs a missing device only with -v. */
+/* Runs under `auto`. That a device is missing is logged only with -v. */
 static enum gi_status run_auto(struct gi_session *devices, const struct gi_session_job *job,
                                struct gi_err *err)
 {

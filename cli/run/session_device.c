@@ -1,4 +1,4 @@
-/* A device of the session with its idle queues.
+/* A device of the session, with its idle queues.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/session_device.h"
 
@@ -21,9 +21,8 @@ static void *open_device(void *arg)
     return NULL;
 }
 
-/* For tests: with GPUIMG_FAULT=cuda:1@20 the 20th image and all later ones fail on that device as
- * they do on a lost device; with cuda:1@20:launch only that image fails, as by a launch that CUDA
- * refuses. */
+/* For tests: GPUIMG_FAULT=cuda:1@20 makes the 20th image and all later ones fail on that device, as
+ * if it were lost. With cuda:1@20:launch only the 20th fails, as by a launch that CUDA refuses. */
 static struct gi_fault fault_of(const char *name)
 {
     const char *text = getenv("GPUIMG_FAULT");

@@ -8,8 +8,8 @@
 
 #include "imgio/reader.h"
 
-/* The state is global because a signal handler has no argument. Any thread may run the handler, and
- * all may read the state. */
+/* The state is global, because a signal handler gets no argument. Any thread may run the handler,
+ * and all threads may read the state. */
 static atomic_int asked;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler may take no lock");
 static struct sigaction before[2];
@@ -25,7 +25,7 @@ static void on_signal(int number)
 void gi_stop_listen(void)
 {
     gi_input_heed(gi_stop_asked);
-    /* Without SA_RESTART, so that a thread that waits for a pipe is woken. */
+    /* No SA_RESTART: the signal must wake a thread that waits for a pipe. */
     struct sigaction act = {.sa_handler = on_signal};
     for (int i = 0; i < 2; i++) {
         sigaction(numbers[i], NULL, &before[i]);

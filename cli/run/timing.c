@@ -68,9 +68,8 @@ void gi_timing_bands(int bands)
     pthread_mutex_unlock(&table.lock);
 }
 
-/* "box small, histogram bytes x 3": what ran on a kind of device, and details on lines of their
- * own.
- */
+/* Logs the ways that ran on a kind of device, "box small, histogram bytes x 3", and their details
+ * on lines of their own. */
 static void log_ways(const struct gi_kernels *k)
 {
     struct gi_way_use uses[USES_MAX];

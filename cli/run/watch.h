@@ -1,11 +1,12 @@
-/* A progress line for one image: shown on a terminal, or if it was asked for, once the work takes
- * more than two seconds. SPDX-License-Identifier: MIT */
+/* A progress line for one image. It is shown on a terminal, or if it was asked for, once the work
+ * takes more than two seconds.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_WATCH_H
 #define GI_CLI_RUN_WATCH_H
 
 #include "imgio/image.h"
 
-/* Initialised as {0}. Its thread reads it while it changes. */
+/* Initialised as {0}. The thread of the progress line reads it while it changes. */
 struct gi_watch {
     struct gi_progress *progress; /* NULL: progress is not shown */
     const char *now;              /* name of the current stage, static */
@@ -16,7 +17,7 @@ struct gi_watch {
 void gi_watch_start(struct gi_watch *watch, bool forced);
 void gi_watch_end(struct gi_watch *watch);
 
-/* Set the stage that begins and the size of the image. */
+/* The first one sets the stage that begins, the second one the size of the image. */
 void gi_watch_stage(struct gi_watch *watch, const char *stage);
 void gi_watch_size(struct gi_watch *watch, const struct gi_image *image);
 

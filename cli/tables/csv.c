@@ -1,4 +1,4 @@
-/* Reads CSV tables line by line, because they may have hundreds of millions of lines.
+/* Reads CSV tables line by line: they may have hundreds of millions of lines.
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/csv.h"
 
@@ -17,7 +17,7 @@ static bool next_line(struct gi_csv *csv)
     return n >= 0;
 }
 
-/* Returns the index of the column of that name; -1: there is none. */
+/* Returns the index of the column with that name in the line `head`; -1: there is none. */
 static int find(const char *head, const char *name)
 {
     size_t n = strlen(name);
@@ -34,8 +34,7 @@ static int find(const char *head, const char *name)
 enum gi_status gi_csv_open(struct gi_csv *csv, const char *path, const char *const *names, int n,
                            int must, struct gi_err *err)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8, with which some
-                                                  programs begin */
+    static const char mark[] = "\xef\xbb\xbf"; /* UTF-8's byte order mark, which some files have */
     *csv = (struct gi_csv){.file = fopen(path, "r"), .ncolumns = n, .names = names};
     if (!csv->file)
         return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));

@@ -1,4 +1,4 @@
-/* Reads numbers from tables: comma-separated values under a line of names.
+/* Reads tables of numbers: comma-separated values, after a line of names.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_CSV_H
 #define GI_CLI_TABLES_CSV_H
@@ -17,17 +17,18 @@ struct gi_csv {
     size_t room;
     long number;                    /* number of the line, from 1 */
     int ncolumns;                   /* number of columns that are wanted */
-    int column[GI_CSV_COLUMNS_MAX]; /* index of each column, from 0; -1: missing */
+    int column[GI_CSV_COLUMNS_MAX]; /* index of each column in a line, from 0; -1: missing */
     const char *const *names;
 };
 
-/* Opens the table at `path` for the columns with these names, of which the first `must` are
+/* Opens the table at `path` for reading the columns with these names; the first `must` columns are
  * required. Freed by gi_csv_close(), also after an error. Errors: GI_E_IO, GI_E_FORMAT, which name
  * the path. */
 enum gi_status gi_csv_open(struct gi_csv *csv, const char *path, const char *const *names, int n,
                            int must, struct gi_err *err);
-/* Reads the next row: a number for each column in the order of the names, NAN for missing columns.
- * *end becomes true if there is no row. Errors: GI_E_IO, GI_E_FORMAT, which name the line. */
+/* Reads the next row into `v`: a number per column, in the order of the names, NAN for missing
+ * columns. Sets *end to true if there is no row. Errors: GI_E_IO, GI_E_FORMAT, which name the
+ * line. */
 enum gi_status gi_csv_next(struct gi_csv *csv, double *v, bool *end, struct gi_err *err);
 void gi_csv_close(struct gi_csv *csv);
 

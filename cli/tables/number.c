@@ -1,4 +1,4 @@
-/* Prints numbers about five times as fast as printf(), because tables have millions of them.
+/* Prints numbers, about five times as fast as printf(), because tables have millions of numbers.
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/number.h"
 
@@ -18,7 +18,7 @@ char *gi_number_whole(char *to, uint64_t value)
     return to + n;
 }
 
-/* Writes the nine decimals of `billionths`, without trailing zeros. */
+/* Writes nine decimals, the value of `billionths`, without trailing zeros. */
 static char *decimals(char *to, uint32_t billionths)
 {
     *to++ = '.';

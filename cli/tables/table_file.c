@@ -1,5 +1,5 @@
-/* Writes tables of analyses: the format follows from option or suffix, and the text is written in
- * one piece.
+/* Writes tables of analyses. The format follows from an option or the suffix, and the text is
+ * written in one piece.
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/table_file.h"
 

@@ -1,4 +1,4 @@
-/* Tables of analyses in a file of their own or on standard output.
+/* Tables of analyses, each in a file or on standard output.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_TABLE_FILE_H
 #define GI_CLI_TABLES_TABLE_FILE_H
@@ -13,7 +13,7 @@ enum gi_table_format {
     GI_TABLE_NPY,
 };
 
-/* The options of a reporter that only writes a table: `output` of struct gi_findings. */
+/* The options of reporters that only write a table; struct gi_findings has them as `output`. */
 struct gi_table_file_params {
     int format; /* enum gi_table_format */
     bool no_clobber;
@@ -25,13 +25,13 @@ extern const struct gi_option gi_table_file_options[];
 enum gi_status gi_table_file_check(const char *input, const char *to, const void *output,
                                    void *params, struct gi_err *err);
 
-/* Prints text, CSV or JSON to `out`, or for GI_TABLE_NPY writes to `sink`; the other one is
+/* Prints a table: as text, CSV or JSON to `out`, or for GI_TABLE_NPY to `sink`. The other one is
  * NULL. */
 typedef enum gi_status gi_table_print_fn(FILE *out, struct gi_sink *sink,
                                          enum gi_table_format format,
                                          const struct gi_findings *report, struct gi_err *err);
 
-/* gi_reporter.write of these reporters; `print` prints the table. */
+/* The gi_reporter.write of these reporters; `print` prints the table. */
 enum gi_status gi_table_file_write(const struct gi_findings *report, gi_table_print_fn *print,
                                    struct gi_err *err);
 

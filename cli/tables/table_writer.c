@@ -28,9 +28,9 @@ struct gi_table_writer {
     struct gi_table_writer_options options;
     struct gi_sink *sink;
     bool terminal; /* the output is a terminal */
-    char *head;    /* the first line of CSV, without its newline; NULL until the first file */
-    /* for NumPy, a temporary file of rows, because the number of rows and the lengths of texts are
-     * only known at the end: each text as length and bytes, each number as a double */
+    char *head;    /* first line of the CSV, without its newline; NULL before the first file */
+    /* For NumPy: a temporary file of rows, because the number of rows and the lengths of texts are
+     * known only at the end. Each text is stored as length and bytes, each number as a double. */
     FILE *rows;
     uint64_t nrows;
     struct column *columns;
@@ -94,7 +94,7 @@ static bool is_text(const struct gi_table_writer *writer, const char *name, size
     return false;
 }
 
-/* Reads the columns from the first line; they follow those of the names. */
+/* Reads the names of the columns from the first line; the columns for tar and file precede them. */
 static enum gi_status read_columns(struct gi_table_writer *writer, struct gi_err *err)
 {
     const char *head = writer->head ? writer->head : "";
@@ -141,7 +141,7 @@ static enum gi_status npy_head(struct gi_table_writer *writer, struct gi_err *er
     return status;
 }
 
-/* Copies one row from the temporary file, with texts padded with zeros. */
+/* Copies one row from the temporary file. Texts are padded with zeros. */
 static enum gi_status copy_row(struct gi_table_writer *writer, struct gi_err *err)
 {
     static const char zeros[GI_TABLE_WRITER_TEXT_MAX];
@@ -219,8 +219,8 @@ enum gi_status gi_table_writer_field(struct gi_sink *sink, const char *text, str
     return status ? status : gi_sink_write(sink, "\"", 1, err);
 }
 
-/* Returns the end of a field, or with `row` of a row: the first separator outside quotes, or
- * `end`. */
+/* Returns the end of a field, or with `row` the end of a row: the first separator that is not in
+ * quotes, or `end`. */
 static const char *csv_end(const char *at, const char *end, bool row)
 {
     for (bool quoted = false; at < end; at++) {
@@ -252,7 +252,7 @@ static bool put_field(FILE *rows, struct column *column, const char *at, const c
     return put_text(rows, column, text, n);
 }
 
-/* Stores one row for NumPy: the names, then the other columns; an empty field is NaN. */
+/* Stores one row for NumPy: the names, then the other columns. An empty field becomes NaN. */
 static enum gi_status put_row(struct gi_table_writer *writer,
                               const struct gi_table_writer_table *table, const char *row,
                               const char *end, struct gi_err *err)
@@ -285,7 +285,7 @@ static enum gi_status put_head(struct gi_table_writer *writer, struct gi_err *er
                           o->first, writer->head);
 }
 
-/* Checks that the first line equals that of the earlier files. */
+/* Checks that the first line is equal to that of the earlier files. */
 static enum gi_status check_head(struct gi_table_writer *writer,
                                  const struct gi_table_writer_table *table, size_t n,
                                  struct gi_err *err)
@@ -304,7 +304,7 @@ static enum gi_status check_head(struct gi_table_writer *writer,
                    table->file, (int)n, table->text, writer->head);
 }
 
-/* Writes the beginning of the object, with the tar as first member. */
+/* Writes the beginning of an object, whose first member is the tar. */
 static enum gi_status put_tar(struct gi_table_writer *writer, const char *tar, struct gi_err *err)
 {
     json_t *object = json_object();
@@ -333,15 +333,15 @@ static enum gi_status add_json(struct gi_table_writer *writer,
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t n = newline ? (size_t)(newline - at) : (size_t)(end - at);
         status = gi_sink_write(writer->sink, at, n, err);
-        if (!status && newline) /* a newline of JSON's layout: strings contain none */
+        if (!status && newline) /* part of JSON's layout, as strings contain none */
             status = gi_sink_write(writer->sink, " ", 1, err);
         at += n + (newline != NULL);
     }
     return status ? status : gi_sink_write(writer->sink, "\n", 1, err);
 }
 
-/* Returns `n` bytes of text in a form that is safe on a terminal, owned by the caller; NULL: out of
- * memory. */
+/* Returns a copy of `n` bytes of text in a form that is safe on a terminal; the caller frees it.
+ * NULL: out of memory. */
 static char *make_safe(const char *text, size_t n)
 {
     struct gi_text_memory memory;
@@ -353,7 +353,7 @@ static char *make_safe(const char *text, size_t n)
     return gi_text_close(out, &memory);
 }
 
-/* Writes a CSV field and a comma, on a terminal in safe form. */
+/* Writes a CSV field and a comma; on a terminal the field is in a safe form. */
 static enum gi_status put_name(struct gi_table_writer *writer, const char *name, struct gi_err *err)
 {
     char *safe = writer->terminal ? make_safe(name, strlen(name)) : NULL;

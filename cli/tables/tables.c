@@ -1,5 +1,5 @@
-/* Applies a chain that ends in an analysis to many images, and writes one table of all, or one
- * table per image.
+/* Applies a chain that ends in an analysis to many images. Writes one table of all images, or one
+ * per image.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct tables {
     const struct gi_chain *chain;
     int last; /* number of the last step, the analysis */
     struct gi_io_params io;
-    struct gi_stream *stream; /* stream from which the images come; NULL: from files */
+    struct gi_stream *stream; /* the images are those of this stream; NULL: files */
     struct gi_imaging *imaging;
     struct gi_table_writer *writer; /* NULL: one table per image */
     bool json;
@@ -60,7 +60,8 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
-/* Refuses options that only make sense for one image: a path for the table, files beside it. */
+/* Refuses options that make sense for one image only: a path for the table, and files besides
+ * it. */
 static enum gi_status check_output(const struct gi_chain_step *step, struct gi_err *err)
 {
     const struct gi_reporter *reporter = step->reporter;
@@ -85,7 +86,7 @@ static bool writes_arrays(const struct tables *tables)
     return gi_chain_makes_arrays(tables->chain);
 }
 
-/* Checks the outputs; --out may give suffixes of its own. */
+/* Checks the outputs. Their suffixes may come from --out. */
 static enum gi_status check_outputs(const struct gi_batch_files *files, bool arrays,
                                     struct gi_err *err)
 {
@@ -138,7 +139,7 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     return status ? status : gi_table_writer_new(&tables->writer, &options, err);
 }
 
-/* Finds out whether the only input is a stream of images, which then go to one table. */
+/* Finds out whether the only input is a stream of images, which have one table together. */
 static enum gi_status find_stream(struct tables *tables, const char *input, struct gi_err *err)
 {
     const struct gi_batch_params *p = tables->files.params;

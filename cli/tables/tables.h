@@ -1,5 +1,5 @@
-/* Applies a chain that ends in an analysis to many images: one table of all, or a table or array
- * per image.
+/* Applies a chain that ends in an analysis to many images. Writes one table of all images, or a
+ * table or array per image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_TABLES_H
 #define GI_CLI_TABLES_TABLES_H

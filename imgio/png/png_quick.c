@@ -86,7 +86,7 @@ static bool inflate_into(struct gi_image *image, const unsigned char *stream, si
 {
     size_t n = gi_row_nbytes(image), raw_nbytes = (n + 1) * (size_t)image->height, used;
     struct gi_image raw;
-    /* A file too short for so many pixels is refused before memory is allocated. */
+    /* A file too short for its pixels is refused before memory is allocated. */
     if (raw_nbytes / DEFLATE_RATIO_MAX > stream_nbytes ||
         gi_image_alloc_from(&raw, image->allocator, (int)raw_nbytes, 1, 1, GI_U8, NULL))
         return false;
