@@ -36,11 +36,11 @@ const struct gi_command gi_command_convert = {
     .name = "convert",
     .operands = "INPUT OUTPUT",
     .summary = "Convert to another format, depth or to gray",
-    .manual = "The format of the output is that of its suffix, of --format, or of a prefix as in "
-              "png:-. Samples change only if an option says so: --depth changes their type, "
-              "--gray makes the image gray (with --linear in linear light), and --background "
-              "composites transparent pixels over a colour. gpuimg help common describes these "
-              "options.",
+    .manual = "The suffix of OUTPUT chooses its format. A prefix as in png:- overrides the "
+              "suffix, and --format overrides both. Samples change only if an option says so: "
+              "--depth changes their type, --gray makes the image gray (with --linear in linear "
+              "light), and --background composites transparent pixels over a colour. gpuimg help "
+              "common describes these options.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",

@@ -155,11 +155,14 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
         return status;
     if (image->width != want->width || image->height != want->height ||
         image->channels != want->channels || image->type != want->type)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%s: is %d x %d, %d channels of %zu bytes, want %d x %d, %d of %zu as %s",
-                       item->line.input, image->width, image->height, image->channels,
-                       gi_type_nbytes(image->type), want->width, want->height, want->channels,
-                       gi_type_nbytes(want->type), stack->job.list.inputs[0].path);
+        return gi_fail(
+            err, GI_E_UNSUPPORTED,
+            "%s: has %d x %d pixels with %d channel%s of %zu bits: want %d x %d pixels with %d "
+            "channel%s of %zu bits, as %s",
+            item->line.input, image->width, image->height, image->channels,
+            image->channels == 1 ? "" : "s", 8 * gi_type_nbytes(image->type), want->width,
+            want->height, want->channels, want->channels == 1 ? "" : "s",
+            8 * gi_type_nbytes(want->type), stack->job.list.inputs[0].path);
     if (gi_stack_strip_is_full(stack->strip))
         status = flush(stack, err);
     return status ? status : gi_stack_strip_add(stack->strip, image, err);

@@ -230,12 +230,12 @@ void gi_man_all(FILE *out)
     fputs(".SH SYNOPSIS\n\\fBgpuimg\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIOPERAND\\fR...]\n"
           ".SH DESCRIPTION\n",
           out);
-    paragraphs(out, "Images are read by content, whatever their names are. They are written in the "
-                    "format of the output's suffix, of --format, or of a prefix as in png:-. An "
-                    "operand - is standard input or output. An output file is written whole or not "
-                    "at all.\n\n"
-                    "An operation gives the same bytes on the CPU and on CUDA, at every number of "
-                    "threads and every instruction level; gpuimg selftest checks it.");
+    paragraphs(out, "Images are read by content, whatever their names are. The suffix of the "
+                    "output chooses its format; a prefix as in png:- overrides the suffix, and "
+                    "--format overrides both. In place of a file name, - means standard input or "
+                    "output. An output file is written whole or not at all.\n\n"
+                    "An operation gives the same bytes on the CPU and on CUDA, at every number "
+                    "of threads and every instruction level; gpuimg selftest checks it.");
     fputs(".SH COMMANDS\n", out);
     for (int g = 1; g <= GI_GROUPS; g++) { /* group 0 (tools) is printed last */
         fprintf(out, ".SS \"%s\"\n", gi_group_titles[g % GI_GROUPS]);

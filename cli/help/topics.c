@@ -26,8 +26,8 @@ static const char *const batch_paragraphs[] = {
     "input. Its format follows from the suffix: .csv, .jsonl (an object per input) or .npy (a "
     "structured array). --out-dir and --out write a table per input instead. gpuimg info writes "
     "a table too (--table). integral and cumulative write an array per input: .npy, or .pfm with "
-    "--suffix .pfm. gpuimg compare compares the files of two folders that have the same name, or "
-    "the pairs of a list (--pairs). gpuimg stack makes one image of many.",
+    "--suffix .pfm. gpuimg compare takes two folders and compares the files of the same name, or "
+    "it compares the pairs of a list (--pairs). gpuimg stack makes one image of many.",
     "SPEED. While one image is decoded, others are computed and encoded, on all CPUs and on the "
     "GPUs that --device names, such as cuda:all or cuda:0,2. Each output has the same bytes as "
     "if its image had a command of its own. Tables are in the order of the inputs. --memory "

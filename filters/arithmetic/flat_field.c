@@ -107,7 +107,7 @@ const struct gi_filter gi_filter_flat_field = {
               "The frames may have another depth than the input. A gray frame is used for all "
               "colours. Alpha does not change. To make a good frame, take the mean or the median "
               "of many with gpuimg stack.\n\n"
-              "The mean is exact. Everything else is computed in float without limits in "
+              "The mean is exact. Everything else is computed in float without clipping in "
               "between, and rounded once at the end, a tie to the even number.",
     .options = options,
     .params_nbytes = sizeof(struct params),

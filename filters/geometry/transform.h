@@ -48,7 +48,7 @@ extern const struct gi_choice gi_interpolation_choices[];
 #define GI_TRANSFORM_SIZE_OPTION(params, whole)                                                    \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
-        .help = "Size of the result, in pixels or as a percentage of the size of " whole           \
+        .help = "Size of the result, in pixels or as a percentage of " whole                       \
                 "; a side that is left out is that of " whole                                      \
     }
 

@@ -69,7 +69,7 @@ expect 0 gpuimg stack --files-from list.txt two.pgm
 check 'a list gives the same image' cmp one.pgm two.pgm
 expect 0 gpuimg stack a?.pgm two.pgm --progress
 check 'stack shows progress' grep -qE '^gpuimg: stack: 6/6 files, [0-9.]+ images/s' err
-expect_error 1 'stack: b0.pgm: is 7 x 5, 1 channels of 2 bytes, want 7 x 5, 1 of 1 as a0.pgm' stack a0.pgm b0.pgm made.pgm
+expect_error 1 'stack: b0.pgm: has 7 x 5 pixels with 1 channel of 16 bits: want 7 x 5 pixels with 1 channel of 8 bits, as a0.pgm' stack a0.pgm b0.pgm made.pgm
 expect_error 1 'stack: nowhere.pgm: No such file or directory' stack a0.pgm nowhere.pgm made.pgm
 expect_error 2 'stack: want INPUT... before the output made.pgm' stack made.pgm
 expect_error 2 'stack: a0.pgm: would be written over the input a0.pgm, want another file' stack a1.pgm a0.pgm a0.pgm
