@@ -1,6 +1,6 @@
 """Measures gpuimg against other programs and libraries. rows.json has every row and its target.
 
-    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways commands png auto startup growth; default: all
+    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways types commands png auto startup growth; default: all
     bench.py gpu cpu --only gaussian     only rows whose name matches a regular expression
     bench.py --quick --json out.json     tiny images, every row: tests that all of them run
 
@@ -20,7 +20,7 @@ import commands
 import kernels
 import report
 
-TABLES = {"gpu": kernels.gpu, "cpu": kernels.cpu, "ways": kernels.ways, "growth": kernels.growth,
+TABLES = {"gpu": kernels.gpu, "cpu": kernels.cpu, "ways": kernels.ways, "types": kernels.types, "growth": kernels.growth,
           "commands": commands.commands, "png": commands.png, "auto": commands.auto, "startup": commands.startup}
 
 

@@ -190,3 +190,25 @@ def growth(bench, table):
                 result = {**result_of("growth", row, s, answer), "over": line["over"], "backend": backend}
                 results.append(bench.note(result))
     return results
+
+
+def types(bench, table):
+    """Times each row in every sample type with 1, 3 and 4 channels, on random samples; `cost` is the time relative to
+    8-bit gray, divided by the ratio of the bytes per pixel."""
+    spec, results = table["types"], []
+    sides = {"u8": 1, "u16": 2, "f32": 4}
+    for backend, server in (("gpu", bench.cuda), ("cpu", bench.cpu)):
+        size = bench.size or spec[f"{backend}_size"]
+        for row in filter(bench.wants, spec["rows"]):
+            gray = None
+            for kind, channels in ((kind, channels) for kind in sides for channels in (1, 3, 4)):
+                shape = {**row, "type": kind, "channels": channels}
+                answer = {"error": server.missing} if server.missing else \
+                    server.ask(request_of(shape, size, runs=min(5, bench.runs), peers=False))
+                result = {**result_of("types", shape, size, answer), "backend": backend, "type": kind, "channels": channels}
+                if "skipped" not in result:
+                    gray = gray or result["us"]
+                    result["cost"] = result["us"] / gray / (sides[kind] * channels)
+                    result["cliff"] = result["cost"] > spec["at_most"]
+                results.append(bench.note(result))
+    return results

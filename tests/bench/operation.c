@@ -41,6 +41,13 @@ enum gi_status bench_operation_fill(struct bench_weights *weights,
     if (!status)
         status = gi_plan_make(&weights->plan, filter, weights->params, srcs,
                               1 + bench_has_other(request), err);
+    const struct gi_image *result = &weights->plan.result;
+    if (!status && (result->width != shape.width || result->height != shape.height ||
+                    result->channels != shape.channels || result->type != shape.type))
+        status =
+            gi_fail(err, GI_E_USAGE,
+                    "request: a result of %d x %d pixels of %d channels: want the input's shape",
+                    result->width, result->height, result->channels);
     if (status)
         return status;
     weights->state = calloc(1, weights->plan.state_nbytes + 1);

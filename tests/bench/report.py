@@ -130,6 +130,23 @@ def ways(results):
         markdown_table(["on", "work", "side", "ways us"], rows)
 
 
+def types(results):
+    """One line per work: the time of 8-bit gray, then the cost of each other shape per byte."""
+    shapes = [(kind, channels) for kind in ("u8", "u16", "f32") for channels in (1, 3, 4)]
+    lines, cliffs = {}, []
+    for r in results:
+        lines.setdefault((r["backend"], r["name"]), {})[r["type"], r["channels"]] = r
+        if r["cliff"]:
+            cliffs.append(f"- {r['backend']}: {r['name']}, {r['type']} with {r['channels']} channels: {number(r['us'])} us, "
+                          f"{r['cost']:.1f} times the cost of a gray byte")
+    rows = [[backend, name, number(line["u8", 1]["us"]) if ("u8", 1) in line else ""] +
+            [f"{line[shape]['cost']:.2f}" if shape in line else "" for shape in shapes[1:]]
+            for (backend, name), line in lines.items()]
+    heads = ["on", "work", "u8 x 1, us"] + [f"{kind} x {channels}" for kind, channels in shapes[1:]]
+    return ["Time relative to 8-bit gray, divided by the ratio of the bytes per pixel: 1.00 is the same cost per byte. "
+            "One CPU thread."] + [""] + markdown_table(heads, rows) + ["", "Cliffs:", ""] + (cliffs or ["none"])
+
+
 def startup(results):
     said = []
     for r in results:
@@ -146,6 +163,7 @@ def growth(results):
 
 
 TITLES = {"gpu": ("CUDA kernels", gpu), "cpu": ("CPU kernels", cpu), "ways": ("Ways", ways),
+          "types": ("Types", types),
           "commands": ("Whole commands", commands), "png": ("PNG", png), "auto": ("--device auto", auto), "startup": ("Start-up", startup),
           "growth": ("Growth", growth)}
 

@@ -18,7 +18,7 @@ check "the Markdown file equals the printed tables" diff o.md <(head -c "$(wc -c
 # count FILTER: the number of rows that jq finds in the results or in rows.json.
 count() { jq "[$1] | length" "$2"; }
 check "the JSON names date, machine and programs" jq -e '.about | .date and .cpu and .cores and .programs.gpuimg' o.json
-for table in gpu cpu commands png auto; do
+for table in gpu cpu types commands png auto; do
     jq -r ".$table.rows[].name" "$bench/rows.json" | sort -u >want
     jq -r ".results[] | select(.table == \"$table\") | .name" o.json | sort -u >got
     check "the table $table has its rows" diff want got
@@ -34,6 +34,9 @@ for table in cpu commands png auto; do
     check "the table $table is measured" \
         jq -e "[.results[] | select(.table == \"$table\") | .skipped // empty] == []" o.json
 done
+check "the types of gray bytes are measured on the CPU, unless the result is of another shape" jq -e '
+    all(.results[] | select(.table == "types" and .backend == "cpu" and .type == "u8" and .channels == 1);
+        .us > 0 or (.skipped | contains("want the input'"'"'s shape")))' o.json
 check "times and lower bounds are positive" \
     jq -e 'all(.results[] | select(.table == "cpu"); .us > 0 and .floor_us > 0 and .copy_rate > 0 and .fma_rate > 0)' o.json
 check "the inputs include worst cases" test \
