@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "image_cases.h"
+#include "cases.h"
 
 #include "cli/run/session.h"
 #include "kernels/cpu/device/host.h"

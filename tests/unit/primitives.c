@@ -34,7 +34,7 @@ static void open_backend(const char *name, const struct gi_kernels *k, int nqueu
     struct backend *b = &backends[nbackends++];
     b->name = name;
     while (b->nqueues < nqueues) {
-        case_open(&b->queues[b->nqueues], k, threads[b->nqueues]);
+        b->queues[b->nqueues] = case_open(k, threads[b->nqueues]);
         b->nqueues++;
     }
 }

@@ -6,7 +6,7 @@
 #ifndef GI_TESTS_PRIMITIVES_H
 #define GI_TESTS_PRIMITIVES_H
 
-#include "image_cases.h"
+#include "cases.h"
 #include "kernels/ways.h"
 
 enum { WALK_SOURCES = 4, WALK_OTHERS = 3 };
@@ -29,6 +29,7 @@ struct walk_case {
     struct guard others[WALK_OTHERS]; /* images that the spec names */
     size_t other_at[WALK_OTHERS];     /* in the spec: the offset of the pointer to each */
     int nothers;
+    size_t again_at;           /* in the spec: a second pointer to others[0]; 0: none */
     size_t inner_at, inner_to; /* offsets in the spec: of a pointer, and of its target or 0 */
     /* The result is an image, or data in host memory. `data` begins as `start`, since some
      * primitives add to it. */
@@ -75,6 +76,13 @@ struct gi_image *walk_source_here(struct walk_case *c);
 struct gi_image *walk_result(struct walk_case *c, int width, int height, int channels,
                              enum gi_type type);
 void *walk_data(struct walk_case *c, const void *start, size_t nbytes);
+
+/* Returns whether an image of the case has floats outside 0 to 1. */
+bool walk_is_odd(const struct walk_case *c);
+
+/* Fills `want` with the result of plain C on one thread, for a row whose define() then compares it
+ * with a definition in double. */
+void walk_plain(struct walk_case *c);
 
 /* Draw a random integer from lo to hi, and a random float from -1 to 1. */
 int walk_between(struct walk_case *c, int lo, int hi);

@@ -44,6 +44,25 @@ void walk_fill_odd(struct gi_image *image, uint64_t *seed)
     }
 }
 
+static bool is_odd(const struct gi_image *image)
+{
+    for (int y = 0; image->type == GI_F32 && y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            if (!(case_get(image, y, i) >= 0 && case_get(image, y, i) <= 1))
+                return true;
+    return false;
+}
+
+bool walk_is_odd(const struct walk_case *c)
+{
+    bool odd = false;
+    for (int i = 0; i < c->nsrcs; i++)
+        odd |= is_odd(&c->srcs[i].image);
+    for (int i = 0; i < c->nothers; i++)
+        odd |= is_odd(&c->others[i].image);
+    return odd;
+}
+
 static void make_image(struct walk_case *c, struct guard *guard, const int *size, int channels,
                        enum gi_type type)
 {

@@ -51,6 +51,15 @@ bool walk_exists(const struct gi_kernels *k, const char *primitive)
     return find(primitive)->exists(k);
 }
 
+void walk_plain(struct walk_case *c)
+{
+    struct gi_queue *queue = case_open(gi_kernels_cpu_level("scalar"), 1);
+    struct gi_err err = {0};
+    if (walk_call(c->row->primitive)(queue, &c->want, &c->srcs[0].image, c->spec, &err))
+        fail_msg("%s (%s): %s", c->row->primitive, c->row->what, err.text);
+    gi_queue_close_alone(&queue);
+}
+
 /* The images of a case on a queue's device, and a copy of the spec that points to them. */
 struct placed {
     struct gi_image srcs[WALK_SOURCES], others[WALK_OTHERS];
@@ -74,6 +83,8 @@ static bool place(struct placed *p, struct gi_queue *queue, const struct walk_ca
         const struct gi_image *at = &p->others[i];
         status = queue->k->upload(queue, &p->others[i], &c->others[i].image, NULL, err);
         memcpy((char *)p->spec + c->other_at[i], &at, sizeof(struct gi_image *));
+        if (i == 0 && c->again_at)
+            memcpy((char *)p->spec + c->again_at, &at, sizeof(struct gi_image *));
     }
     return status == GI_OK;
 }

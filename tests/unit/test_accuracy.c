@@ -3,7 +3,7 @@
  * Sources: convolution color
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
-#include "image_cases.h"
+#include "cases.h"
 
 enum { SEED = 7 };
 
@@ -122,7 +122,7 @@ static void accuracy(void **state)
     uint64_t seed = SEED;
     struct work w;
     printf("seed %d\n", SEED);
-    case_open(&w.queue, gi_kernels_cpu(), 1);
+    w.queue = case_open(gi_kernels_cpu(), 1);
     for (int type = GI_U8; type <= GI_F32; type++)
         for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
             for (int border = 0; border < CASE_BORDERS; border++)
@@ -160,7 +160,7 @@ static void constant(void **state)
     static const uint16_t values[] = {1, 255, 40001, 65535};
     struct gi_queue *queue;
     struct gi_err err;
-    case_open(&queue, gi_kernels_cpu(), 2);
+    queue = case_open(gi_kernels_cpu(), 2);
     for (int i = 0; i < 7; i++)
         for (int v = 0; v < 4; v++) {
             struct gi_separable spec = long_gaussian(lengths[i], lengths[i] / 8.0);
@@ -189,7 +189,7 @@ static void long_images(void **state)
     struct gi_queue *queue;
     struct gi_err err;
     uint64_t seed = SEED;
-    case_open(&queue, gi_kernels_cpu(), 2);
+    queue = case_open(gi_kernels_cpu(), 2);
     for (int turn = 0; turn < 2; turn++) {
         int n = 3000000, size[2] = {turn ? 1 : n, turn ? n : 1};
         struct gi_separable spec = long_gaussian(7, 1.2);
@@ -214,7 +214,7 @@ static void longest_kernels(void **state)
         struct gi_err err;
         struct gi_separable spec = long_gaussian(GI_TAPS_MAX, 60);
         spec.border = case_border(&seed, (enum gi_border)(i / 2), GI_U8);
-        case_open(&w.queue, gi_kernels_cpu(), 2);
+        w.queue = case_open(gi_kernels_cpu(), 2);
         work_alloc(&w, sizes[i % 2], 1, 1, GI_U8, &seed);
         ideal_separable(&w.want.image, &w.src.image, &spec);
         assert_int_equal(
@@ -242,7 +242,7 @@ static void long_sums(void **state)
         for (int t = 0; t < n && !(kernels[i / 2].sigma > 0); t++)
             many_taps[t] = 1 / (float)n;
         spec.border.mode = GI_BORDER_MIRROR;
-        case_open(&w.queue, gi_kernels_cpu(), 1);
+        w.queue = case_open(gi_kernels_cpu(), 1);
         work_alloc(&w, size, 1, 1, GI_F32, &seed);
         for (int y = 0; i % 2 && y < size[1]; y++)
             for (int x = 0; x < size[0]; x++)
@@ -272,7 +272,7 @@ static void infinite(void **state)
         for (int p = 0; p < 160 * 100; p++)
             ((float *)src.image.data)[p] = 0.5f;
         ((float *)gi_row(&src.image, 60))[80] = -INFINITY;
-        case_open(&queue, k, 1);
+        queue = case_open(k, 1);
         assert_int_equal(k->convolve_separable(queue, &got.image, &src.image, &spec, &err), 0);
         gi_queue_close_alone(&queue);
         for (int y = 0; y < 100; y++)
@@ -305,7 +305,7 @@ static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int ch
     guard_alloc(&src, 33, 31, channels, type, 0);
     guard_alloc(&got, 33, 31, channels, type, 0);
     case_fill(&src.image, seed);
-    case_open(&queue, k, 1);
+    queue = case_open(k, 1);
     assert_int_equal(k->box(queue, &got.image, &src.image, &box, &err), 0);
     gi_queue_close_alone(&queue);
     uint64_t count = (uint64_t)channels, n = 33 * 31;
@@ -362,7 +362,7 @@ static void near_halves(void **state)
             else
                 ((uint16_t *)src.image.data)[p] = (uint16_t)v;
         }
-        case_open(&queue, kernels, 1);
+        queue = case_open(kernels, 1);
         assert_int_equal(kernels->box(queue, &got.image, &src.image, &box, &err), 0);
         gi_queue_close_alone(&queue);
         for (int p = 0; p < n; p++)

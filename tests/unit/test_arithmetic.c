@@ -1,12 +1,9 @@
-/* Binary arithmetic and compositing: every level and CUDA give the bytes of plain C, which is
- * within half a step of arithmetic in double.
+/* Binary arithmetic and compositing: every way gives the bytes of plain C, which is within half a
+ * step of arithmetic in double.
  * Sources: arithmetic
  * SPDX-License-Identifier: MIT */
-#include "image_cases.h"
-#include "ways_walk.h"
+#include "primitives.h"
 #include "kernels/arithmetic.h"
-
-enum { SEED = 20261123, ROUNDS = 40 };
 
 /* The factors of Porter and Duff's operators, and of plus. */
 static const struct mode {
@@ -169,216 +166,138 @@ static void check_meant(const struct gi_image *got, const struct gi_image *src,
             }
 }
 
-static void check(const struct gi_arithmetic *spec, const struct gi_image *src,
-                  const struct gi_image *others, int channels)
+static struct gi_arithmetic *random_spec(struct walk_case *c)
 {
-    struct gi_image want = {0};
-    for (int q = 0; q < WALK_QUEUES; q++) {
-        struct gi_queue *queue = walk_queues[q];
-        for (int way = -1; queue && walk_force(queue, "arithmetic", way); way++) {
-            struct gi_err err = {0};
-            struct gi_image in, dst, back, beside[2] = {{0}};
-            struct gi_arithmetic here = *spec;
-            struct guard got;
-            guard_alloc(&got, src->width, src->height, channels, src->type, 16);
-            const struct gi_kernels *k = queue->k;
-            assert_int_equal(k->upload(queue, &in, src, NULL, &err), GI_OK);
-            assert_int_equal(k->upload(queue, &dst, &got.image, NULL, &err), GI_OK);
-            for (int j = 0; j < 2; j++)
-                assert_int_equal(k->upload(queue, &beside[j], &others[j], NULL, &err), GI_OK);
-            here.other = spec->other ? &beside[0] : NULL;
-            here.dark = spec->dark ? &beside[1] : NULL;
-            enum gi_status status = k->arithmetic(queue, &dst, &in, &here, &err);
-            bool ran = walk_ran(queue, "arithmetic", way, status, &err);
-            for (int j = 0; j < 2; j++)
-                k->release(queue, &beside[j]);
-            k->release(queue, &in);
-            assert_int_equal(k->download(queue, &back, &dst, NULL, &err), GI_OK);
-            if (want.data && ran) {
-                case_equal(&back, &want, walk_what(queue, "arithmetic", way));
-            } else if (ran) {
-                assert_int_equal(gi_image_convert(&want, &back, back.type, NULL), GI_OK);
-                check_meant(&want, src, spec);
-            }
-            guard_check(&got);
-            gi_image_free(&back);
-            guard_free(&got);
-        }
-        if (queue)
-            gi_queue_force_ways(queue, "", NULL);
-    }
-    gi_image_free(&want);
-}
-
-static void random_spec(struct gi_arithmetic *spec, const struct gi_image *src, uint64_t *seed)
-{
-    float full = gi_type_full_scale(src->type);
-    const struct mode *mode = &modes[case_between(seed, 0, 5)];
-    *spec = (struct gi_arithmetic){
-        .op = (enum gi_arithmetic_op)case_between(seed, 0, GI_ARITHMETIC_MASK),
-        .t = case_real(seed),
-        .alpha_too = case_between(seed, 0, 1),
-        .offset = case_between(seed, 0, 1) ? case_real(seed) * full : 0,
-        .opacity = case_between(seed, 0, 1) ? 1 : 0.625f,
-        .plus = mode->plus,
-        .set = case_between(seed, 0, 1),
-        .invert = case_between(seed, 0, 1)};
+    float full = gi_type_full_scale(c->type);
+    struct gi_arithmetic *spec = WALK_SPEC(c, struct gi_arithmetic);
+    const struct mode *mode = &modes[walk_between(c, 0, 5)];
+    *spec =
+        (struct gi_arithmetic){.op = (enum gi_arithmetic_op)walk_between(c, 0, GI_ARITHMETIC_MASK),
+                               .t = walk_real(c),
+                               .alpha_too = walk_between(c, 0, 1),
+                               .offset = walk_between(c, 0, 1) ? walk_real(c) * full : 0,
+                               .opacity = walk_between(c, 0, 1) ? 1 : 0.625f,
+                               .plus = mode->plus,
+                               .set = walk_between(c, 0, 1),
+                               .invert = walk_between(c, 0, 1)};
     memcpy(spec->above, mode->above, sizeof spec->above);
     memcpy(spec->below, mode->below, sizeof spec->below);
     if (mode == modes)
-        spec->blend = (enum gi_arithmetic_layer_mode)case_between(seed, 0, GI_BLEND_DIFFERENCE);
+        spec->blend = (enum gi_arithmetic_layer_mode)walk_between(c, 0, GI_BLEND_DIFFERENCE);
     if (spec->op == GI_ARITHMETIC_OUTLIER)
         spec->t = floorf(fabsf(spec->t) * full / 2) + 0.5f;
-    bool alike = case_between(seed, 0, 1);
-    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+    bool alike = walk_between(c, 0, 1);
+    for (int i = 0; i < GI_MAX_CHANNELS; i++) {
         float scale = spec->op == GI_ARITHMETIC_MULTIPLY ? 1 / full
                       : spec->op == GI_ARITHMETIC_DIVIDE ? full / 4
                                                          : 1;
-        spec->factor[c] = scale * (case_between(seed, 0, 1) ? 1 : 2 * case_real(seed));
-        spec->factor[c] = alike ? spec->factor[0] : spec->factor[c];
-        spec->value[c] = rintf((case_real(seed) + 1) / 2 * full);
+        spec->factor[i] = scale * (walk_between(c, 0, 1) ? 1 : 2 * walk_real(c));
+        spec->factor[i] = alike ? spec->factor[0] : spec->factor[i];
+        spec->value[i] = rintf((walk_real(c) + 1) / 2 * full);
     }
     if (spec->op == GI_ARITHMETIC_MASK) {
         spec->opacity = 1;
         spec->plus = false;
         spec->blend = GI_BLEND_NORMAL;
     }
+    return spec;
 }
 
 /* Draws the further images, with any type and channels; a layer also has any size and position. */
-static void random_others(struct guard others[2], struct gi_arithmetic *spec,
-                          const struct gi_image *src, uint64_t *seed)
+static void random_others(struct walk_case *c, struct gi_arithmetic *spec)
 {
-    bool layer = spec->op == GI_ARITHMETIC_LAYER;
-    int w = src->width, h = src->height;
-    int width = layer ? case_between(seed, 1, 2 * w) : w;
-    int height = layer ? case_between(seed, 1, 2 * h) : h;
-    bool alike = !layer && case_between(seed, 0, 1);
+    bool layer = spec->op == GI_ARITHMETIC_LAYER, alike = !layer && walk_between(c, 0, 1);
+    int width = layer ? walk_between(c, 1, 2 * c->width) : c->width;
+    int height = layer ? walk_between(c, 1, 2 * c->height) : c->height;
+    const struct gi_image **at[] = {&spec->other, &spec->dark};
+    bool wanted[] = {spec->op == GI_ARITHMETIC_MASK || walk_between(c, 0, 4),
+                     spec->op == GI_ARITHMETIC_DIVIDE && walk_between(c, 0, 1)};
     for (int j = 0; j < 2; j++) {
-        int most = spec->op < GI_ARITHMETIC_LAYER ? gi_colour_channels(src) : 3;
-        int colours = case_between(seed, 0, 1) ? most : 1;
-        int channels = colours + case_between(seed, 0, 1);
-        enum gi_type type = (enum gi_type)case_between(seed, 0, 2);
-        guard_alloc(&others[j], width, height, alike ? src->channels : channels,
-                    alike ? src->type : type, 16);
-        case_fill(&others[j].image, seed);
+        int most = spec->op < GI_ARITHMETIC_LAYER && c->channels < 3 ? 1 : 3;
+        int channels = (walk_between(c, 0, 1) ? most : 1) + walk_between(c, 0, 1);
+        enum gi_type type = (enum gi_type)walk_between(c, 0, 2);
+        if (wanted[j])
+            walk_other(c, at[j], width, height, alike ? c->channels : channels,
+                       alike ? c->type : type);
     }
     if (layer) {
-        spec->x = case_between(seed, -width, w);
-        spec->y = case_between(seed, -height, h);
-        spec->tile = case_between(seed, 0, 3) == 0;
+        spec->x = walk_between(c, -width, c->width);
+        spec->y = walk_between(c, -height, c->height);
+        spec->tile = walk_between(c, 0, 3) == 0;
     }
-    bool constant = spec->op != GI_ARITHMETIC_MASK && case_between(seed, 0, 4) == 0;
-    spec->other = constant ? NULL : &others[0].image;
-    if (spec->op == GI_ARITHMETIC_DIVIDE && case_between(seed, 0, 1))
-        spec->dark = &others[1].image;
     spec->plain = alike && spec->other && spec->op < GI_ARITHMETIC_LAYER && !spec->dark &&
-                  case_between(seed, 0, 1);
+                  walk_between(c, 0, 1);
 }
 
-static void test_random(void **state)
+static void draw_any(struct walk_case *c)
 {
-    (void)state;
-    uint64_t seed = SEED;
-    for (int i = 0; i < CASE_SIZES; i++)
-        for (int type = GI_U8; type <= GI_F32; type++)
-            for (int round = 0; round < (i == CASE_SIZES - 1 ? ROUNDS / 4 : ROUNDS); round++) {
-                struct guard src, others[2];
-                struct gi_arithmetic spec;
-                guard_alloc(&src, case_sizes[i][0], case_sizes[i][1], case_between(&seed, 1, 4),
-                            (enum gi_type)type, 16);
-                case_fill(&src.image, &seed);
-                random_spec(&spec, &src.image, &seed);
-                random_others(others, &spec, &src.image, &seed);
-                struct gi_image hosts[2] = {others[0].image, others[1].image};
-                int channels =
-                    spec.op < GI_ARITHMETIC_LAYER ? src.image.channels : case_between(&seed, 1, 4);
-                if (gi_colour_channels(&src.image) == 3 && channels < 3)
-                    channels += 2;
-                check(&spec, &src.image, hosts, channels);
-                guard_free(&src);
-                for (int j = 0; j < 2; j++)
-                    guard_free(&others[j]);
-            }
+    struct gi_arithmetic *spec = random_spec(c);
+    int channels = spec->op < GI_ARITHMETIC_LAYER ? c->channels : walk_between(c, 1, 4);
+    random_others(c, spec);
+    walk_source_here(c);
+    walk_result(c, c->width, c->height, channels + (c->channels > 2 && channels < 3 ? 2 : 0),
+                c->type);
 }
 
-/* Rows that end at any lane of a vector, with strides of their own. */
-static void test_widths(void **state)
+/* Rows that end at any lane of a vector, with strides of their own, and images that are alike. */
+static void draw_widths(struct walk_case *c)
 {
-    (void)state;
-    uint64_t seed = SEED + 1;
-    for (int width = 1; width <= 70; width++)
-        for (int op = GI_ARITHMETIC_ADD; op <= GI_ARITHMETIC_MASK; op++) {
-            struct guard src, others[2];
-            struct gi_arithmetic spec;
-            enum gi_type type = (enum gi_type)((width + op) % 3);
-            int channels = 1 + (width + op) / 3 % 4;
-            guard_alloc(&src, width, 2, channels, type, 4 + 4 * (size_t)(width % 5));
-            case_fill(&src.image, &seed);
-            random_spec(&spec, &src.image, &seed);
-            spec.op = (enum gi_arithmetic_op)op;
-            spec.t = fabsf(spec.t) + 0.5f;
-            for (int j = 0; j < 2; j++) {
-                guard_alloc(&others[j], width, 2, channels, type, 4);
-                case_fill(&others[j].image, &seed);
-            }
-            spec.other = &others[0].image;
-            spec.dark = op == GI_ARITHMETIC_DIVIDE && width % 2 ? &others[1].image : NULL;
-            spec.plain = op < GI_ARITHMETIC_LAYER && !spec.dark && width % 3 != 0;
-            struct gi_image hosts[2] = {others[0].image, others[1].image};
-            check(&spec, &src.image, hosts, channels);
-            guard_free(&src);
-            for (int j = 0; j < 2; j++)
-                guard_free(&others[j]);
-        }
+    struct gi_arithmetic *spec = random_spec(c);
+    spec->op = (enum gi_arithmetic_op)(c->turn % (GI_ARITHMETIC_MASK + 1));
+    spec->t = fabsf(spec->t) + 0.5f;
+    walk_source_here(c);
+    walk_other(c, &spec->other, c->width, c->height, c->channels, c->type);
+    if (spec->op == GI_ARITHMETIC_DIVIDE && c->width % 2)
+        walk_other(c, &spec->dark, c->width, c->height, c->channels, c->type);
+    spec->plain = spec->op < GI_ARITHMETIC_LAYER && !spec->dark && c->width % 3 != 0;
+    walk_result(c, c->width, c->height, c->channels, c->type);
+}
+
+static void define(struct walk_case *c)
+{
+    walk_plain(c);
+    if (!walk_is_odd(c))
+        check_meant(&c->want, &c->srcs[0].image, c->spec);
 }
 
 /* A layer that has no rows in this band is transparent. */
-static void test_no_rows(void **state)
+static void draw_no_rows(struct walk_case *c)
 {
-    (void)state;
-    for (int q = 0; q < WALK_QUEUES; q++) {
-        struct gi_queue *queue = walk_queues[q];
-        struct gi_image src, in, dst, back, none = {.width = 5, .channels = 4, .type = GI_U8};
-        struct gi_arithmetic spec = {.op = GI_ARITHMETIC_LAYER, .opacity = 1, .other = &none};
-        struct gi_err err = {0};
-        uint64_t seed = SEED;
-        if (!queue)
-            continue;
-        spec.above[0] = spec.below[0] = 1;
-        spec.below[1] = -1;
-        assert_int_equal(gi_image_alloc(&src, 33, 5, 3, GI_U8, NULL), GI_OK);
-        case_fill(&src, &seed);
-        assert_int_equal(queue->k->upload(queue, &in, &src, NULL, &err), GI_OK);
-        assert_int_equal(queue->k->alloc(queue, &dst, 33, 5, 3, GI_U8, &err), GI_OK);
-        assert_int_equal(queue->k->arithmetic(queue, &dst, &in, &spec, &err), GI_OK);
-        assert_int_equal(queue->k->download(queue, &back, &dst, NULL, &err), GI_OK);
-        case_equal(&back, &src, "no rows");
-        queue->k->release(queue, &in);
-        gi_image_free(&back);
-        gi_image_free(&src);
-    }
+    static const struct gi_image none = {.width = 5, .channels = 4, .type = GI_U8};
+    struct gi_arithmetic *spec = WALK_SPEC(c, struct gi_arithmetic);
+    *spec = (struct gi_arithmetic){
+        .op = GI_ARITHMETIC_LAYER, .opacity = 1, .other = &none, .above = {1, 0}, .below = {1, -1}};
+    if (c->type == GI_U8 && c->channels % 2)
+        walk_source_here(c);
 }
 
-static enum gi_status of_labels(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *labels, struct gi_err *err)
+static void define_no_rows(struct walk_case *c)
 {
-    struct gi_arithmetic spec = {.op = GI_ARITHMETIC_ADD};
-    return queue->k->arithmetic(queue, dst, labels, &spec, err);
+    assert_int_equal(gi_image_convert(&c->want, &c->srcs[0].image, c->type, NULL), GI_OK);
 }
 
-static void test_types(void **state)
-{
-    (void)state;
-    walk_refuses("arithmetic", of_labels);
-}
+static const int some[][2] = {{33, 5}, {0, 0}};
+static int widths[71][2]; /* 1 x 2 to 70 x 2 */
 
-int main(void)
+static const struct walk_row rows[] = {
+    {.primitive = "arithmetic", .what = "any", .draw = draw_any, .define = define},
+    {.primitive = "arithmetic",
+     .what = "widths",
+     .draw = draw_widths,
+     .define = define,
+     .sizes = (const int (*)[2])widths,
+     .few = true},
+    {.primitive = "arithmetic",
+     .what = "no rows",
+     .draw = draw_no_rows,
+     .define = define_no_rows,
+     .sizes = some,
+     .some_ways = true},
+};
+
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),    cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_no_rows),   cmocka_unit_test(test_types),
-        cmocka_unit_test(walk_check_all),
-    };
-    return cmocka_run_group_tests(tests, walk_open, walk_close);
+    for (int i = 0; i < 70; i++)
+        memcpy(widths[i], (int[]){i + 1, 2}, sizeof *widths);
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
 }

@@ -49,7 +49,7 @@ static struct gi_queue *queue;
 static int open_cpu(void **unused)
 {
     (void)unused;
-    queue = fc_open(gi_kernels_cpu(), 2);
+    queue = case_open(gi_kernels_cpu(), 2);
     small_kernels = *queue->k;
     real_upload = small_kernels.upload;
     small_kernels.limits = small_limits;
@@ -79,9 +79,9 @@ static void take(int rows, int upload_rows)
 static struct gi_image image_of(int width, int height, int channels, enum gi_type type)
 {
     struct gi_image image;
-    uint64_t seed = FC_SEED;
+    uint64_t seed = CASE_SEED;
     assert_int_equal(gi_image_alloc(&image, width, height, channels, type, NULL), GI_OK);
-    fc_fill(&image, &seed);
+    case_fill(&image, &seed);
     return image;
 }
 
@@ -103,13 +103,13 @@ static void compare(const struct gi_filter *filter, const void *params, const st
     struct gi_times times;
     double nbytes;
     take(rows, upload_rows);
-    if (fc_run(queue, &cut, NULL, src, filter, params, &times, &nbytes, &err))
+    if (case_run(queue, &cut, NULL, src, filter, params, &times, &nbytes, &err))
         fail_msg("%s: %s", filter->name, err.text);
     assert_string_equal(err.text, "");
     assert_true(times.bands > 1);
     if (!filter->needs) /* the filter reads the whole source */
         assert_true(nbytes >= 2.0 * (double)gi_row_nbytes(src) * src->height);
-    if (!fc_equal(whole, &cut))
+    if (!case_is_equal(whole, &cut))
         fail_msg("%s: %d rows at most, %d in memory: differs", filter->name, rows, upload_rows);
     gi_image_free(&cut);
 }
@@ -143,12 +143,12 @@ static void test_same_bytes(void **unused)
     enum { HEIGHT = 61 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct gi_filter *filter = gi_filter_find(cases[i].filter);
-        void *params = fc_params(filter, cases[i].words);
+        void *params = case_params(filter, cases[i].words);
         for (int j = 0; j < 5 * 3 * 2; j++) {
-            if (fc_option(filter, "border"))
-                fc_set(filter, params, "border", gi_border_choices[j % 5].name);
+            if (case_option(filter, "border"))
+                case_set(filter, params, "border", gi_border_choices[j % 5].name);
             struct gi_image src = image_of(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3));
-            struct gi_plan plan = fc_plan(filter, params, &src);
+            struct gi_plan plan = case_plan(filter, params, &src);
             int least = 2 * plan.halo + 1;
             gi_plan_free(&plan);
             struct gi_image whole = whole_of(filter, params, &src);
@@ -174,8 +174,9 @@ static void test_resize(void **unused)
     static const char *const likes[] = {"like=pillow", "gravity=southwest", "border-value=9"};
     const struct gi_filter *filter = gi_filter_find("resize");
     for (int i = 0; i < 5 * 4 * 3; i++) {
-        void *params = fc_params(filter, (const char *const[]){sizes[i % 5], modes[i / 5 % 4],
-                                                               likes[i / 20], "filter=box", NULL});
+        void *params =
+            case_params(filter, (const char *const[]){sizes[i % 5], modes[i / 5 % 4], likes[i / 20],
+                                                      "filter=box", NULL});
         struct gi_image src = image_of(23, 61, 1 + i % 4, GI_U8), cut;
         struct gi_image whole = whole_of(filter, params, &src);
         for (int rows = 20; rows <= 61; rows += 7) {
@@ -183,7 +184,7 @@ static void test_resize(void **unused)
             take(rows, 61);
             if (gi_run_one(queue, &cut, NULL, &src, filter, params, &err))
                 fail_msg("%s %s: %d rows: %s", sizes[i % 5], modes[i / 5 % 4], rows, err.text);
-            if (!fc_equal(&whole, &cut))
+            if (!case_is_equal(&whole, &cut))
                 fail_msg("%s %s: %d rows: differs", sizes[i % 5], modes[i / 5 % 4], rows);
             gi_image_free(&cut);
         }
@@ -200,7 +201,7 @@ static void test_sums_too_large(void **unused)
     (void)unused;
     static const char *const squares[] = {"squares", NULL};
     const struct gi_filter *filter = gi_filter_find("integral");
-    void *params = fc_params(filter, squares);
+    void *params = case_params(filter, squares);
     for (int type = GI_U8; type <= GI_F32; type++) {
         struct gi_image src = {
             .width = 1 << 16, .height = 1 << 17, .channels = 1, .type = (enum gi_type)type};
@@ -235,10 +236,10 @@ static void test_maps(void **unused)
                 {"affine", nearest}};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         const struct gi_filter *filter = gi_filter_find(maps[i].filter);
-        void *params = fc_params(filter, maps[i].words);
+        void *params = case_params(filter, maps[i].words);
         for (int j = 0; j < 5 * 3 * 2; j++) {
             struct gi_image src = image_of(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3));
-            fc_set(filter, params, "border", gi_border_choices[j % 5].name);
+            case_set(filter, params, "border", gi_border_choices[j % 5].name);
             struct gi_image whole = whole_of(filter, params, &src);
             for (int rows = 30; rows < HEIGHT; rows += 10)
                 compare(filter, params, &src, &whole, rows, HEIGHT);
@@ -254,13 +255,14 @@ static void test_bytes_limit(void **unused)
 {
     (void)unused;
     const struct gi_filter *filter = gi_filter_find("edges");
-    void *params = fc_params(filter, NULL);
+    void *params = case_params(filter, NULL);
     struct gi_image src = image_of(300, 40, 1, GI_U8), dst;
     struct gi_times times;
     double nbytes;
     take(INT32_MAX, 40);
     small.nbytes = 2 * 512 * 12; /* 12 rows in and out: 10 and two of halo */
-    assert_int_equal(fc_run(queue, &dst, NULL, &src, filter, params, &times, &nbytes, NULL), GI_OK);
+    assert_int_equal(case_run(queue, &dst, NULL, &src, filter, params, &times, &nbytes, NULL),
+                     GI_OK);
     assert_int_equal(times.bands, 4);
     gi_image_free(&dst);
     gi_image_free(&src);
@@ -271,7 +273,7 @@ static void test_too_little(void **unused)
 {
     (void)unused;
     const struct gi_filter *filter = gi_filter_find("gaussian");
-    void *params = fc_params(filter, NULL); /* k = 9 */
+    void *params = case_params(filter, NULL); /* k = 9 */
     struct gi_image src = image_of(10, 50, 1, GI_U8), dst;
     struct gi_err err = {0};
     take(8, 50);
@@ -295,7 +297,7 @@ static void test_ranges(void **unused)
 {
     (void)unused;
     const struct gi_filter *filter = gi_filter_find("threshold");
-    void *params = fc_params(filter, (const char *const[]){"threshold=otsu", NULL});
+    void *params = case_params(filter, (const char *const[]){"threshold=otsu", NULL});
     struct gi_image src = image_of(10, 40, 1, GI_U8), dst;
     take(40, 40);
     assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, NULL), GI_OK);
@@ -322,8 +324,8 @@ static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
             float *v = (float *)gi_row(image, y) + i;
             if (whole_channel && i % (size_t)image->channels == 0)
                 *v = NAN;
-            else if (fc_random(seed) % 9 == 0)
-                *v = odd[fc_random(seed) % 5];
+            else if (case_random(seed) % 9 == 0)
+                *v = odd[case_random(seed) % 5];
         }
 }
 
@@ -335,9 +337,9 @@ static void test_tiles(void **unused)
                                            {"tiles=3x4", "per-channel", NULL},
                                            {"tiles=1x1", "clip-limit=0", NULL}};
     const struct gi_filter *filter = gi_filter_find("clahe");
-    uint64_t seed = FC_SEED;
+    uint64_t seed = CASE_SEED;
     for (int i = 0; i < 3 * 3 * 4; i++) {
-        void *params = fc_params(filter, words[i % 3]);
+        void *params = case_params(filter, words[i % 3]);
         struct gi_image src = image_of(23, 61, 1 + i / 9, (enum gi_type)(i / 3 % 3));
         spoil(&src, &seed, false);
         struct gi_image whole = whole_of(filter, params, &src);
@@ -358,7 +360,7 @@ static void analyse(struct gi_histogram *result, const struct gi_image *src, con
     double nbytes;
     *result = (struct gi_histogram){0};
     take(rows, upload_rows);
-    if (fc_run(queue, NULL, result, src, &gi_filter_histogram, params, &times, &nbytes, &err))
+    if (case_run(queue, NULL, result, src, &gi_filter_histogram, params, &times, &nbytes, &err))
         fail_msg("%s", err.text);
     assert_string_equal(err.text, "");
     assert_int_equal(times.bands > 1, rows < src->height || upload_rows < src->height);
@@ -369,10 +371,10 @@ static void test_analysis(void **unused)
 {
     (void)unused;
     static const char *const words[] = {"bins=37", "percentiles=0,10,50,99.5,100", NULL};
-    struct gi_histogram_params *params = fc_params(&gi_filter_histogram, words);
+    struct gi_histogram_params *params = case_params(&gi_filter_histogram, words);
     for (int i = 0; i < 3 * 4 * 2 * 3; i++) {
         struct gi_image src = image_of(19, 33, 1 + i % 4, (enum gi_type)(i / 4 % 3));
-        uint64_t seed = FC_SEED + (uint64_t)i;
+        uint64_t seed = CASE_SEED + (uint64_t)i;
         if (i / 24)
             spoil(&src, &seed, i / 24 == 2);
         params->luminance = i / 12 % 2;
@@ -395,7 +397,7 @@ static void test_analysis(void **unused)
 static void test_analysis_of_the_whole(void **unused)
 {
     (void)unused;
-    void *params = fc_params(&gi_filter_extract, NULL);
+    void *params = case_params(&gi_filter_extract, NULL);
     struct gi_image src = image_of(19, 33, 3, GI_U8);
     struct gi_extract result = {0};
     for (int i = 0; i < 2; i++) {
@@ -420,7 +422,7 @@ static void test_reference(void **unused)
 {
     (void)unused;
     const struct gi_filter *filter = gi_filter_find("match");
-    void *params = fc_params(filter, (const char *const[]){"reference=image.png", NULL});
+    void *params = case_params(filter, (const char *const[]){"reference=image.png", NULL});
     for (int type = GI_U8; type <= GI_U16; type++)
         for (int height = 9; height < 99; height += 80) {
             struct gi_image src = image_of(23, 61, 3, (enum gi_type)type), whole, cut;
@@ -439,7 +441,7 @@ static void test_reference(void **unused)
             take(20, height > 61 ? height : 61);
             assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, &src, &side, &times, NULL),
                              GI_OK);
-            assert_true(times.bands > 1 && fc_equal(&whole, &cut));
+            assert_true(times.bands > 1 && case_is_equal(&whole, &cut));
             gi_pipeline_free(&pipeline);
             gi_image_free(&whole);
             gi_image_free(&cut);
@@ -456,8 +458,8 @@ static void test_many_that_wrap(void **unused)
     (void)unused;
     enum { STEPS = 14, HEIGHT = 200, BANDS = 4 };
     const struct gi_filter *filter = gi_filter_find("blur"), *other = gi_filter_find("invert");
-    void *params = fc_params(filter, (const char *const[]){"k=3", "border=wrap", NULL});
-    void *none = fc_params(other, NULL);
+    void *params = case_params(filter, (const char *const[]){"k=3", "border=wrap", NULL});
+    void *none = case_params(other, NULL);
     struct gi_image src = image_of(16, HEIGHT, 3, GI_U8), whole, cut;
     struct gi_err err = {0};
     struct gi_step steps[STEPS];
@@ -470,7 +472,7 @@ static void test_many_that_wrap(void **unused)
     assert_int_equal(gi_pipeline_run(pipeline, queue, &whole, &src, NULL, NULL, &err), GI_OK);
     take(HEIGHT / BANDS + 2 * STEPS, HEIGHT);
     assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, &src, NULL, NULL, &err), GI_OK);
-    assert_true(fc_equal(&whole, &cut));
+    assert_true(case_is_equal(&whole, &cut));
     assert_in_range(small.uploads, 2, 2 * BANDS);
     gi_pipeline_free(&pipeline);
     gi_image_free(&whole);

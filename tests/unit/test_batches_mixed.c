@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "command_line.h"
-#include "image_cases.h"
+#include "cases.h"
 #include "imgio_util.h"
 
 #include "kernels/kernels.h"

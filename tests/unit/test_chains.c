@@ -2,8 +2,7 @@
  * run through a host image of its type: whole and in bands, at every level and on CUDA.
  * Sources: filters/pipeline* filters/plan* filters/bands.c
  * SPDX-License-Identifier: MIT */
-#include "host_filters.h"
-#include "test_seed.h"
+#include "filter_cases.h"
 
 /* Under AddressSanitizer a case takes ten times as long. */
 #ifdef __SANITIZE_ADDRESS__
@@ -39,27 +38,27 @@ static void random_option(struct chain *chain, const struct gi_filter *filter, v
         int n = 0;
         while (row->choices[n].name)
             n++;
-        snprintf(text, sizeof text, "%s", row->choices[fc_random(seed) % (uint32_t)n].name);
+        snprintf(text, sizeof text, "%s", row->choices[case_random(seed) % (uint32_t)n].name);
     } else if (row->type == GI_OPT_IMAGE) {
         snprintf(text, sizeof text, "image.png");
     } else if (row->type == GI_OPT_LEVEL) {
         snprintf(text, sizeof text, "%s",
-                 levels[row->amount + fc_random(seed) % (3 - row->amount)]);
+                 levels[row->amount + case_random(seed) % (3 - row->amount)]);
     } else if (row->type == GI_OPT_EXTENT) {
-        snprintf(text, sizeof text, "%s", extents[fc_random(seed) % 6]);
+        snprintf(text, sizeof text, "%s", extents[case_random(seed) % 6]);
     } else if (row->type == GI_OPT_ODD) {
-        snprintf(text, sizeof text, "%u", 1 + 2 * (fc_random(seed) % 8));
+        snprintf(text, sizeof text, "%u", 1 + 2 * (case_random(seed) % 8));
     } else if (row->type == GI_OPT_REAL && row->max > row->min) {
         double most = row->max < 5 ? row->max : 5;
         snprintf(text, sizeof text, "%.4g",
-                 row->min + (most - row->min) * (fc_random(seed) % 64) / 64);
+                 row->min + (most - row->min) * (case_random(seed) % 64) / 64);
     } else if (row->type != GI_OPT_FLAG) {
         return;
     }
     char name[64];
     snprintf(name, sizeof name, " --%s", row->name);
     note(chain, name, text);
-    fc_set(filter, params, row->name, text);
+    case_set(filter, params, row->name, text);
 }
 
 static void random_step(struct chain *chain, const struct gi_filter *filter, uint64_t *seed)
@@ -72,7 +71,7 @@ static void random_step(struct chain *chain, const struct gi_filter *filter, uin
         params = calloc(1, filter->params_nbytes);
         gi_options_example(params, filter->options);
         for (const struct gi_option *row = filter->options; row->name; row++)
-            if (fc_random(seed) % 3 == 0)
+            if (case_random(seed) % 3 == 0)
                 random_option(chain, filter, params, row, seed);
         if (!filter->check || filter->check(params, NULL) == GI_OK)
             break;
@@ -93,14 +92,14 @@ static bool has_images(const struct gi_filter *filter)
 
 static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
 {
-    int n = 1 + (int)(fc_random(seed) % STEPS_MAX), nfilters = 0;
+    int n = 1 + (int)(case_random(seed) % STEPS_MAX), nfilters = 0;
     *chain = (struct chain){0};
     while (gi_filters[nfilters])
         nfilters++;
     while (chain->n < n) {
-        uint32_t pick = fc_random(seed) % (uint32_t)(nfilters + (host_filters ? 2 : 0));
-        const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &thin
-                                         : pick == (uint32_t)nfilters + 1 ? &next
+        uint32_t pick = case_random(seed) % (uint32_t)(nfilters + (host_filters ? 2 : 0));
+        const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &case_thin
+                                         : pick == (uint32_t)nfilters + 1 ? &case_next
                                                                           : gi_filters[pick];
         bool late = false; /* size known only at the run, so further images may not fit */
         for (int i = 0; i < chain->n; i++)
@@ -129,12 +128,12 @@ static void add_others(struct chain *chain, const struct gi_image *src, uint64_t
         step->nothers = gi_filter_others(step->filter, step->params);
         for (int j = 0; j < step->nothers; j++) {
             struct gi_image *other = &chain->others[i][j];
-            bool less = fc_random(seed) % 4 == 0;
+            bool less = case_random(seed) % 4 == 0;
             assert_int_equal(gi_image_alloc(other, less ? (src->width + 2) / 3 : src->width,
                                             less ? (src->height + 1) / 2 : src->height,
                                             src->channels, src->type, NULL),
                              GI_OK);
-            fc_fill(other, seed);
+            case_fill(other, seed);
             if (!step->filter->run && other->type == GI_F32)
                 make_labels(other);
         }
@@ -247,14 +246,14 @@ static void compare(const struct chain *chain, const struct outcome *want,
 {
     for (int i = 0; i < chain->n; i++) {
         const struct gi_filter *filter = chain->steps[i].filter;
-        if (!fc_equal(&want->taps[i], &got->taps[i]))
+        if (!case_is_equal(&want->taps[i], &got->taps[i]))
             fail_msg("%s: %s: %d x %d: what step %d takes differs", where, chain->text, src->width,
                      src->height, i + 1);
         if (!filter->run && !filter->result_equal(want->results[i], got->results[i]))
             fail_msg("%s: %s: %d x %d: what step %d finds differs", where, chain->text, src->width,
                      src->height, i + 1);
     }
-    if (!fc_equal(&want->image, &got->image))
+    if (!case_is_equal(&want->image, &got->image))
         fail_msg("%s: %s: %d x %d: the image differs", where, chain->text, src->width, src->height);
 }
 
@@ -287,7 +286,7 @@ static void add(const char *level, int threads, bool bands)
     struct backend *backend = &backends[nbackends];
     snprintf(backend->name, sizeof backend->name, "%s, %d threads%s", level, threads,
              bands ? ", in bands" : "");
-    backend->queue = fc_open(k, threads);
+    backend->queue = case_open(k, threads);
     if (bands) {
         few_rows[nbackends] = *k;
         few_rows[nbackends].limits = few_limits;
@@ -340,21 +339,21 @@ static int close_backends(void **unused)
 
 static void random_image(struct gi_image *image, uint64_t *seed)
 {
-    int width = 1 + (int)(fc_random(seed) % 70), height = 1 + (int)(fc_random(seed) % 120);
-    if (fc_random(seed) % 8 == 0)
+    int width = 1 + (int)(case_random(seed) % 70), height = 1 + (int)(case_random(seed) % 120);
+    if (case_random(seed) % 8 == 0)
         width = 1;
-    if (fc_random(seed) % 8 == 0)
+    if (case_random(seed) % 8 == 0)
         height = 1;
-    assert_int_equal(gi_image_alloc(image, width, height, 1 + (int)(fc_random(seed) % 4),
-                                    (enum gi_type)(fc_random(seed) % 3), NULL),
+    assert_int_equal(gi_image_alloc(image, width, height, 1 + (int)(case_random(seed) % 4),
+                                    (enum gi_type)(case_random(seed) % 3), NULL),
                      GI_OK);
-    fc_fill(image, seed);
+    case_fill(image, seed);
 }
 
 static void test_random(void **unused)
 {
     (void)unused;
-    uint64_t seed = test_seed();
+    uint64_t seed = case_seed();
     int bands = 0;
     for (int i = 0; i < CHAINS; i++) {
         struct chain chain;
@@ -372,7 +371,7 @@ static void test_random(void **unused)
         }
         run_singly(&want, backends[0].queue, &chain, &src);
         for (int b = 0; b < (host_filters ? ncpu : nbackends); b++) {
-            most_rows = 30 + (int)(fc_random(&seed) % 60);
+            most_rows = 30 + (int)(case_random(&seed) % 60);
             bool fits = false;
             while (!fits && most_rows < 1 << 24) { /* many halos, high results, whole images */
                 fits = run_together(&got, backends[b].queue, &chain, &src);
@@ -423,12 +422,12 @@ static void test_wrap_after(void **unused)
         for (int i = 0, at = turn; i < 3; i++, at = 2) {
             const struct gi_filter *filter = gi_filter_find(names[at]);
             chain.steps[i] =
-                (struct gi_step){.filter = filter, .params = fc_params(filter, words[at])};
+                (struct gi_step){.filter = filter, .params = case_params(filter, words[at])};
         }
         struct gi_image src;
-        uint64_t seed = FC_SEED;
+        uint64_t seed = CASE_SEED;
         assert_int_equal(gi_image_alloc(&src, 23, 97, 3, GI_U16, NULL), GI_OK);
-        fc_fill(&src, &seed);
+        case_fill(&src, &seed);
         check_bands(&chain, &src, 45, 9);
         free_chain(&chain);
         gi_image_free(&src);
@@ -447,11 +446,11 @@ static void test_wrap_over_and_over(void **unused)
         struct chain chain = {.n = 1, .text = "affine"};
         note(&chain, "from", i ? "above" : "below");
         chain.steps[0] =
-            (struct gi_step){.filter = affine, .params = fc_params(affine, i ? above : below)};
+            (struct gi_step){.filter = affine, .params = case_params(affine, i ? above : below)};
         struct gi_image src;
-        uint64_t seed = FC_SEED;
+        uint64_t seed = CASE_SEED;
         assert_int_equal(gi_image_alloc(&src, 40, 22, 3, GI_U8, NULL), GI_OK);
-        fc_fill(&src, &seed);
+        case_fill(&src, &seed);
         check_bands(&chain, &src, 12, 3);
         free_chain(&chain);
         gi_image_free(&src);
@@ -468,14 +467,14 @@ static void test_times(void **unused)
     struct gi_step steps[3];
     for (int i = 0; i < 3; i++)
         steps[i] = (struct gi_step){.filter = filters[i],
-                                    .params = fc_params(filters[i], i ? NULL : words)};
+                                    .params = case_params(filters[i], i ? NULL : words)};
     struct gi_image src, dst;
-    uint64_t seed = FC_SEED;
+    uint64_t seed = CASE_SEED;
     double ms[3], nbytes[3];
     struct gi_times times = {.step_ms = ms, .step_nbytes = nbytes};
     struct gi_pipeline *pipeline;
     assert_int_equal(gi_image_alloc(&src, 60, 50, 1, GI_U8, NULL), GI_OK);
-    fc_fill(&src, &seed);
+    case_fill(&src, &seed);
     assert_int_equal(gi_pipeline_new(&pipeline, steps, 3, &src, NULL, NULL), GI_OK);
     assert_int_equal(gi_pipeline_run(pipeline, backends[0].queue, &dst, &src, NULL, &times, NULL),
                      GI_OK);

@@ -1,25 +1,13 @@
-/* Colour transforms of a pixel's channels: matrices equal their definition to the bit, and curves
- * and hues are close to it in double. Every way of every backend gives the same bytes, also in
- * place.
+/* Colour transforms of a pixel's channels: every way gives the bytes of plain C, also in place.
+ * Matrices equal their definition to the bit, and curves and hues are close to it in double.
  * Sources: color
  * SPDX-License-Identifier: MIT */
-#include "image_cases.h"
-#include "ways_walk.h"
+#include "primitives.h"
 #include "kernels/color.h"
 
-enum { SEED = 20261123, KINDS = 9 };
+enum { KINDS = 9 };
 
 static struct gi_power powers[2];
-
-/* Sets some samples to values that only floats can hold. */
-static void fill_odd(struct gi_image *image, uint64_t *seed)
-{
-    static const float odd[] = {NAN, -NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f, 3e38f};
-    for (int y = 0; y < image->height; y++)
-        for (size_t i = 0; i < gi_row_samples(image); i++)
-            if (case_between(seed, 0, 2) == 0)
-                ((float *)gi_row(image, y))[i] = odd[case_between(seed, 0, 7)];
-}
 
 static const double exponents[2] = {2.4, 1. / 3};
 
@@ -33,14 +21,15 @@ static void fill_powers(void)
     }
 }
 
-static struct gi_colour_step random_step(enum gi_colour_step_kind kind, float full, uint64_t *seed)
+static struct gi_colour_step random_step(struct walk_case *c, enum gi_colour_step_kind kind,
+                                         float full)
 {
     struct gi_colour_step step = {.kind = kind, .full = full};
-    bool diagonal = case_between(seed, 0, 2) == 0;
+    bool diagonal = walk_between(c, 0, 2) == 0;
     for (int i = 0; i < 4; i++) {
-        step.offset[i] = case_real(seed) * full / 4;
+        step.offset[i] = walk_real(c) * full / 4;
         for (int j = 0; j < 4; j++)
-            step.matrix[i][j] = i == j || !diagonal ? case_real(seed) : 0;
+            step.matrix[i][j] = i == j || !diagonal ? walk_real(c) : 0;
     }
     step.curve = (struct gi_colour_curve){.cut = full / 16,
                                           .slope = 0.75f,
@@ -49,24 +38,28 @@ static struct gi_colour_step random_step(enum gi_colour_step_kind kind, float fu
                                           .in_offset = 0.1f,
                                           .scale = 0.8f * full,
                                           .offset = full / 16,
-                                          .power = case_between(seed, -1, 1),
-                                          .odd = case_between(seed, 0, 1)};
+                                          .power = walk_between(c, -1, 1),
+                                          .odd = walk_between(c, 0, 1)};
     return step;
 }
 
-static struct gi_colour_transform random_transform(int kind, const struct gi_image *src,
-                                                   uint64_t *seed)
+/* Kinds 0 to 6 are one step, the others four. */
+static void draw(struct walk_case *c)
 {
     static const enum gi_colour_step_kind kinds[] = {
         GI_COLOUR_MATRIX, GI_COLOUR_MATRIX,   GI_COLOUR_CURVE, GI_COLOUR_TO_HSV, GI_COLOUR_FROM_HSV,
         GI_COLOUR_TO_HSL, GI_COLOUR_FROM_HSL, GI_COLOUR_CURVE, GI_COLOUR_MATRIX};
-    float full = gi_type_full_scale(src->type);
-    struct gi_colour_transform transform = {.nsteps = kind < 7 ? 1 : 4,
-                                            .powers = {&powers[0], &powers[1]}};
-    transform.alpha_too = kind == 1 && gi_has_alpha(src);
-    for (int i = 0; i < transform.nsteps; i++)
-        transform.steps[i] = random_step(kinds[(kind + 3 * i) % KINDS], full, seed);
-    return transform;
+    int kind = c->turn % KINDS;
+    struct gi_colour_transform *transform = WALK_SPEC(c, struct gi_colour_transform);
+    if (c->channels < 3)
+        return;
+    *transform = (struct gi_colour_transform){.nsteps = kind < 7 ? 1 : 4,
+                                              .powers = {&powers[0], &powers[1]},
+                                              .alpha_too = kind == 1 && c->channels == 4};
+    for (int i = 0; i < transform->nsteps; i++)
+        transform->steps[i] =
+            random_step(c, kinds[(kind + 3 * i) % KINDS], gi_type_full_scale(c->type));
+    walk_source_here(c);
 }
 
 /* ---- the definition in double ---- */
@@ -124,14 +117,9 @@ static void meant(const struct gi_colour_step *step, double v[4], bool alpha_too
     }
 }
 
-static double get(const struct gi_image *image, int y, size_t i)
-{
-    return gi_sample(gi_row(image, y), i, image->type);
-}
-
 /* Fails if `got` differs too much from the definition in double. */
 static void check_meaning(const struct gi_colour_transform *transform, const struct gi_image *src,
-                          const struct gi_image *got, const char *what)
+                          const struct gi_image *got)
 {
     double full = (double)gi_type_full_scale(src->type);
     bool exact = transform->nsteps == 1 && transform->steps[0].kind == GI_COLOUR_MATRIX;
@@ -140,114 +128,41 @@ static void check_meaning(const struct gi_colour_transform *transform, const str
             size_t at = (size_t)x * (size_t)src->channels;
             double v[4] = {0};
             for (int c = 0; c < src->channels; c++)
-                v[c] = get(src, y, at + (size_t)c);
+                v[c] = case_get(src, y, at + (size_t)c);
             for (int i = 0; i < transform->nsteps; i++)
                 meant(&transform->steps[i], v, transform->alpha_too);
             for (int c = 0; c < src->channels; c++) {
                 double want = src->type == GI_F32 ? v[c] : rint(fmin(fmax(v[c], 0), full));
                 double slack = exact ? 0 : src->type == GI_F32 ? 0x1p-18 : 1;
-                if (!(fabs(get(got, y, at + (size_t)c) - want) <= slack))
-                    fail_msg("%s: %d, %d, channel %d: %g, not %g", what, x, y, c,
-                             get(got, y, at + (size_t)c), want);
+                double is = case_get(got, y, at + (size_t)c);
+                if (!(fabs(is - want) <= slack))
+                    fail_msg("%d, %d, channel %d: %g, want %g", x, y, c, is, want);
             }
         }
 }
 
-/* ---- all ways ---- */
-
-/* Runs way i of a queue into another image, or in place. */
-static bool make(struct gi_queue *queue, int i, const struct gi_colour_transform *transform,
-                 struct guard *got, const struct gi_image *src, bool over)
+static void define(struct walk_case *c)
 {
-    struct gi_err err = {0};
-    struct gi_image from, to, back;
-    if (over)
-        for (int y = 0; y < src->height; y++)
-            memcpy(gi_row(&got->image, y), gi_row(src, y), gi_row_nbytes(src));
-    assert_int_equal(queue->k->upload(queue, &from, src, NULL, &err), GI_OK);
-    assert_int_equal(queue->k->upload(queue, &to, &got->image, NULL, &err), GI_OK);
-    bool ran =
-        walk_ran(queue, "colour_transform", i,
-                 queue->k->colour_transform(queue, &to, over ? &to : &from, transform, &err), &err);
-    assert_int_equal(queue->k->download(queue, &back, &to, NULL, &err), GI_OK);
-    for (int y = 0; y < src->height; y++)
-        memmove(gi_row(&got->image, y), gi_row(&back, y), gi_row_nbytes(src));
-    gi_image_free(&back);
-    queue->k->release(queue, &from);
-    guard_check(got);
-    return ran;
+    const struct gi_colour_transform *transform = c->spec;
+    walk_result(c, c->width, c->height, c->channels, c->type);
+    walk_plain(c);
+    if (transform->nsteps == 1 && !walk_is_odd(c))
+        check_meaning(transform, &c->srcs[0].image, &c->want);
 }
 
-static void check(const struct gi_colour_transform *transform, const struct gi_image *src, bool odd)
-{
-    struct guard want, got;
-    guard_alloc(&want, src->width, src->height, src->channels, src->type, 0);
-    for (int q = 0; q < WALK_QUEUES; q++)
-        for (int i = -1; walk_queues[q] && walk_force(walk_queues[q], "colour_transform", i); i++)
-            for (int over = 0; over < 2; over++) {
-                const char *what = walk_what(walk_queues[q], "colour_transform", i);
-                guard_alloc(&got, src->width, src->height, src->channels, src->type,
-                            5 * gi_type_nbytes(src->type));
-                if (make(walk_queues[q], i, transform, &got, src, over)) {
-                    if (q == 0 && i < 0 && !over)
-                        for (int y = 0; y < src->height; y++)
-                            memcpy(gi_row(&want.image, y), gi_row(&got.image, y),
-                                   gi_row_nbytes(src));
-                    case_equal(&got.image, &want.image, what);
-                    if (!odd && !over)
-                        check_meaning(transform, src, &got.image, what);
-                }
-                guard_free(&got);
-            }
-    guard_free(&want);
-}
+static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {67, 5}, {1029, 3}, {0, 0}};
 
-static void test_all(void **state)
+static const struct walk_row rows[] = {
+    {.primitive = "colour_transform",
+     .what = "any",
+     .draw = draw,
+     .define = define,
+     .sizes = sizes,
+     .in_place = 1},
+};
+
+int main(int argc, char **argv)
 {
-    (void)state;
-    static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {67, 5}, {1029, 3}};
-    uint64_t seed = SEED;
-    print_message("seed %d\n", SEED);
     fill_powers();
-    for (int s = 0; s < 6; s++)
-        for (int channels = 3; channels <= 4; channels++)
-            for (int type = GI_U8; type <= GI_F32; type++)
-                for (int kind = 0; kind < 2 * KINDS; kind++) {
-                    struct guard src;
-                    bool odd = kind >= KINDS;
-                    if (odd && (type != GI_F32 || s % 2))
-                        continue;
-                    guard_alloc(&src, sizes[s][0], sizes[s][1], channels, (enum gi_type)type,
-                                3 * gi_type_nbytes((enum gi_type)type));
-                    case_fill(&src.image, &seed);
-                    if (odd)
-                        fill_odd(&src.image, &seed);
-                    struct gi_colour_transform transform =
-                        random_transform(kind % KINDS, &src.image, &seed);
-                    check(&transform, &src.image, odd || kind >= 7);
-                    guard_free(&src);
-                }
-}
-
-static enum gi_status of_labels(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *labels, struct gi_err *err)
-{
-    struct gi_colour_transform transform = {.nsteps = 1};
-    return queue->k->colour_transform(queue, dst, labels, &transform, err);
-}
-
-static void test_types(void **state)
-{
-    (void)state;
-    walk_refuses("colour_transform", of_labels);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(walk_check_all),
-    };
-    return cmocka_run_group_tests(tests, walk_open, walk_close);
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
 }

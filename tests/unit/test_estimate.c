@@ -101,12 +101,12 @@ static void times_are_counted(void **state)
         double looks, fmas; /* per sample; fmas -1: any */
     } cases[] = {{"gaussian", 2, -1}, {"blur", 2, 0},       {"histogram", 1, 0},
                  {"extract", 1, 0},   {"threshold", -1, 0}, {"convolve", 2, -1}};
-    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 2);
     struct gi_image images[3];
-    uint64_t seed = FC_SEED;
+    uint64_t seed = CASE_SEED;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(gi_image_alloc(&images[i], 67, 31, 3, GI_U16, NULL), GI_OK);
-        fc_fill(&images[i], &seed);
+        case_fill(&images[i], &seed);
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct gi_filter *filter = gi_filter_find(cases[i].name);
@@ -140,7 +140,7 @@ static void times_are_counted(void **state)
 static void ceilings_are_positive(void **state)
 {
     (void)state;
-    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 2);
     struct gi_roofline roofline;
     assert_int_equal(queue->k->roofline(queue, &roofline, NULL), GI_OK);
     assert_true(roofline.copy_rate > 1e6 && roofline.copy_rate < 1e14);
@@ -156,7 +156,7 @@ static uint64_t counted(const char *name, const char *const options[], int chann
     struct gi_image shape = {.width = 100, .height = 90, .channels = channels, .type = type};
     struct gi_pipeline *pipeline;
     const struct gi_filter *filter = gi_filter_find(name);
-    struct gi_step step = {.filter = filter, .params = fc_params(filter, options)};
+    struct gi_step step = {.filter = filter, .params = case_params(filter, options)};
     assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &shape, NULL, NULL), GI_OK);
     uint64_t nbytes = gi_pipeline_nbytes(pipeline);
     gi_pipeline_free(&pipeline);

@@ -2,8 +2,7 @@
  * the oracle for random images.
  * Sources: regions
  * SPDX-License-Identifier: MIT */
-#include "guard.h"
-#include "test_seed.h"
+#include "cases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -241,6 +240,6 @@ int main(void)
         cmocka_unit_test(test_most_pixels), cmocka_unit_test(test_mask),
         cmocka_unit_test(test_floats),      cmocka_unit_test(test_random),
     };
-    srand((unsigned)test_seed());
+    srand((unsigned)case_seed());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * Sources: filters
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
+#include "definitions.h"
 #include "filters/tone/otsu.h"
 
 /* A kernel with the weights w[j][i]; its anchor is at the pixel that it computes. */
@@ -41,8 +42,8 @@ static double sum_at(const struct gi_image *src, const struct kernel *k, enum gi
             int sy = step_inside(y + j - k->anchor_y, src->height, border);
             int sx = step_inside(x + i - k->anchor_x, src->width, border);
             bool outside = sy < 0 || sx < 0;
-            double v = outside ? value : fc_get(src, sy, sx, c);
-            double a = outside ? value : fc_get(src, sy, sx, src->channels - 1);
+            double v = outside ? value : ideal_sample(src, sy, sx, c);
+            double a = outside ? value : ideal_sample(src, sy, sx, src->channels - 1);
             sum += k->w[j * k->width + i] * (weighed ? v * a : v);
         }
     return sum;
@@ -76,7 +77,7 @@ static double filtered(const struct oracle *o, const struct gi_image *src, enum 
 static double expected(const struct oracle *o, const struct gi_image *src, enum gi_border border,
                        double value, int y, int x, int c)
 {
-    double s = fc_get(src, y, x, c), f;
+    double s = ideal_sample(src, y, x, c), f;
     bool is_alpha = gi_has_alpha(src) && c == src->channels - 1;
     if (is_alpha && (o->rule == KEEP || o->finish == UNSHARP))
         return s;
@@ -102,7 +103,7 @@ static void compare(const char *what, const struct oracle *o, const struct gi_im
                 largest = fmax(largest, fabs(want));
                 if (src->type != GI_F32)
                     want = want > 0 ? rint(fmin(want, full)) : 0;
-                double off = fabs(fc_get(got, y, x, c) - want);
+                double off = fabs(ideal_sample(got, y, x, c) - want);
                 worst = fmax(worst, off);
                 differ += off != 0;
             }
@@ -120,9 +121,9 @@ static void check(const char *name, const char *const *words, struct oracle *o)
 {
     static const int sizes[][2] = {{1, 1}, {5, 2}, {33, 31}};
     const struct gi_filter *filter = gi_filter_find(name);
-    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
-    void *params = fc_params(filter, words);
-    uint64_t seed = FC_SEED;
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 2);
+    void *params = case_params(filter, words);
+    uint64_t seed = CASE_SEED;
     double threshold = o->threshold;
     o->sum = 0;
     for (int i = 0; i < o->kernel.width * o->kernel.height; i++)
@@ -134,9 +135,9 @@ static void check(const char *name, const char *const *words, struct oracle *o)
         enum gi_border border = (enum gi_border)(i / 12 % 5);
         struct gi_err err = {0};
         assert_int_equal(gi_image_alloc(&src, size[0], size[1], i / 3 % 4 + 1, type, NULL), GI_OK);
-        fc_fill(&src, &seed);
-        fc_set(filter, params, "border", gi_border_choices[border].name);
-        fc_set(filter, params, "border-value", type == GI_F32 ? "0.25" : "60");
+        case_fill_samples(&src, &seed);
+        case_set(filter, params, "border", gi_border_choices[border].name);
+        case_set(filter, params, "border-value", type == GI_F32 ? "0.25" : "60");
         o->threshold = threshold * (double)gi_type_full_scale(type);
         if (gi_run_one(queue, &got, NULL, &src, filter, params, &err))
             fail_msg("%s: %s", name, err.text);
@@ -203,9 +204,9 @@ static void check_long(const char *name, const char *const *words, double sigma,
     enum { LONG = 601 };
     static double weights[GI_TAPS_MAX];
     const struct gi_filter *filter = gi_filter_find(name);
-    void *params = fc_params(filter, words);
-    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
-    uint64_t seed = FC_SEED;
+    void *params = case_params(filter, words);
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 2);
+    uint64_t seed = CASE_SEED;
     double total = 0;
     for (int i = 0; i < k; i++)
         total += weights[i] = sigma > 0 ? exp(-(i - k / 2) * (i - k / 2) / (2 * sigma * sigma)) : 1;
@@ -213,15 +214,15 @@ static void check_long(const char *name, const char *const *words, double sigma,
         struct gi_image src, got;
         int w = turn ? 1 : LONG, h = turn ? LONG : 1;
         assert_int_equal(gi_image_alloc(&src, w, h, 1, GI_F32, NULL), GI_OK);
-        fc_fill(&src, &seed);
+        case_fill_samples(&src, &seed);
         assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
         for (int p = 0; p < LONG; p++) {
             double want = 0;
             for (int i = 0; i < k; i++) {
                 int at = step_inside(p + i - k / 2, LONG, GI_BORDER_CLAMP);
-                want += weights[i] / total * fc_get(&src, turn ? at : 0, turn ? 0 : at, 0);
+                want += weights[i] / total * ideal_sample(&src, turn ? at : 0, turn ? 0 : at, 0);
             }
-            double off = fabs(fc_get(&got, turn ? p : 0, turn ? 0 : p, 0) - want);
+            double off = fabs(ideal_sample(&got, turn ? p : 0, turn ? 0 : p, 0) - want);
             if (!(off <= 0x1p-20)) /* of samples up to 1 */
                 fail_msg("%s, k %d, turn %d, at %d: off by %g", words[0], k, turn, p, off);
         }
@@ -321,7 +322,7 @@ static void test_threshold(void **unused)
     static const char *const half[] = {"threshold=50%", NULL};
     static const char *const not_half[] = {"threshold=0.5", "invert", NULL};
     const struct gi_filter *filter = gi_filter_find("threshold");
-    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 1);
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 1);
     struct gi_image src = {.data = (void *)(uintptr_t)pixels,
                            .stride = sizeof pixels,
                            .width = 8,
@@ -330,20 +331,20 @@ static void test_threshold(void **unused)
                            .type = GI_F32},
                     got;
     for (int invert = 0; invert < 2; invert++) {
-        void *params = fc_params(filter, invert ? not_half : half);
+        void *params = case_params(filter, invert ? not_half : half);
         assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
         for (int x = 0; x < 8; x++)
-            assert_true(fc_get(&got, 0, x, 0) == (((double)pixels[x] > 0.5) != invert));
+            assert_true(ideal_sample(&got, 0, x, 0) == (((double)pixels[x] > 0.5) != invert));
         gi_image_free(&got);
         free(params);
     }
-    void *params = fc_params(filter, NULL); /* Otsu over -1..2; NaN and infinity don't count */
+    void *params = case_params(filter, NULL); /* Otsu over -1..2; NaN and infinity don't count */
     double otsu;
     float lo, hi;
     assert_int_equal(gi_level_find(queue, &otsu, &lo, &hi, &src, NULL), GI_OK);
     assert_true(otsu > 0.5 && otsu < 2 && lo == -1 && hi == 2);
     assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
-    assert_true(fc_get(&got, 0, 3, 0) == 0 && fc_get(&got, 0, 7, 0) == 1);
+    assert_true(ideal_sample(&got, 0, 3, 0) == 0 && ideal_sample(&got, 0, 7, 0) == 1);
     gi_image_free(&got);
     free(params);
     gi_queue_close_alone(&queue);
@@ -361,7 +362,7 @@ static void test_threshold_colour(void **unused)
     for (int i = 0; i < 256; i++)
         pixels[i / 4][i % 4] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
     const struct gi_filter *filter = gi_filter_find("threshold");
-    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 1);
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 1);
     struct gi_image src = {.data = pixels,
                            .stride = 64,
                            .width = 16,
@@ -369,23 +370,24 @@ static void test_threshold_colour(void **unused)
                            .channels = 4,
                            .type = GI_U8},
                     got;
-    void *params = fc_params(filter, luma);
+    void *params = case_params(filter, luma);
     assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
     assert_int_equal(got.channels, 1);
     for (int i = 0; i < 64; i++) {
         const uint8_t *p = pixels[i];
         int sum = 2126 * p[0] + 7152 * p[1] + 722 * p[2]; /* luma rounds to more than 100 */
-        assert_true(fc_get(&got, i / 16, i % 16, 0) == (sum > 1005000 ? 255 : 0));
+        assert_true(ideal_sample(&got, i / 16, i % 16, 0) == (sum > 1005000 ? 255 : 0));
     }
     gi_image_free(&got);
     free(params);
-    params = fc_params(filter, apart);
+    params = case_params(filter, apart);
     assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
     assert_int_equal(got.channels, 4);
     for (int i = 0; i < 256; i++)
-        assert_true(fc_get(&got, i / 64, i / 4 % 16, i % 4) == (i % 4 == 3 ? pixels[i / 4][3]
-                                                                : pixels[i / 4][i % 4] > 100 ? 255
-                                                                                             : 0));
+        assert_true(ideal_sample(&got, i / 64, i / 4 % 16, i % 4) == (i % 4 == 3 ? pixels[i / 4][3]
+                                                                      : pixels[i / 4][i % 4] > 100
+                                                                          ? 255
+                                                                          : 0));
     gi_image_free(&got);
     free(params);
     gi_queue_close_alone(&queue);
@@ -398,7 +400,7 @@ static void test_without_flood(void **state)
     static const char *const names[] = {"clear-border", "fill-holes"};
     const char *const words[] = {"connectivity=4", NULL};
     struct gi_err err = {0};
-    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 2);
     const struct gi_kernels *kernels = queue->k;
     struct gi_kernels by_labels = *kernels;
     by_labels.flood = NULL;
@@ -412,7 +414,7 @@ static void test_without_flood(void **state)
                 random = 1664525 * random + 1013904223;
                 ((uint8_t *)gi_row(&src, y))[x] = (random >> 24) < (i % 2 ? 150 : 80) ? 200 : 0;
             }
-        void *params = fc_params(filter, words);
+        void *params = case_params(filter, words);
         queue->k = kernels;
         assert_int_equal(gi_run_one(queue, &flooded, NULL, &src, filter, params, &err), GI_OK);
         queue->k = &by_labels;

@@ -97,12 +97,12 @@ static void *make_params(const struct gi_filter *filter, const struct variant *v
     int instead = type == GI_OPT_IMAGE || type == GI_OPT_COLOUR; /* replaces another operand */
     for (int beside = 1; beside >= !instead; beside--) {
         (beside ? gi_options_example : gi_options_default)(params, filter->options);
-        if (fc_option(filter, "border")) {
-            fc_set(filter, params, "border", gi_border_choices[border].name);
-            fc_set(filter, params, "border-value", "77");
+        if (case_option(filter, "border")) {
+            case_set(filter, params, "border", gi_border_choices[border].name);
+            case_set(filter, params, "border-value", "77");
         }
         if (variant->row)
-            fc_set(filter, params, variant->row->name, variant->text);
+            case_set(filter, params, variant->row->name, variant->text);
         if (!filter->check || filter->check(params, NULL) == GI_OK)
             return params;
     }
@@ -116,7 +116,7 @@ static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_
                      const struct gi_filter *filter, const void *params)
 {
     struct gi_err err = {0};
-    struct gi_plan plan = fc_plan(filter, params, srcs), settled;
+    struct gi_plan plan = case_plan(filter, params, srcs), settled;
     void *state = plan.passes ? calloc(1, plan.state_nbytes) : NULL;
     for (int pass = 0; pass < plan.passes; pass++)
         if (filter->measure(&plan, queue, state, &(struct gi_look){.pass = pass, .srcs = srcs},
@@ -168,7 +168,7 @@ static void check_case(const struct gi_filter *filter, const struct variant *var
             continue;
         struct guard dst;
         run_plan(backends[i].queue, &dst, in, filter, params);
-        if (!fc_equal(&want, &dst.image))
+        if (!case_is_equal(&want, &dst.image))
             fail_msg("%s --%s %s: %s on %d threads differs", where,
                      variant->row ? variant->row->name : "", variant->text, backends[i].level,
                      backends[i].threads);
@@ -198,7 +198,7 @@ static int one_of(const struct gi_filter *filter, const struct variant *variant,
                   const struct gi_image *shape)
 {
     struct gi_image shapes[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
-    struct gi_plan plan = fc_plan(filter, params, shapes);
+    struct gi_plan plan = case_plan(filter, params, shapes);
     double taps = 2.0 * plan.halo + 1, pixels = (double)shape->width * shape->height;
     double other = plan.cost.other * pixels * shape->channels;
     bool colours = strcmp(filter->name, "quantize") == 0; /* builds a table of all colours */
@@ -217,10 +217,10 @@ static int walk_images(const struct gi_filter *filter, const struct variant *var
     static int met;
     int cases = 0;
     void *params = make_params(filter, variant, border);
-    for (int i = 0; params && i < 3 * GI_MAX_CHANNELS * FC_SIZES; i++) {
+    for (int i = 0; params && i < 3 * GI_MAX_CHANNELS * CASE_SIZES; i++) {
         enum gi_type type = (enum gi_type)(i % 3);
         int channels = i / 3 % GI_MAX_CHANNELS + 1;
-        const int *size = fc_sizes[i / (3 * GI_MAX_CHANNELS)];
+        const int *size = case_sizes[i / (3 * GI_MAX_CHANNELS)];
         struct gi_image shape = {
             .width = size[0], .height = size[1], .channels = channels, .type = type};
         int every = takes(filter, params, &shape) ? one_of(filter, variant, params, &shape) : 0;
@@ -233,7 +233,7 @@ static int walk_images(const struct gi_filter *filter, const struct variant *var
         int n = 1 + gi_filter_others(filter, params);
         for (int j = 0; j < n; j++) {
             guard_alloc(&srcs[j], size[0], size[1], channels, type, gi_type_nbytes(type) * 5);
-            fc_fill(&srcs[j].image, seed);
+            case_fill(&srcs[j].image, seed);
         }
         check_case(filter, variant, params, srcs, where);
         for (int j = 0; j < n; j++)
@@ -247,15 +247,15 @@ static int walk_images(const struct gi_filter *filter, const struct variant *var
 static void test_walk(void **unused)
 {
     (void)unused;
-    uint64_t seed = FC_SEED;
+    uint64_t seed = CASE_SEED;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    printf("seed %d\n", FC_SEED);
+    printf("seed %d\n", CASE_SEED);
     for (int i = 0; gi_filters[i]; i++) {
         if (!gi_filters[i]->run)
             continue;
         struct variant variants[VARIANTS_MAX];
         int n = make_variants(variants, gi_filters[i]), cases = 0;
-        int borders = fc_option(gi_filters[i], "border") ? 5 : 1;
+        int borders = case_option(gi_filters[i], "border") ? 5 : 1;
         clock_t start = clock();
         for (int v = 0; v < n; v++)
             for (int border = 0; border < borders; border++)
@@ -272,7 +272,7 @@ static void test_refused_without_err(void **unused)
     (void)unused;
     const struct gi_filter *stats = gi_filter_find("stats");
     const char *const words[] = {"labels=labels.npy", NULL};
-    void *params = fc_params(stats, words);
+    void *params = case_params(stats, words);
     struct gi_image shapes[2] = {{.width = 9, .height = 4, .channels = 1, .type = GI_U8},
                                  {.width = 4, .height = 9, .channels = 1, .type = GI_U8}};
     struct gi_err err = {0};
@@ -288,7 +288,7 @@ static int open_backends(void **unused)
     for (int i = 0; i < BACKENDS; i++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(backends[i].level);
         if (k)
-            backends[i].queue = fc_open(k, backends[i].threads);
+            backends[i].queue = case_open(k, backends[i].threads);
         else
             printf("skipped: no %s on this machine\n", backends[i].level);
     }

@@ -1,8 +1,7 @@
 /* The histogram's counts, percentiles and moments against sorting and sums in double.
  * Sources: statistics
  * SPDX-License-Identifier: MIT */
-#include "guard.h"
-#include "test_seed.h"
+#include "cases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -197,6 +196,6 @@ int main(void)
         cmocka_unit_test(test_odd_floats),
         cmocka_unit_test(test_bad_range),
     };
-    state = test_seed();
+    state = case_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "guard.h"
+#include "cases.h"
 #include "imgio/exif.h"
 
 /* TIFF 6.0, section 2: header, and one directory of two entries: Make (0x010f) and `tag`, a SHORT.

@@ -1,7 +1,7 @@
 /* Option values: the texts that are accepted, those that are refused, and their messages.
  * Sources: filters/option* filters/option_footprint*
  * SPDX-License-Identifier: MIT */
-#include "guard.h"
+#include "cases.h"
 
 #include <math.h>
 

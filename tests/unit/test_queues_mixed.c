@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "filter_cases.h"
-#include "image_cases.h"
 #include "kernels/ways.h"
 
 enum {
@@ -190,7 +189,7 @@ static bool check_piece(struct worker *worker, struct gi_queue *queue, const str
     struct gi_err err = {0};
     void *result = filter->result_nbytes ? calloc(1, filter->result_nbytes) : NULL;
     enum gi_status status = run_piece(queue, piece, &got, result, &err);
-    bool equal = !status && (filter->run ? fc_equal(&piece->want, &got)
+    bool equal = !status && (filter->run ? case_is_equal(&piece->want, &got)
                                          : filter->result_equal(piece->result, result));
     if (!equal)
         snprintf(worker->wrong, sizeof worker->wrong, "%s: case %d, %d x %d x %d, type %d: %.120s",
@@ -229,7 +228,7 @@ static void run_mixed(struct gi_device *device, int cases, int rounds)
     char wrong[1024] = "";
     compared = 0;
     nseen = 0;
-    case_open(&cpu, gi_kernels_cpu(), 1);
+    cpu = case_open(gi_kernels_cpu(), 1);
     for (int f = 0; gi_filters[f]; f++) {
         struct worker workers[THREADS] = {0};
         filter = gi_filters[f];

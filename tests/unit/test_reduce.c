@@ -187,7 +187,7 @@ static void parts_are_added(void **state)
         bool sums_only = i % 6 >= 3;
         if (sums_only)
             forget_extremes(want, GI_MAX_CHANNELS);
-        case_open(&queue, k, 3);
+        queue = case_open(k, 3);
         for (int top = 0; top < 35; top += 17) {
             struct gi_image rows = gi_image_rows(&g.image, top, top + 17 < 35 ? top + 17 : 35);
             struct gi_reduce spec = {.sums_only = sums_only, .opaque = true, .y = top};

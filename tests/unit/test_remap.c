@@ -1,18 +1,10 @@
-/* The primitive that remaps pixels by random coordinate maps: every way, level and backend gives
- * what kernels.h defines, to the bit.
- * Sources: geometry
- * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "image_cases.h"
-#include "ways_walk.h"
+/* The primitive that remaps pixels by random coordinate maps: every way gives its definition, to
+ * the bit. Sources: geometry SPDX-License-Identifier: MIT */
+#include "primitives.h"
+#include "definitions.h"
 #include "kernels/geometry.h"
 
-enum { SEED = 20261123, MAPS = 1000, SIDE_MAX = 300 };
+enum { SEED = 20261123, SIDE_MAX = 300 };
 
 /* ---- the definition ---- */
 
@@ -69,18 +61,6 @@ static float value(const struct gi_image *src, const struct gi_remap *spec, bool
     return n == 2 ? lerp(r[0], r[1], u) : chain(wy, r);
 }
 
-static void put(struct gi_image *dst, int y, size_t i, float v)
-{
-    float full = gi_type_full_scale(dst->type);
-    double whole = v > 0 ? rint(fminf(v, full)) : 0;
-    if (dst->type == GI_U8)
-        ((uint8_t *)gi_row(dst, y))[i] = (uint8_t)whole;
-    else if (dst->type == GI_U16)
-        ((uint16_t *)gi_row(dst, y))[i] = (uint16_t)whole;
-    else
-        ((float *)gi_row(dst, y))[i] = isnan(v) ? NAN : v;
-}
-
 static struct gi_place place_of(const struct gi_map *map, int x, int y)
 {
     switch (map->kind) {
@@ -99,7 +79,8 @@ static struct gi_place place_of(const struct gi_map *map, int x, int y)
     }
 }
 
-static void define(struct gi_image *dst, const struct gi_image *src, const struct gi_remap *spec)
+static void define_remap(struct gi_image *dst, const struct gi_image *src,
+                         const struct gi_remap *spec)
 {
     int channels = src->channels, last = channels - 1;
     bool weigh =
@@ -113,207 +94,134 @@ static void define(struct gi_image *dst, const struct gi_image *src, const struc
                 float f = value(src, spec, weigh, place, c, &inside);
                 if (weigh)
                     f = !(alpha > 0) ? 0 : c < last ? f / alpha : alpha;
-                put(dst, y, (size_t)(x * channels + c), inside ? f : spec->border.value[c]);
+                exact_put(dst, y, x, c, inside ? f : spec->border.value[c]);
             }
         }
 }
 
-/* ---- all ways ---- */
-
-static void check_way(struct gi_queue *queue, const struct gi_remap *spec, int way,
-                      const struct gi_image *src, const struct gi_image *want, size_t pad)
-{
-    const struct gi_kernels *k = queue->k;
-    struct gi_err err = {0};
-    struct guard got;
-    struct gi_image dst, back;
-    guard_alloc(&got, want->width, want->height, want->channels, want->type, pad);
-    for (int y = 0; y < want->height; y++)
-        memset(gi_row(&got.image, y), 0x5a, gi_row_nbytes(&got.image));
-    assert_int_equal(k->upload(queue, &dst, &got.image, NULL, &err), GI_OK);
-    if (walk_ran(queue, "remap", way, k->remap(queue, &dst, src, spec, &err), &err)) {
-        assert_int_equal(k->download(queue, &back, &dst, NULL, &err), GI_OK);
-        case_equal(&back, want, walk_what(queue, "remap", way));
-        guard_check(&got);
-        gi_image_free(&back);
-    } else {
-        k->release(queue, &dst);
-    }
-    guard_free(&got);
-}
-
-static void check_queue(struct gi_queue *queue, const struct gi_remap *spec,
-                        const struct gi_image *src, const struct gi_image *want, size_t pad)
-{
-    struct gi_image device, fields[2];
-    struct gi_remap on_device = *spec;
-    const struct gi_kernels *k = queue->k;
-    assert_int_equal(k->upload(queue, &device, src, NULL, NULL), GI_OK);
-    for (int i = 0; i < 2 && spec->map.kind == GI_MAP_FIELD; i++) {
-        assert_int_equal(k->upload(queue, &fields[i], spec->map.field[i], NULL, NULL), GI_OK);
-        on_device.map.field[i] = &fields[i];
-    }
-    for (int i = -1; walk_force(queue, "remap", i); i++)
-        check_way(queue, &on_device, i, &device, want, pad);
-    for (int i = 0; i < 2 && spec->map.kind == GI_MAP_FIELD; i++)
-        k->release(queue, &fields[i]);
-    k->release(queue, &device);
-}
-
-static void fill_odd(struct gi_image *image, uint64_t *seed)
-{
-    static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f, 1e30f};
-    for (int i = 0; i < image->width; i++) {
-        float *row = gi_row(image, case_between(seed, 0, image->height - 1));
-        row[case_between(seed, 0, (int)gi_row_samples(image) - 1)] = odd[case_between(seed, 0, 6)];
-    }
-}
-
-static void check(const struct gi_remap *spec, const struct gi_image *shape, int width, int height,
-                  uint64_t *seed)
-{
-    struct guard src, want;
-    size_t pad = gi_type_nbytes(shape->type) * (size_t)case_between(seed, 0, 70);
-    guard_alloc(&src, shape->width, shape->height, shape->channels, shape->type, pad);
-    guard_alloc(&want, width, height, shape->channels, shape->type, 0);
-    case_fill(&src.image, seed);
-    if (shape->type == GI_F32 && case_between(seed, 0, 3) == 0)
-        fill_odd(&src.image, seed);
-    define(&want.image, &src.image, spec);
-    for (int q = 0; q < WALK_QUEUES; q++)
-        if (walk_queues[q])
-            check_queue(walk_queues[q], spec, &src.image, &want.image, pad);
-    guard_check(&src);
-    guard_free(&src);
-    guard_free(&want);
-}
-
 /* ---- random maps ---- */
 
-static double real(uint64_t *seed, double low, double high)
+static double real(struct walk_case *c, double low, double high)
 {
-    return low + (high - low) * (case_real(seed) + 1.0) / 2;
+    return low + (high - low) * (walk_real(c) + 1.0) / 2;
 }
 
-static struct gi_image random_shape(uint64_t *seed, int i)
+/* Draws the spec with all except its map, and the source. */
+static struct gi_remap *random_spec(struct walk_case *c, enum gi_map_kind kind)
 {
-    const int *size = case_sizes[case_between(seed, 0, CASE_SIZES - 1)];
-    return (struct gi_image){.width = size[0],
-                             .height = size[1],
-                             .channels = 1 + i % GI_MAX_CHANNELS,
-                             .type = (enum gi_type)(i / GI_MAX_CHANNELS % 3)};
-}
-
-static void random_rest(struct gi_remap *spec, uint64_t *seed, const struct gi_image *shape, int i)
-{
-    spec->interpolation = (enum gi_interpolation)(i / 12 % 3);
     static const float cubics[] = {-0.5f, -0.75f, -1, 0, -0.0625f, -0.01f, 0.25f};
-    spec->cubic = cubics[case_between(seed, 0, 6)];
-    spec->alpha = case_between(seed, 0, 3) ? GI_ALPHA_WEIGH : GI_ALPHA_PLAIN;
-    spec->border = case_border(seed, (enum gi_border)(i / 36 % CASE_BORDERS), shape->type);
-    spec->height = shape->height;
+    struct gi_remap *spec = WALK_SPEC(c, struct gi_remap);
+    *spec = (struct gi_remap){.interpolation = (enum gi_interpolation)(walk_between(c, 0, 2)),
+                              .cubic = cubics[walk_between(c, 0, 6)],
+                              .alpha = walk_between(c, 0, 3) ? GI_ALPHA_WEIGH : GI_ALPHA_PLAIN,
+                              .border = case_border(c->seed, c->border, c->type),
+                              .height = c->height,
+                              .map.kind = kind};
+    walk_source_here(c);
+    return spec;
+}
+
+/* Draws the size of the result, which is sometimes long. */
+static void random_size(struct walk_case *c, int *width, int *height)
+{
+    *width = walk_between(c, 1, 90);
+    *height = walk_between(c, 1, 70);
+    if (c->turn % 25 == 0)
+        *(walk_between(c, 0, 1) ? height : width) = SIDE_MAX;
+    walk_result(c, *width, *height, c->channels, c->type);
 }
 
 /* Draws an affine matrix with a small or any rotation and scale, often about the centre; sometimes
  * a shift by whole pixels. */
-static void random_matrix(double *m, uint64_t *seed, const struct gi_image *shape, int width,
-                          int height)
+static void random_matrix(struct walk_case *c, double *m, int width, int height)
 {
-    double angle = real(seed, -4, 4), size = exp(real(seed, -1, 1)), c = size * cos(angle);
-    double s = size * sin(angle), shear = case_between(seed, 0, 1) ? 0 : real(seed, -0.5, 0.5);
-    double about[6] = {c, -s, 0, s + shear, c, 0};
-    if (case_between(seed, 0, 9) == 0)
+    double angle = real(c, -4, 4), size = exp(real(c, -1, 1)), x = size * cos(angle);
+    double s = size * sin(angle), shear = walk_between(c, 0, 1) ? 0 : real(c, -0.5, 0.5);
+    double about[6] = {x, -s, 0, s + shear, x, 0};
+    if (walk_between(c, 0, 9) == 0)
         for (int i = 0; i < 6; i++)
             about[i] = rint(about[i]);
-    about[2] = shape->width / 2.0 - about[0] * width / 2 - about[1] * height / 2;
-    about[5] = shape->height / 2.0 - about[3] * width / 2 - about[4] * height / 2;
-    about[2] += case_between(seed, 0, 1) ? 0 : real(seed, -50, 50);
+    about[2] = c->width / 2.0 - about[0] * width / 2 - about[1] * height / 2;
+    about[5] = c->height / 2.0 - about[3] * width / 2 - about[4] * height / 2;
+    about[2] += walk_between(c, 0, 1) ? 0 : real(c, -50, 50);
     memcpy(m, about, sizeof about);
 }
 
-static void test_affine(void **unused)
+static void draw_affine(struct walk_case *c)
 {
-    (void)unused;
-    uint64_t seed = SEED;
-    for (int i = 0; i < MAPS; i++) {
-        struct gi_image shape = random_shape(&seed, i);
-        struct gi_remap spec = {.map.kind = GI_MAP_AFFINE};
-        int width = case_between(&seed, 1, 90), height = case_between(&seed, 1, 70);
-        double m[6];
-        if (i % 25 == 0)
-            *(case_between(&seed, 0, 1) ? &height : &width) = SIDE_MAX;
-        random_matrix(m, &seed, &shape, width, height);
-        for (int j = 0; j < 6; j++)
-            spec.map.affine[j] = llrint(ldexp(m[j], GI_AFFINE_BITS));
-        random_rest(&spec, &seed, &shape, i);
-        check(&spec, &shape, width, height, &seed);
+    struct gi_remap *spec = random_spec(c, GI_MAP_AFFINE);
+    int width, height;
+    double m[6];
+    random_size(c, &width, &height);
+    random_matrix(c, m, width, height);
+    for (int j = 0; j < 6; j++)
+        spec->map.affine[j] = llrint(ldexp(m[j], GI_AFFINE_BITS));
+}
+
+static void draw_projective(struct walk_case *c)
+{
+    struct gi_remap *spec = random_spec(c, GI_MAP_PROJECTIVE);
+    double steep = c->turn % 4 ? 0.005 : 0.05; /* often with a horizon within the result */
+    int width, height;
+    random_size(c, &width, &height);
+    random_matrix(c, spec->map.m, width, height);
+    spec->map.m[6] = real(c, -steep, steep);
+    spec->map.m[7] = real(c, -steep, steep);
+    spec->map.m[8] = c->turn % 40 ? 1 : 0;
+}
+
+/* Polar maps and lenses, also at their singular points. */
+static void draw_round(struct walk_case *c)
+{
+    struct gi_map *map = &random_spec(c, (enum gi_map_kind)(GI_MAP_RAYS + c->turn % 3))->map;
+    double *tables = walk_alloc(c, 3 * SIDE_MAX * sizeof *tables);
+    int width, height;
+    random_size(c, &width, &height);
+    for (int j = 0; j < SIDE_MAX; j++) {
+        double angle = 6.283185307179586 * j / height;
+        tables[j] = j * 0.7;
+        tables[SIDE_MAX + j] = cos(angle);
+        tables[2 * SIDE_MAX + j] = sin(angle);
+    }
+    double x = rint(real(c, 0, c->width)), y = rint(real(c, 0, c->height));
+    map->relative = walk_between(c, 0, 1);
+    map->rays = (struct gi_rays){tables, tables + SIDE_MAX, tables + 2 * SIDE_MAX, x, y};
+    map->rings =
+        (struct gi_rings){rint(real(c, 0, width)), rint(real(c, 0, height)), real(c, 0.1, 9),
+                          height / 6.283185307179586, walk_between(c, 0, 1)};
+    map->lens = (struct gi_lens){.fx = width, .fy = width * 1.1, .cx = x, .cy = y};
+    map->lens.per_x = 1.0 / width;
+    map->lens.per_y = 0.9 / width;
+    map->lens.at_x = width / 2.0;
+    map->lens.at_y = height / 2.0;
+    for (int j = 0; j < 8; j++)
+        (j < 6 ? map->lens.k : map->lens.p - 6)[j] = real(c, -0.3, 0.3);
+}
+
+/* Maps in one image of two channels, or in two images. */
+static void draw_field(struct walk_case *c)
+{
+    struct gi_map *map = &random_spec(c, GI_MAP_FIELD)->map;
+    int width, height, images = walk_between(c, 1, 2);
+    random_size(c, &width, &height);
+    map->relative = walk_between(c, 0, 1);
+    for (int j = 0; j < images; j++) {
+        struct gi_image *field =
+            walk_other(c, &map->field[j], width, height, images == 1 ? 2 : 1, GI_F32);
+        for (int y = 0; y < height; y++)
+            for (size_t i = 0; i < gi_row_samples(field); i++)
+                case_put(field, y, i, (float)(map->relative ? real(c, -6, 6) : real(c, -9, 60)));
+        walk_fill_odd(field, c->seed);
+    }
+    if (images == 1) {
+        map->field[1] = map->field[0];
+        c->again_at = (size_t)((char *)&map->field[1] - (char *)c->spec);
     }
 }
 
-static void test_projective(void **unused)
+static void define(struct walk_case *c)
 {
-    (void)unused;
-    uint64_t seed = SEED + 1;
-    for (int i = 0; i < MAPS; i++) {
-        struct gi_image shape = random_shape(&seed, i);
-        struct gi_remap spec = {.map.kind = GI_MAP_PROJECTIVE};
-        int width = case_between(&seed, 1, 90), height = case_between(&seed, 1, 70);
-        double steep = i % 4 ? 0.005 : 0.05; /* often with a horizon within the result */
-        if (i % 25 == 0)
-            *(case_between(&seed, 0, 1) ? &height : &width) = SIDE_MAX;
-        random_matrix(spec.map.m, &seed, &shape, width, height);
-        spec.map.m[6] = real(&seed, -steep, steep);
-        spec.map.m[7] = real(&seed, -steep, steep);
-        spec.map.m[8] = i % 40 ? 1 : 0;
-        random_rest(&spec, &seed, &shape, i);
-        check(&spec, &shape, width, height, &seed);
-    }
-}
-
-/* Tests all other kinds of map, also at their singular points. */
-static void test_other_maps(void **unused)
-{
-    (void)unused;
-    uint64_t seed = SEED + 2;
-    static double tables[3][SIDE_MAX];
-    for (int i = 0; i < 4 * 36 * CASE_BORDERS; i++) {
-        struct gi_image shape = random_shape(&seed, i);
-        int width = case_between(&seed, 1, 70), height = case_between(&seed, 1, 50);
-        struct gi_remap spec = {.map.relative = i % 2};
-        struct gi_map *map = &spec.map;
-        struct guard field[2];
-        for (int j = 0; j < SIDE_MAX; j++) {
-            double angle = 6.283185307179586 * j / height;
-            tables[0][j] = j * 0.7;
-            tables[1][j] = cos(angle);
-            tables[2][j] = sin(angle);
-        }
-        double x = rint(real(&seed, 0, shape.width)), y = rint(real(&seed, 0, shape.height));
-        map->rays = (struct gi_rays){tables[0], tables[1], tables[2], x, y};
-        map->rings = (struct gi_rings){rint(real(&seed, 0, width)), rint(real(&seed, 0, height)),
-                                       real(&seed, 0.1, 9), height / 6.283185307179586, i % 2};
-        map->lens = (struct gi_lens){.fx = width, .fy = width * 1.1, .cx = x, .cy = y};
-        map->lens.per_x = 1.0 / width;
-        map->lens.per_y = 0.9 / width;
-        map->lens.at_x = width / 2.0;
-        map->lens.at_y = height / 2.0;
-        for (int j = 0; j < 8; j++)
-            (j < 6 ? map->lens.k : map->lens.p - 6)[j] = real(&seed, -0.3, 0.3);
-        for (int j = 0; j < 2; j++) {
-            guard_alloc(&field[j], width, height, i % 3 ? 2 : 1, GI_F32, 4);
-            for (int v = 0; v < height; v++)
-                for (size_t u = 0; u < gi_row_samples(&field[j].image); u++)
-                    ((float *)gi_row(&field[j].image, v))[u] =
-                        (float)(spec.map.relative ? real(&seed, -6, 6) : real(&seed, -9, 60));
-            fill_odd(&field[j].image, &seed);
-            map->field[j] = &field[i % 3 ? 0 : j].image;
-        }
-        map->kind = (enum gi_map_kind)(GI_MAP_RAYS + i / 36 % 4);
-        random_rest(&spec, &seed, &shape, i);
-        check(&spec, &shape, width, height, &seed);
-        guard_free(&field[0]);
-        guard_free(&field[1]);
-    }
+    define_remap(&c->want, &c->srcs[0].image, c->spec);
 }
 
 /* ---- the choice on CUDA ---- */
@@ -401,15 +309,15 @@ static void check_choice(struct gi_queue *queue, const struct choice *choice, co
 static void test_choice_on_cuda(void **unused)
 {
     (void)unused;
-    struct gi_queue *queue = walk_queues[WALK_CPU_LEVELS];
-    if (!queue)
+    if (!case_cuda(1))
         skip();
-    assert_int_equal(gi_queue_force_ways(queue, NULL, NULL), GI_OK);
+    struct gi_queue *queue = case_open(gi_kernels_cuda(), 1);
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         check_choice(queue, &choices[i], choices[i].want, 1100, 1000, 1000);
     check_choice(queue, &choices[0], "plain", 512, 512, 512);   /* too small to pay */
     check_choice(queue, &choices[4], "plain", 1100, 990, 1000); /* a band */
     check_choice(queue, &choices[0], "plain", 200000, 20, 20);  /* wider than any texture */
+    gi_queue_close_alone(&queue);
 }
 
 /* Maps an image by the default way, or by the way "texture" if `forced`. Fails unless the samples
@@ -419,20 +327,23 @@ static void check_kept(struct gi_queue *queue, int width, int height, bool force
     enum { USES_MAX = 64, W = 30, H = 20 };
     static uint64_t seed = SEED;
     struct gi_way_use uses[USES_MAX];
-    struct guard src, want;
-    struct gi_image device;
+    struct gi_image src, want, device, dst, got;
     struct gi_remap spec = {.interpolation = GI_LINEAR, .height = height};
+    const struct gi_kernels *k = queue->k;
     const char *detail = NULL;
     spec.map.kind = GI_MAP_RINGS;
     spec.map.rings = (struct gi_rings){W / 2.0, H / 2.0, 2.7, height / 6.3, false};
-    guard_alloc(&src, width, height, 1, GI_U8, 0);
-    guard_alloc(&want, W, H, 1, GI_U8, 0);
-    case_fill(&src.image, &seed);
-    define(&want.image, &src.image, &spec);
+    assert_int_equal(gi_image_alloc(&src, width, height, 1, GI_U8, NULL), GI_OK);
+    assert_int_equal(gi_image_alloc(&want, W, H, 1, GI_U8, NULL), GI_OK);
+    case_fill(&src, &seed);
+    define_remap(&want, &src, &spec);
     assert_int_equal(gi_queue_force_ways(queue, forced ? "remap:texture" : "", NULL), GI_OK);
-    assert_int_equal(queue->k->upload(queue, &device, &src.image, NULL, NULL), GI_OK);
-    check_way(queue, &spec, -1, &device, &want.image, 0);
-    queue->k->release(queue, &device);
+    assert_int_equal(k->upload(queue, &device, &src, NULL, NULL), GI_OK);
+    assert_int_equal(k->alloc(queue, &dst, W, H, 1, GI_U8, NULL), GI_OK);
+    assert_int_equal(k->remap(queue, &dst, &device, &spec, NULL), GI_OK);
+    assert_int_equal(k->download(queue, &got, &dst, NULL, NULL), GI_OK);
+    case_equal(&got, &want, says);
+    k->release(queue, &device);
     int n = gi_queue_ways(queue, uses, USES_MAX);
     for (int i = 0; i < n; i++)
         if (strcmp(uses[i].primitive, "remap") == 0 && strcmp(uses[i].way, "texture") == 0)
@@ -440,8 +351,9 @@ static void check_kept(struct gi_queue *queue, int width, int height, bool force
     assert_non_null(detail);
     if (!strstr(detail, says))
         fail_msg("%d x %d: \"%s\" says not \"%s\"", width, height, detail, says);
-    guard_free(&src);
-    guard_free(&want);
+    gi_image_free(&src);
+    gi_image_free(&want);
+    gi_image_free(&got);
 }
 
 /* The way "texture" keeps its CUDA array for the next image. An image of another shape gets a new
@@ -449,9 +361,9 @@ static void check_kept(struct gi_queue *queue, int width, int height, bool force
 static void test_kept_array_on_cuda(void **unused)
 {
     (void)unused;
-    struct gi_queue *queue = walk_queues[WALK_CPU_LEVELS];
-    if (!queue)
+    if (!case_cuda(1))
         skip();
+    struct gi_queue *queue = case_open(gi_kernels_cuda(), 1);
     check_kept(queue, 1100, 1000, true, "address mode clamp");
     check_kept(queue, 1100, 1000, false, "address mode clamp");
     check_kept(queue, 1050, 1010, false, "plain loads");
@@ -462,32 +374,19 @@ static void test_kept_array_on_cuda(void **unused)
     check_kept(queue, 1050, 1010, false, "address mode clamp");
     check_kept(queue, 7, 50, true, "address mode clamp");
     check_kept(queue, 1050, 1010, true, "address mode clamp");
-    assert_int_equal(gi_queue_force_ways(queue, NULL, NULL), GI_OK);
+    gi_queue_close_alone(&queue);
 }
 
-static void test_labels(void **unused)
-{
-    (void)unused;
-    struct gi_err err = {0};
-    struct gi_image labels = {.width = 1, .height = 1, .channels = 1, .type = GI_U32};
-    struct gi_remap spec = {.height = 1};
-    for (int q = 0; q < WALK_QUEUES; q++)
-        if (walk_queues[q])
-            walk_refused("remap",
-                         walk_queues[q]->k->remap(walk_queues[q], &labels, &labels, &spec, &err),
-                         &err);
-}
+static const struct walk_row rows[] = {
+    {.primitive = "remap", .what = "affine", .draw = draw_affine, .define = define},
+    {.primitive = "remap", .what = "projective", .draw = draw_projective, .define = define},
+    {.primitive = "remap", .what = "polar and lens", .draw = draw_round, .define = define},
+    {.primitive = "remap", .what = "field", .draw = draw_field, .define = define},
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_affine),
-        cmocka_unit_test(test_projective),
-        cmocka_unit_test(test_other_maps),
-        cmocka_unit_test(test_choice_on_cuda),
-        cmocka_unit_test(test_kept_array_on_cuda),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(walk_check_all),
-    };
-    return cmocka_run_group_tests(tests, walk_open, walk_close);
+    const struct CMUnitTest more[] = {cmocka_unit_test(test_choice_on_cuda),
+                                      cmocka_unit_test(test_kept_array_on_cuda)};
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 2);
 }

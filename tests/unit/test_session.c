@@ -52,7 +52,7 @@ static void make_work(struct work *work)
     *work = (struct work){0};
     gi_options_default(params, filter->options);
     assert_int_equal(filter->check ? filter->check(params, NULL) : GI_OK, GI_OK);
-    case_open(&queue, gi_kernels_cpu(), 1);
+    queue = case_open(gi_kernels_cpu(), 1);
     for (int i = 0; i < IMAGES; i++) {
         assert_int_equal(gi_image_alloc(&work->srcs[i], 67, 41, 1, GI_U8, NULL), GI_OK);
         case_fill(&work->srcs[i], &seed);

@@ -22,7 +22,7 @@ static enum gi_status run_in_turn(const char *name, const char *filter, int w, i
     assert_int_equal(gi_image_alloc(&src, w, h, 1, GI_U8, NULL), GI_OK);
     case_fill(&src, &seed);
     assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &src, NULL, NULL), GI_OK);
-    case_open(&queue, gi_kernels_cpu(), 1);
+    queue = case_open(gi_kernels_cpu(), 1);
     assert_int_equal(gi_pipeline_run(pipeline, queue, &want, &src, NULL, NULL, NULL), GI_OK);
     gi_queue_close_alone(&queue);
     enum gi_status status = gi_session_new_for_one(&session, &device, err);

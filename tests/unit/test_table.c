@@ -116,7 +116,7 @@ static void check_option(const struct gi_filter *filter, const struct gi_option 
 /* Plans for a small image of each type: whatever the plan's counts announce must exist. */
 static void check_plan(const struct gi_filter *filter)
 {
-    void *params = fc_params(filter, NULL);
+    void *params = case_params(filter, NULL);
     for (int type = GI_U8; type <= GI_F32; type++) {
         struct gi_image shape = {
             .width = 31, .height = 17, .channels = 3, .type = (enum gi_type)type};
@@ -136,7 +136,7 @@ static void check_plan(const struct gi_filter *filter)
         assert_true(plan.dependency != GI_DEPENDENCY_MAPPED || filter->needs);
         /* An operation with a halo has a border mode. */
         if (filter->run && plan.halo > 0)
-            assert_non_null(fc_option(filter, "border"));
+            assert_non_null(case_option(filter, "border"));
         gi_plan_free(&plan);
     }
     free(params);
@@ -169,7 +169,7 @@ static void test_rows(void **unused)
         for (const struct gi_option *row = filter->options; row->name; row++)
             check_option(filter, row, params);
         free(params);
-        free(fc_params(filter, NULL)); /* the example passes the check */
+        free(case_params(filter, NULL)); /* the example passes the check */
         check_hooks(filter);
         check_plan(filter);
     }

@@ -318,7 +318,7 @@ static void steps_are_bins(void **state)
     assert_int_equal(gi_image_alloc(&src, 65536, 1, 1, GI_F32, NULL), GI_OK);
     for (int x = 0; x < 65536; x++)
         exact_put(&src, 0, x, 0, x % 2 ? nextafterf((float)x / 65536, 0) : (float)x / 65536);
-    case_open(&queue, gi_kernels_cpu(), 1);
+    queue = case_open(gi_kernels_cpu(), 1);
     assert_int_equal(queue->k->histogram(queue, counts, &src, &spec, NULL), GI_OK);
     for (int i = 0; i < 65536; i++)
         assert_int_equal(counts[i], i % 2 ? 0 : 2);
@@ -334,7 +334,7 @@ static void labels_are_refused(void **state)
     struct guard src, dst;
     guard_alloc(&src, 5, 3, 1, GI_U32, 0);
     guard_alloc(&dst, 5, 3, 1, GI_U32, 0);
-    case_open(&queue, gi_kernels_cpu(), 2);
+    queue = case_open(gi_kernels_cpu(), 2);
     for (int op = GI_POINTWISE_AFFINE; op <= GI_POINTWISE_TABLE; op++) {
         struct gi_err err = {0};
         struct gi_pointwise spec = {.op = (enum gi_pointwise_op)op};

@@ -18,7 +18,7 @@
 #include "cli/commands/selftest.h"
 #include "imgio/imgio.h"
 #include "kernels/ways.h"
-#include "test_seed.h"
+#include "cases.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { WALK_CASES = 60 };
@@ -251,7 +251,7 @@ static void test_walk(void **unused)
 {
     (void)unused;
     const char *seconds = getenv("WALK_SECONDS"), *alone = getenv("WALK_CASE");
-    uint64_t seed = test_seed();
+    uint64_t seed = case_seed();
     time_t start = time(NULL);
     int number = alone ? atoi(alone) : 0, cases = 0;
     do {

@@ -3,7 +3,7 @@
  * Sources: kernels/ways kernels/primitives kernels/kernels.h table kernels/cpu/cpu.h
  *     kernels/cuda/cuda.h
  * SPDX-License-Identifier: MIT */
-#include "image_cases.h"
+#include "cases.h"
 #include "kernels/ways.h"
 #include "kernels/convolution.h"
 
@@ -81,7 +81,7 @@ static void uses_are_counted(void **state)
     guard_alloc(&dst, 31, 33, 1, GI_U8, 0);
     case_fill(&src.image, &seed);
     assert_int_equal(setenv("GPUIMG_WAY", "box:narrow", 1), 0);
-    case_open(&queue, gi_kernels_cpu(), 1);
+    queue = case_open(gi_kernels_cpu(), 1);
     assert_int_equal(unsetenv("GPUIMG_WAY"), 0);
     assert_int_equal(gi_queue_ways(queue, uses, 8), 0);
     for (int i = 0; i < 3; i++)
@@ -102,7 +102,7 @@ static void uses_are_counted(void **state)
 static int open_queue(void **state)
 {
     (void)state;
-    case_open(&scalar, gi_kernels_cpu_level("scalar"), 1);
+    scalar = case_open(gi_kernels_cpu_level("scalar"), 1);
     return 0;
 }
 

@@ -4,6 +4,8 @@
 #ifndef GI_TESTS_WALK_CASE_H
 #define GI_TESTS_WALK_CASE_H
 
+#include <unistd.h>
+
 #include "walk_draw.h"
 
 #include "cli/run/chain.h"

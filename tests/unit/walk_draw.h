@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "filters/filter.h"
-#include "image_cases.h"
+#include "cases.h"
 
 static inline bool draw_one_of(uint64_t *seed, int n)
 {

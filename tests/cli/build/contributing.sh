@@ -92,40 +92,29 @@ done <lists
 [[ $head ]] && enter "${where[@]}" <lines
 (cd "$folder" && touch kernels/cpu/table.c kernels/cuda/table.cu $(grep -rlE -- '->scatter\(' filters))
 
-# A test of the primitive with a definition in plain loops, on every instruction level.
+# A test of the primitive: a case, and its definition in plain loops.
 cat >"$folder/tests/unit/test_upside_down.c" <<'C'
-#include "filter_cases.h"
+#include "primitives.h"
 
-static void test_levels(void **unused)
+static void draw(struct walk_case *c)
 {
-    static const char *const levels[] = {"scalar", "avx2", "avx512", "neon"};
-    (void)unused;
-    for (int l = 0; l < 4; l++) {
-        const struct gi_kernels *k = gi_kernels_cpu_level(levels[l]);
-        if (!k)
-            continue;
-        struct gi_queue *queue = fc_open(k, 3);
-        struct gi_image host, src, dst, out;
-        uint64_t seed = FC_SEED;
-        assert_int_equal(gi_image_alloc(&host, 37, 11, 3, GI_U16, NULL), GI_OK);
-        fc_fill(&host, &seed);
-        assert_int_equal(k->upload(queue, &src, &host, NULL, NULL), GI_OK);
-        assert_int_equal(k->alloc(queue, &dst, 37, 11, 3, GI_U16, NULL), GI_OK);
-        assert_int_equal(k->upside_down(queue, &dst, &src, NULL, NULL), GI_OK);
-        assert_int_equal(k->download(queue, &out, &dst, NULL, NULL), GI_OK);
-        for (int y = 0; y < 11; y++)
-            assert_memory_equal(gi_row(&out, y), gi_row(&host, 10 - y), 37 * 3 * 2);
-        k->release(queue, &src);
-        gi_image_free(&out);
-        gi_image_free(&host);
-        gi_queue_close_alone(&queue);
-    }
+    walk_source_here(c);
 }
 
-int main(void)
+static void define(struct walk_case *c)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
+    for (int y = 0; y < c->height; y++)
+        memcpy(gi_row(want, y), gi_row(&c->srcs[0].image, c->height - 1 - y), gi_row_nbytes(want));
+}
+
+static const struct walk_row rows[] = {
+    {.primitive = "upside_down", .what = "any", .draw = draw, .define = define},
+};
+
+int main(int argc, char **argv)
+{
+    return walk_main(argc, argv, rows, 1, NULL, 0);
 }
 C
 mk() { make -C "$folder" --no-print-directory "${config[@]}" V=1 "$@"; }

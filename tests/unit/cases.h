@@ -1,0 +1,93 @@
+/* What the tests of primitives and operations share: shapes, random samples, guarded images, queues
+ * and comparison.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_CASES_H
+#define GI_TESTS_CASES_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+enum {
+    CASE_SIZES = 6,
+    CASE_BORDERS = 5,
+    CASE_LEVELS = 4,
+    CASE_SEED = 20240607,
+};
+extern const int case_sizes[CASE_SIZES][2];
+extern const char *const case_levels[CASE_LEVELS];
+
+/* Returns the seed of a random test: constant, or the variable SEED of the environment. Prints it,
+ * for loops over many: for n in $(seq 1000); do SEED=$n test_chains || echo $n; done */
+uint64_t case_seed(void);
+
+/* A linear congruential generator with its upper bits returned (Knuth's MMIX constants); a number
+ * from lo to hi; one from -1 to 1. */
+uint32_t case_random(uint64_t *seed);
+int case_between(uint64_t *seed, int lo, int hi);
+float case_real(uint64_t *seed);
+
+/* Returns true for five of seven cases under AddressSanitizer, where a case takes ten times as
+ * long. */
+bool case_is_left_out(void);
+
+/* Read and write sample i of row y, for any type. */
+double case_get(const struct gi_image *image, int y, size_t i);
+void case_put(struct gi_image *image, int y, size_t i, float value);
+
+/* Random samples; a fifth of them are 0 or full scale, so that alpha is often one of these. */
+void case_fill_samples(struct gi_image *image, uint64_t *seed);
+/* Does the same, and in half of the images fills alpha by case_fill_alpha(). */
+void case_fill(struct gi_image *image, uint64_t *seed);
+
+/* Sets every alpha to a value at one end of the 8-bit or 16-bit range, where a division by alpha or
+ * by a sum of its products with weights loses most. The values are drawn at random: an image of 31
+ * x 33 pixels has each of the 64 pairs of values in neighbouring pixels. Floats are fractions of
+ * 65535; 8-bit alpha is the low byte of the 16-bit value, which is also at an end. */
+void case_fill_alpha(struct gi_image *image, uint64_t *seed);
+
+struct gi_border_spec case_border(uint64_t *seed, enum gi_border border, enum gi_type type);
+
+/* Opens a queue on a device of its own. */
+struct gi_queue *case_open(const struct gi_kernels *k, int threads);
+
+/* Opens a device without queues, and closes it. */
+struct gi_device *case_device(const struct gi_kernels *k, int ordinal, int threads);
+void case_close_device(struct gi_device *device);
+
+/* Returns CUDA's kernels if there are `want` devices or more, else NULL, and prints the reason. */
+const struct gi_kernels *case_cuda(int want);
+
+/* Returns whether shape and samples are equal. */
+bool case_is_equal(const struct gi_image *a, const struct gi_image *b);
+/* Fails if a sample of `got` differs from `want`, and prints which one. */
+void case_equal(const struct gi_image *got, const struct gi_image *want, const char *what);
+
+/* ---- guarded images ---- */
+
+/* An image whose last row ends at an inaccessible page; the bytes between the rows and before the
+ * first one hold sentinels, which guard_check() compares. */
+struct guard {
+    struct gi_image image; /* a view into `map` */
+    unsigned char *map;
+    size_t nbytes; /* of `map`, including the inaccessible page */
+};
+enum { GUARD_BYTE = 0xa5 };
+
+/* Allocates guard->image with zero samples. The stride is the row's bytes plus `pad` (a multiple of
+ * the sample's size, otherwise the rows are not aligned). guard_free() frees it. */
+void guard_alloc(struct guard *guard, int width, int height, int channels, enum gi_type type,
+                 size_t pad);
+/* Fails the test if a byte outside the samples has changed. */
+void guard_check(const struct guard *guard);
+void guard_free(struct guard *guard);
+
+#endif
