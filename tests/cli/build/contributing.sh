@@ -90,7 +90,7 @@ while IFS= read -r line; do
     fi
 done <lists
 [[ $head ]] && enter "${where[@]}" <lines
-(cd "$folder" && touch kernels/cpu/table.c kernels/cuda/table.cu $(grep -rlE -- '->scatter\(' filters))
+(cd "$folder" && touch kernels/cpu/table.c kernels/cuda/table.cu tests/unit/primitives_run.c $(grep -rlE -- '->scatter\(' filters))
 
 # A test of the primitive: a case, and its definition in plain loops.
 cat >"$folder/tests/unit/test_upside_down.c" <<'C'
