@@ -30,8 +30,8 @@ static const struct gi_option options[] = {
      .letter = 'o',
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, output),
-     .help = "Write the merged report to this file, whole or not at all; without it, and without "
-             "--missing, it goes to standard output"},
+     .help = "Write the merged report to this file, whole or not at all. Without this option it "
+             "is printed, unless --missing is given"},
     {.name = "missing",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, missing),

@@ -412,7 +412,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, device),
      .metavar = "auto|cpu|cuda[:N]",
      .help = "The devices that are tested: auto tests the CPU and every CUDA device; cuda tests "
-             "a CUDA device too, which must exist; cpu tests only the CPU"},
+             "the CPU and one CUDA device, which must exist; cpu tests only the CPU"},
     {.name = "quick",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, quick),

@@ -157,7 +157,8 @@ const struct gi_filter gi_filter_edges = {
               "images keep the sign: x is positive if the image is brighter on the right, and y "
               "if it is brighter below.\n\n"
               "Alpha does not change, and colours are weighted by alpha.\n\n"
-              "The weights are OpenCV's; Prewitt, which OpenCV lacks, is scipy.ndimage's.",
+              "The weights are those of OpenCV; for Prewitt, which OpenCV lacks, they are those "
+              "of scipy.ndimage.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,
