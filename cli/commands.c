@@ -24,8 +24,8 @@ const char *const gi_group_titles[GI_GROUPS] = {
     [GI_GROUP_REGIONS] = "Regions",
 };
 
-/* Completes a row from its operation, because a constant can't be initialised from one in another
- * file: the first set, the group, and missing texts. */
+/* Fills in what a row takes from its operation: the first set, the group, and missing texts. The
+ * rows can't contain them, because a constant can't be initialised from one in another file. */
 static void take_from_filter(struct gi_command *command)
 {
     const struct gi_filter *filter = command->filter;

@@ -100,7 +100,7 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
     /* Later entries and the offset of the next directory move up by one entry. */
     size_t first = get32(&t, 4), n = get16(&t, first), end = first + 2 + n * ENTRY + 4;
     unsigned char *bytes = exif;
-    if (n == 0) /* true if the GPS directory is the first directory, wiped just now */
+    if (n == 0) /* the GPS directory, just wiped, was also the first one */
         return;
     end = end < nbytes ? end : nbytes;
     if (entry + ENTRY < end)

@@ -10,10 +10,10 @@ enum {
     GI_TEXTS_NBYTES_MAX = 8 << 20, /* maximum bytes of all texts, and of XMP in a text chunk */
 };
 
-/* Keeps `n` bytes of text under a keyword. Both come as in the file: bytes that are not UTF-8 are
- * read as Latin-1. `language` and `translated`, the translated keyword, are UTF-8 (NULL: none). XMP
- * and EXIF stored as texts are kept as XMP and EXIF. Returns false, with a warning, if no more
- * texts are kept. */
+/* Keeps `n` bytes of text under a keyword. Bytes of either that are not UTF-8 are read as Latin-1.
+ * `language` and `translated`, the translated keyword, must be UTF-8 (NULL: none). XMP and EXIF
+ * stored as texts are kept as XMP and EXIF. Returns false, with a warning, if no more texts are
+ * kept. */
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
                         const char *translated, const void *bytes, size_t n);
 

@@ -86,7 +86,8 @@ static void vary(struct gi_mixed *mixed, struct piece *piece)
     free(before);
 }
 
-/* Copies a variant, which is valid only during the walk, with a static string as image names. */
+/* Copies a variant, which is valid only during the walk. The copy has a static string wherever the
+ * variant names an image. */
 static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
                                    const struct gi_variant *variant)
 {
@@ -166,7 +167,8 @@ static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, 
     return status ? status : run_piece(piece, mixed->reference, &piece->want, piece->result, err);
 }
 
-/* Adds a piece for an operation, unless it accepts no image that is drawn for its options. */
+/* Adds a piece for an operation. Adds none if the operation refuses all images drawn for its
+ * options. */
 static enum gi_status add_piece(struct gi_mixed *mixed, const struct gi_filter *filter,
                                 struct gi_err *err)
 {

@@ -19,7 +19,7 @@ enum {
     IN_SUMMARY = 16,
     IN_OPTION_NAME = 8,
     IN_OPTION_HELP = 4,
-    IN_MANUAL = 1, /* or the examples, or the names of operands */
+    IN_MANUAL = 1, /* in the manual, the examples or the names of operands */
 };
 
 /* The words to search for; a page must contain each. */

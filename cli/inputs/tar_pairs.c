@@ -229,7 +229,7 @@ static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
     return false;
 }
 
-/* Makes the item a pair of both halves, which it takes over. */
+/* Makes `item` the pair of the halves `a` and `b`, and takes them over. */
 static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
                               struct gi_item *b, struct gi_err *err)
 {

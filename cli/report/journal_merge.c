@@ -164,7 +164,7 @@ struct reading {
     struct gi_shard shard; /* of the last header */
 };
 
-/* Handles a line. `whole`: it ends in a newline. */
+/* Handles a line of a report. `whole`: the line ends in a newline. */
 static enum gi_status add_line(struct gi_journal_merge *merge, struct reading *r, const char *text,
                                bool whole, struct gi_err *err)
 {

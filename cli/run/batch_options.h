@@ -25,8 +25,7 @@ extern const struct gi_option gi_chain_options[];      /* for commands that writ
                                                           tables */
 extern const struct gi_option gi_listing_options[];    /* for commands that write only one table
                                                           of all inputs */
-extern const struct gi_option gi_pairs_options[];      /* for commands of two images; --pairs is
-                                                          files_from */
+extern const struct gi_option gi_pairs_options[];      /* of commands of two images */
 
 /* Returns whether these are the rows of one of the sets above. */
 bool gi_options_are_of_batches(const struct gi_option *rows);

@@ -97,10 +97,10 @@ static const char *skip(const char *text)
     }
 }
 
-/* Returns whether a step begins at `text`, after the words of another step and the `blank`s and
- * comments behind them. Steps take no operands, so the unquoted name of an operation can begin a
- * step only after a comma or at the start of a line. There it may still be the value of an option
- * from the line before, unless it names an operation. */
+/* Returns whether a step begins at `text`. `words` are those of the step before, and `blank` is
+ * where blanks and comments begin after them. Steps take no operands, so the unquoted name of an
+ * operation can begin a step only after a comma or at the start of a line. There it may still be
+ * the value of an option from the line before, unless it names an operation. */
 static bool begins_step(const struct words *words, const char *blank, const char *text, bool comma)
 {
     size_t n = strcspn(text, " \t\r\n|,#");

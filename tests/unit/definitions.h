@@ -23,9 +23,10 @@
     void REF(luma)(struct gi_image * dst, const struct gi_image *src);
 #define EXACT(name) exact_##name
 #define IDEAL(name) ideal_##name
-DEFINITIONS(float, EXACT) /* sample and put: of any type; the latter rounds and saturates */
-DEFINITIONS(double,
-            IDEAL) /* at: the value that is filtered, after border mode and premultiplication */
+/* sample() reads a sample of any type; put() stores one, rounded and saturated; at() returns a
+ * value to be filtered, after border mode and premultiplication. */
+DEFINITIONS(float, EXACT)
+DEFINITIONS(double, IDEAL)
 
 /* The border's values as samples of the type of `src`. */
 struct gi_border_spec exact_border(const struct gi_border_spec *border, const struct gi_image *src);

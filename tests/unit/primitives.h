@@ -30,7 +30,7 @@ struct walk_case {
     size_t other_at[WALK_OTHERS];     /* in the spec: the offset of the pointer to each */
     int nothers;
     size_t again_at;           /* in the spec: a second pointer to others[0]; 0: none */
-    size_t inner_at, inner_to; /* offsets in the spec: of a pointer, and of its target or 0 */
+    size_t inner_at, inner_to; /* in the spec: offsets of a pointer and its target; 0: none */
     /* The result is an image, or data in host memory. `data` begins as `start`, since some
      * primitives add to it. */
     struct gi_image want;

@@ -62,8 +62,8 @@ static void grows_with_the_image(void **state)
         }
 }
 
-/* With more threads nothing takes longer on the CPU, and CUDA is not chosen for work that the CPU
- * got with fewer threads. */
+/* More threads never make an estimate of the CPU slower, and never make `auto` choose CUDA for work
+ * that it leaves to the CPU with fewer threads. */
 static void shrinks_with_threads(void **state)
 {
     (void)state;
