@@ -154,7 +154,8 @@ static bool read_value(void *value, const struct gi_option *row, const char *tex
     case GI_OPT_SIZE:
         return read_size(value, row, text);
     case GI_OPT_EXTENT:
-        return gi_extent_read(value, text);
+        return gi_extent_read(value, text) &&
+               (row->at_least || !((const struct gi_extent *)value)->at_least);
     case GI_OPT_RECT:
         return gi_rect_read(value, text);
     case GI_OPT_COLOUR:

@@ -70,6 +70,7 @@ struct gi_option {
     bool picture;     /* IMAGE: like the input, --gray and --linear apply to it */
     bool amount;      /* LEVEL: an amount, not a level, so that "otsu" is not allowed */
     const char *form; /* EXTENT: the forms that are allowed; NULL: all forms */
+    bool at_least;    /* EXTENT: "^" may follow two sides */
     bool labels;      /* IMAGE: may be GI_U32 */
     bool drawn; /* CONTENT: may also be an image of one channel, which is read as "WxH:" and a 1 for
                    each sample that is not 0, else a 0 */

@@ -59,7 +59,11 @@ static bool read_sides(struct gi_extent *extent, const char **text)
 
 bool gi_extent_read(struct gi_extent *extent, const char *text)
 {
-    return read_sides(extent, &text) && *text == '\0';
+    if (!read_sides(extent, &text))
+        return false;
+    extent->at_least = *text == '^' && text[-1] != 'x' && !gi_length_is_open(&extent->width) &&
+                       !gi_length_is_open(&extent->height);
+    return text[extent->at_least] == '\0';
 }
 
 bool gi_rect_read(struct gi_rect *rect, const char *text)

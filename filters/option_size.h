@@ -1,4 +1,5 @@
-/* Sizes and positions as text: "800x600", "800x", "x600", "50%", "40%x30%", "400x300+10-20".
+/* Sizes and positions as text: "800x600", "800x", "x600", "50%", "40%x30%", "256x256^",
+ * "400x300+10-20".
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OPTION_SIZE_H
 #define GI_FILTERS_OPTION_SIZE_H
@@ -15,6 +16,7 @@ struct gi_length {
 
 struct gi_extent {
     struct gi_length width, height; /* both open: unset */
+    bool at_least; /* "256x256^": the minimum of both sides, as ImageMagick has it */
 };
 
 struct gi_rect {
@@ -23,7 +25,7 @@ struct gi_rect {
     struct gi_length x, y; /* of the upper left corner; either sign */
 };
 
-#define GI_EXTENT_UNSET ((struct gi_extent){{NAN, false}, {NAN, false}})
+#define GI_EXTENT_UNSET ((struct gi_extent){{NAN, false}, {NAN, false}, false})
 
 static inline bool gi_length_is_open(const struct gi_length *length)
 {
@@ -36,7 +38,7 @@ static inline bool gi_extent_is_set(const struct gi_extent *extent)
 }
 
 /* Reads a size from all of `text`. Returns false if it is no size; *extent or *rect is then
- * undefined. A single "50%" is for both sides. */
+ * undefined. A single "50%" is for both sides; only two sides may be followed by "^". */
 bool gi_extent_read(struct gi_extent *extent, const char *text);
 /* Reads a size, which a position "+X+Y" may follow. */
 bool gi_rect_read(struct gi_rect *rect, const char *text);

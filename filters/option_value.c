@@ -18,7 +18,8 @@ static bool same_length(const struct gi_length *a, const struct gi_length *b)
 
 static bool same_extent(const struct gi_extent *a, const struct gi_extent *b)
 {
-    return same_length(&a->width, &b->width) && same_length(&a->height, &b->height);
+    return same_length(&a->width, &b->width) && same_length(&a->height, &b->height) &&
+           a->at_least == b->at_least;
 }
 
 static bool same_rect(const struct gi_rect *a, const struct gi_rect *b)
@@ -95,6 +96,8 @@ static void print_extent(FILE *out, const struct gi_extent *extent)
     putc('x', out);
     if (!gi_length_is_open(&extent->height))
         print_length(out, "%.17g", &extent->height);
+    if (extent->at_least)
+        putc('^', out);
 }
 
 static void print_rect(FILE *out, const struct gi_rect *rect)

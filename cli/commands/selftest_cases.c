@@ -82,6 +82,8 @@ static void add_row(struct trials *trials, const struct gi_option *row)
         add(trials, row, "30%", false);
         add(trials, row, "x70%", false);
         add(trials, row, "100%x10%", false);
+        if (row->at_least)
+            add(trials, row, "40%x20%^", false);
         break;
     case GI_OPT_COLOUR:
         if (strcmp(row->name, "border-value") != 0)

@@ -5,11 +5,19 @@
 #include "filters/geometry/gravity.h"
 #include "kernels/geometry.h"
 
+enum like { LIKE_ITSELF, LIKE_TORCHVISION };
+
 struct params {
     struct gi_rect size;
-    int gravity;
+    int gravity, like;
     bool clip, trim;
     double tolerance; /* percent of full scale */
+};
+
+static const struct gi_choice likes[] = {
+    [LIKE_ITSELF] = {"itself", NULL, "the smaller half is on the left and above"},
+    [LIKE_TORCHVISION] = {"torchvision", NULL, "the even one of both, as in CenterCrop"},
+    {NULL, NULL, NULL},
 };
 
 static const struct gi_option options[] = {
@@ -24,6 +32,13 @@ static const struct gi_option options[] = {
              "its offset from the position of --gravity. A side that is left out is that of the "
              "image. Not needed with --trim"},
     GI_GRAVITY_OPTION(struct params, "northwest", "Where the rectangle is in the image"),
+    {.name = "like",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, like),
+     .default_text = "itself",
+     .choices = likes,
+     .help = "With --gravity center: where the rectangle is if the number of pixels around it is "
+             "odd"},
     {.name = "clip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, clip),
@@ -67,6 +82,13 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
+/* Returns the difference of half of `spare`, an odd number of pixels, rounded to an even number, to
+ * half of it rounded down. */
+static int to_even(const struct params *p, int third, int spare)
+{
+    return p->like == LIKE_TORCHVISION && third == 1 && spare > 0 && spare % 4 == 3;
+}
+
 /* Clips the n pixels from *first on to 0 .. whole - 1. Returns false if none remain. */
 static bool clip_side(int *first, int *n, int whole)
 {
@@ -89,8 +111,10 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
     if (!place)
         return GI_E_MEMORY;
     int x = gi_gravity_left(gravity, whole_width - width) +
+            to_even(p, p->gravity % 3, whole_width - width) +
             gi_gravity_right_is(gravity) * gi_length_pixels(&p->size.x, whole_width);
     int y = gi_gravity_above(gravity, whole_height - height) +
+            to_even(p, p->gravity / 3, whole_height - height) +
             gi_gravity_down_is(gravity) * gi_length_pixels(&p->size.y, whole_height);
     bool out = x < 0 || y < 0 || width > whole_width - x || height > whole_height - y;
     if (out && !p->clip)

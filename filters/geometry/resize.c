@@ -9,6 +9,7 @@ enum like { LIKE_ITSELF, LIKE_PILLOW_13, LIKE_PILLOW_12, LIKE_PILLOW_11 };
 struct params {
     struct gi_extent size;
     bool fit, fill, pad, stretch, no_enlarge, fast;
+    int shorter; /* pixels of the short side; 0: `size` is given */
     int gravity, filter, like;
     struct gi_border_params border; /* parameters of --border-value */
 };
@@ -45,14 +46,31 @@ static const struct gi_choice likes[] = {
     {NULL, NULL, NULL},
 };
 
+/* SIDE_MAX: tables take some tens of bytes per pixel of a side. RESULT_MAX: default limit of
+ * pixels. */
+enum { SIDE_MAX = 1 << 24 };
+static const int64_t RESULT_MAX = 4294967294;
+
 static const struct gi_option options[] = {
     {.name = "size",
      .letter = 's',
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, size),
      .example = "75%x60%",
+     .one_of = true,
+     .form = "WIDTHxHEIGHT, WIDTHx, xHEIGHT, 50% or WIDTHxHEIGHT^",
+     .at_least = true,
      .help = "Width and height of the result, or one of them, in pixels or as a percentage of "
-             "the image"},
+             "the image; 256x256^: the smallest image that has at least this size"},
+    {.name = "short",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, shorter),
+     .min = 1,
+     .max = SIDE_MAX,
+     .unit = "px",
+     .metavar = "N",
+     .help = "Length of the shorter side; the longer one is rounded down, as torchvision's "
+             "Resize does"},
     {.name = "fit",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fit),
@@ -104,15 +122,26 @@ static bool pillow_has(enum gi_resample_filter filter)
            filter != GI_RESAMPLE_LANCZOS2;
 }
 
+static const char *way_of(const struct params *p)
+{
+    return p->fit ? "fit" : p->fill ? "fill" : p->pad ? "pad" : "stretch";
+}
+
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     struct params *p = arg;
     bool both = !gi_length_is_open(&p->size.width) && !gi_length_is_open(&p->size.height);
+    int ways = p->fit + p->fill + p->pad + p->stretch;
     p->border.mode = GI_BORDER_VALUE;
-    if (!gi_extent_is_set(&p->size))
-        return gi_fail(err, GI_E_USAGE, "--size: want 800x600, 800x, x600 or 50%%");
-    if (p->fit + p->fill + p->pad + p->stretch > 1)
+    if (p->shorter && (gi_extent_is_set(&p->size) || ways))
+        return gi_fail(err, GI_E_USAGE, "--short %d: want no --%s with it", p->shorter,
+                       gi_extent_is_set(&p->size) ? "size" : way_of(p));
+    if (!gi_extent_is_set(&p->size) && !p->shorter)
+        return gi_fail(err, GI_E_USAGE, "--size: want 800x600, 800x, x600 or 50%%, or --short 256");
+    if (ways > 1)
         return gi_fail(err, GI_E_USAGE, "want one of --fit, --fill, --pad and --stretch");
+    if (p->size.at_least && ways)
+        return gi_fail(err, GI_E_USAGE, "--%s: want --size without ^", way_of(p));
     if ((p->fill || p->pad) && !both)
         return gi_fail(err, GI_E_USAGE, "--%s: want --size with width and height",
                        p->fill ? "fill" : "pad");
@@ -126,11 +155,6 @@ static enum gi_status check(void *arg, struct gi_err *err)
                        "--fast: want no --like pillow, whose bytes are those of the whole picture");
     return GI_OK;
 }
-
-/* SIDE_MAX: tables take some tens of bytes per pixel of a side. RESULT_MAX: default limit of
- * pixels. */
-enum { SIDE_MAX = 1 << 24 };
-static const int64_t RESULT_MAX = 4294967294;
 
 /* The sizes and positions that follow from the parameters and the source's shape. */
 struct layout {
@@ -152,12 +176,14 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Fits the image into the frame by the smaller ratio. An open side follows from the other one. */
+/* Fits the image into the frame by the smaller ratio, or around it by the larger one. An open side
+ * follows from the other one. */
 static void fit(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     bool by_height = gi_length_is_open(&p->size.width);
     if (!by_height && !gi_length_is_open(&p->size.height))
-        by_height = (int64_t)l->frame_width * src->height > (int64_t)l->frame_height * src->width;
+        by_height = ((int64_t)l->frame_width * src->height >
+                     (int64_t)l->frame_height * src->width) != p->size.at_least;
     bool percent = p->size.width.percent && p->size.width.value == p->size.height.value;
     l->width = l->frame_width;
     l->height = l->frame_height;
@@ -169,6 +195,19 @@ static void fit(struct layout *l, const struct params *p, const struct gi_image 
         l->width = src->width;
         l->height = src->height;
     }
+}
+
+/* Gives the short side its length. The long side is rounded down as in torchvision
+ * (transforms/functional.py, _compute_resized_output_size). */
+static void fit_short(struct layout *l, const struct params *p, const struct gi_image *src)
+{
+    bool tall = src->width <= src->height;
+    int shorter = least(src->width, src->height);
+    int64_t longer = (int64_t)p->shorter * (tall ? src->height : src->width) / shorter;
+    int side = longer > GI_PIXELS_MAX ? GI_PIXELS_MAX : (int)longer;
+    bool stays = p->no_enlarge && p->shorter > shorter;
+    l->width = stays ? src->width : tall ? p->shorter : side;
+    l->height = stays ? src->height : tall ? side : p->shorter;
 }
 
 /* Fills the frame with a part of the source: one side is complete, the other cropped by gravity. */
@@ -208,7 +247,9 @@ static struct layout layout_of_whole(const struct params *p, const struct gi_ima
     }
     l.width = p->stretch && p->no_enlarge ? least(l.frame_width, src->width) : l.frame_width;
     l.height = p->stretch && p->no_enlarge ? least(l.frame_height, src->height) : l.frame_height;
-    if (!p->stretch)
+    if (p->shorter)
+        fit_short(&l, p, src);
+    else if (!p->stretch)
         fit(&l, p, src);
     l.frame_width = p->pad ? l.frame_width : l.width;
     l.frame_height = p->pad ? l.frame_height : l.height;
@@ -366,13 +407,16 @@ const struct gi_filter gi_filter_resize = {
     .examples =
         "gpuimg resize photo.jpg small.jpg --size 800x600\n"
         "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"
-        "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow",
+        "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow\n"
+        "gpuimg run 'resize --short 256 --filter bilinear --like pillow, crop --size 224x224 "
+        "--gravity center --like torchvision' in.jpg train.png",
     .manual = "By default the image keeps its aspect ratio and gets as large as --size allows: "
               "one side is that of --size, and the other is rounded to whole pixels. --fill "
               "covers the whole size and cuts off the part that does not fit. --pad fits the "
               "image into the size and adds pixels. --stretch changes the aspect ratio. If only "
               "one side is given, as in 800x, the other follows from the aspect ratio; with "
-              "--stretch the other side does not change.\n\n"
+              "--stretch the other side does not change. --size 256x256^ and --short 256 cover "
+              "the size and cut off nothing.\n\n"
               "The image is smoothed as far as needed when it is made smaller (antialiasing). In "
               "an image with alpha, colours are weighted by alpha, so that the colours of "
               "transparent pixels do not spread; --filter nearest only copies pixels.\n\n"
@@ -392,7 +436,9 @@ const struct gi_filter gi_filter_resize = {
               "passes. pillow-13 (13.0; also called pillow) filters vertically first if the "
               "height is reduced by more than twice as many pixels as the width. pillow-12 (12.2 "
               "and 12.3) does so if the height is reduced and the image is over 100 times as "
-              "high as wide. pillow-11 (12.1 and earlier) never does.",
+              "high as wide. pillow-11 (12.1 and earlier) never does.\n\n"
+              "The last example has the bytes of torchvision's Resize(256) and CenterCrop(224) "
+              "of a PIL image in RGB.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

@@ -93,7 +93,23 @@ def test_size(name, channels, source, size):
     c.check(f"{LIKE} {name} {MODES[channels]} {source.shape} to {size}", same, f"off by {off}")
 
 
+def test_recipe():
+    """Compares with torchvision's Resize(short) and CenterCrop of a PIL image (0.29, transforms/functional.py): the
+    long side is int(size * long / short), the corner int(round((side - crop) / 2.0))."""
+    for i in range(40):
+        crop, source = 14 + i % 3, image_of(40 + i % 7, 30 + int(c.rng.integers(0, 60)), 3)
+        short, width, height = crop + 3, source.shape[1], source.shape[0]
+        wide = int(short * max(width, height) / min(width, height))
+        size = (short, wide) if width <= height else (wide, short)
+        left, top = (int(round((side - crop) / 2.0)) for side in size)
+        want = Image.fromarray(source).resize(size, Image.BILINEAR).crop((left, top, left + crop, top + crop))
+        got = c.filter(source, "resize", "--short", f"{short}", "--filter", "bilinear", "--like", LIKE)
+        got = c.filter(got, "crop", "--size", f"{crop}x{crop}", "--gravity", "center", "--like", "torchvision")
+        c.check(f"torchvision {source.shape} to {size}, {crop}", np.array_equal(got, np.asarray(want)))
+
+
 test_fill()
+test_recipe()
 # A tie that the constants of Pillow's window, which are floats, decide.
 test_size("hamming", 1, np.array([[0, 0, 124, 68, 74, 9, 130, 24, 0]], np.uint8), (3, 1))
 for i in range(CASES):

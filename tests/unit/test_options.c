@@ -194,6 +194,9 @@ static void test_extent(void **unused)
     extent = read_ok("extent", "150%x20").extent;
     is_length(extent.width, 150, true);
     is_length(extent.height, 20, false);
+    extent = read_ok("extent", "10x20%").extent;
+    assert_false(extent.at_least);
+    refused("extent", "10x20^", NULL); /* the row does not allow it */
     static const char *const bad[] = {
         "",       "x",       "800",   "0x5",   "5x0",  "0%",    "-5x5",        "5x-5", "5 x5",
         "5x5 ",   "5X5",     "5.5x5", "1e3x5", "0x10", "5x5x5", "%x5",         "5%%",  "nanx5",

@@ -150,6 +150,8 @@ static inline void draw_extent(FILE *out, const struct gi_option *row, const str
     fputc('x', out);
     if (open != 1)
         draw_length(out, shape->height, seed);
+    if (row->at_least && open > 1 && draw_one_of(seed, 3))
+        fputc('^', out);
     if (row->type == GI_OPT_RECT && draw_one_of(seed, 2))
         fprintf(out, "%+d%+d", case_between(seed, -3, shape->width),
                 case_between(seed, -3, shape->height));
@@ -257,6 +259,11 @@ static inline void draw_value(FILE *out, const struct gi_option *row, const stru
     int n = 0;
     switch (row->type) {
     case GI_OPT_INT:
+        if (strcmp(row->name, "short") == 0) { /* more pixels would take long */
+            fprintf(out, "%d", case_between(seed, 1, 2 * shape->width));
+            break;
+        }
+        /* fallthrough */
     case GI_OPT_ODD:
     case GI_OPT_REAL:
         draw_number(out, row, seed);

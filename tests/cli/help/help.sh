@@ -50,10 +50,10 @@ not() { ! "$@"; }
 
 # An option says "required" only if no other option can take its place.
 required() { gpuimg help "$1" | tr -s ' \n' ' ' | grep -oE -- " --$2 [^(]*\([^)]*" | grep -qE '[(;] ?required'; }
-for pair in crop/size pad/margins flip/h perspective/from add/with paste/points match/reference; do
+for pair in crop/size resize/size pad/margins flip/h perspective/from add/with paste/points match/reference; do
     check "help ${pair%/*}: --${pair#*/} is not required" not required "${pair%/*}" "${pair#*/}"
 done
-for pair in resize/size affine/matrix remap/map; do
+for pair in affine/matrix remap/map; do
     check "help ${pair%/*}: --${pair#*/} is required" required "${pair%/*}" "${pair#*/}"
 done
 check "help blur: an alias does not read as the default" not grep -q '(also.*default)' <(gpuimg help blur)

@@ -21,11 +21,27 @@ size '6 4' in.pgm --size 50%x20%
 size '32768 1' in.pgm --size 32768x1 --stretch
 size '1 32768' one.pgm --size 1x32768 --stretch --filter box
 size '32768 3' in.pgm --size 32768x3 --pad
+size '45 30' in.pgm --size 30x30^
+size '30 20' in.pgm --size 10x20^
+size '30 20' in.pgm --size 100%x50%^
+size '38 25' in.pgm --size 20x25^
+size '37 25' in.pgm --short 25 # torchvision rounds 37.5 down
+size '30 20' in.pgm --short 25 --no-enlarge
+size '1 1' in.pgm --short 1
+size '7 7' one.pgm --short 7
+expect 0 gpuimg transpose in.pgm tall.pgm
+size '25 37' tall.pgm --short 25
+size '20 30' tall.pgm --size 15x30^
 
-for text in 0x5 5x0 0% 0.0% x 5 -5x5 5x-5 5x5.5 1e3x5 5x5x5 2000000000x1 nanx5 ''; do
-    expect_error 2 "resize: --size $text: want WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%" resize in.pgm made.pgm --size="$text"
+for text in 0x5 5x0 0% 0.0% x 5 -5x5 5x-5 5x5.5 1e3x5 5x5x5 2000000000x1 nanx5 5x^ x5^ 5x5^^ ^ 5x^5 ''; do
+    expect_error 2 "resize: --size $text: want WIDTHxHEIGHT, WIDTHx, xHEIGHT, 50% or WIDTHxHEIGHT^" resize in.pgm made.pgm --size="$text"
 done
-expect_error 2 'resize: --size: want 800x600, 800x, x600 or 50%' resize in.pgm made.pgm
+expect_error 2 'resize: --size: want 800x600, 800x, x600 or 50%, or --short 256' resize in.pgm made.pgm
+expect_error 2 'resize: --short 5: want no --size with it' resize in.pgm made.pgm --short 5 --size 5x
+expect_error 2 'resize: --short 5: want no --fill with it' resize in.pgm made.pgm --short 5 --fill
+expect_error 2 'resize: --short 0: want 1 to 16777216 px' resize in.pgm made.pgm --short 0
+expect_error 2 'resize: --pad: want --size without ^' resize in.pgm made.pgm --size 5x5^ --pad
+expect_error 2 'montage: --cell 5x5^: want *' montage in.pgm made.pgm --cell 5x5^
 expect_error 2 'resize: --fill: want --size with width and height' resize in.pgm made.pgm --size 5x --fill
 expect_error 2 'resize: --fast: want no --like pillow*' resize in.pgm made.pgm --size 5x --fast --like pillow
 for way in stretch fill pad; do
