@@ -475,9 +475,7 @@ static void test_many_that_wrap(void **unused)
     assert_true(case_is_equal(&whole, &cut));
     assert_in_range(small.uploads, 2, 2 * BANDS);
     gi_pipeline_free(&pipeline);
-    gi_image_free(&whole);
-    gi_image_free(&cut);
-    gi_image_free(&src);
+    gi_image_free(&whole), gi_image_free(&cut), gi_image_free(&src);
     free(params);
     free(none);
 }

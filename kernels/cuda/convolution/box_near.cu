@@ -29,8 +29,7 @@ template <typename T, int CHANNELS, bool WEIGH, int K> struct near_shape {
         CHANNEL_COUNT = CHANNELS,
         WEIGHED = WEIGH,
         N = 16 / (int)sizeof(T),               /* samples per thread and part */
-        PARTS = K <= 15 && !WEIGH ? 2 : 1,     /* parts side by side; with 2, fewer sides are
-                                                  read */
+        PARTS = K <= 15 && !WEIGH ? 2 : 1,     /* side by side: 2 read fewer sides */
         ROWS = K <= 15 ? 1 : 2,                /* rows per step; with large windows few warps fit */
         AHEAD = K <= 15 ? 3 : 6,               /* rows in flight, a multiple of ROWS */
         PART = 32 * 16,                        /* bytes */
@@ -79,17 +78,16 @@ static __device__ __forceinline__ void store_if(char *out, const unsigned *v, bo
                  : "memory");
 }
 
-/* The sample left or right of the image that this lane writes into each row of the ring buffer: the
- * border value, or a copy of another sample of the row. For WRAP that sample comes from a word that
- * is copied from the other end of the row. */
+/* The sample beside the image that this lane writes into each row of the ring buffer: the border
+ * value, or a copy of another sample of the row (for WRAP from a word of the row's other end). */
 struct near_patch {
     int to, from; /* byte offsets; to -1: no sample; from -1: border value */
     int word;     /* WRAP: byte offset in the image row of the word to copy; -1: none */
     unsigned value;
 };
 
-/* The rows that a warp loads, in order. A lane copies 16 bytes of each part; the first and the last
- * lane also copy the left and the right side. */
+/* The rows that a warp loads, in order. A lane copies 16 bytes per part, the end lanes a side too.
+ */
 struct near_feed {
     const char *from; /* in row `low` of the image */
     unsigned to;      /* in slot 0 of the ring buffer */
@@ -179,8 +177,8 @@ static __device__ __forceinline__ void near_mend(const struct near_patch *patch,
     }
 }
 
-/* Collects the column sums that a thread's windows need: its own ones, and those of its neighbours,
- * from address `from` of the exchange. */
+/* Collects the column sums of a thread, and of its neighbours from address `from` of the exchange.
+ */
 template <typename S>
 static __device__ __forceinline__ void near_gather(unsigned *near, const unsigned *own,
                                                    unsigned from)
@@ -202,8 +200,7 @@ static __device__ __forceinline__ void near_gather(unsigned *near, const unsigne
     }
 }
 
-/* Where a lane finds its sums in the exchange, which has planes of WIDE words per thread, with the
- * sides at both ends. */
+/* A lane's sums in the exchange: planes of WIDE words per thread, with the sides at both ends. */
 struct near_places {
     unsigned mine;    /* in the first plane */
     unsigned halo_at; /* the lane's column of the sides: address of its sample in slot 0 */

@@ -1,7 +1,6 @@
-/* Histograms: private counters in shared memory, which each block adds once to 64-bit counts in
- * global memory. 8-bit samples have a counter per bank and bin, so increments are free of bank
- * conflicts. The bins of 16-bit keys are divided among blocks, which read the same samples at about
- * the same time.
+/* Privatised histograms: each block counts in shared memory and adds its counts once to 64-bit
+ * counts in global memory. 8-bit samples have a counter per bank and bin, free of bank conflicts.
+ * The bins of 16-bit keys are divided among blocks, which read the same samples at the same time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/tiles.cuh"
 
