@@ -19,7 +19,7 @@ struct gi_inks;
  * (it then stays), or with a warning if lcms2 is missing or the profile is damaged. */
 struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool inverted);
 void gi_inks_convert(const struct gi_inks *inks, void *rgb, const void *cmyk, int width);
-/* Frees and nulls; NULL: does nothing. */
+/* Frees the conversion and sets *inks to NULL. NULL: does nothing. */
 void gi_inks_free(struct gi_inks **inks);
 
 #endif

@@ -26,7 +26,7 @@ int gi_input_open(const char *path);
  * pipe's buffer by gi_pipe_widen(). Errors: GI_E_IO (also for a directory), GI_E_MEMORY; texts
  * start with the path, as those of all functions below. */
 enum gi_status gi_reader_open(struct gi_reader **reader, const char *path, struct gi_err *err);
-/* Closes and nulls; NULL: does nothing. */
+/* Closes the reader and sets *reader to NULL. NULL: does nothing. */
 void gi_reader_close(struct gi_reader **reader);
 
 /* Returns "standard input", or the path. */

@@ -35,7 +35,7 @@ static enum gi_status place_fail(struct gi_sink *sink, int why, struct gi_err *e
     return gi_fail(err, gi_sink_status_of(why), "%s: %s", sink->name, strerror(why));
 }
 
-/* Frees and nulls the name; `remove_it`: also removes the file. */
+/* Frees the temporary name and sets it to NULL. `remove_it`: also removes the file. */
 static void forget_temporary(struct gi_sink *sink, bool remove_it)
 {
     if (!sink->temporary)

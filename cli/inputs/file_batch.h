@@ -30,7 +30,7 @@ struct gi_batch_files {
     size_t next;
     struct gi_feed feed;            /* the source of the inputs */
     struct gi_tar_inputs *tars;     /* inputs are the images in these tars; NULL: files */
-    struct gi_tar_pairs *tar_pairs; /* likewise for pairs */
+    struct gi_tar_pairs *tar_pairs; /* of pairs: the images are in these tars */
 };
 
 /* Reads the names of the inputs. gi_batch_close() frees them, also after an error. Errors of all

@@ -24,8 +24,8 @@ struct gi_tar_tag {
     size_t shard;               /* number of the input, from 0 */
     struct gi_tar_entry *entry; /* owned here; NULL at ends */
     const char *name; /* the member's name before --suffix changed it; part of item->line.input */
-    uint64_t nbytes;  /* at ends: size and time of the tar's file when it was opened; 0: ... */
-    int64_t mtime_ns; /* ... unknown */
+    uint64_t nbytes;  /* at ends: size of the tar's file when it was opened; 0: unknown */
+    int64_t mtime_ns; /* at ends: its time, in the same way */
     struct gi_tar_feed *feed;
 };
 

@@ -70,7 +70,7 @@ static bool is_as(const char *path, const json_t *line, const char *nbytes, cons
            json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
 }
 
-/* Returns the same for an output, or for all parts of an output. */
+/* Returns whether the output, or each of its parts, still has the recorded size and time. */
 static bool is_output_as(const char *output, const json_t *line)
 {
     const json_t *parts = json_object_get(line, "outputs");

@@ -46,7 +46,7 @@ void gi_report_close(struct gi_report *report);
 enum gi_status gi_report_check(const char *path, const struct gi_list *inputs, const char *output,
                                struct gi_err *err);
 
-/* Does the same as gi_journal_has(). */
+/* As gi_journal_has(). */
 bool gi_report_has(const struct gi_report *report, const char *input, const char *output);
 
 /* Adds the line of an input, and adds its times and sizes to the line of the whole. Errors: as

@@ -44,10 +44,10 @@ enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct g
 enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_item *item,
                                  bool written, struct gi_err *err);
 
-/* Returns the status of a batch that ended with `status` and this tally, and closes the report.
- * Logs how many members were left out, and how many tars could not be read to their end (`broken`).
- * In the report a tar that lost members and whose end was not reached has failed. Errors: one
- * without text if items failed. */
+/* Ends the report of a batch that ended with `status` and this tally. Logs how many members were
+ * left out, and how many tars could not be read to their end (`broken`). A tar that has lost
+ * members, and whose end was not reached, is a failed line. Closes the report and returns the
+ * batch's status; if items failed, its error has no text. */
 enum gi_status gi_tar_conclude(struct gi_tar_report *report, const struct gi_tally *tally,
                                size_t broken, enum gi_status status, struct gi_err *err);
 /* Closes the report. */

@@ -43,9 +43,9 @@ bool case_is_left_out(void);
 double case_get(const struct gi_image *image, int y, size_t i);
 void case_put(struct gi_image *image, int y, size_t i, float value);
 
-/* Random samples; a fifth of them are 0 or full scale, so that alpha is often one of these. */
+/* Fills with random samples. A fifth of them are 0 or full scale, so that alpha often is too. */
 void case_fill_samples(struct gi_image *image, uint64_t *seed);
-/* Does the same, and in half of the images fills alpha by case_fill_alpha(). */
+/* Calls case_fill_samples(), and for half of the images case_fill_alpha() too. */
 void case_fill(struct gi_image *image, uint64_t *seed);
 
 /* Sets every alpha to a value at one end of the 8-bit or 16-bit range, where a division by alpha or

@@ -14,8 +14,8 @@ const struct gi_option *case_option(const struct gi_filter *filter, const char *
 /* Sets one option like the command line; fails the test if the value is refused. */
 void case_set(const struct gi_filter *filter, void *params, const char *name, const char *text);
 
-/* Returns the parameters of a filter: its example, then "name=value" words, then its check. The
- * caller frees them. */
+/* Returns the parameters of a filter, which the caller frees: those of its example, changed by
+ * "name=value" words, and checked by the filter. */
 void *case_params(const struct gi_filter *filter, const char *const *words);
 
 /* Returns the plan of one filter for the shapes of its sources; fails the test if there is none. */

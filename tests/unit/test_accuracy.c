@@ -181,8 +181,8 @@ static void constant(void **state)
     gi_queue_close_alone(&queue);
 }
 
-/* A row of 3 000 000 pixels, and a column of as many. The border makes all other rows equal the
- * image's only row, and the columns likewise. */
+/* A row of 3 000 000 pixels, and a column of as many. The border makes all rows outside the row
+ * equal to it, and all columns outside the column equal to that. */
 static void long_images(void **state)
 {
     (void)state;

@@ -12,8 +12,8 @@ static const struct mode {
 } modes[] = {{{1, 0}, {1, -1}, false}, {{1, -1}, {1, 0}, false},  {{0, 1}, {0, 0}, false},
              {{0, 1}, {1, -1}, false}, {{1, -1}, {1, -1}, false}, {{1, 0}, {1, 0}, true}};
 
-/* Returns the sample of colour channel c, 0 to 3, with full scale 1; alpha is 1 if the image has
- * none. */
+/* Returns sample c of a pixel as RGBA, c from 0 to 3, with full scale 1. Gray is repeated, and a
+ * missing alpha is 1. */
 static double sample_at(const struct gi_image *image, int y, int x, int c)
 {
     int colours = gi_colour_channels(image);
@@ -23,7 +23,7 @@ static double sample_at(const struct gi_image *image, int y, int x, int c)
     return gi_sample(gi_row(image, y), at, image->type) / (double)gi_type_full_scale(image->type);
 }
 
-/* Does the same for the pixel of the second image that is combined with (x, y). */
+/* As sample_at(), for the pixel of the second image that is combined with (x, y). */
 static double beside_at(const struct gi_arithmetic *spec, const struct gi_image *image, double full,
                         int y, int x, int c)
 {

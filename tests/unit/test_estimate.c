@@ -187,7 +187,8 @@ static void memory_is_counted(void **state)
     assert_int_equal(counted("extract", none, 3, GI_U16), PIXELS * (4 + 2));
     assert_in_range(counted("remove-small", none, 3, GI_U8), PIXELS * (3 + 4 + 1),
                     PIXELS * (3 + 4 + 1) + SMALL);
-    /* 2^24 colours with two 32-bit counters and one byte each; two 64-bit numbers per pixel */
+    /* of each of 2^24 colours two 32-bit counters and a byte, or of each pixel two 64-bit
+     * numbers */
     assert_in_range(counted("quantize", none, 3, GI_U8), PIXELS * 3 + 9LL * (1 << 24),
                     PIXELS * 3 + 9LL * (1 << 24) + SMALL);
     assert_int_equal(counted("palette", none, 3, GI_U8), 4LL * (1 << 24));

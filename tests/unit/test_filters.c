@@ -17,7 +17,7 @@ enum {
     VARIANTS_MAX = 64
 };
 
-/* Under a sanitizer, where each case takes ten times as long, one of this many cases runs. */
+/* One of EVERY cases runs: under a sanitizer each takes ten times as long. */
 #ifdef __SANITIZE_ADDRESS__
 enum { EVERY = 7 };
 #else

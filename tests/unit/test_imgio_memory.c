@@ -114,7 +114,7 @@ static void saving(void **state)
     }
 }
 
-/* The same for saving into memory. */
+/* Saves into memory while each allocation fails once, as in saving(). */
 static void saving_in_memory(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static float combined(const struct gi_arithmetic *spec, enum gi_type type, float
     }
 }
 
-/* Returns the same in double. */
+/* Returns the result of the operation in double precision. */
 static double meant(const struct gi_arithmetic *spec, enum gi_type type, double a, double b)
 {
     double t = (double)spec->t;
