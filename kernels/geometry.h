@@ -270,6 +270,21 @@ struct gi_remap {
                          under GI_BORDER_WRAP `src` may extend past the source, which repeats */
 };
 
+/* The choice of ways, on both sides: float weights, or integers. */
+static inline bool gi_resample_integer_takes(const struct gi_queue *queue,
+                                             const struct gi_image *src,
+                                             const struct gi_resample *spec)
+{
+    (void)queue, (void)src;
+    return spec->integer;
+}
+
+static inline bool gi_resample_float_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                           const struct gi_resample *spec)
+{
+    return !gi_resample_integer_takes(queue, src, spec);
+}
+
 /* resample: `dst` has the width row.n and the height col.n. */
 
 /* remap: `dst` has any width and height. */

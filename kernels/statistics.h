@@ -158,6 +158,20 @@ static inline bool gi_stack_continues(const struct gi_stack *spec)
     return spec->method != GI_STACK_MEDIAN && spec->method != GI_STACK_SIGMA_CLIP;
 }
 
+/* The choice of ways, on both sides: image by image, or all images at once. */
+static inline bool gi_stack_running_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                          const struct gi_stack *spec)
+{
+    (void)queue, (void)src;
+    return gi_stack_continues(spec);
+}
+
+static inline bool gi_stack_sorted_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                         const struct gi_stack *spec)
+{
+    return !gi_stack_running_takes(queue, src, spec);
+}
+
 /* stack: reduces images of one shape, which are side by side in `src`, to one. With w = src->width
  * / images, rounded down, image k is columns k * w to (k + 1) * w - 1; columns to the right of the
  * last image are ignored. `dst` has w columns, and the rows and channels of `src`. Every channel is

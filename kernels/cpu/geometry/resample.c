@@ -264,23 +264,7 @@ static enum gi_status lanes(struct gi_queue *queue, struct gi_image *dst,
                        lay_out(&g, &work, NULL), err);
 }
 
-static bool lanes_takes(const struct gi_queue *queue, const struct gi_image *src,
-                        const struct gi_resample *spec)
-{
-    (void)queue;
-    (void)src;
-    return !spec->integer;
-}
-
-static bool integer_takes(const struct gi_queue *queue, const struct gi_image *src,
-                          const struct gi_resample *spec)
-{
-    (void)queue;
-    (void)src;
-    return spec->integer;
-}
-
 const struct gi_resample_way GI_CPU(resample_ways)[GI_WAYS_MAX] = {
-    {{"lanes", "float weights"}, lanes_takes, lanes},
-    {{"integer", "the integers of Pillow"}, integer_takes, GI_CPU(resample_integer)},
+    {{"lanes", "float weights"}, gi_resample_float_takes, lanes},
+    {{"integer", "the integers of Pillow"}, gi_resample_integer_takes, GI_CPU(resample_integer)},
 };

@@ -254,13 +254,6 @@ static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const st
                        err);
 }
 
-static bool running_takes(const struct gi_queue *queue, const struct gi_image *src,
-                          const struct gi_stack *spec)
-{
-    (void)queue, (void)src;
-    return gi_stack_continues(spec);
-}
-
 static enum gi_status by_running(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_stack *spec,
                                  struct gi_err *err)
@@ -275,13 +268,6 @@ static enum gi_status by_ranks(struct gi_queue *queue, struct gi_image *dst,
     return run(queue, dst, src, spec, ranks_job, RANKS * sizeof(double), err);
 }
 
-static bool sorted_takes(const struct gi_queue *queue, const struct gi_image *src,
-                         const struct gi_stack *spec)
-{
-    (void)queue, (void)src;
-    return !gi_stack_continues(spec);
-}
-
 static enum gi_status by_sorting(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_stack *spec,
                                  struct gi_err *err)
@@ -291,7 +277,7 @@ static enum gi_status by_sorting(struct gi_queue *queue, struct gi_image *dst,
 }
 
 const struct gi_stack_way GI_CPU(stack_ways)[GI_WAYS_MAX] = {
-    {{"running", "mean, min, max and sum"}, running_takes, by_running},
+    {{"running", "mean, min, max and sum"}, gi_stack_running_takes, by_running},
     {{"ranks", "medians of integers"}, ranks_takes, by_ranks},
-    {{"sorted", "medians and sigma clipping"}, sorted_takes, by_sorting},
+    {{"sorted", "medians and sigma clipping"}, gi_stack_sorted_takes, by_sorting},
 };

@@ -425,22 +425,6 @@ static bool fused_takes(const struct gi_queue *queue, const struct gi_image *src
     return gi_cuda_fused_takes(src, spec);
 }
 
-static bool passes_takes(const struct gi_queue *queue, const struct gi_image *src,
-                         const struct gi_resample *spec)
-{
-    (void)queue;
-    (void)src;
-    return !spec->integer;
-}
-
-static bool integer_takes(const struct gi_queue *queue, const struct gi_image *src,
-                          const struct gi_resample *spec)
-{
-    (void)queue;
-    (void)src;
-    return spec->integer;
-}
-
 /* H100, 8192 x 8192, 8-bit gray, us: to 1/2, triangle: ratio 41, fused 112, passes 236; 4096 x 4096
  * to twice the size: enlarge 37, fused 200, passes 589. */
 const struct gi_resample_way gi_cuda_resample_ways[GI_WAYS_MAX] = {
@@ -451,6 +435,6 @@ const struct gi_resample_way gi_cuda_resample_ways[GI_WAYS_MAX] = {
      enlarge_takes,
      gi_cuda_enlarge},
     {{"fused", "float weights, but not thousands of taps"}, fused_takes, gi_cuda_fused},
-    {{"passes", "float weights"}, passes_takes, passes},
-    {{"integer", "the integers of Pillow"}, integer_takes, integer},
+    {{"passes", "float weights"}, gi_resample_float_takes, passes},
+    {{"integer", "the integers of Pillow"}, gi_resample_integer_takes, integer},
 };

@@ -271,13 +271,6 @@ static enum gi_status launch_sorted(struct gi_cuda_queue *cu, const struct stack
     return GI_OK;
 }
 
-static bool running_takes(const struct gi_queue *queue, const struct gi_image *src,
-                          const struct gi_stack *spec)
-{
-    (void)queue, (void)src;
-    return gi_stack_continues(spec);
-}
-
 static enum gi_status by_running(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_stack *spec,
                                  struct gi_err *err)
@@ -301,13 +294,6 @@ static enum gi_status by_ranks(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch_ranks<T>(gi_cuda(queue), &args, err));
 }
 
-static bool sorted_takes(const struct gi_queue *queue, const struct gi_image *src,
-                         const struct gi_stack *spec)
-{
-    (void)queue, (void)src;
-    return !gi_stack_continues(spec);
-}
-
 static enum gi_status by_sorting(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_stack *spec,
                                  struct gi_err *err)
@@ -317,7 +303,7 @@ static enum gi_status by_sorting(struct gi_queue *queue, struct gi_image *dst,
 }
 
 const struct gi_stack_way gi_cuda_stack_ways[GI_WAYS_MAX] = {
-    {{"running", "mean, min, max and sum"}, running_takes, by_running},
+    {{"running", "mean, min, max and sum"}, gi_stack_running_takes, by_running},
     {{"ranks", "medians"}, ranks_takes, by_ranks},
-    {{"sorted", "medians and sigma clipping"}, sorted_takes, by_sorting},
+    {{"sorted", "medians and sigma clipping"}, gi_stack_sorted_takes, by_sorting},
 };
