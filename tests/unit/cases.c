@@ -149,30 +149,37 @@ const struct gi_kernels *case_cuda(int want)
     return NULL;
 }
 
-bool case_is_equal(const struct gi_image *a, const struct gi_image *b)
-{
-    if (a->width != b->width || a->height != b->height || a->channels != b->channels ||
-        a->type != b->type)
-        return false;
-    for (int y = 0; y < a->height; y++)
-        if (memcmp(gi_row(a, y), gi_row(b, y), gi_row_nbytes(a)))
-            return false;
-    return true;
-}
-
-void case_equal(const struct gi_image *got, const struct gi_image *want, const char *what)
+const char *case_difference(const struct gi_image *got, const struct gi_image *want, char *text,
+                            size_t size)
 {
     size_t nbytes = gi_type_nbytes(want->type);
     for (int y = 0; y < want->height; y++) {
         const char *a = gi_row(got, y), *b = gi_row(want, y);
+        size_t i = 0;
         if (memcmp(a, b, gi_row_nbytes(want)) == 0)
             continue;
-        size_t i = 0;
         while (memcmp(a + i * nbytes, b + i * nbytes, nbytes) == 0)
             i++;
-        fail_msg("%s: %d x %d x %d, type %d: row %d, sample %zu of %zu differs", what, want->width,
-                 want->height, want->channels, (int)want->type, y, i, gi_row_samples(want));
+        snprintf(text, size, "row %d, sample %zu of %zu: %g, want %g", y, i, gi_row_samples(want),
+                 gi_sample(a, i, want->type), gi_sample(b, i, want->type));
+        return text;
     }
+    return NULL;
+}
+
+bool case_is_equal(const struct gi_image *a, const struct gi_image *b)
+{
+    char text[200];
+    return a->width == b->width && a->height == b->height && a->channels == b->channels &&
+           a->type == b->type && !case_difference(a, b, text, sizeof text);
+}
+
+void case_equal(const struct gi_image *got, const struct gi_image *want, const char *what)
+{
+    char text[200];
+    if (case_difference(got, want, text, sizeof text))
+        fail_msg("%s: %d x %d x %d, type %d: %s", what, want->width, want->height, want->channels,
+                 (int)want->type, text);
 }
 
 /* ---- guarded images ---- */
@@ -198,15 +205,17 @@ void guard_alloc(struct guard *guard, int width, int height, int channels, enum 
         memset(gi_row(image, y), 0, row);
 }
 
-void guard_check(const struct guard *guard)
+bool guard_is_whole(const struct guard *guard)
 {
     const struct gi_image *image = &guard->image;
-    size_t row = gi_row_nbytes(image);
     for (const unsigned char *p = guard->map; p < (unsigned char *)image->data; p++)
-        assert_int_equal(*p, GUARD_BYTE);
+        if (*p != GUARD_BYTE)
+            return false;
     for (int y = 0; y + 1 < image->height; y++)
-        for (size_t i = row; i < image->stride; i++)
-            assert_int_equal(((unsigned char *)gi_row(image, y))[i], GUARD_BYTE);
+        for (size_t i = gi_row_nbytes(image); i < image->stride; i++)
+            if (((unsigned char *)gi_row(image, y))[i] != GUARD_BYTE)
+                return false;
+    return true;
 }
 
 void guard_free(struct guard *guard)

@@ -66,6 +66,10 @@ void case_close_device(struct gi_device *device);
 /* Returns CUDA's kernels if there are `want` devices or more, else NULL, and prints the reason. */
 const struct gi_kernels *case_cuda(int want);
 
+/* Describes the first sample of `got` that differs from `want`, of the same shape, in `text`;
+ * returns NULL if there is none. */
+const char *case_difference(const struct gi_image *got, const struct gi_image *want, char *text,
+                            size_t size);
 /* Returns whether shape and samples are equal. */
 bool case_is_equal(const struct gi_image *a, const struct gi_image *b);
 /* Fails if a sample of `got` differs from `want`, and prints which one. */
@@ -74,7 +78,7 @@ void case_equal(const struct gi_image *got, const struct gi_image *want, const c
 /* ---- guarded images ---- */
 
 /* An image whose last row ends at an inaccessible page; the bytes between the rows and before the
- * first one hold sentinels, which guard_check() compares. */
+ * first one hold sentinels, which guard_is_whole() compares. */
 struct guard {
     struct gi_image image; /* a view into `map` */
     unsigned char *map;
@@ -86,8 +90,8 @@ enum { GUARD_BYTE = 0xa5 };
  * the sample's size, otherwise the rows are not aligned). guard_free() frees it. */
 void guard_alloc(struct guard *guard, int width, int height, int channels, enum gi_type type,
                  size_t pad);
-/* Fails the test if a byte outside the samples has changed. */
-void guard_check(const struct guard *guard);
+/* Returns whether the bytes outside the samples are as they were. */
+bool guard_is_whole(const struct guard *guard);
 void guard_free(struct guard *guard);
 
 #endif

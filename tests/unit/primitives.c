@@ -108,7 +108,7 @@ static void run_ways(struct backend *b, const struct walk_case *c)
 static void check_sources(const struct walk_case *c)
 {
     for (int i = 0; i < c->nsrcs; i++)
-        if (!walk_is_whole(&c->srcs[i]))
+        if (!guard_is_whole(&c->srcs[i]))
             fail_case(c, "any", "source", "bytes around it have changed");
 }
 

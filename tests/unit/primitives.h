@@ -116,9 +116,6 @@ enum { WALK_APART = -1 };
 enum walk_outcome walk_run(struct gi_queue *queue, const struct walk_case *c, int where,
                            char *wrong, size_t size);
 
-/* Returns whether the bytes around the samples of a guarded image are as they were. */
-bool walk_is_whole(const struct guard *guard);
-
 /* The main() of a test: opens queues of all levels and of CUDA, walks the rows, tests that every
  * way of their primitives has run and that images of labels are refused, and runs the tests `more`.
  * Words of the command line select rows by primitive. */

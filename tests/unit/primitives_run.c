@@ -98,38 +98,6 @@ static void take_back(struct placed *p, struct gi_queue *queue, const struct wal
     free(p->spec);
 }
 
-/* The first row and sample in which two images differ, as text; NULL if they are equal. */
-static const char *difference(const struct gi_image *got, const struct gi_image *want, char *text,
-                              size_t size)
-{
-    size_t nbytes = gi_type_nbytes(want->type);
-    for (int y = 0; y < want->height; y++) {
-        const char *a = gi_row(got, y), *b = gi_row(want, y);
-        size_t i = 0;
-        if (memcmp(a, b, gi_row_nbytes(want)) == 0)
-            continue;
-        while (memcmp(a + i * nbytes, b + i * nbytes, nbytes) == 0)
-            i++;
-        snprintf(text, size, "row %d, sample %zu of %zu: %g, want %g", y, i, gi_row_samples(want),
-                 gi_sample(a, i, want->type), gi_sample(b, i, want->type));
-        return text;
-    }
-    return NULL;
-}
-
-bool walk_is_whole(const struct guard *guard)
-{
-    size_t row = gi_row_nbytes(&guard->image);
-    for (const unsigned char *p = guard->map; p < (unsigned char *)guard->image.data; p++)
-        if (*p != GUARD_BYTE)
-            return false;
-    for (int y = 0; y + 1 < guard->image.height; y++)
-        for (size_t i = row; i < guard->image.stride; i++)
-            if (((unsigned char *)gi_row(&guard->image, y))[i] != GUARD_BYTE)
-                return false;
-    return true;
-}
-
 /* Runs a primitive that makes an image. `where` is WALK_APART, or the number of the image that the
  * result replaces, as in walk_row.in_place. */
 static enum walk_outcome run_image(struct gi_queue *queue, const struct walk_case *c,
@@ -168,11 +136,11 @@ static enum walk_outcome run_image(struct gi_queue *queue, const struct walk_cas
             queue->k->release(queue, &dst);
         } else if (queue->k->download(queue, &back, &dst, NULL, err)) {
             outcome = WALK_DIFFERENT;
-        } else if (!difference(&back, want, wrong, size)) {
+        } else if (!case_difference(&back, want, wrong, size)) {
             outcome = WALK_EQUAL;
         }
     }
-    if (outcome == WALK_EQUAL && !walk_is_whole(&got)) {
+    if (outcome == WALK_EQUAL && !guard_is_whole(&got)) {
         snprintf(wrong, size, "bytes around the result have changed");
         outcome = WALK_DIFFERENT;
     }

@@ -61,19 +61,19 @@ static void made_as_djpeg(void **state)
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.jpg", tmp);
-    for (size_t i = 0; i < sizeof recipes / sizeof recipes[0]; i++) {
-        struct gi_image source =
-            random_image(recipes[i].width, recipes[i].height, recipes[i].channels, GI_U8, i);
-        struct bytes file = make_jpeg(&source, recipes[i], 95);
+    for (size_t i = 0; i < JPEG_RECIPES; i++) {
+        struct gi_image source = random_image(jpeg_recipes[i].width, jpeg_recipes[i].height,
+                                              jpeg_recipes[i].channels, GI_U8, i);
+        struct bytes file = jpeg_make(&source, &jpeg_recipes[i], 95);
         write_file(path, file.at, file.n);
         struct gi_image image;
         struct gi_file_info info;
         assert_int_equal(gi_load(&image, NULL, &info, path, &strictly, NULL, NULL), GI_OK);
-        assert_int_equal(strstr(info.detail, "CMYK") != NULL, recipes[i].channels == 4);
-        assert_int_equal(strstr(info.detail, "arithmetic") != NULL, recipes[i].arithmetic);
+        assert_int_equal(strstr(info.detail, "CMYK") != NULL, jpeg_recipes[i].channels == 4);
+        assert_int_equal(strstr(info.detail, "arithmetic") != NULL, jpeg_recipes[i].arithmetic);
         struct gi_image oracle = parse_djpeg(run_command("djpeg '%s'", path));
-        assert_int_equal(image.channels, recipes[i].channels == 1 ? 1 : 3);
-        if (recipes[i].channels < 4) {
+        assert_int_equal(image.channels, jpeg_recipes[i].channels == 1 ? 1 : 3);
+        if (jpeg_recipes[i].channels < 4) {
             assert_same_image(&image, &oracle);
         } else { /* djpeg converts CMYK by another formula, so samples may differ by 1 */
             for (int y = 0; y < image.height; y++)
@@ -106,8 +106,8 @@ static void plain_cmyk(void **state)
                 for (int x = 0; x < 32; x++)
                     ((uint8_t *)gi_row(&source, y))[x] =
                         (uint8_t)(adobe ? 255 - inks[i][x % 4] : inks[i][x % 4]);
-            struct bytes file =
-                make_jpeg(&source, (struct recipe){8, 8, 4, false, adobe, JCS_CMYK, 1, false}, 95);
+            struct bytes file = jpeg_make(
+                &source, &(struct jpeg_recipe){8, 8, 4, false, adobe, JCS_CMYK, 1, false}, 95);
             assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_OK);
             for (int c = 0; c < 3; c++)
                 assert_in_range(((uint8_t *)image.data)[c] + 2, want[i][c], want[i][c] + 4);
@@ -317,9 +317,10 @@ static void strips(void **state)
         struct gi_image image =
             random_image(cases[i].width, cases[i].height, cases[i].channels, GI_U8, i);
         struct gi_save_options options = {.quality = cases[i].quality};
-        struct recipe recipe = {.space = image.channels == 1 ? JCS_GRAYSCALE : JCS_YCbCr,
-                                .sampling = image.channels == 3 && cases[i].quality < 90 ? 2 : 1};
-        struct bytes want = make_jpeg(&image, recipe, cases[i].quality);
+        struct jpeg_recipe recipe = {.space = image.channels == 1 ? JCS_GRAYSCALE : JCS_YCbCr,
+                                     .sampling =
+                                         image.channels == 3 && cases[i].quality < 90 ? 2 : 1};
+        struct bytes want = jpeg_make(&image, &recipe, cases[i].quality);
         write_file(plain, want.at, want.n);
         assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
         struct gi_image a = load_or_fail(path), b = load_or_fail(plain);
@@ -340,9 +341,9 @@ static void damage(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 8; i++) {
-        struct gi_image source =
-            random_image(recipes[i].width, recipes[i].height, recipes[i].channels, GI_U8, i);
-        struct bytes file = make_jpeg(&source, recipes[i], 95);
+        struct gi_image source = random_image(jpeg_recipes[i].width, jpeg_recipes[i].height,
+                                              jpeg_recipes[i].channels, GI_U8, i);
+        struct bytes file = jpeg_make(&source, &jpeg_recipes[i], 95);
         check_truncations(file, file.n);
         check_flips(file, 1000, i);
         free(file.at);

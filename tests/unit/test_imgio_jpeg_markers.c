@@ -30,7 +30,7 @@ static void stray_bytes(void **state)
     struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
     struct gi_err err, warning;
     for (int r = 2; r < 4; r++) {
-        struct bytes file = make_jpeg(&source, recipes[r], 95);
+        struct bytes file = jpeg_make(&source, &jpeg_recipes[r], 95);
         assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
         size_t at = 2, places = 0, sos = find_marker(file, 2, 0xda, 0xda);
         while (at < sos) {
@@ -106,7 +106,7 @@ static void fill_bytes(void **state)
     struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
     struct gi_err err, warning;
     for (int r = 2; r < 4; r++) { /* one scan, or several */
-        struct bytes file = make_jpeg(&source, recipes[r], 95);
+        struct bytes file = jpeg_make(&source, &jpeg_recipes[r], 95);
         assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
         int places = 0;
         /* Every 0xff before a nonzero byte begins a marker: in a scan a zero follows it. */
@@ -149,7 +149,7 @@ static void behind(void **state)
         {"\xff\xd8\xff", 3, true, "20 stray bytes"},
     };
     struct gi_image source = random_image(67, 45, 3, GI_U8, 2), image;
-    struct bytes good = make_jpeg(&source, recipes[2], 95);
+    struct bytes good = jpeg_make(&source, &jpeg_recipes[2], 95);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gi_err err, warning;
         struct bytes longer = with_bytes(good, good.n, cases[i].bytes, cases[i].n);
@@ -186,7 +186,7 @@ static void segments(void **state)
         {0xe1, "http://ns.adobe.com/xmp/extension/\0", 35, NULL, NULL, ""},
     };
     struct gi_image source = random_image(67, 45, 3, GI_U8, 2), image;
-    struct bytes good = make_jpeg(&source, recipes[2], 95);
+    struct bytes good = jpeg_make(&source, &jpeg_recipes[2], 95);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int stray = 0; stray < 2; stray++) {
             unsigned char segment[64] = {0xff, (unsigned char)cases[i].marker, 0,
@@ -224,7 +224,7 @@ static void told_once(void **state)
     (void)state;
     static const char more[] = "http://ns.adobe.com/xmp/extension/\0abc";
     struct gi_image source = random_image(67, 45, 4, GI_U8, 2), image;
-    struct bytes inks = make_jpeg(&source, recipes[6], 95);
+    struct bytes inks = jpeg_make(&source, &jpeg_recipes[6], 95);
     unsigned char segment[4 + 14 + 128] = {0xff, 0xe2, 0, 2 + 14 + 128};
     memcpy(segment + 4, "ICC_PROFILE\0\1\1", 14);
     memcpy(segment + 4 + 14 + 16, "CMYK", 4);

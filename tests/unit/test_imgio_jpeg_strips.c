@@ -2,9 +2,7 @@
  * test_imgio_jpeg.c compares with djpeg).
  * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
-
-#include <jpeglib.h>
+#include "jpeg_cases.h"
 
 #include "imgio/jpeg_strips.h"
 
@@ -51,41 +49,28 @@ struct recipe {
 
 static struct bytes make_jpeg(const struct gi_image *image, const struct recipe *recipe)
 {
-    struct jpeg_compress_struct cinfo;
-    struct jpeg_error_mgr errors;
-    unsigned char *out = NULL;
-    unsigned long n = 0;
-    cinfo.err = jpeg_std_error(&errors);
-    jpeg_create_compress(&cinfo);
-    jpeg_mem_dest(&cinfo, &out, &n);
-    cinfo.image_width = (JDIMENSION)image->width;
-    cinfo.image_height = (JDIMENSION)image->height;
-    cinfo.input_components = image->channels;
-    cinfo.in_color_space = recipe->cmyk ? JCS_CMYK : image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(&cinfo);
-    jpeg_set_quality(&cinfo, 60, TRUE);
-    cinfo.comp_info[0].h_samp_factor = recipe->h;
-    cinfo.comp_info[0].v_samp_factor = recipe->v;
-    cinfo.restart_interval = (unsigned)recipe->interval;
-    if (recipe->progressive)
-        jpeg_simple_progression(&cinfo);
     static const jpeg_scan_info each[] = {
         {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
-    cinfo.arith_code = recipe->way == ARITHMETIC;
+    struct jpeg_making made;
+    struct jpeg_compress_struct *cinfo = &made.cinfo;
+    jpeg_begin(&made, image,
+               recipe->cmyk           ? JCS_CMYK
+               : image->channels == 1 ? JCS_GRAYSCALE
+                                      : JCS_RGB,
+               60);
+    cinfo->comp_info[0].h_samp_factor = recipe->h;
+    cinfo->comp_info[0].v_samp_factor = recipe->v;
+    cinfo->restart_interval = (unsigned)recipe->interval;
+    if (recipe->progressive)
+        jpeg_simple_progression(cinfo);
+    cinfo->arith_code = recipe->way == ARITHMETIC;
     if (recipe->way == COARSE) /* 16-bit quantizers, which require an extended sequential frame */
-        jpeg_set_quality(&cinfo, 2, FALSE);
+        jpeg_set_quality(cinfo, 2, FALSE);
     if (recipe->way == SCAN_EACH) {
-        cinfo.scan_info = each;
-        cinfo.num_scans = 3;
+        cinfo->scan_info = each;
+        cinfo->num_scans = 3;
     }
-    jpeg_start_compress(&cinfo, TRUE);
-    while (cinfo.next_scanline < cinfo.image_height) {
-        JSAMPROW row = gi_row(image, (int)cinfo.next_scanline);
-        jpeg_write_scanlines(&cinfo, &row, 1);
-    }
-    jpeg_finish_compress(&cinfo);
-    jpeg_destroy_compress(&cinfo);
-    return (struct bytes){out, n};
+    return jpeg_end(&made, image);
 }
 
 static int shrink_by(void *arg, const struct gi_image *picture)

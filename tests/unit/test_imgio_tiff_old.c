@@ -275,7 +275,7 @@ static unsigned char *read_jpeg_samples(struct bytes jpeg, int channels)
 static void old_jpeg(void **state)
 {
     (void)state;
-    static const struct recipe kinds[] = {
+    static const struct jpeg_recipe kinds[] = {
         {WIDTH, HEIGHT, 1, false, false, JCS_GRAYSCALE, 1, false},
         {WIDTH, HEIGHT, 3, false, false, JCS_YCbCr, 1, false},
         {WIDTH, HEIGHT, 3, false, false, JCS_YCbCr, 2, false},
@@ -285,7 +285,7 @@ static void old_jpeg(void **state)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct gi_image image, source = random_image(WIDTH, HEIGHT, kinds[i].channels, GI_U8, 3);
         struct gi_err err = {0}, warning;
-        struct bytes jpeg = make_jpeg(&source, kinds[i], 90);
+        struct bytes jpeg = jpeg_make(&source, &kinds[i], 90);
         int channels = kinds[i].channels, sampling = kinds[i].sampling;
         struct bytes file = wrap_old_jpeg(jpeg, (uint32_t)channels, (uint32_t)sampling);
         if (load_bytes(&image, file.at, file.n, &strictly, &warning, &err))

@@ -318,10 +318,10 @@ static void test_colour(void **unused)
                                       "1,2,3,4,5", "Red",        "reddish", "1 2",     "50%"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused("colour", bad[i], NULL);
-    refused(
-        "colour", "mauve",
-        "--colour mauve: want 1 to 4 sample values separated by commas, a name such as white or "
-        "transparent, #rgb, #rgba, #rrggbb or #rrggbbaa");
+    refused("colour", "mauve",
+            "--colour mauve: want 1 to 4 sample values separated by commas, or a colour: a name "
+            "such as white or "
+            "transparent, #rgb, #rgba, #rrggbb or #rrggbbaa");
 }
 
 /* Checks the text that gi_option_print() gives for a value that was read. */
