@@ -9,8 +9,8 @@
 /* Typical values for devices that do not report their own. */
 static const double CPU_CLOCK_HZ = 3e9, CUDA_MEMORY_RATE = 3e11, CUDA_LINK_RATE = 16e9;
 
-/* Reached fractions of the peak multiply-add rate. On a CPU half of the issue slots are used for
- * loads, conversions and stores; on CUDA kernels of common sizes also wait for memory. */
+/* Fractions of the peak multiply-add rate that programs reach. On a CPU half of the issue slots are
+ * used for loads, conversions and stores; on CUDA kernels of common sizes also wait for memory. */
 static const double CPU_FMA_PART = 0.5, CUDA_FMA_PART = 0.3;
 
 /* Bytes per clock that a CPU thread moves when it writes memory for the first time, as results do;
@@ -18,8 +18,8 @@ static const double CPU_FMA_PART = 0.5, CUDA_FMA_PART = 0.3;
 static const double CPU_NBYTES_A_CLOCK = 1.2;
 enum { CPU_THREADS_OF_A_BUS = 10 };
 
-/* Reached fractions of nominal rates: of the device's memory bus by a copy; of the link to the host
- * by uploads from pageable memory; and of the link by downloads to fresh memory. */
+/* Fractions of nominal rates that are reached: of the device's memory bus by a copy, and of the
+ * link to the host by uploads from pageable memory and by downloads to fresh memory. */
 static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART = 0.16;
 
 /* Seconds from the first driver call until a kernel has run, and seconds that the driver adds to

@@ -17,7 +17,7 @@ enum gi_option_type {
     GI_OPT_ODD,     /* int, odd; unset: 0 */
     GI_OPT_REAL,    /* double; unset: NAN */
     GI_OPT_REALS,   /* struct gi_reals: numbers separated by commas; unset: n = 0 */
-    GI_OPT_CHOICE,  /* int: index in `choices` of the choice, for an alias of its original */
+    GI_OPT_CHOICE,  /* int: index in `choices`; an alias gives the index of its original */
     GI_OPT_LEVEL,   /* struct gi_level: a number, a percentage "50%", or "otsu"; unset:
                     GI_LEVEL_UNSET */
     GI_OPT_SIZE,    /* uint64_t: a whole number with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti

@@ -94,7 +94,7 @@ enum gi_status gi_pipeline_measure(struct gi_pipeline_time *time,
 struct gi_rates {
     double memory;          /* bytes of memory read and written, if results are in new memory */
     double fmas;            /* float32 multiply-adds */
-    double up, down;        /* bytes from and to pageable host memory; INFINITY: none needed */
+    double up, down;        /* bytes from and to pageable host memory; INFINITY: no copies */
     double open_s, close_s; /* seconds to open the device, and that it adds to the process' end */
 };
 

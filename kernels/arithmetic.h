@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* The operations before LAYER compute f per sample: a is the sample of `src`, b that of `other`,
- * and d that of `dark` (0 without `dark`). LAYER and MASK work on whole pixels. */
+/* The operations before LAYER compute f per sample: a is the sample of `src`, b is that of `other`,
+ * and d is that of `dark` (0 without `dark`). LAYER and MASK work on whole pixels. */
 enum gi_arithmetic_op {
     GI_ARITHMETIC_ADD,        /* a + b */
     GI_ARITHMETIC_SUBTRACT,   /* a - b */

@@ -44,7 +44,7 @@ struct gi_colour_curve {
 enum gi_colour_step_kind {
     GI_COLOUR_MATRIX, /* v'[i] = offset[i], then for j = 0, 1, 2: fmaf(matrix[i][j], v[j], v'[i]) */
     GI_COLOUR_CURVE,  /* `curve` of v[0] to v[2] */
-    GI_COLOUR_TO_HSV, /* these call gi_colour_to_hsv() and so on, with `full` */
+    GI_COLOUR_TO_HSV, /* this and the next three call gi_colour_to_hsv() ... */
     GI_COLOUR_FROM_HSV,
     GI_COLOUR_TO_HSL,
     GI_COLOUR_FROM_HSL,
@@ -251,8 +251,8 @@ struct gi_permute_channels {
 
 enum { GI_PERMUTE_CHANNELS_SOURCES = 4 };
 
-/* permute_channels: `src` is an array of spec->nsources images of one size and type, which may
- * differ in their number of channels. */
+/* permute_channels: `src` is an array of spec->nsources images of one size and type; their numbers
+ * of channels may differ. */
 
 #ifdef __cplusplus
 }

@@ -31,9 +31,9 @@ struct gi_queue {
 };
 
 struct gi_open_options {
-    int threads; /* host threads per queue, 1 or more: they compute (CPU) or copy (CUDA) */
+    int threads; /* host threads per queue, 1 or more, which compute (CPU) or copy (CUDA) */
     int ordinal; /* CUDA: number of the device, from 0 */
-    bool yields; /* CUDA: true: a thread that waits for the device yields its CPU; false: it spins,
+    bool yields; /* CUDA: a thread that waits for the device yields its CPU, instead of spinning,
                     which reacts faster */
     bool keeps;  /* CPU: memory of freed images is kept for reuse; every image must be freed before
                     the device is closed */

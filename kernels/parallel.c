@@ -30,14 +30,14 @@ struct run {
     struct run *next; /* next run in the list; this and all members up to `fn` are protected by the
                          lock of the thread pool */
     int threads;      /* maximum number of threads, including the caller */
-    int joined;       /* number of threads that have joined so far, including the caller; this is
-                         the number of the next thread that joins */
+    int joined;       /* number of threads that have joined so far, including the caller, and the
+                         index of the next one */
     int busy;         /* workers that are in the run now */
     pthread_cond_t left; /* the last worker has left */
     gi_job_fn *fn;
     void *arg;
     int njobs;
-    char *scratch; /* scratch of the caller; that of thread i begins `stride` * i bytes later */
+    char *scratch; /* scratch of the caller; thread i has the bytes from `stride` * i on */
     size_t stride;
     atomic_int next_job;
 };

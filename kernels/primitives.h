@@ -78,7 +78,7 @@
     P(paint,              SAMPLE,  SAME, struct gi_image,       struct gi_paint)                    \
     P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)
 
-/* Primitives of one backend only; their pointer in the table of the other backend is NULL. */
+/* Primitives of one backend only: the table of the other backend has NULL in their place. */
 #define GI_PRIMITIVES_CPU(P)                                                                        \
     /* kernels/regions.h; CUDA has `label` and `paint` instead */                                   \
     P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood)

@@ -46,8 +46,8 @@ struct gi_region_sums {
  * of the result; the caller frees them with gi_pixel_list_free(). `src` has one channel and the
  * shape of predicate->on. */
 
-/* label: finds the connected components of the foreground, which is pixels of `src` (one channel)
- * that are > above, or with `invert` that are not. At most 2^32 - 2 pixels. */
+/* label: finds the connected components of the foreground: the pixels of `src` (one channel) that
+ * are > above, or with `invert` those that are not. At most 2^32 - 2 pixels. */
 struct gi_label {
     float above; /* sample units */
     bool invert;

@@ -31,7 +31,7 @@ enum {
 enum gi_alpha_rule { GI_ALPHA_PLAIN, GI_ALPHA_WEIGH, GI_ALPHA_KEEP };
 
 /* Epilogue: what a filter does with a filtered colour value f, after the division of the alpha
- * rule, before the last step. s is the sample of `src` at the same position. Not for alpha. */
+ * rule, before the last step. s is the sample of `src` at the same position. Alpha is excluded. */
 enum gi_epilogue_kind {
     GI_EPILOGUE_STORE, /* f + bias */
     GI_EPILOGUE_ABS,   /* |f| + bias */
@@ -46,7 +46,7 @@ enum gi_epilogue_kind {
 struct gi_epilogue {
     enum gi_epilogue_kind kind;
     float bias;              /* sample units */
-    float amount, threshold; /* `amount` of UNSHARP is a factor; the others are in sample units */
+    float amount, threshold; /* `amount` is a factor for UNSHARP; else in sample units */
 };
 
 /* The last step, which ends all primitives. Integers: round half to even; NaN and values below 0

@@ -30,8 +30,8 @@ struct gi_histogram_spec {
     enum gi_histogram_key key;
     int nbins;
     double lo, hi; /* GI_KEY_RANGE */
-    /* GI_KEY_FLOAT_LOW: distinct upper halves of keys. Each has a histogram of its own; these
-     * follow one another in `counts`. */
+    /* GI_KEY_FLOAT_LOW: distinct upper halves of keys. Each has its own histogram; the histograms
+     * follow one another in the result. */
     uint16_t prefixes[GI_PREFIXES_MAX];
     int nprefixes; /* 1 to GI_PREFIXES_MAX */
 };
@@ -81,14 +81,14 @@ struct gi_reduction {
     uint64_t n;                             /* number of samples; for GI_F32 of finite samples */
     uint64_t nan, above, below;             /* numbers of NaN, +infinity and -infinity */
     struct gi_exact sum, magnitude, square; /* sums of samples, of absolute samples and of squares;
-                                               unit 1, for GI_F32 as above */
+                                               units: 1, or for GI_F32 those above */
     float min, max;                         /* 0 where n is 0 */
     uint64_t min_at, max_at; /* y * width + x of the first minimum and maximum; 0 if n is 0 */
 };
 
 struct gi_reduce {
-    bool sums_only; /* minima and maxima, and their positions, are not needed: they are 0 */
-    bool opaque;    /* ignore pixels whose alpha is not > 0; no effect without alpha */
+    bool sums_only; /* only sums are needed: minima, maxima and their positions become 0 */
+    bool opaque;    /* only pixels with alpha > 0 count; no effect without alpha */
     int y;          /* row of the whole image that is the first row of `src`; bands come top down */
 };
 

@@ -16,7 +16,7 @@ extern "C" {
 
 /* The result for a sample a of `src`, before the last step. */
 enum gi_pointwise_op {
-    GI_POINTWISE_AFFINE, /* fmaf(scale, a, offset), with those of its channel */
+    GI_POINTWISE_AFFINE, /* fmaf(scale, a, offset), per channel */
     GI_POINTWISE_TABLE,  /* table[channel][a]; GI_F32: table[channel][gi_unit_bin(a)], NaN stays */
 };
 

@@ -86,7 +86,7 @@ GI_PRIMITIVES(GI_WAY_TYPES)
     }
 
 /* Fails with GI_E_UNSUPPORTED if the primitive does not take the sample type of `src`, or if
- * `result`, an image unless the shape is OWN, has not the shape that it makes. */
+ * `result` has the wrong shape (if the primitive's shape is OWN, `result` is not checked). */
 enum gi_status gi_ways_check(const struct gi_ways *ways, const void *result,
                              const struct gi_image *src, struct gi_err *err);
 

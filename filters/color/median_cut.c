@@ -86,7 +86,7 @@ static void cut_box(struct box *low, struct box *high, int channels)
     find_axis(high, channels);
 }
 
-/* Cuts boxes until there are at most `most`; returns their number. */
+/* Cuts boxes until there are `most`, or none can be cut; returns their number. */
 static int cut_all(struct box *boxes, int most, struct entry *entries, size_t n, int channels)
 {
     int nboxes = 1;

@@ -39,7 +39,7 @@ static const struct gi_colour_curve cube = {.cut = (float)(6. / 29),
                                             .power = -1};
 
 /* Linear light with BT.709's primaries and D65 to XYZ, with the digits of OpenCV and scikit-image.
- * White is the sums of its rows, so that gray has no chroma. */
+ * The white point is this matrix times (1, 1, 1), so that gray has no chroma. */
 static const struct gi_matrix4 to_xyz = {{{0.412453, 0.357580, 0.180423, 0, 0},
                                           {0.212671, 0.715160, 0.072169, 0, 0},
                                           {0.019334, 0.119193, 0.950227, 0, 0},
@@ -184,9 +184,9 @@ void gi_power_fill(struct gi_power *power, int i)
 
 /* ---- spaces ---- */
 
-/* to_lab() follows over_white(), linear light to XYZ relative to white, and the cube roots.
- * Integers hold L* from 0 to 100 and a*, b* from -128 to 127 (ICC.1:2022, 6.3.4.2), floats the
- * numbers themselves. */
+/* L*a*b* in two matrices: over_white() converts linear light to XYZ relative to white; after the
+ * cube roots to_lab() is applied. Integers hold L* from 0 to 100 and a*, b* from -128 to 127
+ * (ICC.1:2022, 6.3.4.2), floats the numbers themselves. */
 static struct gi_matrix4 over_white(void)
 {
     struct gi_matrix4 scale = diagonal(1 / white[0], 1 / white[1], 1 / white[2], 1);

@@ -8,7 +8,7 @@
 /* Plans the operation `layout`, bits of enum gi_layout (imgio/image.h). Errors: GI_E_MEMORY. */
 enum gi_status gi_layout_plan(struct gi_plan *plan, int layout, struct gi_err *err);
 
-/* gi_filter.needs and gi_filter.run of these operations. */
+/* The members `needs` and `run` (struct gi_filter) of these operations. */
 struct gi_span gi_layout_needs(const struct gi_plan *plan, int y0, int y1);
 enum gi_status gi_layout_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, struct gi_err *err);

@@ -285,8 +285,8 @@ static struct layout layout_of(const struct params *p, const struct gi_image *sr
     return l;
 }
 
-/* As in vipsthumbnail, the filter still reduces by at least a factor of 2: the result then depends
- * on the filter, not on the decoder's averages. */
+/* Leaves a reduction by at least a factor of 2 to the filter, as vipsthumbnail does: the result
+ * then depends on the filter, not on the decoder's averages. */
 static int shrink(const void *arg, const struct gi_image *source)
 {
     const struct params *p = arg;

@@ -63,7 +63,7 @@ struct gi_remap *gi_transform_plan(struct gi_plan *plan, const struct gi_transfo
 void gi_transform_affine(struct gi_plan *plan, const double m[6]);
 void gi_transform_projective(struct gi_plan *plan, const double m[9]);
 
-/* gi_filter.needs and gi_filter.run of these operations. */
+/* The members `needs` and `run` (struct gi_filter) of these operations. */
 struct gi_span gi_transform_needs(const struct gi_plan *plan, int y0, int y1);
 enum gi_status gi_transform_run(const struct gi_plan *plan, struct gi_queue *queue,
                                 const struct gi_work *work, struct gi_err *err);

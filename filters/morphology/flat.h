@@ -34,8 +34,8 @@ struct gi_flat {
 /* A sentence for the manuals of operations that subtract. */
 #define GI_FLAT_DIFFERENCE_ALPHA "Alpha does not change, and fully transparent pixels are ignored."
 
-/* The `plan` of operations with one of the two halves, and of those with both, one after the other.
- * plan->tables becomes a struct gi_flat. Their `measure` is gi_opacity_measure(). Errors:
+/* The `plan` of operations that erode or dilate once, and of operations that do both, one after the
+ * other. plan->tables becomes a struct gi_flat. Their `measure` is gi_opacity_measure(). Errors:
  * GI_E_MEMORY; GI_E_USAGE if the structuring element is too large. */
 enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);

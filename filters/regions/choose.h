@@ -40,10 +40,10 @@ enum gi_status gi_choose_by_side_plan(struct gi_plan *plan, struct gi_err *err);
 typedef enum gi_status gi_choose_fn(uint8_t *marked, const struct gi_region_sums *regions,
                                     uint32_t n, const struct gi_plan *plan, struct gi_err *err);
 
-/* Called by a filter's `run`: finds the connected components of the foreground, or with `holes` of
- * the background, and paints components that `choose` marks black, or holes white. `choose` NULL
- * marks components that touch a side of the image, or holes that do not. Errors: GI_E_MEMORY, those
- * of the primitives. */
+/* Called by a filter's `run`: finds the connected components of the foreground and paints those
+ * that `choose` marks black, or with `holes` finds those of the background and paints them white.
+ * `choose` NULL marks components that touch a side of the image, or holes that do not. Errors:
+ * GI_E_MEMORY, those of the primitives. */
 enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, bool holes, gi_choose_fn *choose,
                              struct gi_err *err);

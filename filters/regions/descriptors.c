@@ -1,6 +1,6 @@
 /* Shape descriptors of regions. Second-order moments of the pixels are exact, summed run by run.
  * Convex hulls are made by the monotone chain (Andrew 1979) over the ends of each row. As in
- * scikit-image, a hull is that of the middles of the four sides of each pixel, and its area is the
+ * scikit-image, the hull contains the middles of the four sides of each pixel, and its area is the
  * number of pixels whose centres it contains. All comparisons are made in integers.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/descriptors.h"

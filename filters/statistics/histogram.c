@@ -13,7 +13,7 @@
 #include "filters/statistics/order.h"
 #include "filters/tone/luma.h"
 
-/* Order statistics of a channel: minimum and maximum, the same of finite samples, and two
+/* Order statistics of a channel: minimum and maximum of all and of the finite samples, and two
  * neighbouring ranks for the median and for each percentile. */
 enum { ENDS, FINITE_ENDS = 2, ANSWERS = 4, RANKS_MAX = ANSWERS + 2 * (1 + GI_REALS_MAX) };
 

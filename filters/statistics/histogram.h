@@ -9,7 +9,7 @@ enum { GI_BINS_MAX = 65536 };
 
 struct gi_histogram_params {
     int bins;
-    struct gi_reals range; /* lo, hi in sample units; n = 0: full scale, for GI_F32 the data's */
+    struct gi_reals range; /* lo, hi, sample units; n = 0: full scale, GI_F32: of the data */
     struct gi_reals percentiles;
     bool luminance;
 };

@@ -85,8 +85,8 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
     struct gi_image alpha;
     struct gi_permute_channels to_alpha = {.from = {{0, band->channels - 1}}, .nsources = 1};
     struct gi_permute_channels to_all = {.nsources = 1};
-    /* Floats: alpha becomes infinity where it is > 0, and NaN where it is 0. The minimum of a
-     * sample and this is the sample, or NaN. */
+    /* Floats: alpha becomes infinity where it is > 0, and NaN where it is 0. The minimum of this
+     * value and a sample is then the sample, or NaN. */
     struct gi_pointwise infinite = {.op = GI_POINTWISE_AFFINE, .scale = {INFINITY}};
     struct gi_arithmetic keep = {.op = band->type == GI_F32 ? GI_ARITHMETIC_MINIMUM
                                                             : GI_ARITHMETIC_MULTIPLY,

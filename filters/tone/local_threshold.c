@@ -102,8 +102,8 @@ static const struct gi_option options[] = {
 
 /* What the measuring passes find. */
 struct state {
-    /* Minimum and maximum of the finite samples per channel. They are measured for float images,
-     * whose samples are rounded to equal steps between them, and with WOLF for integers, too. */
+    /* Minimum and maximum of the finite samples per channel. Measured for float images, whose
+     * samples are rounded to equal steps between the two, and with WOLF also for integers. */
     struct gi_reduction found[GI_MAX_CHANNELS];
     double most; /* WOLF: the maximum of N * N * s * s, in levels */
 };

@@ -1,4 +1,4 @@
-/* Replaces each colour by the entry that a table of all colours has for it.
+/* Replaces each colour by its entry in a table of all colours.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/color.h"

@@ -102,8 +102,8 @@ static void filter_any(const struct gi_sliding_window *sliding_window,
     filter_rows(sliding_window, rows, n, *(const struct operator3 *)sliding_window->spec);
 }
 
-/* As above, for the gradient magnitude: a row keeps blocks of differences and blocks of smoothed
- * samples in turn. */
+/* Computes a block of the gradient magnitude; a row keeps, in turn, a block of differences and a
+ * block of smoothed samples. */
 static inline __attribute__((always_inline)) void
 gradient_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
                const int16_t *restrict a, const int16_t *restrict b, size_t step,
@@ -181,8 +181,8 @@ enum gi_status GI_CPU(separable_whole)(struct gi_queue *queue, struct gi_image *
     return GI_CPU(sliding_window)(queue, &sliding_window, err);
 }
 
-/* gy * gy up to 2^24 is exact in float, so the sum of the two squares is rounded once, in both
- * implementations. */
+/* Accepts gradients up to 2^12: gy * gy is then exact in float, and the sum of the two squares is
+ * rounded once, in both implementations. */
 bool GI_CPU(gradient_magnitude_whole_takes)(const struct gi_queue *queue,
                                             const struct gi_image *src,
                                             const struct gi_gradient_magnitude *spec)

@@ -19,8 +19,8 @@ struct work {
 };
 
 #if !GI_LEVEL_scalar
-/* Mirrors vectors of as many whole pixels as fit; if there is room left, it contains part of the
- * row's next pixel. Returns the number of pixels done. */
+/* Mirrors vectors of as many whole pixels as fit. The rest of a vector falls on
+ * the row's next pixel, which is stored later. Returns the number of pixels done. */
 static inline __attribute__((always_inline)) size_t mirror_vectors(char *out, const char *in,
                                                                    size_t width, size_t pixel)
 {

@@ -91,7 +91,7 @@ static GI_INTS load_source(const struct group *g, int y, size_t i, size_t n)
     return g->work->weigh ? premultiply(v, src->channels) : v;
 }
 
-/* Vertical pass as the first one: computes result rows y to y + GI_LANES - 1 (or the remaining
+/* Vertical pass, if it comes first: computes result rows y to y + GI_LANES - 1 (or the remaining
  * ones) at all source columns of the strip, and transposes them. */
 static void turn_columns(const struct group *g, int y)
 {
@@ -217,8 +217,8 @@ static void column(const struct group *g, int y)
         unpremultiply(out, n, dst->channels);
 }
 
-/* Stores result rows y to y + GI_LANES - 1 (or the remaining ones) after a horizontal pass that was
- * the second one. They are in the first rows of `between`. */
+/* Stores result rows y to y + GI_LANES - 1 (or the remaining ones) if the horizontal pass comes
+ * second: all_rows() has left them in the first rows of `between`. */
 static void store_rows(const struct group *g, int y)
 {
     struct gi_image *dst = g->work->dst;

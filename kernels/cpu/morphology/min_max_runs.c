@@ -1,8 +1,8 @@
 /* Min and max filters with a structuring element of any shape, given as horizontal runs of pixels.
  *
  * Every source row has levels: sample x of level l is the minimum (maximum) of the 2^l samples from
- * x on, made from two samples of level l - 1. The minimum of a run of n samples is that of two
- * overlapping samples of the highest level with 2^l <= n; for n = 6 these are the minima of 4
+ * x on, made from two samples of level l - 1. The minimum of a run of n samples is the minimum of
+ * two overlapping samples of the highest level with 2^l <= n: for n = 6 of the two minima of 4
  * samples at offsets 0 and 2. The minimum of a run is folded into every result row whose
  * structuring element has this run in this source row.
  * SPDX-License-Identifier: MIT */

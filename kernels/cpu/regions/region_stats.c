@@ -211,7 +211,7 @@ static inline struct gi_region_sums *region_of(const struct stats_job *job, int 
                                       : region_table_at(&job->foreign[band], label);
 }
 
-/* Adds the pixels of row y in word w whose bits are set to a region. */
+/* Adds to a region those pixels of word w in row y whose bits are set. */
 static inline void add_pixels(struct gi_region_sums *r, const struct rows *rows, int y, int w,
                               uint64_t pixels, const enum gi_type type)
 {
@@ -285,7 +285,7 @@ static void stats_band(void *arg, int index, void *scratch)
     }
 }
 
-/* Clears one of as many shares of the regions as there are bands. */
+/* Clears share `index` of the regions, which are divided into as many shares as there are bands. */
 static void clear_share(void *arg, int index, void *scratch)
 {
     (void)scratch;

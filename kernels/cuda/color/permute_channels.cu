@@ -14,8 +14,7 @@ struct permute_channels_args {
     int pieces;
 };
 
-/* `k` is the channel of a sample relative to the channel of the first sample of the piece; it
- * repeats after CHANNELS samples. */
+/* Sample i of a piece has channel k = i % CHANNELS, counted from that of the first sample. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
     permute(struct permute_channels_args args)
@@ -243,7 +242,7 @@ static enum gi_status by_words(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_CHANNELS(args.from, regroup_launch<CHANNELS>(cu, &args, err));
 }
 
-/* H100, 8192 x 8192, 8-bit RGB, us: reversed: words 137, pieces 203. */
+/* Time of each way in us on an H100, 8192 x 8192, 8-bit RGB. Reversed: words 137, pieces 203. */
 const struct gi_permute_channels_way gi_cuda_permute_channels_ways[GI_WAYS_MAX] = {
     {{"words", "channels of one image"}, regroup_takes, by_words},
     {{"pieces", "everything"}, NULL, by_pieces},

@@ -36,7 +36,7 @@ static __device__ __forceinline__ unsigned pack_keeping(float *v, unsigned a, un
     return sizeof(T) == 4 ? word : (word & ~keep) | (a & keep);
 }
 
-/* Sets `keep` to the bits of a piece that are alpha to be copied; to 0 unless `keeps`. */
+/* Sets `keep` to a mask of the alpha samples in a piece if `keeps`, else to 0. */
 static inline void keep_bits(unsigned keep[WORDS], const struct gi_image *image, bool keeps)
 {
     size_t nbytes = gi_type_nbytes(image->type);

@@ -19,7 +19,7 @@ template <enum sliding_kind KIND, int N> struct sliding_weights {
     float w[KIND == SLIDING_DENSE ? N * N : 2 * N];
 };
 
-/* Partial sums: acc[j] belongs to the output row to which j + 1 of its N source rows are added. */
+/* Partial sums: acc[j] is the sum of an output row that includes j + 1 of its N source rows. */
 template <enum sliding_kind KIND, int N, int S> struct sliding_state {
     float acc[KIND == SLIDING_GRADIENT ? 4 : N - 1][S];
 };
@@ -139,8 +139,8 @@ static __device__ __forceinline__ float sliding_quotient(float f, float a, float
     return __fmaf_rn(__fmaf_rn(-q, a, f), r, q);
 }
 
-/* GI_ALPHA_WEIGH: divides sums of colour times alpha by the sum of alpha. For integer types
- * quotients may remain negative, because rounding saturates them to 0. */
+/* GI_ALPHA_WEIGH: divides sums of colour times alpha by the sum of alpha. Negative quotients of
+ * integer types are kept, because rounding saturates them to 0. */
 template <int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_weigh(float *f, float inverse_sum)
 {

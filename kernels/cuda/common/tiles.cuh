@@ -1,5 +1,5 @@
-/* Tiles of a histogram: the samples that a warp counts at a time. It loads the next tile while it
- * counts the current one (double buffering in registers).
+/* Tiles of a histogram: the samples that a warp counts at a time. A warp loads the next tile while
+ * it counts the current one (double buffering in registers).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_TILES_CUH
 #define GI_KERNELS_CUDA_TILES_CUH
@@ -54,8 +54,8 @@ static __device__ inline int tile_rest(const struct tile<T, CHANNELS> &tile, int
     return *from < tile.WIDE * tile.STEP && tile.left < *from + tile.N ? tile.left : *from;
 }
 
-/* Counts all tiles of this warp; the pieces of the first one are loaded. The next tile is loaded
- * before the current one is counted. The counter has piece_count() for whole pieces and
+/* Counts all tiles of this warp. `pieces` are those of the first tile; each further tile is loaded
+ * before the tile that precedes it is counted. The counter has piece_count() for whole pieces and
  * sample_count() for single samples. */
 template <typename T, int CHANNELS, class C>
 static __device__ inline void tiles_count(const C &counter, struct tile<T, CHANNELS> here,

@@ -58,7 +58,7 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
 {
     int end = sample < 0 ? sample : min(sample - rows->whole, rows->halo);
     bool inside = sample >= 0 && sample < rows->whole;
-    /* A chunk of RGB begins with any of the three channels: each has its chunk of border values. */
+    /* Border values are three chunks: one for each channel that a chunk of RGB can begin with. */
     int number = (sample + rows->halo) / rows->unit + 3 - rows->halo / rows->unit % 3;
     struct box_chunk chunk = {rows->src.data + (long long)sample * sample_nbytes,
                               (unsigned)rows->src.stride, sample,

@@ -279,8 +279,8 @@ near_feed_of(const struct near_args *args, const char *ring, int y0, int y1, boo
     return feed;
 }
 
-/* Adds the row in slot `at` to the column sums, also that of the sides, subtracts the row in slot
- * `gone`, and writes the sums to the exchange, at offset `to`. */
+/* Adds the row in slot `at` to the column sums (including the lane's column of the sides),
+ * subtracts the row in slot `gone`, and writes the sums to the exchange, at offset `to`. */
 template <typename S>
 static __device__ __forceinline__ void near_move(unsigned (*columns)[S::WORDS], unsigned *halo,
                                                  const struct near_places *places, unsigned row,

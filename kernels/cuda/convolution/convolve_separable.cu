@@ -142,8 +142,8 @@ static enum gi_status registers(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, n, err));
 }
 
-/* H100, 8192 x 8192, 8-bit gray, us: 5 taps: registers 58, rows 398; 31 taps: shared 208, rows 540.
- */
+/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. 5 taps: registers 58, rows 398. 31
+ * taps: shared 208, rows 540. */
 const struct gi_convolve_separable_way gi_cuda_convolve_separable_ways[GI_WAYS_MAX] = {
     {{"registers", "up to 15 taps, 31 of gray floats: a sliding window in registers"},
      registers_takes,

@@ -211,7 +211,7 @@ static __device__ __forceinline__ void store_straight(const struct target *dst, 
     }
 }
 
-/* Where a thread's first sum is: column and row in the tile, channel; and rows per tile. */
+/* Position of a thread's first sum (column and row in the tile, channel), and rows per tile. */
 struct place {
     int x, y, c, rows;
 };

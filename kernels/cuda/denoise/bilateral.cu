@@ -134,8 +134,8 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_TYPES(src->type, plain_run<T>(cu, &args, err));
 }
 
-/* H100, 8192 x 8192, k = 9, us: 8-bit gray: near 864, plain 8389, joint 21460; 8-bit RGB: tile
- * 2746, plain 10057. */
+/* Time of each way in us on an H100, 8192 x 8192, k = 9. 8-bit gray: near 864, plain 8389, joint
+ * 21460. 8-bit RGB: tile 2746, plain 10057. */
 const struct gi_bilateral_way gi_cuda_bilateral_ways[GI_WAYS_MAX] = {
     {{"near", "k up to 15 of 8-bit gray"}, gi_cuda_bilateral_near_takes, gi_cuda_bilateral_near},
     {{"tile", "k up to 15 without alpha"}, gi_cuda_bilateral_tile_takes, gi_cuda_bilateral_tile},

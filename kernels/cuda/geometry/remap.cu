@@ -120,7 +120,7 @@ static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
  * against 400 us at 8192 x 8192) and nearest samples (290 against 271 to 290). GPU: H100. */
 enum { TEXTURE_PIXELS_MIN = 1 << 20 };
 
-/* Returns whether a way of remap is forced (GPUIMG_WAY): gi_way_next() then returns one row. */
+/* Returns whether GPUIMG_WAY forces a way of remap: gi_way_next() then has none after row 0. */
 static bool is_forced(const struct gi_queue *queue)
 {
     return gi_way_next(queue, gi_ways_find(queue->k, "remap"), 0) < 0;

@@ -201,7 +201,7 @@ static __device__ __forceinline__ void remap_run(float *f, const struct remap_ar
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
         float g[CHANNELS] = {}; /* an array of its own in local memory: a function call fills it */
-        if (i < n)              /* taps of pixels that do not exist need not be in the band */
+        if (i < n) /* the other pixels do not exist: their taps may be outside the band */
             remap_anywhere<T, CHANNELS, HOW>(g, args, at[i].x, at[i].y, remap_part(at[i].part_x),
                                              remap_part(at[i].part_y));
 #pragma unroll

@@ -50,9 +50,9 @@ struct patch {
     int x, y, chunks, rows;
 };
 
-/* AFFINE: offsets of coordinates from those of a tile's corner: to the minimum and maximum in the
- * tile, to the other pixels of a run, and from run to run. All except the first four members are
- * shifted as those of struct steps. */
+/* AFFINE: offsets. Added to the coordinates of a tile's corner, low and high give the minimum and
+ * maximum in the tile. Added to those of a pixel, across gives the other pixels of its run, and
+ * down the next run; across and down are shifted like the members of struct steps. */
 struct tile_map {
     int64_t low_x, high_x, low_y, high_y;
     uint64_t across_x[REMAP_ACROSS - 1], across_y[REMAP_ACROSS - 1], down_x, down_y;

@@ -41,7 +41,7 @@ template <int R, int TAPS> struct enlarge_args {
     int first, end, bands; /* range of windows, as source rows; bands that share it */
 };
 
-/* Constants. From phase HALF on, windows begin one pixel later than those of lower phases. */
+/* Constants. The windows of phases HALF and above begin one pixel later than others. */
 template <typename T, int R, int TAPS, int C> struct form {
     enum {
         PIX = (C == 1 ? 8 : 4) / (sizeof(T) == 1 ? 1 : 2), /* pixels per lane */

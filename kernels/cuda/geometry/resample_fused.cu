@@ -1,4 +1,4 @@
-/* Resampling by any ratio in one pass: column sums go to the row sums through shared memory.
+/* Resampling by any ratio in one pass: shared memory passes the column sums on to the row sums.
  *
  * A block owns a strip of `wide` result pixels and a band of result rows, and moves down the band,
  * GROUP = 4 rows per step. Columns: a thread sums PIECE = 8 neighbouring source samples for all

@@ -85,15 +85,15 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
         words[WORDS + j] = p[j];
 }
 
-/* Gets the words before and after part p of the strip: the last SIDE words of `lasts` of the lane
- * on the left, and the first SIDE words of `firsts` of the lane on the right. */
+/* Gets the words before and after a lane's words of part p: from the lane on the left the last SIDE
+ * words of its `lasts`, from the lane on the right the first SIDE words of its `firsts`. */
 template <int SIDE>
 static __device__ __forceinline__ void
 neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsigned *firsts, int p)
 {
     int lane = (int)threadIdx.x;
 #pragma unroll
-    for (int j = 0; j < SIDE; j++) { /* in the middle of the strip, words of the other part */
+    for (int j = 0; j < SIDE; j++) { /* where the two parts meet, words of the other part */
         unsigned last = p && lane < 31 ? lasts[8 - SIDE + j] : lasts[4 - SIDE + j];
         unsigned first = p || lane == 0 ? firsts[4 + j] : firsts[j];
         before[j] = __shfl_sync(~0u, last, (lane + 31) & 31);

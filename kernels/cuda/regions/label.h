@@ -155,9 +155,9 @@ static __device__ inline unsigned contact_take(struct contacts *t, uint32_t bit)
     return lowest(bit) + (up ? 0 : left ? ~0u : 1u);
 }
 
-/* Contacts across a vertical seam: `level` of runs of one band, `falling` of a run with the one to
- * the upper left, `rising` of the run on the left with the one to the upper right. Contacts within
- * words may imply others, which are omitted. */
+/* Which runs touch across a vertical seam. level: those of the same band. falling: the right one
+ * and the one to its upper left. rising: the left one and the one to its upper right. Contacts that
+ * are implied by others, or by contacts within words, are omitted. */
 struct seam {
     bool level, falling, rising;
 };

@@ -120,7 +120,7 @@ static __device__ inline void tile_join_bands(uint32_t *parent, const struct ban
     }
 }
 
-/* Joins the runs of a warp's words to those of the words on their left. */
+/* Joins the runs of a warp's words to the runs of the words on their left. */
 static __device__ inline void tile_join_left(uint32_t *parent, const struct band &left,
                                              const struct band &right, unsigned first, bool eight)
 {

@@ -305,11 +305,11 @@ static enum gi_status launch8(struct gi_cuda_queue *cu, device_u64 *counts,
     return GI_OK;
 }
 
-/* Returns whether histogram_range() is exact with `shared_nbytes` bytes per block. Edge i is
- * represented by the float base + i + 1/2, where base is the power of 2 above nbins; some of its 23
- * mantissa bits are i, rounded. With m = max(|lo|, |hi|) / width in bins, rounding `scale` and
- * `offset` costs at most m / 2^24 each, and fmaf() base / 2^23. Under the limits here the sum is
- * less than a quarter of a bin. */
+/* Returns whether histogram_range() is exact with `shared_nbytes` bytes per block. A sample
+ * at edge i becomes the float base + i + 1/2, where base is the power of 2 above nbins; the upper
+ * mantissa bits are then i. Errors in bins, with m = max(|lo|, |hi|) / width: at most m / 2^24 each
+ * from rounding `scale` and `offset`, and base / 2^23 from fmaf(). The limits here keep their sum
+ * below a quarter of a bin. */
 static bool range_of(struct range *range, const struct gi_histogram_spec *spec, int channels,
                      int shared_nbytes)
 {

@@ -48,7 +48,7 @@ struct scan_args {
     int band;           /* rows per tile */
     int strips, bands;  /* number of tiles across and down */
     u64 *columns;       /* a row per band: sums of its columns, then starting values of the band */
-    u64 *rows;          /* per row and tile: `channels` sums; then those of all tiles on the left */
+    u64 *rows;          /* `channels` sums per row and tile; then sums of all tiles on the left */
 };
 
 template <typename T, int CHANNELS> struct scan_shape {

@@ -34,7 +34,7 @@
 struct local_quick {
     float n, part, shift, slope, level, middle, squares; /* the last is N */
     float decay, decay_at, swell, swell_at;
-    float sure;   /* h is decisive if |h| >= min(S + sure, 1); 0 or 1 */
+    float sure;   /* 0 or 1: h is decisive if |h| >= min(S + sure, 1) */
     unsigned top; /* bits of the float 2^15 */
 };
 
