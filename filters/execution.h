@@ -11,8 +11,8 @@ struct gi_pipeline {
     int n; /* number of plans made */
     struct gi_plan *plans;
     int nsteps;
-    struct gi_step *steps;   /* `others` of the steps are copies that the pipeline owns */
-    struct gi_limits limits; /* of the result of each step, as in struct gi_plan */
+    struct gi_step *steps;   /* the pipeline owns the arrays `others` in them */
+    struct gi_limits limits; /* limits of the result of each step, as in struct gi_plan */
 };
 
 struct gi_execution {

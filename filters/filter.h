@@ -106,7 +106,7 @@ const struct gi_filter *gi_filter_find(const char *name);
 const struct gi_option *gi_filter_image(const struct gi_filter *filter, const void *params, int i);
 /* Returns the path that this option has. */
 const char *gi_option_path(const struct gi_option *row, const void *params);
-/* Returns the minimum number of sources after the first, according to these options or the row. */
+/* Returns the number of sources after the first: images that options name, else the minimum. */
 int gi_filter_others(const struct gi_filter *filter, const void *params);
 
 /* Parts that several rows share. --border and --border-value set a struct gi_border_params. The

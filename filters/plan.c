@@ -94,7 +94,7 @@ struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
     int halo = plan->halo;
     bool above = y0 < halo, below = height - y1 < halo;
     if (plan->border == GI_BORDER_WRAP &&
-        (above || below)) /* may extend past the ends, unless it would span the whole image */
+        (above || below)) /* the span may extend past the ends, unless it covers the whole image */
         return (long long)y1 - y0 + 2LL * halo < height ? (struct gi_span){y0 - halo, y1 + halo}
                                                         : all;
     return (struct gi_span){above ? 0 : y0 - halo, below ? height : y1 + halo};

@@ -70,8 +70,8 @@ struct gi_plan {
 struct gi_look {
     int pass;                    /* number of the pass, from 0 */
     const struct gi_image *srcs; /* plan->nsources */
-    int above, below; /* plan->wide: rows of halo at the top and at the bottom. They serve the rows
-                         between them, and are measured with other bands */
+    int above, below; /* plan->wide: rows of halo at the top and at the bottom. Other bands measure
+                         them; here they only serve the rows between them */
 };
 
 /* Arguments of one run: images on the queue's backend, whole ones or bands. */

@@ -197,8 +197,8 @@ GI_HOST_DEVICE static inline float gi_around(float x, float n)
     return x - n * floorf(x / n);
 }
 
-/* Limits numbers to 0 to 1, first to 0 from below, so that NaN becomes 0, as a GPU's saturating
- * instruction does. */
+/* Numbers are first made at least 0, then at most 1: NaN becomes 0, as with the GPU's instructions
+ * for saturation. */
 GI_HOST_DEVICE static inline float gi_from_hsv(float turn, float chroma, float value, float n)
 {
     float k = gi_around(turn + n, 6.0f), part = gi_most(gi_least(k, 4.0f - k), 0.0f);

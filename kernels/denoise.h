@@ -43,7 +43,7 @@ struct gi_bilateral {
      * then t = e = d, and `scale` is 1. */
     const float *space, *value, *slope;
     struct gi_border_spec border;
-    const struct gi_image *guide;       /* of the size of `src`, on the backend; NULL: none */
+    const struct gi_image *guide;       /* image on the backend, as large as `src`; NULL: none */
     float guide_value[GI_MAX_CHANNELS]; /* outside the guide, with GI_BORDER_VALUE */
 };
 

@@ -50,7 +50,7 @@ static struct {
     pthread_mutex_t lock; /* protects the following members */
     pthread_cond_t wake;  /* a run was listed, or `quit` */
     struct run *runs;
-    pthread_t *threads; /* room for threads_room; nthreads exist, nidle of them wait */
+    pthread_t *threads; /* array of threads_room entries; nthreads exist, of which nidle wait */
     int nthreads, threads_room, nidle;
     bool quit;
     struct scratch kept[SCRATCH_KEPT];

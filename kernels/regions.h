@@ -101,8 +101,8 @@ struct gi_flood {
  * is full scale; then the last step. */
 struct gi_scatter {
     const struct gi_image *places; /* at least 2 channels, any size, fewer than 2^32 - 1 pixels */
-    const struct gi_image *values; /* as many pixels; three colours only if `dst` has three; may be
-                                      `places`; NULL: `value` everywhere */
+    const struct gi_image *values; /* as many pixels as `places`, or `places` itself; three colours
+                                      only if `dst` has three; NULL: `value` everywhere */
     int first;
     float scale;
     float value[GI_MAX_CHANNELS]; /* of `dst`, in its units */

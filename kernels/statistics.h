@@ -81,7 +81,8 @@ struct gi_reduction {
     uint64_t n;                             /* number of samples; for GI_F32 of finite samples */
     uint64_t nan, above, below;             /* numbers of NaN, +infinity and -infinity */
     struct gi_exact sum, magnitude, square; /* sums of samples, of absolute samples and of squares;
-                                               units: 1, or for GI_F32 those above */
+                                               GI_F32: in units 2^GI_EXACT_SUM,
+                                               2^GI_EXACT_SQUARES */
     float min, max;                         /* 0 where n is 0 */
     uint64_t min_at, max_at; /* y * width + x of the first minimum and maximum; 0 if n is 0 */
 };

@@ -45,7 +45,7 @@ void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, b
  * that it looks up. */
 void gi_colour_steps_end(struct gi_colour_steps *steps);
 
-/* Fills in the power that asks[i] refers to. */
+/* Fills in the table of power i, which is needed if asks[i] is set. */
 void gi_power_fill(struct gi_power *power, int i);
 
 /* Returns the inverse of the affine map of the three colours; alpha is unchanged. */

@@ -241,7 +241,8 @@ static size_t lay_out(struct memory *m, const struct side *s, int taps, char *at
     return window + (words + words % 2) * sizeof(int32_t);
 }
 
-/* Writes the weights of result i to row `to` of the tables, from entry `lead` of `taps` on. */
+/* Writes the weights of the current result of `s` to row `to` of the tables (`taps` entries), after
+ * `lead` zeros. */
 static void put_weights(const struct side *s, const struct memory *m, int to, int lead, int taps)
 {
     float *weights = m->weights + (size_t)to * (size_t)taps;

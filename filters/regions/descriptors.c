@@ -171,7 +171,7 @@ static void set_hull(struct gi_shape_descriptors *d, struct hull *hull, struct e
     int64_t nrows = (int64_t)sums->max_y - sums->min_y + 1;
     make_hull(hull, rows, nrows);
     d->solidity = (double)sums->area / (double)fill_hull(rows, nrows, hull);
-    make_hull(hull, rows, nrows); /* of the pixels inside the hull: half a pixel larger */
+    make_hull(hull, rows, nrows); /* hull of the pixels inside the hull: half a pixel larger */
     d->feret_diameter = diameter(hull);
 }
 

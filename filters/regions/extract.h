@@ -21,7 +21,7 @@ struct gi_extract_params {
     int connectivity;            /* 0: 4, 1: 8 */
     uint64_t min_area, max_area; /* pixels; max 0: any */
     int keep_top;                /* 0: all */
-    int sort;                    /* enum gi_region_order; equal ones by label */
+    int sort;                    /* enum gi_region_order; ties are sorted by label */
     const char *mask_image;      /* NULL: foreground by `at` */
     bool descriptors;            /* shape descriptors are measured too */
     /* Not options: which parts of the result the caller wants. */

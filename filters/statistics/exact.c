@@ -28,8 +28,8 @@ static struct gi_exact negated(const struct gi_exact *a)
     return minus;
 }
 
-/* Returns words * 2^unit (lowest word first), rounded half to even. `rest`: a remainder that is not
- * 0 is below the words. If there is such a remainder, words have at least 64 significant bits. */
+/* Returns words * 2^unit (lowest word first), rounded half to even. `rest`: the number has more
+ * bits, not all 0, below the words; the words then have at least 64 significant bits. */
 static double rounded(const uint64_t words[QUOTIENT], bool rest, int unit)
 {
     int top = QUOTIENT - 1;

@@ -24,10 +24,10 @@ struct state {
     struct gi_float_totals totals[GI_MAX_CHANNELS];    /* from pass 1 on */
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX]; /* answered from pass 2 on */
     float least[GI_MAX_CHANNELS],
-        most[GI_MAX_CHANNELS]; /* of finite samples, from pass 2 on; 0: there are none */
+        most[GI_MAX_CHANNELS]; /* range of finite samples, from pass 2 on; 0: there are none */
     double lo, hi;             /* range of the bins; from pass 2 on */
     struct gi_sums sums[GI_MAX_CHANNELS];
-    uint64_t counts[]; /* of pass 0 per channel; of pass 1 per rank; then the bins */
+    uint64_t counts[]; /* of pass 0 for each channel; of pass 1 for each rank; then the bins */
 };
 
 static int channels_of(const struct gi_image *src, const struct gi_histogram_params *p)

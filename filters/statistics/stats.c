@@ -22,7 +22,7 @@ struct state {
     int pass, rows; /* the last pass that has begun; rows that pass 0 has measured */
     struct gi_reduction found[GI_MAX_CHANNELS];
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX]; /* GI_F32, from pass 1 on */
-    uint64_t counts[]; /* of pass 0 per channel; then of pass 1 per rank */
+    uint64_t counts[]; /* counts of pass 0 for each channel, then of pass 1 for each rank */
 };
 
 static int values_of(enum gi_type type)

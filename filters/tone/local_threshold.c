@@ -272,8 +272,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* A sample is above the Gaussian mean only if it exceeds it by more than the error of the mean, so
- * that constant images have no pixel above it. */
+/* A sample is above the Gaussian mean only if the difference is more than the error of the mean:
+ * constant images have no sample above it. */
 #define GAUSSIAN_ERROR 0x1p-20
 
 static enum gi_status run_gaussian(const struct gi_plan *plan, struct gi_queue *queue,

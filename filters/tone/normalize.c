@@ -37,7 +37,7 @@ struct state {
     int pass;                                       /* GI_F32: the last pass that was begun */
     struct gi_float_totals totals[GI_MAX_CHANNELS]; /* GI_F32: from pass 1 on */
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS];
-    uint64_t counts[]; /* of values, per channel; GI_F32: of upper halves, then per rank */
+    uint64_t counts[]; /* per channel, by value or (GI_F32) upper half of the key; then per rank */
 };
 
 /* The samples of a channel that become black and white; equal: samples are unchanged. */

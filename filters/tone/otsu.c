@@ -58,9 +58,9 @@ int gi_otsu(const uint64_t *counts, int nbins)
         low_sum += (double)counts[i] * i;
         double high_n = all_n - low_n;
         if (counts[i] ==
-            0) /* without counts the split is that of the previous bin, except for rounding */
+            0) /* an empty bin has the split of the previous bin, except for rounding */
             continue;
-        if (high_n == 0) /* the last bin with counts: the answer only if it is the only one */
+        if (high_n == 0) /* i is the last bin with counts: the answer if there is no other */
             return best_variance < 0 ? i : best;
         double gap = low_sum / low_n - (all_sum - low_sum) / high_n;
         double variance = low_n * high_n * gap * gap;

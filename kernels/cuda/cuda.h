@@ -90,7 +90,7 @@ struct gi_cuda_queue {
     unsigned ntextures;
     struct gi_cuda_array gathered;       /* of gi_cuda_array_texture() */
     uint64_t ntickets;                   /* tickets issued so far */
-    cudaEvent_t copied[GI_CUDA_TICKETS]; /* [n % GI_CUDA_TICKETS] follows copy n, or a later one */
+    cudaEvent_t copied[GI_CUDA_TICKETS]; /* [n % GI_CUDA_TICKETS] follows copy n or a later copy */
 };
 
 /* Returns the queue as the CUDA backend's type and makes its device the thread's current one. */

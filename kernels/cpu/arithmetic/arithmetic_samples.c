@@ -26,7 +26,7 @@ struct work {
     bool keeps;                        /* alpha is copied from `src` */
     float factor[GROUP], value[GROUP]; /* per sample of a group, by its channel */
     float alpha[GROUP];                /* 1 for samples that are alpha to be copied, else 0 */
-    uint16_t keep[BLOCK];              /* integers: ~0 for such samples; for 8 bits read as bytes */
+    uint16_t keep[BLOCK];              /* integers: ~0 where alpha[] is 1; for GI_U8 in bytes */
     unsigned t; /* integers: t of OUTLIER, rounded down, at most full scale */
     row_fn *row;
 };

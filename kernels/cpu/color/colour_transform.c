@@ -7,7 +7,7 @@
 #include "kernels/color.h"
 
 enum {
-    CHUNK = 256 /* pixels: a multiple of all numbers of lanes; one per byte value */,
+    CHUNK = 256 /* pixels: a multiple of GI_LANES of every level; one for each byte value */,
     STRIP_MAX = 1 << 16 /* pixels */
 };
 
@@ -21,7 +21,7 @@ struct colour_work {
     const struct gi_colour_transform *spec;
     struct gi_tiling tiling;
     int nknown;          /* number of leading steps that are looked up in `known` */
-    struct planes known; /* their results for all byte values of each colour */
+    struct planes known; /* results of those steps for all 256 values of each colour */
     void (*row)(const struct colour_work *colour_work, void *out, const void *in, size_t pixels);
 };
 

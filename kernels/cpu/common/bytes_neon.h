@@ -93,7 +93,7 @@ static inline uint8x16_t look_up_half(const GI_INTS tables[16], uint8x16_t v)
 {
     uint8x16_t found = vdupq_n_u8(0);
     for (int i = 0; i < 16;
-         i += 4) { /* bytes without an entry in these four tables are unchanged */
+         i += 4) { /* vqtbx4q_u8() leaves bytes with an index of 64 or more unchanged */
         const uint8x16x4_t four = {{bytes_half(tables[i], 0), bytes_half(tables[i + 1], 0),
                                     bytes_half(tables[i + 2], 0), bytes_half(tables[i + 3], 0)}};
         found = vqtbx4q_u8(found, four, vsubq_u8(v, vdupq_n_u8((uint8_t)(16 * i))));

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) GI_INTS running_columns(const void 
                   : ints_load((const uint32_t *)columns + x);
 }
 
-/* Returns the sums of the first `reach` columns, `step` apart, in each lane that of its channel. */
+/* Returns in each lane the sum of its channel in the first `reach` columns; `step` channels. */
 static inline __attribute__((always_inline)) GI_INTS
 running_first(const void *columns, size_t reach, int step, bool narrow)
 {
@@ -83,7 +83,7 @@ running_next(GI_INTS *carry, const void *columns, size_t x, size_t reach, int st
     return ints_sub(next, change);
 }
 
-/* Computes the same sums for all n samples of a row, one at a time and with 64 bits. */
+/* Computes the sums of running_next() for all n samples of a row, one at a time, in 64 bits. */
 #define RUNNING_ROW(name, column)                                                                  \
     static inline void name(uint64_t *sums, const column *columns, size_t n, size_t reach,         \
                             size_t step)                                                           \

@@ -9,7 +9,7 @@ enum {
     RING_NBYTES = 384 << 10, /* bytes of a core's L2 cache that a ring buffer may use */
     STRIP_MIN = 128,         /* samples; in narrower strips the cost per row dominates */
     STRIP_MAX = 16384,
-    CHUNK = 4096, /* samples: the next step finds the results of a step in L1 */
+    CHUNK = 4096, /* samples: results of a step remain in L1 until the next step */
     F_STRIDE = CHUNK + 16,
     NO_ROW = -2, /* in `held`: the slot is empty */
 };

@@ -15,7 +15,7 @@ struct bilateral {
     struct gi_border_spec guide_border;
     int planes, guide;                   /* planes of a row; number of the guide's first plane */
     size_t pitch;                        /* floats of a plane's row */
-    int reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: beyond this |i| spatial weights are 0 */
+    int reach[GI_BILATERAL_MAX / 2 + 1]; /* reach[|j|]: maximum |i| whose spatial weight is not 0 */
 };
 
 struct worker {

@@ -28,8 +28,8 @@ struct group {
     struct gi_strip strip;
     int y0, n;                /* rows of the result */
     int sy0, sy1;             /* source rows */
-    float *rows;              /* of a block: sy1 - sy0 source rows with BLOCK floats each */
-    float *sums;              /* of a block: GI_LANES result rows with BLOCK floats each */
+    float *rows;              /* one block of columns: sy1 - sy0 source rows of BLOCK floats */
+    float *sums;              /* one block of columns: GI_LANES result rows of BLOCK floats */
     float *turned;            /* transposed: a vector per source sample of the strip */
     float *out;               /* a vector per sample of the result */
     float divisors[GI_LANES]; /* of the result rows */

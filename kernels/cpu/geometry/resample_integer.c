@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) void rows(const struct group *g, in
 {
     uint32_t side[GI_LANES * GI_LANES];
     GI_INTS sum[4];
-    size_t n = 0, done = 0; /* samples in `square`; samples before these */
+    size_t n = 0, done = 0; /* number of samples in `square`, and of samples already stored */
     for (int x = g->strip.x0; x < g->strip.x1; x++) {
         row_sums(sum, g, x, channels);
         for (int c = 0; c < channels; c++) {

@@ -39,7 +39,7 @@ struct min_max {
     struct gi_tiling tiling;
     pick_fn *pick;
     size_t nbytes;   /* bytes of a pixel */
-    bool whole_rows; /* jobs have whole rows, and filter them along the row, too */
+    bool whole_rows; /* jobs own whole rows; the same job filters along the rows */
     uint32_t nan;    /* key of NaN, which is chosen before all others */
 };
 
@@ -49,10 +49,10 @@ struct worker {
     size_t n;        /* bytes of the tile's row */
     char *suffix;    /* `height` rows of the block; each is the minimum (maximum) of itself and all
                         later rows (suffix) */
-    char *prefix[2]; /* running minimum (maximum) of the next block (prefix); the last one */
+    char *prefix[2]; /* running minimum (maximum) of the next block's rows: new, old */
     char *fresh;     /* a row as keys */
     char *outside;   /* a row of border values */
-    char *line, *next; /* a row with the halo of the window, and a second one for doubling */
+    char *line, *next; /* two rows with the halo of the window */
 };
 
 static size_t round_up(size_t nbytes)

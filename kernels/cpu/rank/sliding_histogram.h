@@ -17,7 +17,7 @@ struct sliding {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_median *spec;
-    int width, height; /* pixels of a tile; of its samples with the halo of the window */
+    int width, height; /* pixels of the largest tile with its halo */
     int across;        /* tiles per row of tiles */
     size_t samples;    /* width * height */
     size_t nbins;      /* 256, 65536, for floats `samples`; ignored samples get bin nbins */
@@ -29,7 +29,7 @@ struct sliding_tile {
     const struct sliding *s;
     struct gi_tile tile;
     int nx, ny;     /* pixels of the tile with its halo */
-    char *row;      /* a row of them, all channels */
+    char *row;      /* a row of the tile with its halo, all channels */
     uint32_t *bins; /* bin of each sample of a channel, nx * ny */
     int pixels;     /* samples of the window */
 };
@@ -89,8 +89,8 @@ static inline size_t sliding_lay_out(struct sliding_tile *t, const struct slidin
     return row + sliding_round_up(s->samples * sizeof *t->bins);
 }
 
-/* Returns channel c of a pixel of a row as a bin, or as a key for floats. For an ignored sample
- * this is the bin after all others, or NO_FLOAT. */
+/* Returns channel c of a pixel of a row as a bin, or as a key for floats. An ignored sample gives
+ * bin nbins, or SLIDING_NO_FLOAT. */
 static inline uint32_t sliding_bin(const struct sliding *s, const void *row, size_t pixel, int c)
 {
     enum gi_type type = s->src->type;

@@ -39,8 +39,7 @@ struct rows {
     uint32_t *labels[3]; /* row y is at y mod 3 */
     struct masks masks[3];
     uint64_t *classes[3]; /* straight, diagonal, mixed */
-    uint32_t *q, *key;    /* quantised values and keys of the row's samples; for bytes q is replaced
-                             by the samples */
+    uint32_t *q, *key;    /* quantised values and keys of a row's samples; GI_U8: q has samples */
     uint64_t *starts;     /* first pixel of each run of one label */
 };
 

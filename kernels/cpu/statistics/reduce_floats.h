@@ -94,8 +94,7 @@ static inline void exact_add_double(struct gi_exact *to, double d, int unit)
 /* Minimum and maximum of a block, per lane of neighbouring samples. */
 struct float_ends {
     float min[FLOAT_LANES], max[FLOAT_LANES];
-    uint32_t least[FLOAT_LANES],
-        most[FLOAT_LANES]; /* bits of |v|; of `least` minus 1, so that 0 is skipped */
+    uint32_t least[FLOAT_LANES], most[FLOAT_LANES]; /* bits of |v|; least: minus 1, skips 0 */
 };
 
 static inline void ends_of(struct float_ends *ends, const float *row, size_t n)

@@ -9,7 +9,7 @@
 #include "kernels/statistics.h"
 
 enum {
-    PIECE = 4096,  /* samples of the result per job, a multiple of these: */
+    PIECE = 4096,  /* samples of the result per job, a multiple of RUNNING, RANKS and SORTED */
     RUNNING = 512, /* samples that are summed together: 4 KiB of doubles */
     RANKS = 256,   /* samples whose medians are found together */
     SORTED = 64,   /* samples that are sorted together */
@@ -19,7 +19,7 @@ struct stack {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_stack *spec;
-    size_t samples, step; /* samples in a row of the result; between images in a row of `src` */
+    size_t samples, step; /* samples of a result row; distance of images in a row of `src` */
     int across;           /* jobs per row */
     double divisor;       /* of s */
 };

@@ -98,7 +98,7 @@ static __device__ __forceinline__ const char *kept(const char *p)
  * copy of another sample of the row. WRAP copies from the other end of the row: the word with that
  * sample is first copied to the end of the row in the ring buffer. */
 struct sliding_patch {
-    int to, from; /* byte offsets in the row; to -1: no sample; from -1: border value */
+    int to, from; /* byte offsets in the row; to = -1: nothing to do; from = -1: `value` */
     int word;     /* WRAP: byte offset in the image row of the word to copy; -1: none */
     float value;
 };
@@ -139,8 +139,8 @@ static __device__ __forceinline__ void sliding_patch_turn(char *turn,
 /* What a lane copies in every step: 16 bytes of the strip in each row, and, if `side`, 16 bytes of
  * the halo in one of the rows. */
 struct sliding_copy {
-    const char *from, *from_side; /* source: of the strip in row 0, of the halo in its row */
-    unsigned to, to_side;         /* the same bytes in step 0 of the ring buffer */
+    const char *from, *from_side; /* in the image: piece of the strip (row 0) and of the halo */
+    unsigned to, to_side;         /* where they are copied to in step 0 of the ring buffer */
     int strip, side;              /* whether this lane has such a piece */
 };
 

@@ -203,8 +203,8 @@ static __device__ __forceinline__ void near_gather(unsigned *near, const unsigne
 /* A lane's sums in the exchange: planes of WIDE words per thread, with the sides at both ends. */
 struct near_places {
     unsigned mine;    /* in the first plane */
-    unsigned halo_at; /* the lane's column of the sides: address of its sample in slot 0 */
-    int halo_to;      /* and address of its sum in the exchange; -1: no window needs it */
+    unsigned halo_at; /* address in slot 0 of the sample in the lane's column of the sides */
+    int halo_to;      /* address of this column's sum in the exchange; -1: not needed */
 };
 
 template <typename S>

@@ -125,7 +125,7 @@ static __device__ __forceinline__ void windows_slide(unsigned *sums, const unsig
 
 /* Replaces 2^23 + S by 2^23 + (2 * S + A) / (2 * A), for the colours of a pixel. A Newton step
  * towards 1 + 2^-23 instead of 1 makes the reciprocal 2^-24 to 3 * 2^-24 larger than 1 / A. So ties
- * round up. Up to k = 5 nothing below a tie rounds up, because it is at least 1 / (2 * A) away. */
+ * round up. Quotients below a tie are at least 1 / (2 * A) below it, and if k <= 5 do not. */
 static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigned *sums,
                                                       float alpha)
 {

@@ -17,7 +17,7 @@ struct plain_args {
     const float *space; /* in device memory, as in struct gi_bilateral */
     const float2 *table;
     int half, n;
-    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: beyond this |i| weights are 0 */
+    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* reach[|j|]: maximum |i| whose weight is not 0 */
     float scale;
     bool whole; /* distances are table indices */
 };

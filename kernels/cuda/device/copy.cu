@@ -116,7 +116,7 @@ static enum gi_status rows_to_host(struct gi_cuda_queue *cu, char *dst, size_t d
 {
     size_t chunk = STAGING_NBYTES / row_nbytes, nchunks = (nrows + chunk - 1) / chunk;
     for (size_t i = 0; i <= nchunks; i++) {
-        if (i < nchunks) { /* stream order: this copy follows an upload that is in flight */
+        if (i < nchunks) { /* follows, in stream order, an upload that still uses the buffer */
             size_t y = i * chunk, n = nrows - y < chunk ? nrows - y : chunk;
             GI_CUDA_TRY(cudaMemcpy2DAsync(cu->staging[i & 1], row_nbytes, src + y * src_stride,
                                           src_stride, row_nbytes, n, cudaMemcpyDeviceToHost,

@@ -16,7 +16,7 @@ struct copy_border_args {
     int pixel, row;       /* bytes per pixel, and per row of the image */
     int pieces, height;   /* per row of dst; of the image */
     int first, last;      /* pieces first to last - 1 of a row are inside the image's columns */
-    unsigned end_blocks;  /* number of blocks that compute the other pieces */
+    unsigned end_blocks;  /* number of blocks for the pieces that are not inside */
     uint4 values[VALUES]; /* pieces of border values */
 };
 

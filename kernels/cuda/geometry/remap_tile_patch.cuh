@@ -25,7 +25,7 @@ template <typename T, int C> struct form {
         WORDS = (TEXEL + 3) / 4,
         PER = CHUNK / TEXEL,
         OUT = C * (int)sizeof(T), /* bytes of a result pixel */
-        CHANGES = OUT % 4 != 0,   /* pixels are no words: lanes exchange them to store words */
+        CHANGES = OUT % 4 != 0,   /* if pixels are not words, lanes exchange them to store words */
         THREADS = 128,
         WIDE = TEXEL <= 4 ? 64 : 32, /* of a tile, pixels */
         TALL = TEXEL == 1 ? 96 : WIDE,

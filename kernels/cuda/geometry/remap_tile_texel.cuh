@@ -146,7 +146,7 @@ static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, flo
         cubic_at<T, C, WEIGH>(f, at, cubic, x, y);
     if (!WEIGH)
         return;
-    float alpha = f[C - 1]; /* has the scale of the colours, so that quotients have none */
+    float alpha = f[C - 1]; /* scaled like the colours, so that the quotients are not scaled */
     divide<T, C - 1>(f, alpha);
     /* The quotient of two rounded sums may exceed the range of the type, largely if alphas nearly
      * cancel. It is never negative, because a rounded difference b - a is at least -a. */

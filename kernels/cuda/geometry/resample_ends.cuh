@@ -24,7 +24,7 @@ template <int TAPS, int PHASES> struct ends {
     int first[MAX];
     float weights[MAX][TAPS];
     float sums[MAX], sum;    /* divisors: of each end result; of inner results; 1: none */
-    int inner_first[PHASES]; /* `first` that result i < PHASES would have as an inner one */
+    int inner_first[PHASES]; /* `first` of result i < PHASES if it were an inner result */
     float inner[PHASES][TAPS];
 };
 

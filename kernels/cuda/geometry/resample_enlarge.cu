@@ -38,7 +38,7 @@ template <int R, int TAPS> struct enlarge_args {
     struct border across; /* computed one by one, with inner results in the same words */
     int sliding_blocks, strips;
     int before;            /* pixels of the first strip that are left of the image */
-    int first, end, bands; /* range of windows, as source rows; bands that share it */
+    int first, end, bands; /* windows begin in rows first to end - 1; number of bands */
 };
 
 /* Constants. The windows of phases HALF and above begin one pixel later than others. */

@@ -149,7 +149,7 @@ static __device__ __forceinline__ void middle(unsigned *out, const unsigned (*pa
 #pragma unroll
         for (int i = 0; i <= K; i++)
             out[i] = all[i + 7];
-    } else { /* median = 25th of 49: not one of the first or last 3 of 28 */
+    } else { /* the median is the 25th of 49, so not among the first or last 3 of 28 */
         unsigned four[28];
         merge<PAIRS, 14, 14>(four, pairs[0], pairs[1]);
         merge<PAIRS, 22, 14>(all, four + 3, pairs[2]);

@@ -58,7 +58,7 @@ static __device__ inline struct tile tile_of(const struct field &f)
 /* ---- runs of a word of a band ---- */
 
 struct band {
-    uint32_t top, bottom, all, starts; /* in bands of one row `top` and `bottom` are the same */
+    uint32_t top, bottom, all, starts; /* `top` equals `bottom` in bands of one row */
 };
 
 static __device__ inline struct band band_of(uint32_t top, uint32_t bottom)

@@ -31,8 +31,8 @@ static const uint32_t OPEN = 1u << 31, LINK = 1u << 30;
 struct memory {
     uint32_t words[TILE_WORDS]; /* foreground, then roots */
     uint32_t parent[TILE_NODES];
-    uint32_t parts[TILE_NODES]; /* of a root: the first pixel of its part, maybe with OPEN; of
-                                   another run: its root, with LINK */
+    uint32_t parts[TILE_NODES]; /* for a root the first pixel of its part, maybe with OPEN; for
+                                   other runs the root, with LINK */
     unsigned nopen;
 };
 

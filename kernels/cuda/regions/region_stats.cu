@@ -321,8 +321,8 @@ static unsigned ceiling(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
-/* region_tiles() may start while region_seams() runs if it then waits in seams_wait(), which it
- * does in code for compute_90 and later. */
+/* Launches region_tiles(). It may start while region_seams() runs if it waits in seams_wait(),
+ * which it does in code for compute_90 and later. */
 template <typename V>
 static enum gi_status tiles_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
                                    const struct task &task, unsigned across, unsigned down,

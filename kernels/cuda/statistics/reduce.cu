@@ -282,7 +282,7 @@ static struct gi_reduction from_device(const struct device_reduction *device,
     return found;
 }
 
-/* Runs the reduction `launched`: `spec`, or `spec` with minima and maxima, which are ignored. */
+/* Runs `launched`: either `spec`, or `spec` with minima and maxima, which are then ignored. */
 static enum gi_status run(struct gi_queue *queue, struct gi_reduction *found,
                           const struct gi_image *src, const struct gi_reduce *spec,
                           const struct gi_reduce *launched, struct gi_err *err)

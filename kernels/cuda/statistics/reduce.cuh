@@ -22,7 +22,7 @@ struct digits {
  * maximum complemented: an atomic maximum selects the first one in raster order. */
 struct device_reduction {
     device_u64 n, ends[2]; /* minimum, maximum */
-    struct digits digits;  /* of each number integers use only the lowest digit */
+    struct digits digits;  /* integers use only the lowest digit of each number */
 };
 
 /* Pieces that a thread has in flight per step, and resident blocks per multiprocessor. */

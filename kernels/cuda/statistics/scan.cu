@@ -47,7 +47,7 @@ struct scan_args {
     double scale, unit; /* GI_F32: 2^shift and 2^-shift */
     int band;           /* rows per tile */
     int strips, bands;  /* number of tiles across and down */
-    u64 *columns;       /* a row per band: sums of its columns, then starting values of the band */
+    u64 *columns;       /* a row per band: first column sums, later starting values */
     u64 *rows;          /* `channels` sums per row and tile; then sums of all tiles on the left */
 };
 

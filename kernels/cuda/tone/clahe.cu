@@ -17,7 +17,7 @@ enum {
     CHUNK = PAIR_THREADS * PAIR_AHEAD,
     PAIR_LIMIT = 1 << 15,
     PAIR_NBYTES = 65536 / 2 * (int)sizeof(unsigned),
-    PAIR_MIN_PIXELS = 1 << 17, /* per part of a tile: twice the number of counters */
+    PAIR_MIN_PIXELS = 1 << 17, /* minimum per part of a tile: twice as many as counters */
 };
 
 static __device__ __forceinline__ void pair_add(unsigned *pairs, uint32_t *counts, unsigned v)

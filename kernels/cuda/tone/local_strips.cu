@@ -7,7 +7,7 @@
 #include "kernels/cuda/tone/local_quick.cuh"
 
 enum {
-    VALUES = 2, /* sums per pixel and step: of two rows, or sum and squares of one */
+    VALUES = 2, /* sums per pixel and step: of two rows, or of samples and squares of one */
     SPREAD_THREADS = 512,
 };
 

@@ -55,7 +55,7 @@ template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     local_down(const __grid_constant__ struct local_args args)
 {
-    enum { AHEAD = sizeof(T) == 4 ? 1 : 8 }; /* rows in flight; floats: arithmetic limits */
+    enum { AHEAD = sizeof(T) == 4 ? 1 : 8 }; /* rows in flight; 1 if arithmetic is the limit */
     int samples = args.src.width * args.src.channels;
     int sample = (int)(blockIdx.x * THREADS + threadIdx.x), c = sample % args.src.channels;
     int y0 = args.y0 + (int)blockIdx.y * args.run, y1 = min(y0 + args.run, args.y1);
