@@ -8,6 +8,7 @@
 #define ABOUT(name, samples, shape, result, spec)  &name##_about,
 #define SLOT(name, samples, shape, result, spec)   , .name = gi_cuda_##name
 #define ABSENT(name, samples, shape, result, spec) , .name = NULL
+#define MEMBER(member)                             , .member = gi_cuda_##member
 
 GI_PRIMITIVES_BOTH(FUNCTION)
 GI_PRIMITIVES_CUDA(FUNCTION)
@@ -21,26 +22,7 @@ static const struct gi_kernels kernels = {
     .name = "cuda",
     .probe = gi_cuda_probe,
     .describe = gi_cuda_describe,
-    .device_open = gi_cuda_device_open,
-    .device_close = gi_cuda_device_close,
-    .queue_open = gi_cuda_queue_open,
-    .queue_close = gi_cuda_queue_close,
-    .limits = gi_cuda_limits,
-    .host_allocator = gi_cuda_host_allocator,
-    .alloc = gi_cuda_alloc,
-    .release = gi_cuda_release,
-    .upload = gi_cuda_upload,
-    .download = gi_cuda_download,
-    .download_into = gi_cuda_download_into,
-    .wait = gi_cuda_wait,
-    .sync = gi_cuda_sync,
-    .copy = gi_cuda_copy,
-    .jobs = gi_cuda_jobs,
-    .stopwatch_new = gi_cuda_stopwatch_new,
-    .stopwatch_mark = gi_cuda_stopwatch_mark,
-    .stopwatch_ms = gi_cuda_stopwatch_ms,
-    .stopwatch_free = gi_cuda_stopwatch_free,
-    .range = gi_cuda_range,
+    .device_open = gi_cuda_device_open GI_DEVICE_FUNCTIONS(MEMBER),
     .roofline = gi_cuda_roofline,
     .ways = ways GI_PRIMITIVES_CPU(ABSENT) GI_PRIMITIVES_CUDA(SLOT) GI_PRIMITIVES_BOTH(SLOT),
 };

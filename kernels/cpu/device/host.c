@@ -202,7 +202,7 @@ void gi_cpu_host_queue_close(struct gi_queue **queue)
     *queue = NULL;
 }
 
-const struct gi_allocator *gi_cpu_host_allocator(struct gi_device *device)
+const struct gi_allocator *gi_cpu_host_host_allocator(struct gi_device *device)
 {
     const struct gi_kept *kept = ((struct gi_cpu_device *)device)->kept;
     return kept ? gi_kept_allocator(kept) : NULL;
@@ -220,8 +220,8 @@ void gi_cpu_host_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 enum gi_status gi_cpu_host_alloc(struct gi_queue *queue, struct gi_image *image, int width,
                                  int height, int channels, enum gi_type type, struct gi_err *err)
 {
-    return gi_image_alloc_from(image, gi_cpu_host_allocator(queue->device), width, height, channels,
-                               type, err);
+    return gi_image_alloc_from(image, gi_cpu_host_host_allocator(queue->device), width, height,
+                               channels, type, err);
 }
 
 void gi_cpu_host_release(struct gi_queue *queue, struct gi_image *image)
