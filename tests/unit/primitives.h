@@ -56,6 +56,12 @@ struct walk_row {
     bool (*equal)(struct gi_queue *queue, const struct walk_case *c, void *result);
 };
 
+/* A row: primitive, cases, draw(), define() and further members. */
+#define WALK_ROW(name, cases, drawn, ...)                                                          \
+    {                                                                                              \
+        .primitive = name, .what = cases, .draw = drawn, .define = __VA_ARGS__                     \
+    }
+
 /* Memory of the case, zeroed. */
 void *walk_alloc(struct walk_case *c, size_t nbytes);
 

@@ -280,19 +280,11 @@ static const int some[][2] = {{33, 5}, {0, 0}};
 static int widths[71][2]; /* 1 x 2 to 70 x 2 */
 
 static const struct walk_row rows[] = {
-    {.primitive = "arithmetic", .what = "any", .draw = draw_any, .define = define},
-    {.primitive = "arithmetic",
-     .what = "widths",
-     .draw = draw_widths,
-     .define = define,
-     .sizes = (const int (*)[2])widths,
-     .few = true},
-    {.primitive = "arithmetic",
-     .what = "no rows",
-     .draw = draw_no_rows,
-     .define = define_no_rows,
-     .sizes = some,
-     .some_ways = true},
+    WALK_ROW("arithmetic", "any", draw_any, define),
+    WALK_ROW("arithmetic", "widths", draw_widths, define, .sizes = (const int (*)[2])widths,
+             .few = true),
+    WALK_ROW("arithmetic", "no rows", draw_no_rows, define_no_rows, .sizes = some,
+             .some_ways = true),
 };
 
 int main(int argc, char **argv)

@@ -149,19 +149,9 @@ static const int large[][2] = {{2600, 300}, {700, 513}, {300, 260}, {0, 0}};
 static const int full[][2] = {{700, 380}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    {.primitive = "clahe", .what = "any tiles", .draw = draw, .define = define, .few = true},
-    {.primitive = "clahe",
-     .what = "large",
-     .draw = draw_large,
-     .define = define,
-     .sizes = large,
-     .few = true},
-    {.primitive = "clahe",
-     .what = "full counters",
-     .draw = draw_full,
-     .define = define,
-     .sizes = full,
-     .few = true},
+    WALK_ROW("clahe", "any tiles", draw, define, .few = true),
+    WALK_ROW("clahe", "large", draw_large, define, .sizes = large, .few = true),
+    WALK_ROW("clahe", "full counters", draw_full, define, .sizes = full, .few = true),
 };
 
 int main(int argc, char **argv)

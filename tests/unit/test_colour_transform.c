@@ -153,12 +153,7 @@ static void define(struct walk_case *c)
 static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {67, 5}, {1029, 3}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    {.primitive = "colour_transform",
-     .what = "any",
-     .draw = draw,
-     .define = define,
-     .sizes = sizes,
-     .in_place = 1},
+    WALK_ROW("colour_transform", "any", draw, define, .sizes = sizes, .in_place = 1),
 };
 
 int main(int argc, char **argv)

@@ -115,21 +115,11 @@ static void define_convert(struct walk_case *c)
 static const int recoloured[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {1027, 5}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    {.primitive = "count_colours",
-     .what = "many and few",
-     .draw = draw_colours,
-     .define = define_colours,
-     .sizes = counted,
-     .few = true,
-     .equal = equal_colours},
-    {.primitive = "convert", .what = "all types", .draw = draw_convert, .define = define_convert},
-    {.primitive = "recolour",
-     .what = "any table",
-     .draw = draw_recolour,
-     .define = define_recolour,
-     .sizes = recoloured,
-     .few = true,
-     .in_place = 1},
+    WALK_ROW("count_colours", "many and few", draw_colours, define_colours, .sizes = counted,
+             .few = true, .equal = equal_colours),
+    WALK_ROW("convert", "all types", draw_convert, define_convert),
+    WALK_ROW("recolour", "any table", draw_recolour, define_recolour, .sizes = recoloured,
+             .few = true, .in_place = 1),
 };
 
 int main(int argc, char **argv)

@@ -221,16 +221,9 @@ static void define_nlmeans(struct walk_case *c)
 static const int small[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    {.primitive = "bilateral",
-     .what = "own colours",
-     .draw = draw_bilateral,
-     .define = define_bilateral},
-    {.primitive = "bilateral",
-     .what = "a guide",
-     .draw = draw_joint,
-     .define = define_bilateral,
-     .sizes = small},
-    {.primitive = "nlmeans", .what = "any", .draw = draw_nlmeans, .define = define_nlmeans},
+    WALK_ROW("bilateral", "own colours", draw_bilateral, define_bilateral),
+    WALK_ROW("bilateral", "a guide", draw_joint, define_bilateral, .sizes = small),
+    WALK_ROW("nlmeans", "any", draw_nlmeans, define_nlmeans),
 };
 
 int main(int argc, char **argv)

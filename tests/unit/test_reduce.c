@@ -239,16 +239,8 @@ static const int reduced[][2] = {{1, 1},     {1, 17},   {17, 1},    {31, 33}, {6
 static const int lanes[][2] = {{100003, 1}, {800003, 1}, {800005, 1}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    {.primitive = "reduce",
-     .what = "patterns",
-     .draw = draw_reduce,
-     .define = define_reduce,
-     .sizes = reduced},
-    {.primitive = "reduce",
-     .what = "full lanes",
-     .draw = draw_lanes,
-     .define = define_reduce,
-     .sizes = lanes},
+    WALK_ROW("reduce", "patterns", draw_reduce, define_reduce, .sizes = reduced),
+    WALK_ROW("reduce", "full lanes", draw_lanes, define_reduce, .sizes = lanes),
 };
 
 int main(int argc, char **argv)

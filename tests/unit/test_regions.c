@@ -256,23 +256,12 @@ static const int pictures[][2] = {{1, 1},     {1, 17},   {17, 1},    {31, 33},
                                   {391, 203}, {3, 9001}, {700, 500}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    {.primitive = "compact",
-     .what = "patterns",
-     .draw = draw_compact,
-     .define = define_compact,
-     .sizes = pictures,
-     .equal = equal_compact},
-    {.primitive = "label",
-     .what = "patterns",
-     .draw = draw_label,
-     .define = define_label,
-     .sizes = pictures,
-     .equal = equal_label},
-    {.primitive = "region_stats",
-     .what = "patterns", /* labels as label() gives them: regions are connected, and all occur */
-     .draw = draw_stats,
-     .define = define_stats,
-     .sizes = pictures},
+    WALK_ROW("compact", "patterns", draw_compact, define_compact, .sizes = pictures,
+             .equal = equal_compact),
+    WALK_ROW("label", "patterns", draw_label, define_label, .sizes = pictures,
+             .equal = equal_label),
+    /* labels as label() gives them: regions are connected, and all occur */
+    WALK_ROW("region_stats", "patterns", draw_stats, define_stats, .sizes = pictures),
 };
 
 int main(int argc, char **argv)

@@ -194,22 +194,9 @@ static const int usual[][2] = {{1, 1},  {1, 17},    {17, 1},    {31, 33},   {67,
                                {64, 9}, {128, 130}, {257, 129}, {391, 203}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    {.primitive = "paint",
-     .what = "any labels",
-     .draw = draw_paint,
-     .define = define_paint,
-     .sizes = usual,
-     .few = true},
-    {.primitive = "flood",
-     .what = "patterns",
-     .draw = draw_flood,
-     .define = define_flood,
-     .sizes = usual},
-    {.primitive = "scatter",
-     .what = "any places",
-     .draw = draw_scatter,
-     .define = define_scatter,
-     .in_place = 1},
+    WALK_ROW("paint", "any labels", draw_paint, define_paint, .sizes = usual, .few = true),
+    WALK_ROW("flood", "patterns", draw_flood, define_flood, .sizes = usual),
+    WALK_ROW("scatter", "any places", draw_scatter, define_scatter, .in_place = 1),
 };
 
 int main(int argc, char **argv)

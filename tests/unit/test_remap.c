@@ -378,10 +378,10 @@ static void test_kept_array_on_cuda(void **unused)
 }
 
 static const struct walk_row rows[] = {
-    {.primitive = "remap", .what = "affine", .draw = draw_affine, .define = define},
-    {.primitive = "remap", .what = "projective", .draw = draw_projective, .define = define},
-    {.primitive = "remap", .what = "polar and lens", .draw = draw_round, .define = define},
-    {.primitive = "remap", .what = "field", .draw = draw_field, .define = define},
+    WALK_ROW("remap", "affine", draw_affine, define),
+    WALK_ROW("remap", "projective", draw_projective, define),
+    WALK_ROW("remap", "polar and lens", draw_round, define),
+    WALK_ROW("remap", "field", draw_field, define),
 };
 
 int main(int argc, char **argv)

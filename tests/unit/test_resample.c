@@ -317,17 +317,12 @@ static const int once[][2] = {{1, 1}, {0, 0}}, often[][2] = {{1, 1}, {2, 1}, {3,
 static const int ratios[][2] = {{2, 2},  {2, 4},  {2, 8},  {2, 12}, {4, 4},
                                 {4, 24}, {8, 16}, {8, 48}, {1, 6},  {0, 0}};
 
-#define ROW(name, function, shapes, slow)                                                          \
-    {                                                                                              \
-        .primitive = "resample", .what = name, .draw = function, .define = define,                 \
-        .sizes = shapes, .few = slow                                                               \
-    }
 static const struct walk_row rows[] = {
-    ROW("any", draw_any, often, false),
-    ROW("large", draw_large, ratios, true),
-    ROW("whole weights", draw_whole, often, true),
-    ROW("enlarged", draw_enlarged, often, true),
-    ROW("bands", draw_band, once, false),
+    WALK_ROW("resample", "any", draw_any, define, .sizes = often),
+    WALK_ROW("resample", "large", draw_large, define, .sizes = ratios, .few = true),
+    WALK_ROW("resample", "whole weights", draw_whole, define, .sizes = often, .few = true),
+    WALK_ROW("resample", "enlarged", draw_enlarged, define, .sizes = often, .few = true),
+    WALK_ROW("resample", "bands", draw_band, define, .sizes = once),
 };
 
 int main(int argc, char **argv)

@@ -182,25 +182,10 @@ static const int few[][2] = {{1, 1},  {1, 3}, {5, 4},   {7, 5},   {31, 9},
 static const int many[][2] = {{3, 2}, {2, 2}, {3, 2}, {5000, 2}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    {.primitive = "stack", .what = "few", .draw = draw_few, .define = define_stack, .sizes = few},
-    {.primitive = "stack",
-     .what = "many",
-     .draw = draw_many,
-     .define = define_stack,
-     .sizes = many,
-     .few = true},
-    {.primitive = "stack",
-     .what = "continued",
-     .draw = draw_continued,
-     .define = define_stack,
-     .sizes = few,
-     .few = true},
-    {.primitive = "stack",
-     .what = "sums",
-     .draw = draw_sums,
-     .define = define_sums,
-     .sizes = few,
-     .few = true},
+    WALK_ROW("stack", "few", draw_few, define_stack, .sizes = few),
+    WALK_ROW("stack", "many", draw_many, define_stack, .sizes = many, .few = true),
+    WALK_ROW("stack", "continued", draw_continued, define_stack, .sizes = few, .few = true),
+    WALK_ROW("stack", "sums", draw_sums, define_sums, .sizes = few, .few = true),
 };
 
 int main(int argc, char **argv)

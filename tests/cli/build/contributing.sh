@@ -109,7 +109,7 @@ static void define(struct walk_case *c)
 }
 
 static const struct walk_row rows[] = {
-    {.primitive = "upside_down", .what = "any", .draw = draw, .define = define},
+    WALK_ROW("upside_down", "any", draw, define),
 };
 
 int main(int argc, char **argv)
