@@ -39,6 +39,7 @@ struct gi_command {
      * pointer is NULL if there is no such text. */
     const char *(*more)(int i, char *line, size_t nbytes);
     int min_operands, max_operands; /* max -1: any number */
+    const char *many;               /* for an error: what to use for more operands; NULL: nothing */
     /* The sets; the first one without rows ends them. If `filter` is set, the first set may be
      * empty, and `name`, `summary`, `manual` and `examples` may be missing: gi_command_at() takes
      * them from the filter's row. */

@@ -276,11 +276,12 @@ static enum gi_status fail_operand(const struct gi_args *args, const struct gi_c
             return gi_fail(err, GI_E_USAGE, "%s: one operand too many, did you mean --%s %s?", text,
                            row->name, value);
     }
-    return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s", text,
+    return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s%s%s", text,
                    command->name, *command->operands ? " " : "", command->operands,
                    gi_batch_writes_files(command) ? "; for many images use --out-dir"
                    : gi_command_set(command, gi_layers_options) >= 0 ? "; for many images use --out"
-                                                                     : "");
+                                                                     : "",
+                   command->many ? "; " : "", command->many ? command->many : "");
 }
 
 static enum gi_status check_operands(const struct gi_args *args, const struct gi_command *command,

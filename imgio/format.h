@@ -34,6 +34,17 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
 enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
                                     struct gi_err *err);
 
+/* The images in a file that may hold several. */
+struct gi_image_place {
+    uint64_t offset, skip; /* for gi_load_options */
+    bool own;              /* not a smaller version or a mask of another image */
+};
+struct gi_image_list {
+    struct gi_image_place *images; /* malloc()ed by the format */
+    int all;                       /* their number */
+    bool circle;                   /* the file is damaged: they have no end */
+};
+
 struct gi_format {
     struct gi_format_info info;
     /* Returns whether the bytes begin like a file of this format. NULL: the format is only written,
@@ -47,7 +58,10 @@ struct gi_format {
                              const struct gi_save_options *options, struct gi_err *err);
     /* Loaded before `decode` and `encode` are called. NULL: none. */
     const struct gi_library *reads_by, *writes_by;
-    bool images;                 /* decode() knows options->image */
+    /* Lists the images of a file that begins as this format does; decode() then knows
+     * options->image and offset. NULL: the first is the only one. Errors: GI_E_MEMORY. */
+    enum gi_status (*list)(struct gi_image_list *list, const unsigned char *bytes, size_t nbytes,
+                           struct gi_err *err);
     bool gray, rgb;              /* can write gray, RGB; with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */

@@ -253,7 +253,7 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
     if (!format->decode)
         return gi_fail(err, GI_E_UNSUPPORTED, "is a %s file, and this build of gpuimg has no %s",
                        format->info.name, format->info.missing);
-    if (decode->options->image > 1 && !format->images)
+    if (decode->options->image > 1 && !format->list)
         return gi_fail(err, GI_E_UNSUPPORTED, "of a %s file the first image can be read: want [0]",
                        format->info.name);
     decode->info->detail = "";
@@ -311,47 +311,22 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     return status;
 }
 
-size_t gi_path_file(const char *path, int *image)
-{
-    size_t length = strlen(path), digits = 0;
-    *image = 0;
-    if (length < 3 || path[length - 1] != ']' || access(path, F_OK) == 0)
-        return length;
-    size_t at = length - 1;
-    for (; at && path[at - 1] >= '0' && path[at - 1] <= '9' && digits < 9; at--)
-        digits++;
-    if (!digits || at < 2 || path[at - 1] != '[')
-        return length;
-    *image = 1 + atoi(path + at);
-    return at - 1;
-}
-
 /* Opens the file of `path`. If the path selects one image of the file, sets options->image. */
 static enum gi_status open_path(struct gi_source *source, struct gi_load_options *options,
                                 const char *path, struct gi_err *err)
 {
-    int image;
-    char *file = strndup(path, gi_path_file(path, &image));
+    struct gi_selection selection;
+    char *file = strndup(path, gi_path_file(path, &selection));
     if (!file)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-    if (!options->image)
-        options->image = image;
-    enum gi_status status = options->ahead
-                                ? gi_source_continue(source, options->ahead, &options->limits, err)
-                                : gi_source_open(source, file, &options->limits, err);
+    if (!options->image && selection.given && selection.last >= 0) /* "[*]" may be a single image */
+        options->image = 1 + selection.first;
+    enum gi_status status =
+        selection.last >= 0 && selection.first != selection.last
+            ? gi_fail(err, GI_E_USAGE, "are several images, and one is wanted: [0] after the name")
+        : options->ahead ? gi_source_continue(source, options->ahead, &options->limits, err)
+                         : gi_source_open(source, file, &options->limits, err);
     free(file);
-    return status;
-}
-
-enum gi_status gi_count_images(int *n, const char *path, const struct gi_load_options *options,
-                               struct gi_err *err)
-{
-    struct gi_load_options header = *options;
-    struct gi_image image;
-    struct gi_file_info info;
-    header.header_only = true;
-    enum gi_status status = gi_load(&image, NULL, &info, path, &header, NULL, err);
-    *n = !status && info.images ? info.images : 1;
     return status;
 }
 

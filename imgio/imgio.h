@@ -41,7 +41,11 @@ struct gi_load_options {
     const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_parallel *parallel;       /* NULL: one thread. The image is the same */
     const struct gi_allocator *allocator;     /* allocates the samples; NULL: plain memory */
-    int image; /* number of the image in a file of several, from 1; 0: the first, with a warning */
+    int image;       /* image of a file that holds several, from 1; 0: the only one */
+    uint64_t offset; /* where that image is, from the list of its format; 0: it has to be found */
+    uint64_t skip;   /* with `offset`: the samples are that many bytes further on */
+    bool together;   /* the images of the file are read to be written together: a description that
+                        tells how they belong together (OME, ImageJ) is kept */
     struct gi_ahead *ahead; /* for gi_load(): an input to read instead of the path; NULL: none */
     /* Decodes integer samples to linear light (floats, 0 to 1) by the file's profile or sRGB's
      * curve; float samples are linear light already. gi_save() encodes them again in light_bits
@@ -65,7 +69,8 @@ struct gi_file_info {
     const char *detail;  /* constant text: "palette, interlaced", "progressive"; "" for none */
     int orientation;     /* EXIF, 1 to 8; 1: none. Already applied to the image */
     double dpi_x, dpi_y; /* 0 if unknown */
-    int images; /* pages of a TIFF; 1 in other formats; 0: unknown, because the TIFF is damaged */
+    int images; /* pages of a TIFF, except smaller versions and masks of others; 1 in other formats;
+                   0: unknown, because the TIFF is damaged */
     uint64_t nbytes; /* of the file */
 };
 
@@ -103,23 +108,29 @@ void gi_metadata_free(struct gi_metadata *metadata);
  * data, and any XMP or text that names a place. */
 enum gi_strip { GI_STRIP_NOTHING, GI_STRIP_ALL, GI_STRIP_EXIF, GI_STRIP_GPS };
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what);
+/* Drops a description by OME, which names size, type and channels of the pages; returns whether
+ * there was one. */
+bool gi_metadata_drop_ome(struct gi_metadata *metadata);
 /* Drops an ICC profile that is not for images with this number of colour channels: 1 or 3. */
 void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);
 
-/* Returns the number of bytes of `path` that name the file: "scan.tif[3]" is image 3 of scan.tif,
- * unless a file has that whole name. Sets *image to that number, from 1; 0: the path has none. */
-size_t gi_path_file(const char *path, int *image);
+/* The images of a file that a path names in brackets. */
+struct gi_selection {
+    bool given;      /* there are brackets */
+    bool several;    /* "[0-7]" or "[*]", also if that is one image */
+    int first, last; /* from 0; `last` -1: the last of the file */
+};
 
-/* Sets *n to the number of images in the file at `path` that can be selected by a number in
- * brackets: 1 in formats of which only the first image is read. Reads only the bytes it needs.
- * Errors: as gi_load(). */
-enum gi_status gi_count_images(int *n, const char *path, const struct gi_load_options *options,
-                               struct gi_err *err);
+/* Returns the number of bytes of `path` that name the file: "scan.tif[3]" is the fourth image of
+ * scan.tif, "scan.tif[0-7]" its first eight and "scan.tif[*]" all of them, unless a file has that
+ * whole name. */
+size_t gi_path_file(const char *path, struct gi_selection *selection);
 
 /* Reads the image at `path`; "-" is standard input. A file of several images is read at
- * options->image, or at the number in the path (gi_path_file()). `image` and `metadata` are made
- * here and freed by the caller; info, metadata and warning may be NULL. The error text starts with
- * the path. Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED, GI_E_LIMIT, GI_E_MEMORY. */
+ * options->image, or at the number in the path (gi_path_file()); without one it is an error
+ * (imgio/pages.h reads all of them). `image` and `metadata` are made here and freed by the caller;
+ * info, metadata and warning may be NULL. The error text starts with the path. Errors: GI_E_IO,
+ * GI_E_FORMAT, GI_E_UNSUPPORTED, GI_E_LIMIT, GI_E_MEMORY. */
 enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
                        struct gi_file_info *info, const char *path,
                        const struct gi_load_options *options, struct gi_err *warning,

@@ -74,6 +74,21 @@ static void forget_place(struct gi_metadata *metadata)
     metadata->ntexts = kept;
 }
 
+bool gi_metadata_drop_ome(struct gi_metadata *metadata)
+{
+    int kept = 0;
+    for (int i = 0; i < metadata->ntexts; i++) {
+        struct gi_text *text = &metadata->texts[i];
+        if (strcmp(text->keyword, "Description") == 0 && strstr(text->text, "<OME "))
+            free(text->keyword);
+        else
+            metadata->texts[kept++] = *text;
+    }
+    bool dropped = kept < metadata->ntexts;
+    metadata->ntexts = kept;
+    return dropped;
+}
+
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
 {
     struct gi_linear_light *light = metadata->light;

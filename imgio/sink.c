@@ -51,7 +51,7 @@ static int make_open(void *arg, const char *name)
 {
     struct gi_sink *sink = arg;
     struct stat st;
-    sink->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    sink->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (sink->fd < 0)
         return -1;
     flock(sink->fd, LOCK_EX); /* may fail on file systems without locks, where gi_sink_clear_dead()
@@ -79,7 +79,7 @@ static int open_unnamed(const char *target)
     char *folder = gi_path_folder(target);
     /* Without /proc an unnamed file can't get a name. */
     int fd = folder && access("/proc/self/fd", X_OK) == 0
-                 ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
+                 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)
                  : -1;
     free(folder);
     return fd;
@@ -263,6 +263,45 @@ enum gi_status gi_sink_printf(struct gi_sink *sink, struct gi_err *err, const ch
     }
     enum gi_status status = gi_sink_write(sink, text, (size_t)n, err);
     free(text);
+    return status;
+}
+
+bool gi_sink_can_patch(const struct gi_sink *sink)
+{
+    return sink->in_memory || sink->target;
+}
+
+enum gi_status gi_sink_read_at(struct gi_sink *sink, void *to, size_t nbytes, uint64_t at,
+                               struct gi_err *err)
+{
+    enum gi_status status = gi_sink_flush(sink, err);
+    if (!status && sink->in_memory)
+        memcpy(to, sink->bytes + at, nbytes);
+    for (char *next = to; nbytes && !status && !sink->in_memory;) {
+        ssize_t n = pread(sink->fd, next, nbytes, (off_t)at);
+        if (n <= 0 && !(n < 0 && errno == EINTR))
+            return sink_fail(sink, n ? errno : EIO, err);
+        next += n > 0 ? n : 0;
+        at += n > 0 ? (uint64_t)n : 0;
+        nbytes -= n > 0 ? (size_t)n : 0;
+    }
+    return status;
+}
+
+enum gi_status gi_sink_patch(struct gi_sink *sink, const void *bytes, size_t nbytes, uint64_t at,
+                             struct gi_err *err)
+{
+    enum gi_status status = gi_sink_flush(sink, err);
+    if (!status && sink->in_memory)
+        memcpy(sink->bytes + at, bytes, nbytes);
+    for (const char *next = bytes; nbytes && !status && !sink->in_memory;) {
+        ssize_t n = pwrite(sink->fd, next, nbytes, (off_t)at);
+        if (n < 0 && errno != EINTR)
+            return sink_fail(sink, errno, err);
+        next += n > 0 ? n : 0;
+        at += n > 0 ? (uint64_t)n : 0;
+        nbytes -= n > 0 ? (size_t)n : 0;
+    }
     return status;
 }
 

@@ -36,6 +36,15 @@ enum gi_status gi_sink_status_of(int why);
 enum gi_status gi_sink_open_as(struct gi_sink **sink, const char *name, const char *path,
                                bool no_clobber, struct gi_err *err);
 
+/* Returns whether bytes that were written can be read and replaced: those of files that appear at
+ * the end, and in memory. */
+bool gi_sink_can_patch(const struct gi_sink *sink);
+/* Reads or replaces bytes that were written, at `at` from the beginning. Errors: GI_E_IO. */
+enum gi_status gi_sink_read_at(struct gi_sink *sink, void *to, size_t nbytes, uint64_t at,
+                               struct gi_err *err);
+enum gi_status gi_sink_patch(struct gi_sink *sink, const void *bytes, size_t nbytes, uint64_t at,
+                             struct gi_err *err);
+
 /* Writes the buffered bytes and closes the file. Then the file has the name sink->temporary, unless
  * it was written directly, or is at its target already (only if `alone`). Errors: as
  * gi_sink_commit(). */

@@ -46,6 +46,7 @@ const struct gi_command gi_command_convert = {
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",
     .min_operands = 2,
     .max_operands = 2,
+    .many = "gpuimg pages --out makes one file of several images",
     .sets = {{"Options", options, sizeof(struct params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},

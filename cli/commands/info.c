@@ -5,13 +5,18 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/inputs/image_files.h"
+#include "cli/inputs/page_cursor.h"
 #include "cli/json.h"
+#include "cli/run/device_options.h"
 #include "cli/process.h"
 #include "cli/log.h"
 #include "cli/text.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "kernels/parallel.h"
 
 enum { SET_OWN, SET_INPUT, SET_MANY };
 
@@ -114,15 +119,56 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     return object;
 }
 
-static enum gi_status print_file(const char *path, const struct params *own,
-                                 const struct gi_io_params *input, struct gi_err *err)
+/* Loads what is printed of an input: the header, or with --check the image. If the file has several
+ * images, all are then decoded, and the first is returned. */
+static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
+                           struct gi_file_info *info, const char *path, const struct params *own,
+                           const struct gi_io_params *input, const struct gi_loading *loading,
+                           struct gi_err *err)
+{
+    struct gi_io_params io = *input;
+    struct gi_loading all = *loading;
+    struct gi_pages *pages = NULL;
+    enum gi_status status = GI_OK;
+    io.header_only = !own->check;
+    if (own->check && !loading->pages)
+        status = loading->bytes ? gi_cli_open_pages_memory(&pages, loading->bytes, loading->nbytes,
+                                                           path, &io, err)
+                                : gi_cli_open_pages(&pages, path, &io, err);
+    if (pages) {
+        all.pages = pages;
+        for (all.page = gi_pages_n(pages) - 1; all.page > 0 && !status; all.page--) {
+            status = gi_cli_load_by(image, NULL, NULL, path, &io, &all, err);
+            if (status)
+                gi_err_prefix(err, "page [%d]", gi_pages_number(pages, all.page));
+            else
+                gi_image_free(image);
+        }
+    }
+    if (!status)
+        status = gi_cli_load_by(image, metadata, info, path, &io, &all, err);
+    gi_pages_close(&pages, NULL);
+    return status;
+}
+
+/* Prints a file, or with `pages` one of its pages. */
+static enum gi_status print_image(const char *path, const struct gi_pages *pages, int page,
+                                  const struct params *own, const struct gi_io_params *input,
+                                  struct gi_err *err)
 {
     struct gi_image image;
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
-    struct gi_io_params io = *input;
-    io.header_only = !own->check;
-    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, &io, 0, NULL, err);
+    struct gi_pool *pool;
+    if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+        return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
+    enum gi_status status = gi_pool_new(&pool, gi_thread_count(0), err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
+    struct gi_loading loading = {.parallel = &parallel, .pages = pages, .page = page};
+    status = load(&image, &metadata, &info, path, own, input, &loading, err);
+    gi_pool_free(&pool);
     if (status)
         return status;
     if (own->json)
@@ -131,6 +177,31 @@ static enum gi_status print_file(const char *path, const struct params *own,
         print_text(stdout, path, &image, &metadata, &info, input);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
+    return status;
+}
+
+/* Prints a file, or each of the pages that brackets name. */
+static enum gi_status print_file(const char *path, const struct params *own,
+                                 const struct gi_io_params *input, struct gi_err *err)
+{
+    struct gi_list list = {0};
+    enum gi_status status = gi_list_add(&list, path, err);
+    struct gi_page_cursor cursor = {.list = &list, .io = input, .named = true, .n = list.n};
+    for (bool more = true; more && !status;) {
+        struct gi_item *item = gi_item_new();
+        status = item ? gi_page_cursor_next(&cursor, item, &more, err)
+                      : gi_fail(err, GI_E_MEMORY, "out of memory: an image");
+        if (!status && more && item->line.status) {
+            status = item->line.status;
+            *err = item->line.err;
+        } else if (!status && more) {
+            status = print_image(item->line.input, item->source.pages, item->source.page, own,
+                                 input, err);
+        }
+        gi_item_free(&item);
+    }
+    gi_page_cursor_close(&cursor);
+    gi_list_free(&list);
     return status;
 }
 
@@ -215,16 +286,16 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct gi_image image;
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
-    struct gi_io_params io = *infos->input;
     struct gi_shape_listener listener = {.tell = on_shape, .arg = item};
     struct gi_loading loading = {.bytes = item->source.bytes,
                                  .nbytes = item->source.nbytes,
+                                 .pages = item->source.pages,
+                                 .page = item->source.page,
                                  .listener = infos->own->check ? &listener : NULL};
-    io.header_only = !infos->own->check;
     gi_item_note_input(item);
     double start = gi_now_ms();
     enum gi_status status =
-        gi_cli_load_by(&image, &metadata, &info, item->line.input, &io, &loading, err);
+        load(&image, &metadata, &info, item->line.input, infos->own, infos->input, &loading, err);
     item->line.ms[GI_STAGE_DECODE] = gi_now_ms() - start;
     if (status)
         return status;
@@ -257,6 +328,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
         if (!status)
             status = gi_table_writer_new(&infos.rows.writer, &table, err);
     }
+    files->by_page = files->by_names = !files->tars;
     if (!status)
         status = gi_batch_report(files, &job, err);
     if (!status)
@@ -295,7 +367,8 @@ const struct gi_command gi_command_info = {
               "the header is read, so that files of any size are accepted; --check decodes the "
               "whole file too, and so detects damage, within --max-pixels and --max-bytes. Width "
               "and height are those after the EXIF orientation has been applied. A TIFF with "
-              "several pages is described by its first page; scan.tif[3] names the fourth.",
+              "several pages is described by its first page and their number; scan.tif[3] names "
+              "the fourth, scan.tif[*] all of them.",
     .examples = "gpuimg info photo.jpg\n"
                 "gpuimg info --json *.png\n"
                 "gpuimg info --recursive photos --table photos.csv",

@@ -103,7 +103,9 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
                           .params = composite};
     enum gi_status status = composite ? GI_OK : err->status;
     if (!status)
-        status = gi_n_to_one_run_operands(&merge.job, operands, noperands, err);
+        status = gi_n_to_one_list(&merge.job, operands, noperands, err);
+    if (!status)
+        status = gi_n_to_one_run(&merge.job, err);
     gi_image_free(&merge.image);
     gi_n_to_one_close(&merge.job);
     free(composite);

@@ -5,6 +5,7 @@
 #include "cli/run/n_to_one.h"
 #include "filters/geometry/gravity.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,14 +287,16 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
                                   .self = &sheet,
                                   .take = take,
                                   .finish = finish}};
-    int n = noperands - 1;
-    enum gi_status status = lay_out(&sheet, n, io->limits.max_pixels, err);
+    enum gi_status status = gi_n_to_one_list(&sheet.job, operands, noperands, err);
+    size_t n = sheet.job.n;
+    if (!status)
+        status = lay_out(&sheet, n < INT_MAX ? (int)n : INT_MAX, io->limits.max_pixels, err);
     if (!status && !(step.args.params[GI_SET_STEP_FILTER] = resize_params(&sheet, err)))
         status = err->status;
-    if (!status && !(sheet.images = calloc((size_t)n, sizeof *sheet.images)))
+    if (!status && !(sheet.images = calloc(n, sizeof *sheet.images)))
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a sheet");
     if (!status)
-        status = gi_n_to_one_run_operands(&sheet.job, operands, noperands, err);
+        status = gi_n_to_one_run(&sheet.job, err);
     for (int i = 0; i < sheet.n; i++)
         gi_image_free(&sheet.images[i]);
     free(sheet.images);

@@ -85,13 +85,13 @@ static size_t strip_images(const struct stack *stack, const struct gi_image *ima
 {
     uint64_t nbytes = gi_image_nbytes(image), n = STRIP_NBYTES / nbytes;
     if (holds_all(stack))
-        return stack->job.list.n;
+        return stack->job.n;
     n = n < STRIP_IMAGES ? STRIP_IMAGES : n;
     n = n > memory / 4 / nbytes ? memory / 4 / nbytes : n;
     n = n > GI_STACK_STRIP_COLUMNS_MAX / (uint64_t)image->width
             ? GI_STACK_STRIP_COLUMNS_MAX / (uint64_t)image->width
             : n;
-    return n < 1 ? 1 : n < stack->job.list.n ? (size_t)n : stack->job.list.n;
+    return n < 1 ? 1 : n < stack->job.n ? (size_t)n : stack->job.n;
 }
 
 /* The first image says what all are. */

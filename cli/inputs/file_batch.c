@@ -59,12 +59,16 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
 {
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
     const struct gi_device_params *device = gi_batch_device(job);
-    *files = (struct gi_batch_files){
-        .params = p,
-        .chain = job->chain,
-        .naming = {.folder = p->out_dir, .template = p->out, .suffix = p->suffix},
-        .feed = {.kind = &gi_feed_files, .self = files}};
+    *files = (struct gi_batch_files){.params = p,
+                                     .chain = job->chain,
+                                     .naming = {.folder = p->out_dir,
+                                                .template = p->out,
+                                                .suffix = p->suffix,
+                                                .pages = !job->work && !p->tar,
+                                                .page = -1},
+                                     .feed = {.kind = &gi_feed_files, .self = files}};
     files->threads = gi_thread_count(device ? device->threads : 0);
+    files->io = gi_batch_io(job);
     if (job->work)
         files->results = job->work->results;
     if (files->results == GI_BATCH_A_FILE_A_CHANNEL)
@@ -97,6 +101,7 @@ void gi_batch_close(struct gi_batch_files *files)
     gi_report_close(&files->report);
     gi_tar_inputs_free(&files->tars);
     gi_tar_pairs_free(&files->tar_pairs);
+    gi_page_cursor_close(&files->cursor);
     free(files->share);
     gi_list_free(&files->list);
     gi_list_free(&files->others);
@@ -117,6 +122,7 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
                               struct gi_err *err)
 {
     files->named = true;
+    files->a_file_a_page = images && gi_naming_has_page(&files->naming);
     if (!files->naming.suffix && image_format)
         files->naming.suffix = image_format;
     if (!files->params->out_dir && !files->params->out)
@@ -331,6 +337,8 @@ enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_batch_files *files = self;
+    if (files->by_page)
+        return gi_page_cursor_next(&files->cursor, item, more, err);
     for (*more = false; files->next < files->n && !*more; files->next++) {
         size_t i = place_of(files, files->next);
         const char *input = files->list.inputs[i].path;
@@ -343,7 +351,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         item->line.other = files->others.n ? files->others.inputs[i].path : NULL;
         item->line.beside = files->beside.n ? files->beside.inputs[i].path : NULL;
         item->source.place = i;
-        item->line.in_parts = files->results != GI_BATCH_A_FILE;
+        item->line.in_parts = files->results != GI_BATCH_A_FILE || files->a_file_a_page;
         item->line.input = strdup(input);
         if (!item->line.input)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
@@ -447,7 +455,13 @@ static uint64_t count_done(const struct gi_batch_files *files)
 enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
                            struct gi_err *err)
 {
-    if (files->feed.self == files) {
+    if (files->by_page) {
+        files->cursor = (struct gi_page_cursor){.list = &files->list,
+                                                .io = files->io,
+                                                .share = files->share,
+                                                .named = files->by_names,
+                                                .n = files->n};
+    } else if (files->feed.self == files) {
         files->feed.n = files->n;
         files->feed.skipped = count_done(files);
     }

@@ -5,6 +5,7 @@
 
 #include "cli/run/batch_options.h"
 #include "cli/inputs/feed.h"
+#include "cli/inputs/page_cursor.h"
 #include "cli/report/report.h"
 #include "cli/inputs/names.h"
 #include "cli/inputs/shard.h"
@@ -13,10 +14,12 @@
 struct gi_batch_files {
     const struct gi_batch_params *params;
     const struct gi_chain *chain; /* NULL: none */
+    const struct gi_io_params *io;
     struct gi_list list;
     struct gi_list others; /* for pairs: the second image of each; otherwise empty */
     struct gi_list beside; /* one further input per entry of `list`, or empty */
     enum gi_batch_results results;
+    bool a_file_a_page;      /* there is an output for each page of an input */
     const char *junit;       /* --junit of compare, which is written too; NULL: none */
     const char *unit;        /* what messages count: "pairs"; NULL: "files" */
     struct gi_naming naming; /* naming.channel is "" for outputs per channel */
@@ -28,6 +31,9 @@ struct gi_batch_files {
     int threads;             /* of the CPU */
     bool times;              /* the times of the stages are measured */
     size_t next;
+    bool by_page;                   /* an item is a page of an input */
+    bool by_names;                  /* but only of inputs whose path has brackets */
+    struct gi_page_cursor cursor;   /* with `by_page` */
     struct gi_feed feed;            /* the source of the inputs */
     struct gi_tar_inputs *tars;     /* inputs are the images in these tars; NULL: files */
     struct gi_tar_pairs *tar_pairs; /* of pairs: the images are in these tars */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "filters/color/gray.h"
+#include "imgio/pages.h"
 #include "imgio/reader.h"
 #include "kernels/parallel.h"
 
@@ -247,6 +248,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .allocator = loading->allocator,
         .header_only = io->header_only,
         .labels = io->labels,
+        .together = loading->together,
         .channels_first = io->layout != 0,
         .ahead = ahead_of(io, path),
         .linear = io->linear,
@@ -258,10 +260,15 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
     if (io->linear && io->work_depth != GI_DEPTH_SAME && io->work_depth != GI_DEPTH_FLOAT)
         return gi_fail(err, GI_E_USAGE, "--work-depth %s: with --linear samples are float",
                        work_choices[io->work_depth].name);
-    enum gi_status status = loading->bytes
-                                ? gi_load_memory(image, metadata, info, loading->bytes,
-                                                 loading->nbytes, path, &options, &warning, err)
-                                : gi_load(image, metadata, info, path, &options, &warning, err);
+    enum gi_status status;
+    if (loading->pages)
+        status = gi_pages_load(image, metadata, info, loading->pages, loading->page, path, &options,
+                               &warning, err);
+    else if (loading->bytes)
+        status = gi_load_memory(image, metadata, info, loading->bytes, loading->nbytes, path,
+                                &options, &warning, err);
+    else
+        status = gi_load(image, metadata, info, path, &options, &warning, err);
     if (status)
         return status;
     if (*warning.text)
@@ -358,8 +365,8 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
 {
     struct stat st;
     for (int i = 0; i < n && status == GI_E_USAGE; i++) {
-        int image;
-        char *file = strndup(inputs[i], gi_path_file(inputs[i], &image));
+        struct gi_selection selection;
+        char *file = strndup(inputs[i], gi_path_file(inputs[i], &selection));
         if (file && strcmp(file, "-") != 0 && stat(file, &st) != 0 &&
             (errno == ENOENT || errno == ENOTDIR)) {
             *err = (struct gi_err){0};

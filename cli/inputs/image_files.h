@@ -46,6 +46,9 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
 struct gi_loading {
     const void *bytes; /* the encoded image; NULL: it is in a file */
     size_t nbytes;
+    const struct gi_pages *pages; /* the open file whose page `page` is loaded; NULL: see above */
+    int page;
+    bool together;                            /* passed to gi_load_options */
     const struct gi_parallel *parallel;       /* NULL: one thread */
     const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_allocator *allocator;     /* NULL: plain memory */

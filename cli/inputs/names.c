@@ -16,20 +16,60 @@ static const char plain[] = "{tree}/{stem}.{ext}", a_channel[] = "{tree}/{stem}_
 
 const char *const gi_naming_channels[GI_NAMING_CHANNELS] = {"r", "g", "b", "a", "k"};
 
-enum field { DIR_FIELD, TREE, STEM, EXT, NAME, INDEX, CHANNEL, FIELDS };
-static const char *const fields[FIELDS] = {"dir",  "tree",  "stem",   "ext",
-                                           "name", "index", "channel"};
+enum field { DIR_FIELD, TREE, STEM, EXT, NAME, INDEX, PAGE, CHANNEL, FIELDS };
+static const char *const fields[FIELDS] = {"dir",  "tree",  "stem", "ext",
+                                           "name", "index", "page", "channel"};
+
+/* Returns whether `text` begins with the digits of a number, as in {index:04}; *n becomes its
+ * length with the colon and brace. */
+static bool has_width(const char *text, size_t *n)
+{
+    size_t digits = *text == ':' && text[1] == '0' ? strspn(text + 2, "123456789") : 0;
+    *n = digits + 3;
+    return digits == 1 && text[3] == '}';
+}
 
 /* Looks for a field at `text`, which begins with a brace. Returns its number, and sets *n to its
  * length with both braces. -1: there is no such field. */
 static int field_at(const char *text, size_t *n)
 {
     for (int i = 0; i < FIELDS; i++) {
-        *n = strlen(fields[i]) + 2;
-        if (strncmp(text + 1, fields[i], *n - 2) == 0 && text[*n - 1] == '}')
+        size_t name = strlen(fields[i]) + 1, width;
+        *n = name + 1;
+        if (strncmp(text + 1, fields[i], name - 1) != 0)
+            continue;
+        if (text[name] == '}')
             return i;
+        if ((i == INDEX || i == PAGE) && has_width(text + name, &width)) {
+            *n = name + width;
+            return i;
+        }
     }
+    *n = 1;
     return -1;
+}
+
+/* Returns the width that a field of `n` characters gives its number; 1: none. */
+static int width_of(const char *text, size_t n)
+{
+    return text[n - 4] == ':' ? text[n - 2] - '0' : 1;
+}
+
+/* Returns whether the naming has that field, which may be -1. */
+static bool has_field(const struct gi_naming *naming, int field)
+{
+    return field >= 0 && (field != CHANNEL || naming->channel) && (field != PAGE || naming->pages);
+}
+
+bool gi_naming_is_many(const char *path)
+{
+    size_t n;
+    for (const char *at = path; at && (at = strchr(at, '{')); at++) {
+        int field = field_at(at, &n);
+        if (field == INDEX || field == PAGE)
+            return true;
+    }
+    return false;
 }
 
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err)
@@ -39,15 +79,44 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
     bool channel = !naming->channel || !naming->template;
     for (const char *at = naming->template; at && (at = strchr(at, '{')); at += n) {
         int field = field_at(at, &n);
-        if (field < 0 || (field == CHANNEL && !naming->channel))
-            return gi_fail(
-                err, GI_E_USAGE, "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}%s", option,
-                naming->template, at, naming->channel ? ", {index} or {channel}" : " or {index}");
+        if (!has_field(naming, field))
+            return gi_fail(err, GI_E_USAGE,
+                           "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}%s", option,
+                           naming->template, at,
+                           naming->channel ? ", {index} or {channel}"
+                           : naming->pages ? ", {index} or {page}"
+                                           : " or {index}");
         channel |= field == CHANNEL;
+        if (field == PAGE && strchr(at, '/'))
+            return gi_fail(err, GI_E_USAGE, "%s %s: want {page} in the name of the file", option,
+                           naming->template);
     }
     return channel ? GI_OK
                    : gi_fail(err, GI_E_USAGE, "%s %s: want {channel} in it, for a file per channel",
                              option, naming->template);
+}
+
+bool gi_naming_has_page(const struct gi_naming *naming)
+{
+    size_t n;
+    bool found = false;
+    for (const char *at = naming->template; naming->pages && at && (at = strchr(at, '{')); at++)
+        found = found || field_at(at, &n) == PAGE;
+    return found;
+}
+
+char *gi_naming_page(const char *output, int page)
+{
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    size_t n;
+    for (const char *at = output; out && *at; at += n) {
+        if (*at == '{' && field_at(at, &n) == PAGE)
+            fprintf(out, "%0*d", width_of(at, n), page);
+        else
+            n = (size_t)fprintf(out, "%c", *at);
+    }
+    return out ? gi_text_close(out, &memory) : NULL;
 }
 
 /* A part of a path. */
@@ -57,14 +126,21 @@ struct piece {
 };
 
 static struct piece piece_of(enum field field, const struct gi_naming *naming,
-                             const struct gi_input *input, char index[24])
+                             const struct gi_input *input, const char *number)
 {
-    const char *path = input->path, *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    struct gi_selection selection;
+    const char *path = input->path, *end = path + gi_path_file(path, &selection);
+    const char *slash = memrchr(path, '/', (size_t)(end - path));
+    const char *name = slash ? slash + 1 : path, *dot = memrchr(name, '.', (size_t)(end - name));
     if (dot == name)
         dot = NULL;
-    const char *suffix = naming->suffix ? naming->suffix : dot ? dot : "";
-    suffix += *suffix == '.';
+    struct piece suffix = {"", 0};
+    if (naming->suffix)
+        suffix = (struct piece){naming->suffix, strlen(naming->suffix)};
+    else if (dot)
+        suffix = (struct piece){dot, (size_t)(end - dot)};
+    if (suffix.n && *suffix.text == '.')
+        suffix = (struct piece){suffix.text + 1, suffix.n - 1};
     switch (field) {
     case DIR_FIELD:
         return slash ? (struct piece){path, slash == path ? 1 : (size_t)(slash - path)}
@@ -74,26 +150,45 @@ static struct piece piece_of(enum field field, const struct gi_naming *naming,
                    ? (struct piece){path + input->root, (size_t)(name - path) - input->root - 1}
                    : (struct piece){"", 0};
     case STEM:
-        return (struct piece){name, dot ? (size_t)(dot - name) : strlen(name)};
+        return (struct piece){name, (size_t)((dot ? dot : end) - name)};
     case EXT:
-        return (struct piece){suffix, strlen(suffix)};
+        return suffix;
     case NAME:
-        return (struct piece){name, strlen(name)};
+        return (struct piece){name, (size_t)(end - name)};
     case CHANNEL:
         return *naming->channel ? (struct piece){naming->channel, strlen(naming->channel)}
                                 : (struct piece){"{channel}", 9};
     default:
-        return (struct piece){index, strlen(index)};
+        return (struct piece){number, strlen(number)};
     }
+}
+
+/* Prints the number of a field, at `text` with `n` characters: {index:04} has four digits. A page
+ * is that of the input's name, of the naming, or, if it stands for all, the field. */
+static void print_number(char number[32], enum field field, const char *text, size_t n,
+                         const struct gi_naming *naming, const struct gi_input *input, size_t at)
+{
+    struct gi_selection selection = {0};
+    uint64_t v = naming->index ? *naming->index : at;
+    int width = width_of(text, n);
+    if (field == PAGE) {
+        gi_path_file(input->path, &selection);
+        bool one = selection.given && !selection.several;
+        v = (uint64_t)(one ? selection.first : naming->page < 0 ? 0 : naming->page);
+        if (naming->page < 0 && !one) {
+            snprintf(number, 32, "%.*s", (int)n, text);
+            return;
+        }
+    }
+    snprintf(number, 32, "%0*llu", width, (unsigned long long)v);
 }
 
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t at)
 {
     const struct gi_input *input = &list->inputs[at];
     const char *text = naming->template ? naming->template : naming->channel ? a_channel : plain;
-    char index[24];
+    char number[32] = "";
     size_t n;
-    snprintf(index, sizeof index, "%zu", at);
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
     if (!out)
@@ -103,12 +198,14 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
         fprintf(out, "%s%s", naming->folder, naming->folder[length - 1] == '/' ? "" : "/");
     for (; *text; text += n) {
         int field = *text == '{' ? field_at(text, &n) : -1;
-        if (field < 0 || (field == CHANNEL && !naming->channel)) {
+        if (!has_field(naming, field)) {
             n = 1;
             putc(*text, out);
             continue;
         }
-        struct piece piece = piece_of((enum field)field, naming, input, index);
+        if (field == INDEX || field == PAGE)
+            print_number(number, (enum field)field, text, n, naming, input, at);
+        struct piece piece = piece_of((enum field)field, naming, input, number);
         fwrite(piece.text, 1, piece.n, out);
         n += !piece.n && text[n] == '/'; /* an empty folder adds no slash */
     }

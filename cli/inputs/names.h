@@ -3,6 +3,8 @@
 #ifndef GI_CLI_INPUTS_NAMES_H
 #define GI_CLI_INPUTS_NAMES_H
 
+#include <stdint.h>
+
 #include "cli/inputs/input_list.h"
 
 /* The letters that {channel} may stand for. */
@@ -11,20 +13,34 @@ extern const char *const gi_naming_channels[GI_NAMING_CHANNELS];
 
 /* How outputs are named. */
 struct gi_naming {
-    const char *folder;   /* --out-dir; NULL: the template gives the folder */
-    const char *template; /* --out; NULL: "{tree}/{stem}.{ext}", or "{stem}_{channel}" for outputs
-                             per channel */
-    const char *suffix;   /* --suffix, with or without its dot; NULL: the input's suffix */
-    const char *channel;  /* for outputs per channel: the letter for {channel}, or "" to keep the
-                             field for all letters; NULL: there is no such field */
-    const char *option;   /* option that messages name as the template's; NULL: --out */
+    const char *folder;    /* --out-dir; NULL: the template gives the folder */
+    const char *template;  /* --out; NULL: "{tree}/{stem}.{ext}", or "{stem}_{channel}" for outputs
+                              per channel */
+    const char *suffix;    /* --suffix, with or without its dot; NULL: the input's suffix */
+    const char *channel;   /* for outputs per channel: the letter for {channel}, or "" to keep the
+                              field for all letters; NULL: there is no such field */
+    bool pages;            /* {page} is a field, the number of the page of an input of several */
+    int page;              /* its number, from 0; -1: stands for all, and the field is kept */
+    const uint64_t *index; /* the number for {index}; NULL: the position in the list */
+    const char *option;    /* option that messages name as the template's; NULL: --out */
 };
 
 /* Checks that the template is valid. Its fields: {dir} is the input's folder, {tree} the input's
  * path below the folder that was named, {stem} its name without suffix, {ext} the output's suffix,
  * {name} the input's whole name, {index} its index in the list from 0, and {channel} a letter of
- * rgbak, which outputs per channel require. Errors: GI_E_USAGE. */
+ * rgbak, which outputs per channel require. {index:04} and {page:04} have at least four digits.
+ * Errors: GI_E_USAGE. */
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err);
+
+/* Returns whether the path of an output names a file for each image of a stream or page, because it
+ * has {index} or {page} in it. */
+bool gi_naming_is_many(const char *path);
+
+/* Returns whether the outputs have {page} in their names. */
+bool gi_naming_has_page(const struct gi_naming *naming);
+/* Returns `output` with the number of a page in place of {page}; the caller frees it. NULL: out of
+ * memory. */
+char *gi_naming_page(const char *output, int page);
 
 /* Returns the output of input `index` of the list; the caller frees it. NULL: out of memory. */
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t index);

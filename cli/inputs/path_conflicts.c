@@ -154,12 +154,12 @@ static enum gi_status add(struct gi_paths *paths, struct gi_path entry, struct g
 enum gi_status gi_paths_add(struct gi_paths *paths, enum gi_path_kind kind, size_t index,
                             const char *path, struct gi_err *err)
 {
-    int image;
+    struct gi_selection selection;
     bool regular;
     if (!path || strcmp(path, "-") == 0 || is_too_long(path))
         return GI_OK;
     path = kind == GI_PATH_OUTPUT ? gi_output_file(path) : path;
-    size_t n = kind == GI_PATH_INPUT ? gi_path_file(path, &image) : strlen(path);
+    size_t n = kind == GI_PATH_INPUT ? gi_path_file(path, &selection) : strlen(path);
     char *file = follow(strndup(path, n), &regular);
     if (!file || !look(paths, file)) {
         free(file);

@@ -1,4 +1,4 @@
-/* Runs streams of images through the engine; the feed of PNM streams.
+/* Runs streams of images and pages through the engine; the feed of streams of encoded images.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,10 @@ void gi_stream_free(struct gi_stream **out)
     *out = NULL;
     if (!stream)
         return;
+    gi_page_writer_free(&stream->writer);
     gi_sink_abandon(&stream->sink);
+    gi_page_cursor_close(&stream->cursor);
+    gi_list_free(&stream->list);
     gi_report_close(&stream->report);
     for (int i = 0; i < GI_Y4M_PLANES; i++)
         gi_image_free(&stream->planes[i]);
@@ -93,15 +96,8 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         return GI_OK;
     gi_engine_reserve(item, buffer.nbytes); /* one image is read ahead of it */
     stream->coded = gi_image_stream_starts(buffer.at, buffer.nbytes);
-    stream->taken++;
-    item->line.output = strdup(stream->output);
-    if (!item->line.output)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
-    if (!gi_save_format(stream->output, stream->io.format)) { /* - to -: the format is kept */
-        const char *name = gi_format_of(buffer.at, buffer.nbytes)->name;
-        item->source.format = strcmp(name, "pbm") == 0 ? "pgm" : name;
-    }
-    return gi_stream_name(stream, item, "image", err);
+    enum gi_status status = gi_stream_name_output(stream, item, (int)stream->taken++, err);
+    return status ? status : gi_stream_name(stream, item, "image", err);
 }
 
 static enum gi_status work_on_image(void *self, struct gi_item *item, struct gi_err *err)
@@ -115,32 +111,37 @@ static enum gi_status deliver_image(void *self, struct gi_item *item, struct gi_
     struct gi_stream *stream = self;
     enum gi_status status = GI_OK;
     if (!item->line.status)
-        status = gi_sink_write(stream->sink, item->made.bytes, item->made.nbytes, err);
-    if (!item->line.status && !status)
-        status = gi_sink_flush(stream->sink, err);
+        status = gi_stream_put(stream, item, err);
     if (!status)
         status = gi_stream_note(stream, item, err);
     /* A failed frame ends a video, because without this frame it would be out of step. */
     return status || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
+static const struct gi_batch_params *params_of(const struct gi_batch_job *job)
+{
+    return job->batch ? job->batch : gi_batch_params_of(job->command, job->params);
+}
+
 enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_job *job,
                                 const char *output, struct gi_err *err)
 {
-    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    const struct gi_batch_params *p = params_of(job);
     const char *file = output ? gi_output_file(output) : NULL;
     struct gi_list list = {0};
-    const struct gi_report_options options = {.path = p->report,
-                                              .command = job->command,
-                                              .params = job->params,
-                                              .text = job->text,
-                                              .inputs = &list,
-                                              .head = {.files = 1}};
+    const struct gi_report_options options = {
+        .path = p->report,
+        .command = job->command,
+        .params = job->params,
+        .text = job->text,
+        .inputs = stream->input ? &list : &stream->list,
+        .head = {.files = stream->input ? 1 : stream->list.n}};
     if (!p->report)
         return GI_OK;
-    enum gi_status status = gi_list_add(&list, stream->input, err);
+    enum gi_status status = stream->input ? gi_list_add(&list, stream->input, err) : GI_OK;
+    const struct gi_list *inputs = stream->input ? &list : &stream->list;
     if (!status)
-        status = gi_report_check(p->report, &list, file, err);
+        status = gi_report_check(p->report, inputs, file, err);
     stream->report = (struct gi_report){
         .key = "stream", .whole = {.input = (char *)stream->input, .output = (char *)file}};
     if (!status)
@@ -158,7 +159,8 @@ enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_lin
                                    struct gi_err *err)
 {
     struct gi_line part = *line;
-    part.output = stream->report.whole.output;
+    if (stream->target != GI_STREAM_FILES)
+        part.output = stream->report.whole.output;
     if (part.input)
         return gi_report_add(&stream->report, &part, err);
     gi_line_add(&stream->report.whole, &part); /* what can't be read does not count as an image */
@@ -180,8 +182,11 @@ const struct gi_feed_kind gi_feed_pnm = {
 
 struct gi_feed gi_stream_feed(struct gi_stream *stream)
 {
-    return (struct gi_feed){.kind = stream->is_video ? &gi_feed_video : &gi_feed_pnm,
+    return (struct gi_feed){.kind = stream->is_video   ? &gi_feed_video
+                                    : stream->is_paged ? &gi_feed_pages
+                                                       : &gi_feed_pnm,
                             .self = stream,
+                            .n = stream->expected,
                             .items = stream->is_video ? stream->video.nplanes : 1};
 }
 
@@ -203,19 +208,19 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
     struct gi_stream *stream = *out;
     struct gi_imaging_options options = {
         .chain = job->chain, .io = &stream->io, .device = gi_batch_device(job)};
-    const struct gi_batch_params *params = gi_batch_params_of(job->command, job->params);
+    const struct gi_batch_params *params = params_of(job);
     struct gi_work_on work = {.self = stream,
                               .run = stream->is_video ? gi_video_work : work_on_image,
                               .deliver = stream->is_video ? gi_video_deliver : deliver_image,
                               .ordered = true};
+    options.images = stream->expected;
     options.times = params->report || gi_progress_shows(params->progress);
     stream->chain = job->chain;
     enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)
         status = gi_video_begin(stream, err);
     if (!status)
-        status =
-            gi_sink_open(&stream->sink, gi_output_file(stream->output), stream->io.no_clobber, err);
+        status = gi_stream_open_output(stream, err);
     if (!status)
         status = gi_stream_report(stream, job, stream->output, err);
     if (!status)
@@ -228,7 +233,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
     if (!status && gi_stop_signal()) /* an incomplete output is not committed */
         status = GI_E_IO;
     if (!status)
-        status = gi_sink_commit(&stream->sink, stream->io.durable, err);
+        status = gi_stream_end_output(stream, err);
     status = gi_report_end(&stream->report, NULL, status, err);
     struct gi_imaging *imaging = stream->imaging;
     gi_stream_free(out);

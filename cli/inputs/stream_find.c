@@ -1,17 +1,20 @@
 /* Finds out which inputs are streams.
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/inputs/names.h"
 #include "cli/inputs/stream.h"
 #include "cli/inputs/stream_internal.h"
+#include "cli/log.h"
 #include "cli/run/output.h"
 
 /* The kind of stream that the output can hold, judged by its name. */
-enum target { ONE_IMAGE, PNM, Y4M, EITHER };
+enum target { ONE_IMAGE, PNM, Y4M, EITHER, PAGES, FILES };
 
 static enum target target_of(const char *output, const struct gi_io_params *io)
 {
@@ -19,6 +22,8 @@ static enum target target_of(const char *output, const struct gi_io_params *io)
     static const char *const coded[] = {"png", "jpeg", "webp"}; /* through pipes */
     if (!output)
         return EITHER;
+    if (gi_naming_is_many(output))
+        return FILES;
     const char *name = gi_save_format(output, io->format);
     if (!name)
         return strcmp(output, "-") == 0 && !io->format ? EITHER : ONE_IMAGE;
@@ -28,7 +33,7 @@ static enum target target_of(const char *output, const struct gi_io_params *io)
     for (size_t i = 0; i < sizeof coded / sizeof *coded; i++)
         if (strcmp(name, coded[i]) == 0 && strcmp(gi_output_file(output), "-") == 0)
             return PNM;
-    return strcmp(name, "y4m") == 0 ? Y4M : ONE_IMAGE;
+    return strcmp(name, "y4m") == 0 ? Y4M : strcmp(name, "tiff") == 0 ? PAGES : ONE_IMAGE;
 }
 
 /* Takes the first image from a pipe, and sets *more to whether further ones follow. Anything that
@@ -40,7 +45,7 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
         gi_pnm_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
     if (!status)
         status = gi_pnm_is_over(&end, stream->reader, err);
-    *more = !status && (!end || stream->single);
+    *more = !status && (!end || stream->single || stream->target == GI_STREAM_FILES);
     return status;
 }
 
@@ -64,11 +69,96 @@ static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *o
         *more = false;
     if (!status && *more && target == ONE_IMAGE)
         return gi_fail(err, GI_E_USAGE,
-                       "%s: %s holds one image, and more come through %s: want - or a file of PNM",
+                       "%s: %s holds one image, and more come through %s: want {index} in its "
+                       "name, -, a TIFF or a file of PNM",
                        output, gi_save_format(output, stream->io.format),
                        gi_reader_name(stream->reader));
-    *more = *more || (!status && stream->single && target != ONE_IMAGE);
+    bool single = stream->single || target == FILES;
+    *more = *more || (!status && single && target != ONE_IMAGE);
     return status;
+}
+
+/* Sets standard input back to the position of the first byte of its file, so that it can be read
+ * again. */
+static void rewind_input(const struct gi_stream *stream)
+{
+    if (strcmp(stream->input, "-") == 0)
+        lseek(STDIN_FILENO, stream->start, SEEK_SET);
+}
+
+/* Reads the rest of a pipe, because the pages of a TIFF can be anywhere in it. */
+static enum gi_status take_all(struct gi_stream *stream, struct gi_err *err)
+{
+    enum { STEP_NBYTES = 1 << 20 };
+    struct gi_buffer *all = &stream->first;
+    size_t got = 1;
+    enum gi_status status = GI_OK;
+    while (!status && got) {
+        status = gi_buffer_reserve(all, all->nbytes / 2 + STEP_NBYTES, err);
+        if (!status)
+            status = gi_reader_read(stream->reader, all->at + all->nbytes,
+                                    all->capacity - all->nbytes, &got, err);
+        all->nbytes += status ? 0 : got;
+        if (!status && all->nbytes > stream->io.limits.max_bytes)
+            status = gi_fail(
+                err, GI_E_LIMIT, "%s: more than %llu bytes of input; --max-bytes raises the limit",
+                gi_reader_name(stream->reader), (unsigned long long)stream->io.limits.max_bytes);
+    }
+    return status;
+}
+
+/* Checks that pages can go to the output. */
+static enum gi_status check_pages(const struct gi_stream *stream, const char *output,
+                                  enum target target, struct gi_err *err)
+{
+    const struct gi_pages *pages = stream->cursor.pages;
+    const char *const outputs[] = {output, NULL}, *const inputs[] = {stream->input, NULL};
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    if (target == ONE_IMAGE && gi_pages_n(pages) > 1)
+        return gi_fail(
+            err, GI_E_USAGE,
+            "%s: %s holds one image, and %s has %d pages: want {page} in its name, as in "
+            "%.*s-{page}%s, or one page, as %s[%d]",
+            output, gi_save_format(output, stream->io.format), stream->input, gi_pages_n(pages),
+            (int)(dot ? dot - output : (ptrdiff_t)strlen(output)), output, dot ? dot : "",
+            gi_pages_file(pages), gi_pages_number(pages, 0));
+    return output && !gi_pages_are_all(pages) && target != FILES
+               ? gi_output_check_inputs(outputs, inputs, err)
+               : GI_OK;
+}
+
+/* Lists the pages of the input. */
+static enum gi_status find_pages(struct gi_stream *stream, const char *input, const char *output,
+                                 enum target target, bool file, bool *found, struct gi_err *err)
+{
+    const struct gi_load_options options = {.limits = stream->io.limits,
+                                            .allow_partial = stream->io.allow_partial};
+    struct gi_pages **pages = &stream->cursor.pages;
+    const char *name = gi_reader_name(stream->reader);
+    struct gi_err warning = {0};
+    enum gi_status status = file ? GI_OK : take_all(stream, err);
+    if (!status && file)
+        rewind_input(stream);
+    if (!status && file)
+        status = gi_pages_open(pages, input, &options, &warning, err);
+    else if (!status)
+        status = gi_pages_open_memory(pages, stream->first.at, stream->first.nbytes, name, &options,
+                                      &warning, err);
+    if (!status && *warning.text)
+        gi_cli_warn("%s", warning.text);
+    if (status)
+        return status;
+    int n = gi_pages_n(*pages);
+    *found = n > 1 || target == FILES || (stream->single && target != ONE_IMAGE);
+    if (!*found)
+        return gi_pages_close(pages, err);
+    stream->is_paged = true;
+    stream->expected = (uint64_t)n;
+    if (output && (target == PAGES || target == EITHER)) {
+        stream->target = GI_STREAM_PAGES;
+        stream->io.format = "tiff";
+    }
+    return check_pages(stream, output, target, err);
 }
 
 /* Examines the open input. `output` NULL: tables are made. */
@@ -87,30 +177,26 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
         stream->is_video = *found = target == Y4M || target == EITHER;
         return GI_OK;
     }
+    bool paged = gi_pages_starts(bytes, nbytes);
     if (target == Y4M)
         return gi_fail(err, GI_E_USAGE, "%s: is for Y4M video, and %s is none", output,
                        gi_reader_name(stream->reader));
     if (output)
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
+    if (!status && paged)
+        return find_pages(stream, input, output, target, file, found, err);
     if (!status && !file && gi_image_stream_starts(bytes, nbytes))
         return find_coded_in_pipe(stream, output, target, found, err);
     if (status || target == ONE_IMAGE || !gi_pnm_starts(bytes, nbytes))
         return status;
-    if (file && stream->single)
+    if (file && (stream->single || target == FILES))
         *found = true;
     else if (file)
         return gi_pnm_has_more(found, stream->reader, err);
     return *found ? GI_OK : find_in_pipe(stream, found, err);
 }
 
-/* Moves standard input back to where it began in its file, so that it can be read again. */
-static void rewind_input(const char *input, off_t start)
-{
-    if (strcmp(input, "-") == 0)
-        lseek(STDIN_FILENO, start, SEEK_SET);
-}
-
-/* Passes on to gi_load() the bytes that were taken from a pipe. */
+/* Passes the bytes that were taken from a pipe to gi_load(). */
 static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *io,
                                 struct gi_err *err)
 {
@@ -124,41 +210,117 @@ static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *i
     return GI_OK;
 }
 
-static enum gi_status find(struct gi_stream **out, const char *input, const char *output,
-                           struct gi_io_params *io, bool single, struct gi_err *err)
+/* Finds the file of an input, whose name is written to *path, without brackets; `absent` if it
+ * can't be found, which ordinary loading reports. The caller frees *path. Errors: GI_E_AGAIN if the
+ * machine failed, because the stream would otherwise end after its first image. */
+static enum gi_status find_file(char **path, struct stat *st, bool *absent, const char *input,
+                                struct gi_err *err)
 {
-    enum target target = target_of(output, io);
-    bool standard = strcmp(input, "-") == 0, found = false;
-    struct stat st;
-    *out = NULL;
-    if (standard && isatty(STDIN_FILENO))
+    struct gi_selection selection;
+    bool standard = strcmp(input, "-") == 0;
+    *path = strndup(input, gi_path_file(input, &selection));
+    if (!*path)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    *absent = standard && isatty(STDIN_FILENO);
+    if (*absent)
         return GI_OK;
-    int failed = standard ? fstat(STDIN_FILENO, &st) : stat(input, &st);
-    if (failed && gi_status_of_errno(errno) == GI_E_AGAIN) /* or the stream ends after one image */
+    *absent = (standard ? fstat(STDIN_FILENO, st) : stat(*path, st)) != 0;
+    if (*absent && gi_status_of_errno(errno) == GI_E_AGAIN)
         return gi_fail(err, GI_E_AGAIN, "%s: %s", standard ? "standard input" : input,
                        strerror(errno));
-    if (failed || S_ISDIR(st.st_mode) || (target == ONE_IMAGE && S_ISREG(st.st_mode)))
-        return GI_OK; /* ordinary loading reports the fault */
+    *absent = *absent || S_ISDIR(st->st_mode);
+    return GI_OK;
+}
+
+/* Returns whether the regular file begins as one of several images. */
+static bool has_pages(const char *path)
+{
+    bool standard = strcmp(path, "-") == 0;
+    unsigned char bytes[16];
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, standard ? lseek(fd, 0, SEEK_CUR) : 0);
+    if (fd >= 0 && !standard)
+        close(fd);
+    return n > 0 && gi_pages_starts(bytes, (size_t)n);
+}
+
+static enum gi_status new_stream(struct gi_stream **out, const char *input, const char *output,
+                                 const struct gi_io_params *io, enum target target,
+                                 struct gi_err *err)
+{
     struct gi_stream *stream = *out = calloc(1, sizeof *stream);
     if (!stream)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
     stream->io = *io;
-    stream->single = single;
     stream->input = input;
     stream->output = output ? output : "-";
-    bool file = S_ISREG(st.st_mode);
-    off_t start = standard && file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-    enum gi_status status = gi_reader_open(&stream->reader, input, err);
+    stream->target = target == FILES   ? GI_STREAM_FILES
+                     : target == PAGES ? GI_STREAM_PAGES
+                                       : GI_STREAM_JOINED;
+    stream->cursor =
+        (struct gi_page_cursor){.list = &stream->list, .io = &stream->io, .n = 1, .next = 1};
+    return gi_list_add(&stream->list, input, err);
+}
+
+enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, const char *output,
+                                  const struct gi_io_params *io, struct gi_err *err)
+{
+    enum target target = target_of(output, io);
+    *out = NULL;
+    enum gi_status status = gi_cli_check_save(output, io, err);
+    if (!status && target != PAGES)
+        status = gi_fail(err, GI_E_USAGE, "%s: %s holds one image: want a TIFF", output,
+                         gi_save_format(output, io->format));
+    struct gi_stream *stream = *out = status ? NULL : calloc(1, sizeof *stream);
+    if (!status && !stream)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
+    if (status)
+        return status;
+    stream->io = *io;
+    stream->io.format = "tiff";
+    stream->output = output;
+    stream->target = GI_STREAM_PAGES;
+    stream->is_paged = true;
+    stream->list = *list;
+    *list = (struct gi_list){0};
+    stream->cursor =
+        (struct gi_page_cursor){.list = &stream->list, .io = &stream->io, .n = stream->list.n};
+    return GI_OK;
+}
+
+static enum gi_status find(struct gi_stream **out, const char *input, const char *output,
+                           struct gi_io_params *io, bool single, struct gi_err *err)
+{
+    enum target target = target_of(output, io);
+    bool found = false, absent;
+    struct stat st;
+    char *path;
+    *out = NULL;
+    enum gi_status status = find_file(&path, &st, &absent, input, err);
+    bool file = !status && !absent && S_ISREG(st.st_mode);
+    if (status || absent || (file && target == ONE_IMAGE && !has_pages(path))) {
+        free(path);
+        return status;
+    }
+    status = new_stream(out, input, output, io, target, err);
+    struct gi_stream *stream = *out;
+    if (!status && file && strcmp(path, "-") == 0)
+        stream->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     if (!status)
+        status = gi_reader_open(&stream->reader, path, err);
+    if (!status) {
+        stream->single = single;
         status = look(stream, input, output, target, file, &found, err);
-    if (!status && !found && file)
-        rewind_input(input, start);
+    }
+    if (!status && file && (!found || stream->is_paged))
+        rewind_input(stream);
     else if (!status && !found)
         status = hand_over(stream, io, err);
-    if (!status && found && io->linear)
+    if (!status && found && io->linear && !stream->is_paged)
         status = gi_fail(err, GI_E_UNSUPPORTED, "--linear: not on a stream of images");
     if (status || !found)
         gi_stream_free(out);
+    free(path);
     return status;
 }
 

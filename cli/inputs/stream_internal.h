@@ -4,6 +4,7 @@
 #define GI_CLI_INPUTS_STREAM_INTERNAL_H
 
 #include "cli/inputs/feed.h"
+#include "cli/inputs/page_cursor.h"
 #include "cli/run/imaging.h"
 #include "cli/report/report.h"
 #include "cli/inputs/stream.h"
@@ -13,14 +14,27 @@
 #include "imgio/reader.h"
 #include "imgio/y4m.h"
 
+/* Where the images go. */
+enum gi_stream_target {
+    GI_STREAM_JOINED, /* one behind the other into one output */
+    GI_STREAM_PAGES,  /* into a TIFF of as many pages */
+    GI_STREAM_FILES,  /* each into a file of its own: the output has {index} or {page} in it */
+};
+
 struct gi_stream {
     struct gi_io_params io;
     const char *input, *output; /* operands; for tables the output is "-" */
     bool single;                /* a single PNM image is a stream too */
-    struct gi_reader *reader;
+    off_t start;                /* of standard input, if that is a file: where it began */
+    struct gi_reader *reader;   /* NULL: the images come from files */
+    enum gi_stream_target target;
     bool is_video;
+    bool is_paged;                /* the images are those of `cursor` */
+    struct gi_page_cursor cursor; /* over `list`, which is for names too */
+    struct gi_list list;
+    uint64_t expected;      /* number of images; 0: unknown */
     bool coded;             /* the last image taken is PNG, JPEG or WebP */
-    struct gi_buffer first; /* PNM: the first image, if it was taken already */
+    struct gi_buffer first; /* PNM: the first image, if it was taken already; a TIFF from a pipe */
     uint64_t taken;         /* images or frames taken so far */
 
     struct gi_y4m video, made;           /* Y4M: headers of input and output */
@@ -30,6 +44,7 @@ struct gi_stream {
     const struct gi_chain *chain;
     struct gi_imaging *imaging;
     struct gi_sink *sink;
+    struct gi_page_writer *writer;
     struct gi_image planes[GI_Y4M_PLANES]; /* Y4M: planes of the frame being delivered */
     char line[GI_Y4M_LINE_MAX];            /* the line before that frame */
     bool ended;                            /* no more can be read */
@@ -46,6 +61,16 @@ struct gi_feed gi_stream_feed(struct gi_stream *stream);
 /* Names the item: "standard input: image 3". Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
                               struct gi_err *err);
+/* Names the output of the item, image `taken` of the stream, and selects its format. `page`: its
+ * number in the input. Errors: GI_E_MEMORY. */
+enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page,
+                                     struct gi_err *err);
+/* Opens the output unless it is several files; delivers an image that item->made has encoded; ends
+ * the output and commits it (cli/inputs/stream_output.c). */
+enum gi_status gi_stream_open_output(struct gi_stream *stream, struct gi_err *err);
+enum gi_status gi_stream_put(struct gi_stream *stream, struct gi_item *item, struct gi_err *err);
+enum gi_status gi_stream_end_output(struct gi_stream *stream, struct gi_err *err);
+
 /* Ends a stream that can't be read further. Its last item gets the error, or if partial images are
  * allowed only a warning, and false is returned. */
 bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struct gi_err *why);

@@ -75,6 +75,7 @@ struct gi_batch_job {
     const struct gi_chain *chain;     /* NULL: the images are only converted */
     const struct gi_batch_work *work; /* NULL: the chain */
     const char *text; /* the operation as text, for the report; NULL: that of the command */
+    const struct gi_batch_params *batch;   /* NULL: the options among the params */
     const struct gi_device_params *device; /* NULL: the options among the params */
     bool takes_stdin;                      /* "-" may be the only input */
 };

@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/driver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/inputs/names.h"
 #include "cli/inputs/stream.h"
 #include "cli/process.h"
 #include "cli/run/batch.h"
@@ -177,6 +179,22 @@ static enum gi_status run_one(struct one *one, struct gi_err *err)
     return status;
 }
 
+/* *path becomes the name of the first of many outputs, for an input of one image. The caller frees
+ * it. */
+static enum gi_status name_first(char **path, const char *input, const char *output,
+                                 struct gi_err *err)
+{
+    const struct gi_naming naming = {.template = output, .pages = true, .option = "the output"};
+    struct gi_list list = {0};
+    enum gi_status status = gi_naming_check(&naming, err);
+    if (!status)
+        status = gi_list_add(&list, input, err);
+    if (!status && !(*path = gi_naming_output(&naming, &list, 0)))
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    gi_list_free(&list);
+    return status;
+}
+
 enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int noperands,
                         struct gi_err *err)
 {
@@ -185,6 +203,7 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
         return ends_in_analysis(job->chain) ? gi_batch_tables(job, operands, noperands, err)
                                             : gi_batch_run(job, operands, noperands, err);
     const char *input = operands[0], *output = noperands > 1 ? operands[1] : NULL;
+    char *first = NULL;
     const char *const outputs[] = {output, NULL};
     struct gi_io_params *io = gi_batch_io(job);
     struct gi_stream *stream = NULL;
@@ -194,6 +213,9 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     gi_watch_start(&one.watch, p && p->progress); /* to look for a stream may take long */
     if (!status && output && !job->work)
         status = gi_stream_find(&stream, input, output, io, p, err);
+    if (!status && !stream && output && gi_naming_is_many(output))
+        status = name_first(&first, input, output, err);
+    one.output = first ? first : output;
     one.io = *io;
     if (!status && !output && !job->work && !ends_in_analysis(job->chain))
         status = gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
@@ -205,6 +227,7 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     if (status == GI_E_IO && had_folder && !gi_output_has_folder(output))
         status = err->status = GI_E_AGAIN;
     gi_watch_end(&one.watch);
+    free(first);
     if (!status && stream)
         return gi_stream_run(&stream, job, err);
     gi_ahead_free(&io->ahead);

@@ -7,6 +7,7 @@
 
 #include "cli/run/session.h"
 #include "cli/run/plans.h"
+#include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/ready.h"
 #include "cli/run/level_check.h"
@@ -123,8 +124,11 @@ static void on_shape(void *arg, const struct gi_image *stored)
         return;
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
     uint64_t made = chain_nbytes(coming->imaging, &shape), least = 2 * gi_image_nbytes(&shape);
-    gi_engine_reserve(coming->item, gi_image_nbytes(stored) + gi_image_nbytes(&shape) +
-                                        (made > least ? made : least));
+    uint64_t nbytes =
+        gi_image_nbytes(stored) + gi_image_nbytes(&shape) + (made > least ? made : least);
+    uint64_t before = coming->item->source.page ? coming->item->turn.reserved : 0;
+    if (nbytes > before) /* the page before is freed */
+        gi_engine_reserve(coming->item, nbytes - before);
     coming->told = true;
 }
 
@@ -160,6 +164,9 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     struct gi_shape_listener listener = {on_shape, &coming, on_picture};
     struct gi_loading loading = {.bytes = item->source.bytes,
                                  .nbytes = item->source.nbytes,
+                                 .pages = item->source.pages,
+                                 .page = item->source.page,
+                                 .together = item->source.together,
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
                                  .allocator = gi_session_allocator(imaging->devices)};
@@ -377,20 +384,57 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
     return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
 }
 
+/* Returns whether the file of `made` has another size, type or number of channels than the file
+ * that was loaded. */
+static bool changes(const struct gi_io_params *io, const struct gi_file_info *info,
+                    const struct gi_image *loaded, const struct gi_image *made)
+{
+    return info->bits != 8 * (int)gi_type_nbytes(loaded->type) || info->integers ||
+           made->width != loaded->width || made->height != loaded->height ||
+           made->channels != loaded->channels || made->type != loaded->type ||
+           (io->depth && io->depth != GI_DEPTH_8 + (int)loaded->type) || io->gray ||
+           io->background || io->work_depth;
+}
+
+enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *made, struct gi_metadata *metadata,
+                               struct gi_err *err)
+{
+    struct gi_file_info info = {0};
+    enum gi_status status = gi_imaging_load(imaging, item, made, metadata, &info, err);
+    const struct gi_image loaded = *made;
+    if (!status && imaging->plans)
+        status = gi_imaging_filter(imaging, item, made, &info, err);
+    if (!status && item->source.together && changes(imaging->options.io, &info, &loaded, made) &&
+        gi_metadata_drop_ome(metadata))
+        gi_cli_warn(
+            "%s: its OME description is dropped, because the pages get another size or type",
+            item->line.input);
+    if (status)
+        gi_metadata_free(metadata);
+    return status;
+}
+
 static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
                                 struct gi_err *err)
 {
     struct gi_image image = {0};
     struct gi_metadata metadata = {0};
-    struct gi_file_info info = {0};
-    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
-    if (!status && imaging->plans)
-        status = gi_imaging_filter(imaging, item, &image, &info, err);
+    bool taken = false;
+    enum gi_status status = gi_imaging_pages(imaging, item, into_memory, &taken, err);
+    if (status || taken)
+        return status;
+    status = gi_imaging_make(imaging, item, &image, &metadata, err);
     if (!status)
         status = gi_imaging_save(imaging, item, &image, &metadata, into_memory, err);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
     return status;
+}
+
+const struct gi_io_params *gi_imaging_io(const struct gi_imaging *imaging)
+{
+    return imaging->options.io;
 }
 
 enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err)

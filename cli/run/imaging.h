@@ -58,6 +58,13 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
 enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
                                struct gi_image *dst, const struct gi_image *src,
                                const struct gi_step *step, void *result, struct gi_err *err);
+/* Does gi_imaging_load() and, if there is a chain, gi_imaging_filter(); nothing has to be freed
+ * after an error. */
+enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *made, struct gi_metadata *metadata,
+                               struct gi_err *err);
+/* Returns the options for reading and writing. */
+const struct gi_io_params *gi_imaging_io(const struct gi_imaging *imaging);
 /* Encodes to the file `path` of the bundle, and records it as one of the item's results. */
 enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
                                     const struct gi_image *image,
@@ -81,6 +88,12 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
                                   const struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err);
 
+/* Processes all pages of the item's input, one at a time, if it has several or if the name of its
+ * output has {page} in it (item->line.in_parts): into the pages of a TIFF, or into a file each. All
+ * of these appear or none. *taken tells whether it has (cli/run/imaging_pages.c). Errors: as
+ * gi_imaging_file(), GI_E_UNSUPPORTED if the output holds one image. */
+enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
+                                bool *taken, struct gi_err *err);
 /* Load, filter and save an item, from file to file or from memory to memory: gi_work_on.run with an
  * imaging as `self`. Results of analyses go to the paths that their steps name. */
 enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err);

@@ -8,6 +8,7 @@
 
 #include "cli/inputs/input_list.h"
 #include "cli/run/output.h"
+#include "imgio/pages.h"
 
 struct gi_item *gi_item_new(void)
 {
@@ -25,6 +26,7 @@ void gi_item_free(struct gi_item **out)
     free(item->line.input);
     free(item->line.output);
     free(item->source.bytes);
+    gi_pages_close(&item->source.pages, NULL);
     free(item->made.bytes);
     gi_line_free_parts(&item->line);
     free(item);

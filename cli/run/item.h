@@ -8,6 +8,7 @@
 #include "cli/report/line.h"
 
 struct gi_engine;
+struct gi_pages; /* imgio/pages.h */
 
 struct gi_item {
     /* Set by the engine. */
@@ -24,6 +25,10 @@ struct gi_item {
                                output's suffix */
         void *bytes; /* malloc()ed encoded image, owned here; NULL: it is in the file line.input */
         size_t nbytes;
+        struct gi_pages *pages; /* the file that has the image as its page `page`, from 0 of those
+                                   selected; owned here; NULL: see `bytes` */
+        int page;
+        bool together; /* the pages become those of another file */
         bool mark; /* neither an image nor a member, but a message to deliver(); not counted as done
                     */
         void *tag; /* data of the feed for deliver(), which `untag` frees if that is not NULL */

@@ -27,15 +27,7 @@ static void free_input(void *tag)
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_n_to_one *job = self;
-    *more = job->next < job->list.n;
-    if (!*more)
-        return GI_OK;
-    const struct gi_input *input = &job->list.inputs[job->next++];
-    item->line.input = strdup(input->path);
-    if (!item->line.input)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-    gi_item_refuse(item, input);
-    return GI_OK;
+    return gi_page_cursor_next(&job->cursor, item, more, err);
 }
 
 static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
@@ -71,12 +63,12 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
 static enum gi_status run_engine(struct gi_n_to_one *job, struct gi_err *err)
 {
     static const struct gi_feed_kind kind = {.next = next};
-    const struct gi_feed feed = {.kind = &kind, .self = job, .n = job->list.n};
+    const struct gi_feed feed = {.kind = &kind, .self = job, .n = job->n};
     const struct gi_work_on work = {.self = job, .run = load, .deliver = deliver, .ordered = true};
     const struct gi_batch_params how = {
         .memory = job->memory, .progress = job->progress, .fail_fast = true};
     enum gi_status status = gi_feed_run(&feed, &work, &how, gi_imaging_threads(job->decoding), err);
-    if (!status && job->taken < job->list.n)
+    if (!status && job->taken < job->n)
         status = gi_fail(err, GI_E_IO, "ended by a signal: nothing was written");
     return status;
 }
@@ -89,7 +81,7 @@ static enum gi_status open_devices(struct gi_n_to_one *job, const struct gi_devi
     struct gi_imaging_options options = {.chain = job->chain,
                                          .io = job->io,
                                          .device = device,
-                                         .images = job->list.n,
+                                         .images = job->n,
                                          .times = job->report != NULL};
     if (job->chain)
         return gi_imaging_new(&job->decoding, &options, err);
@@ -109,7 +101,7 @@ static enum gi_status open_report(struct gi_n_to_one *job, struct gi_err *err)
                                               .inputs = &job->list,
                                               .head = {.files = job->list.n}};
     const char *output = gi_output_file(job->output);
-    job->lines.whole = (struct gi_line){.output = (char *)output, .inputs = job->list.n};
+    job->lines.whole = (struct gi_line){.output = (char *)output, .inputs = job->n};
     job->whole = &job->lines.whole;
     enum gi_status status =
         job->report ? gi_report_check(job->report, &job->list, output, err) : GI_OK;
@@ -139,6 +131,17 @@ static enum gi_status save(struct gi_n_to_one *job, const struct gi_image *made,
     return status;
 }
 
+enum gi_status gi_n_to_one_list(struct gi_n_to_one *job, char **operands, int noperands,
+                                struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    job->io = job->params[gi_command_set(job->command, gi_io_options)];
+    job->output = operands[noperands - 1];
+    for (int i = 0; i < noperands - 1 && !status; i++)
+        status = gi_list_add(&job->list, operands[i], err);
+    return status ? status : gi_page_cursor_count(&job->n, &job->list, job->io, err);
+}
+
 enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
 {
     const struct gi_device_params *device =
@@ -146,7 +149,10 @@ enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
     struct gi_image made = {0};
     job->io = job->params[gi_command_set(job->command, gi_io_options)];
     job->threads = gi_thread_count(device->threads);
+    job->cursor = (struct gi_page_cursor){.list = &job->list, .io = job->io, .n = job->list.n};
     enum gi_status status = check(job, err);
+    if (!status && !job->n)
+        status = gi_page_cursor_count(&job->n, &job->list, job->io, err);
     if (!status)
         status = open_devices(job, device, err);
     if (!status)
@@ -162,18 +168,9 @@ enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
     return status;
 }
 
-enum gi_status gi_n_to_one_run_operands(struct gi_n_to_one *job, char **operands, int noperands,
-                                        struct gi_err *err)
-{
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < noperands - 1 && !status; i++)
-        status = gi_list_add(&job->list, operands[i], err);
-    job->output = operands[noperands - 1];
-    return status ? status : gi_n_to_one_run(job, err);
-}
-
 void gi_n_to_one_close(struct gi_n_to_one *job)
 {
+    gi_page_cursor_close(&job->cursor);
     gi_list_free(&job->list);
     gi_metadata_free(&job->metadata);
     if (!gi_cli_tears_down())

@@ -5,6 +5,7 @@
 #ifndef GI_CLI_RUN_N_TO_ONE_H
 #define GI_CLI_RUN_N_TO_ONE_H
 
+#include "cli/inputs/page_cursor.h"
 #include "cli/report/report.h"
 #include "cli/run/imaging.h"
 
@@ -43,6 +44,7 @@ struct gi_n_to_one {
 
     /* For take() and finish(). */
     int threads;                  /* of the CPU */
+    size_t n;                     /* number of images: of a file of several pages each page */
     size_t taken;                 /* number of images taken */
     struct gi_line *whole;        /* the line of the result */
     struct gi_imaging *computing; /* runs operations one at a time; NULL if there is a chain */
@@ -54,15 +56,16 @@ struct gi_n_to_one {
     struct gi_imaging *decoding;
     struct gi_device_params cpu;
     struct gi_watch watch; /* of `computing`; hidden, as the engine shows progress */
-    size_t next;
+    struct gi_page_cursor cursor;
 };
 
+/* Lists the operands, unchanged, as inputs and the last of them as the output, and counts the
+ * images, for commands that need their number first. Errors: GI_E_MEMORY. */
+enum gi_status gi_n_to_one_list(struct gi_n_to_one *job, char **operands, int noperands,
+                                struct gi_err *err);
 /* Runs the command until the result is in its file. Errors: GI_E_USAGE before any work; as
  * gi_feed_run(). */
 enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err);
-/* As gi_n_to_one_run(), with all operands except the last as inputs, and the last as the output. */
-enum gi_status gi_n_to_one_run_operands(struct gi_n_to_one *job, char **operands, int noperands,
-                                        struct gi_err *err);
 /* Closes the devices, as the last action of a command. Unless gi_cli_tears_down() they stay open
  * until the process ends. Images that take() has kept must have been freed. */
 void gi_n_to_one_close(struct gi_n_to_one *job);

@@ -113,9 +113,9 @@ static bool stat_file(struct stat *st, const char *path, int standard)
 /* As stat_file(), for an input, which may be one of several images in its file. */
 static bool stat_input(struct stat *st, const char *path)
 {
-    int image;
-    size_t length = gi_path_file(path, &image);
-    char *file = image ? strndup(path, length) : NULL;
+    struct gi_selection selection;
+    size_t length = gi_path_file(path, &selection);
+    char *file = selection.given ? strndup(path, length) : NULL;
     bool found = stat_file(st, file ? file : path, STDIN_FILENO);
     free(file);
     return found;

@@ -167,6 +167,7 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
         status = find_stream(tables, files->list.inputs[0].path, err);
     if (!status)
         status = open_table(tables, err);
+    files->by_page = tables->writer && !files->tars && !tables->stream;
     if (!status)
         status = tables->writer ? gi_batch_check(files, err) : name_tables(tables, err);
     return status ? status : gi_batch_report(files, job, err);

@@ -4,53 +4,139 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
-enum { PAGES_MAX = 1 << 20 }; /* libtiff's limit */
+#include <stdlib.h>
 
-struct chain {
-    const unsigned char *bytes;
-    uint64_t nbytes;
-    bool big_endian, big;
+enum {
+    PAGES_MAX = 1 << 20, /* libtiff's limit */
+    TAG_KIND = 254,      /* NewSubfileType */
+    REDUCED = 1,         /* its bits: a smaller version of another page */
+    MASK = 4,
+    TYPE_SHORT = 3,
 };
 
-/* Reads a number of `n` bytes at `at`, which must be within the file. */
-static uint64_t get(const struct chain *c, uint64_t at, unsigned n)
+uint64_t gi_tiff_number(const struct gi_tiff_walk *w, uint64_t at, unsigned n)
 {
     uint64_t v = 0;
     for (unsigned i = 0; i < n; i++)
-        v = v << 8 | c->bytes[at + (c->big_endian ? i : n - 1 - i)];
+        v = v << 8 | w->bytes[at + (w->big_endian ? i : n - 1 - i)];
     return v;
 }
 
-/* Returns the offset of the directory after the one at `at`; 0 if there is none. */
-static uint64_t next(const struct chain *c, uint64_t at)
+/* Reads the directory at w->at: sets w->own, and returns the place of the next one; 0: none. */
+static uint64_t look(struct gi_tiff_walk *w)
 {
-    unsigned count = c->big ? 8 : 2, entry = c->big ? 20 : 12, offset = c->big ? 8 : 4;
-    if (at > c->nbytes || c->nbytes - at < count + offset)
+    unsigned count = w->big ? 8 : 2, entry = w->big ? 20 : 12, offset = w->big ? 8 : 4;
+    w->own = true;
+    if (w->at > w->nbytes || w->nbytes - w->at < count + offset)
         return 0;
-    uint64_t n = get(c, at, count);
-    if (n > (c->nbytes - at - count - offset) / entry)
+    uint64_t n = gi_tiff_number(w, w->at, count), at = w->at + count;
+    if (n > (w->nbytes - at - offset) / entry)
         return 0;
-    return get(c, at + count + n * entry, offset);
+    uint64_t next = gi_tiff_number(w, at + n * entry, offset);
+    for (uint64_t i = 0; i < n && gi_tiff_number(w, at, 2) <= TAG_KIND; i++, at += entry)
+        if (gi_tiff_number(w, at, 2) == TAG_KIND) {
+            unsigned nbytes = gi_tiff_number(w, at + 2, 2) == TYPE_SHORT ? 2 : 4;
+            w->own = !(gi_tiff_number(w, at + entry - offset, nbytes) & (REDUCED | MASK));
+        }
+    return next;
 }
 
-int gi_tiff_find_page(uint64_t *offset, const unsigned char *bytes, size_t nbytes, int page)
+void gi_tiff_walk_start(struct gi_tiff_walk *w, const unsigned char *bytes, size_t nbytes)
 {
-    struct chain c = {bytes, nbytes, bytes[0] == 'M', bytes[bytes[0] == 'M' ? 3 : 2] == '+'};
-    uint64_t at = c.big && nbytes < 16 ? 0 : get(&c, c.big ? 8 : 4, c.big ? 8 : 4);
-    uint64_t mark = 0;
-    int n = 0, marked = 0;
-    *offset = 0;
-    for (; at && n < PAGES_MAX; at = next(&c, at), n++) {
-        if (at == mark) { /* a cycle, which R. P. Brent's algorithm detects */
-            *offset = 0;
-            return 0;
-        }
-        if (n >= 2 * marked) {
-            mark = at;
-            marked = n;
-        }
-        if (n == page)
-            *offset = at;
+    *w = (struct gi_tiff_walk){.bytes = bytes, .nbytes = nbytes, .number = -1};
+    w->big_endian = bytes[0] == 'M';
+    w->big = bytes[w->big_endian ? 3 : 2] == '+';
+    if (!w->big || nbytes >= 16)
+        w->next = gi_tiff_number(w, w->big ? 8 : 4, w->big ? 8 : 4);
+}
+
+bool gi_tiff_walk(struct gi_tiff_walk *w)
+{
+    w->at = w->next;
+    w->circle = w->at && w->at == w->mark; /* a cycle, which R. P. Brent's algorithm detects */
+    if (!w->at || w->circle || w->number + 1 == PAGES_MAX)
+        return false;
+    w->number++;
+    if (w->number >= 2 * w->marked) {
+        w->mark = w->at;
+        w->marked = w->number;
     }
-    return n;
+    w->next = look(w);
+    return true;
+}
+
+/* Returns the number of different directories of a chain whose walk has ended in a cycle: its
+ * length and the steps before it. */
+static int count_circle(const struct gi_tiff_walk *end)
+{
+    struct gi_tiff_walk first, second;
+    int length = end->number + 1 - end->marked, before = 0;
+    gi_tiff_walk_start(&first, end->bytes, end->nbytes);
+    second = first;
+    for (int i = 0; i < length; i++, second.next = look(&second))
+        second.at = second.next;
+    for (; first.next != second.next; before++) {
+        first.at = first.next;
+        second.at = second.next;
+        first.next = look(&first);
+        second.next = look(&second);
+    }
+    return before + length;
+}
+
+/* Finds it among the first `n` directories. */
+static struct gi_tiff_pages find(const unsigned char *bytes, size_t nbytes, int page, int n,
+                                 struct gi_tiff_walk *w)
+{
+    struct gi_tiff_pages found = {0};
+    uint64_t first = 0;
+    gi_tiff_walk_start(w, bytes, nbytes);
+    while (found.n < n && gi_tiff_walk(w)) {
+        found.n++;
+        if (w->own && !found.own++ && page < 0)
+            found.offset = w->at;
+        if (!first)
+            first = w->at;
+        if (w->number == page)
+            found.offset = w->at;
+    }
+    if (!found.own) { /* all are smaller versions of pages that are elsewhere */
+        found.own = found.n;
+        found.offset = page < 0 ? first : found.offset;
+    }
+    return found;
+}
+
+void gi_tiff_find_page(struct gi_tiff_pages *found, const unsigned char *bytes, size_t nbytes,
+                       int page)
+{
+    struct gi_tiff_walk w;
+    *found = find(bytes, nbytes, page, PAGES_MAX, &w);
+    if (!w.circle)
+        return;
+    *found = find(bytes, nbytes, page, count_circle(&w), &w);
+    found->circle = true;
+}
+
+enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned char *bytes,
+                                  size_t nbytes, struct gi_err *err)
+{
+    struct gi_tiff_walk w;
+    struct gi_tiff_pages all;
+    uint64_t image_nbytes = 0;
+    gi_tiff_find_page(&all, bytes, nbytes, 0);
+    int stacked = all.n == 1 ? gi_tiff_stack(&image_nbytes, bytes, nbytes) : 1;
+    int n = stacked > 1 ? stacked : all.n;
+    *list = (struct gi_image_list){.circle = all.circle, .all = n};
+    list->images = calloc((size_t)(n ? n : 1), sizeof *list->images);
+    if (!list->images)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %d pages", n);
+    gi_tiff_walk_start(&w, bytes, nbytes);
+    while (w.number + 1 < all.n && gi_tiff_walk(&w))
+        list->images[w.number] =
+            (struct gi_image_place){.offset = w.at, .own = w.own || all.own == all.n};
+    for (int i = 1; i < stacked; i++)
+        list->images[i] = (struct gi_image_place){
+            .offset = all.offset, .skip = (uint64_t)i * image_nbytes, .own = true};
+    return GI_OK;
 }

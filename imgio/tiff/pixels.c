@@ -187,9 +187,8 @@ static enum gi_status damaged(struct gi_tiff_reader *r, uint32_t y, struct gi_er
                                 *r->fault.text ? r->fault.text : "its pixels end early");
 }
 
-/* Reads strips, and sets *whole to whether they were undamaged. */
-static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line, bool *whole,
-                                  struct gi_err *err)
+/* Reads strips. */
+static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line, struct gi_err *err)
 {
     bool planar = r->planar == PLANARCONFIG_SEPARATE;
     for (int s = 0; s < (planar ? r->samples : 1); s++) {
@@ -197,10 +196,8 @@ static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line,
             continue;
         for (uint32_t y = 0; y < r->height; y++) {
             int read = gi_tiff.TIFFReadScanline(r->file, line, y, (uint16_t)s);
-            if (read < 0 || r->fault.status) {
-                *whole = false;
+            if (read < 0 || r->fault.status)
                 return damaged(r, planar && s ? r->height : y, err);
-            }
             put_line(r, y, 0, r->width, s, planar ? 1 : r->samples, line);
         }
     }
@@ -208,16 +205,14 @@ static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line,
 }
 
 static enum gi_status read_whole_strips(struct gi_tiff_reader *r, unsigned char *strip,
-                                        uint64_t nbytes, bool *whole, struct gi_err *err)
+                                        uint64_t nbytes, struct gi_err *err)
 {
     uint32_t rows = strip_rows(r), index = 0;
     for (uint32_t y = 0; y < r->height; index++) {
         uint32_t n = rows < r->height - y ? rows : r->height - y;
         tmsize_t read = gi_tiff.TIFFReadEncodedStrip(r->file, index, strip, (tmsize_t)nbytes);
-        if (read < 0 || r->fault.status) {
-            *whole = false;
+        if (read < 0 || r->fault.status)
             return damaged(r, y, err);
-        }
         put_piece(r, &(struct gi_tiff_place){0, y, r->width, n}, r->width,
                   (size_t)gi_tiff.TIFFScanlineSize64(r->file), 0, strip);
         y += n;
@@ -225,8 +220,7 @@ static enum gi_status read_whole_strips(struct gi_tiff_reader *r, unsigned char 
     return GI_OK;
 }
 
-static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, bool *whole,
-                                 struct gi_err *err)
+static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, struct gi_err *err)
 {
     bool planar = r->planar == PLANARCONFIG_SEPARATE;
     uint32_t w = 0, h = 0;
@@ -239,10 +233,8 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
         for (uint32_t y = 0; y < r->height; y += h < r->height - y ? h : r->height - y)
             for (uint32_t x = 0; x < r->width; x += w < r->width - x ? w : r->width - x) {
                 tmsize_t read = gi_tiff.TIFFReadTile(r->file, tile, x, y, 0, (uint16_t)s);
-                if (read < 0 || r->fault.status) {
-                    *whole = false;
+                if (read < 0 || r->fault.status)
                     return damaged(r, planar && s ? r->height : y, err);
-                }
                 uint32_t n = w < r->width - x ? w : r->width - x;
                 uint32_t rows = h < r->height - y ? h : r->height - y;
                 put_piece(r, &(struct gi_tiff_place){x, y, n, rows}, w, row_nbytes, s, tile);
@@ -275,12 +267,11 @@ static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
 }
 
 static enum gi_status read_pieces(struct gi_tiff_reader *r, unsigned char *piece, uint64_t nbytes,
-                                  bool *whole, struct gi_err *err)
+                                  struct gi_err *err)
 {
     if (gi_tiff.TIFFIsTiled(r->file))
-        return read_tiles(r, piece, whole, err);
-    return r->by_strips ? read_whole_strips(r, piece, nbytes, whole, err)
-                        : read_strips(r, piece, whole, err);
+        return read_tiles(r, piece, err);
+    return r->by_strips ? read_whole_strips(r, piece, nbytes, err) : read_strips(r, piece, err);
 }
 
 enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
@@ -291,14 +282,13 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
     unsigned char *piece = calloc(1, (size_t)nbytes + 4); /* raw_sample() reads 2 bytes more */
     if (!piece)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
-    bool whole = true;
     r->pixels = true;
     bool planes = r->cmyk && r->planar == PLANARCONFIG_SEPARATE;
     enum gi_status status = planes ? store_inks(r, err) : GI_OK;
     if (r->cmyk && (planes || (r->samples == 4 && r->bits == 8 * gi_type_nbytes(r->type))))
         r->inks = gi_inks_new(r->decode, r->type, false);
     if (!status)
-        status = read_pieces(r, piece, nbytes, &whole, err);
+        status = read_pieces(r, piece, nbytes, err);
     if (!status && planes)
         put_stored(r);
     free(piece);
@@ -308,11 +298,6 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
         return status;
     if (r->premultiplied)
         gi_tiff_unmultiply(r->decode->image);
-    int pages = r->decode->info->images;
-    if (whole && pages != 1 && !r->decode->options->image && !r->decode->warning->status)
-        gi_fail(r->decode->warning, GI_E_UNSUPPORTED,
-                "holds more pages%s; only the first is read ([1] after the name picks the second)",
-                pages ? "" : ", in a circle");
     return GI_OK;
 }
 

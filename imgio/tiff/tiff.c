@@ -71,7 +71,7 @@ static toff_t seek_to(thandle_t self, toff_t offset, int whence)
 {
     struct gi_tiff_reader *r = self;
     uint64_t base = whence == SEEK_CUR ? r->at : whence == SEEK_END ? r->decode->nbytes : 0;
-    uint64_t at = base + offset;
+    uint64_t at = base + offset + (r->pixels ? r->skip : 0);
     if (at > r->decode->nbytes)
         at = r->decode->nbytes;
     return r->at = (size_t)at;
@@ -91,6 +91,8 @@ static toff_t file_size(thandle_t self)
 static int map_bytes(thandle_t self, void **base, toff_t *nbytes)
 {
     const struct gi_tiff_reader *r = self;
+    if (r->skip) /* samples are read through seek_to() */
+        return 0;
     *base = (void *)r->decode->bytes; /* libtiff only reads this memory */
     *nbytes = r->decode->nbytes;
     return 1;
@@ -188,15 +190,22 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
     return GI_OK;
 }
 
-/* Reads texts, under the keywords that PNG uses. Skips descriptions by ImageJ and OME, which say
- * how the pages of the file belong together: they are wrong for a single page. */
+/* Returns whether a description by ImageJ or OME tells how the pages of the file belong together.
+ */
+static bool is_of_all(const char *text)
+{
+    return strncmp(text, "ImageJ=", 7) == 0 || strstr(text, "<OME ");
+}
+
+/* Reads texts under the keywords that they have in PNG. Descriptions of all pages are wrong for a
+ * single one, and only kept for a file of the same pages. */
 static void read_texts(struct gi_tiff_reader *r)
 {
     for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
         char *text;
         if (!gi_tiff.TIFFGetField(r->file, t->tag, &text) || !*text)
             continue;
-        if (strncmp(text, "ImageJ=", 7) != 0 && !strstr(text, "<OME "))
+        if (r->decode->options->together || !is_of_all(text))
             gi_decode_add_text(r->decode, t->keyword, NULL, NULL, text, strlen(text));
     }
 }
@@ -302,9 +311,8 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
     return gi_tiff_read_pixels(r, err);
 }
 
-/* Opens the file, and reads the directory of its first page unless `rest` is set. NULL: r.fault has
- * the reason. */
-static TIFF *open_file(struct gi_tiff_reader *r, bool rest)
+/* Opens the file, and with `first` also its first directory. NULL: r.fault has the reason. */
+static TIFF *open_file(struct gi_tiff_reader *r, bool first)
 {
     TIFFOpenOptions *options = gi_tiff.TIFFOpenOptionsAlloc();
     if (!options) {
@@ -315,28 +323,57 @@ static TIFF *open_file(struct gi_tiff_reader *r, bool rest)
     gi_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, r);
     gi_tiff.TIFFOpenOptionsSetMaxSingleMemAlloc(options, GI_TIFF_MEMORY_MAX);
     TIFF *file =
-        gi_tiff.TIFFClientOpenExt("TIFF", rest ? "rh" : "r", r, read_bytes, read_bytes, seek_to,
+        gi_tiff.TIFFClientOpenExt("TIFF", first ? "r" : "rh", r, read_bytes, read_bytes, seek_to,
                                   close_nothing, file_size, map_bytes, NULL, options);
     gi_tiff.TIFFOpenOptionsFree(options);
     return file;
 }
 
+/* Finds the directory to be read: that of options->image, or the only page; and the bytes by which
+ * its samples are further on. */
+static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi_decode *decode,
+                                     struct gi_err *err)
+{
+    const struct gi_load_options *options = decode->options;
+    struct gi_tiff_pages found;
+    *offset = options->offset;
+    *skip = options->skip;
+    if (*offset)
+        return GI_OK;
+    gi_tiff_find_page(&found, decode->bytes, decode->nbytes, options->image - 1);
+    int stacked = found.n == 1 ? gi_tiff_stack(skip, decode->bytes, decode->nbytes) : 1;
+    int n = stacked > 1 ? stacked : found.n, own = stacked > 1 ? stacked : found.own;
+    decode->info->images = found.circle ? 0 : own;
+    if (stacked > 1 && options->image > 1 && options->image <= stacked)
+        gi_tiff_find_page(&found, decode->bytes, decode->nbytes, 0);
+    *offset = found.offset;
+    *skip *= options->image > 1 ? (uint64_t)options->image - 1 : 0;
+    if (options->image > 1 && !found.offset)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       n == 1 ? "holds one page: want [0]" : "holds %d pages: want [0] to [%d]", n,
+                       n - 1);
+    if (options->image || options->header_only)
+        return GI_OK;
+    if (found.circle)
+        return gi_decode_damaged(decode, err, "is damaged: its pages go in a circle");
+    if (own > 1)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "holds %d pages, and one is wanted: [0] to [%d] after the name", n, n - 1);
+    if (n > 1)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED,
+                "holds %d smaller versions or masks of its page, which are left out", n - 1);
+    return GI_OK;
+}
+
 static enum gi_status decode_tiff(struct gi_decode *decode, struct gi_err *err)
 {
     struct gi_tiff_reader r = {.decode = decode};
-    int image = decode->options->image;
     uint64_t offset;
-    int pages = decode->info->images =
-        gi_tiff_find_page(&offset, decode->bytes, decode->nbytes, image - 1);
-    if (image > 1 && !offset)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       pages == 1  ? "holds one page: want [0]"
-                       : pages > 1 ? "holds %d pages: want [0] to [%d]"
-                                   : "is damaged: its pages go in a circle",
-                       pages, pages - 1);
-    r.file = open_file(&r, image > 1);
-    enum gi_status status = GI_OK;
-    if (!r.file || (image > 1 && !gi_tiff.TIFFSetSubDirectory(r.file, offset)))
+    enum gi_status status = find_directory(&offset, &r.skip, decode, err);
+    if (status)
+        return status;
+    r.file = open_file(&r, !offset);
+    if (!r.file || (offset && !gi_tiff.TIFFSetSubDirectory(r.file, offset)))
         status = gi_fail(err, r.fault.status ? r.fault.status : GI_E_FORMAT, "%s%s",
                          r.fault.status == GI_E_MEMORY ? "" : "is damaged: ",
                          *r.fault.text ? r.fault.text : "no image in it");
@@ -367,7 +404,7 @@ const struct gi_format gi_format_tiff = {
     .decode = decode_tiff,
     .encode = gi_tiff_encode,
     .reads_by = LIBRARY,
-    .images = true,
+    .list = gi_tiff_list_pages,
     .gray = true,
     .rgb = true,
     .metadata = true,

@@ -17,9 +17,37 @@
 
 enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* maximum bytes that libtiff may allocate at once */
 
-/* Sets *offset to the offset of the directory of `page`, counted from 0, or to 0 if there is none.
- * Returns the number of a TIFF's pages, or 0 if their chain has a cycle (pages.c). */
-int gi_tiff_find_page(uint64_t *offset, const unsigned char *bytes, size_t nbytes, int page);
+/* A walk along the chain of directories, one per page, of a file that starts as a TIFF (pages.c).
+ * After gi_tiff_walk() has returned true the directory is at `at`, and `own` tells whether it is a
+ * page of its own, not a smaller version or a mask of another page. At the end `circle` tells
+ * whether the chain has a cycle; some pages then came twice. */
+struct gi_tiff_walk {
+    const unsigned char *bytes;
+    uint64_t nbytes, at, next, mark;
+    int number, marked; /* of the page, from 0 */
+    bool big_endian, big, own, circle;
+};
+void gi_tiff_walk_start(struct gi_tiff_walk *walk, const unsigned char *bytes, size_t nbytes);
+bool gi_tiff_walk(struct gi_tiff_walk *walk);
+/* Reads a number of `n` bytes at `at`, which must be within the file. */
+uint64_t gi_tiff_number(const struct gi_tiff_walk *walk, uint64_t at, unsigned n);
+
+/* What was found on a walk. */
+struct gi_tiff_pages {
+    int n, own;      /* number of directories, and of pages of their own; all if there are none */
+    bool circle;     /* the chain has a cycle, of which each directory is counted once */
+    uint64_t offset; /* of the wanted directory; 0: there is none */
+};
+
+/* Finds the directory of `page`, from 0; -1: the first page of its own. */
+void gi_tiff_find_page(struct gi_tiff_pages *found, const unsigned char *bytes, size_t nbytes,
+                       int page);
+/* Returns the number of images of a stack by ImageJ with one directory; 1 if it is not one. *nbytes
+ * becomes the distance of their samples in the file (imagej.c). */
+int gi_tiff_stack(uint64_t *nbytes, const unsigned char *bytes, size_t size);
+/* As gi_format.list. */
+enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned char *bytes,
+                                  size_t nbytes, struct gi_err *err);
 
 /* Texts with a tag of their own, and their keywords in PNG; ends with tag 0. */
 struct gi_tiff_text {

@@ -55,6 +55,7 @@ struct gi_tiff_reader {
     struct gi_decode *decode;
     TIFF *file;
     size_t at;           /* next byte of the file */
+    uint64_t skip;       /* samples are that many bytes behind their places in the directory */
     struct gi_err fault; /* libtiff's first error or, while pixels are read, its first warning */
     bool pixels;
     uint32_t width, height;

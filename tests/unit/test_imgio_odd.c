@@ -109,32 +109,47 @@ static void heads(void **state)
     }
 }
 
-/* The number in brackets of a name selects an image of the file. */
+/* Numbers in brackets behind a name select images of the file. */
 static void names(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
         size_t n;
-        int image;
+        int first, last; /* first -1: none are selected */
     } cases[] = {
-        {"a.tif[3]", 5, 4},
-        {"a[0]", 1, 1},
-        {"[3]", 3, 0},
-        {"a]", 2, 0},
-        {"]", 1, 0},
-        {"a[]", 3, 0},
-        {"a[x]", 4, 0},
-        {"a3]", 3, 0},
-        {"333]", 4, 0},
-        {"a[123456789]", 1, 123456790},
-        {"a[1234567890]", 13, 0},
-        {"a[3", 3, 0},
+        {"a.tif[3]", 5, 3, 3},
+        {"a[0]", 1, 0, 0},
+        {"[3]", 3, -1, -1},
+        {"a]", 2, -1, -1},
+        {"]", 1, -1, -1},
+        {"a[]", 3, -1, -1},
+        {"a[x]", 4, -1, -1},
+        {"a3]", 3, -1, -1},
+        {"333]", 4, -1, -1},
+        {"a[123456789]", 1, 123456789, 123456789},
+        {"a[1234567890]", 13, -1, -1},
+        {"a[3", 3, -1, -1},
+        {"a[0-7]", 1, 0, 7},
+        {"a[5-5]", 1, 5, 5},
+        {"a[7-0]", 6, -1, -1},
+        {"a[7-]", 5, -1, -1},
+        {"a[-7]", 5, -1, -1},
+        {"a[1-2-3]", 8, -1, -1},
+        {"a[*]", 1, 0, -1},
+        {"a[**]", 5, -1, -1},
+        {"a[*-3]", 6, -1, -1},
+        {"a[3][*]", 4, 0, -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int image = -1;
-        assert_int_equal(gi_path_file(cases[i].name, &image), cases[i].n);
-        assert_int_equal(image, cases[i].image);
+        struct gi_selection s = {.given = true};
+        assert_int_equal(gi_path_file(cases[i].name, &s), cases[i].n);
+        assert_int_equal(s.given, cases[i].first >= 0);
+        if (s.given) {
+            assert_int_equal(s.first, cases[i].first);
+            assert_int_equal(s.last, cases[i].last);
+            assert_int_equal(s.several, strpbrk(strrchr(cases[i].name, '['), "-*") != NULL);
+        }
     }
 }
 

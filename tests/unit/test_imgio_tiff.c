@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "imgio/pages.h"
 #include "imgio/tiff/tiff.h"
 
 static char folder[64], path[128];
@@ -240,7 +241,7 @@ static void odd_kinds(void **state)
         check_kind(&list[i]);
 }
 
-/* The orientation is applied, further pages cause a warning, the resolution is read. */
+/* The orientation is applied; of several pages one has to be named. */
 static void orientation_and_pages(void **state)
 {
     (void)state;
@@ -248,12 +249,16 @@ static void orientation_and_pages(void **state)
     struct gi_image image;
     struct gi_file_info info;
     struct gi_err err, warning;
-    write_tiff(&k, 6, 2); /* the first row is the right-hand column */
+    write_tiff(&k, 6, 1); /* the first row is the right-hand column */
     assert_int_equal(gi_load(&image, NULL, &info, path, &strictly, &warning, &err), GI_OK);
     assert_true(image.width == HEIGHT && image.height == WIDTH && info.orientation == 6);
     assert_int_equal(((uint8_t *)gi_row(&image, 5))[HEIGHT - 1 - 3], sample(&k, 5, 3, 0));
-    assert_non_null(strstr(warning.text, "more pages"));
+    assert_int_equal(warning.status, GI_OK);
     gi_image_free(&image);
+    write_tiff(&k, 1, 2);
+    assert_int_equal(gi_load(&image, NULL, &info, path, &partially, &warning, &err),
+                     GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "holds 2 pages, and one is wanted: [0] to [1] after"));
 }
 
 /* Each page is read by its number; page n has orientation n of EXIF. */
@@ -266,12 +271,9 @@ static void pages(void **state)
         struct gi_file_info info;
         struct gi_err err, warning;
         char page[160];
-        int n;
         k.big_endian = form & 1;
         k.bigtiff = form & 2;
         write_tiff(&k, 0, 4);
-        assert_int_equal(gi_count_images(&n, path, &strictly, NULL), GI_OK);
-        assert_int_equal(n, 4);
         for (int i = 0; i < 4; i++) {
             snprintf(page, sizeof page, "%s[%d]", path, i);
             assert_int_equal(gi_load(&image, NULL, &info, page, &strictly, &warning, NULL), GI_OK);
@@ -287,30 +289,44 @@ static void pages(void **state)
     }
 }
 
-/* If the first page follows the third, image 0 is read with a warning, image 5 does not exist. */
+/* If the first page follows the third, the file is damaged; with --allow-partial each page is read
+ * once. */
 static void circle(void **state)
 {
     (void)state;
     struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = -1};
     struct gi_image image;
     struct gi_err err, warning;
-    uint64_t first, last;
+    struct gi_tiff_pages found;
+    struct gi_pages *all;
     uint16_t entries;
     write_tiff(&k, 1, 3);
     struct bytes file = read_file(path);
-    assert_int_equal(gi_tiff_find_page(&first, file.at, file.n, 0), 3);
-    assert_int_equal(gi_tiff_find_page(&last, file.at, file.n, 2), 3);
-    memcpy(&entries, file.at + last, sizeof entries);
-    unsigned char *next = file.at + last + 2 + 12 * (size_t)entries;
+    gi_tiff_find_page(&found, file.at, file.n, 0);
+    assert_true(found.n == 3 && !found.circle);
+    uint64_t first = found.offset;
+    gi_tiff_find_page(&found, file.at, file.n, 2);
+    memcpy(&entries, file.at + found.offset, sizeof entries);
+    unsigned char *next = file.at + found.offset + 2 + 12 * (size_t)entries;
     for (int i = 0; i < 4; i++)
         next[i] = (unsigned char)(first >> (8 * i));
-    assert_int_equal(gi_tiff_find_page(&first, file.at, file.n, 0), 0);
-    assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, &warning, &err), GI_OK);
+    gi_tiff_find_page(&found, file.at, file.n, 0);
+    assert_true(found.n == 3 && found.circle);
+    assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_int_equal(load_bytes(&image, file.at, file.n, &partially, &warning, &err), GI_OK);
     assert_non_null(strstr(warning.text, "circle"));
     gi_image_free(&image);
     struct gi_load_options fifth = strictly;
     fifth.image = 5;
     assert_int_equal(load_bytes(&image, file.at, file.n, &fifth, NULL, &err), GI_E_UNSUPPORTED);
+    assert_int_equal(gi_pages_open_memory(&all, file.at, file.n, "test", &strictly, NULL, &err),
+                     GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "test: is damaged: its pages go in a circle"));
+    assert_int_equal(
+        gi_pages_open_memory(&all, file.at, file.n, "test", &partially, &warning, &err), GI_OK);
+    assert_int_equal(gi_pages_n(all), 3);
+    assert_non_null(strstr(warning.text, "circle"));
+    gi_pages_close(&all, NULL);
     free(file.at);
 }
 

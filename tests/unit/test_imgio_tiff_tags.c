@@ -256,7 +256,7 @@ static void many_pages(void **state)
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
         size_t n = 8 + (size_t)counts[k] * EACH;
         unsigned char *bytes = calloc(1, n);
-        uint64_t offset;
+        struct gi_tiff_pages found;
         assert_non_null(bytes);
         memcpy(bytes, "II*\0\10\0\0", 8);
         for (int i = 0; i + 1 < counts[k]; i++) {
@@ -264,9 +264,9 @@ static void many_pages(void **state)
             for (int b = 0; b < 4; b++)
                 bytes[8 + i * EACH + 2 + b] = (unsigned char)(next >> 8 * b);
         }
-        assert_int_equal(gi_tiff_find_page(&offset, bytes, n, 3),
-                         counts[k] < MOST ? counts[k] : MOST);
-        assert_int_equal(offset, 8 + 3 * EACH);
+        gi_tiff_find_page(&found, bytes, n, 3);
+        assert_int_equal(found.n, counts[k] < MOST ? counts[k] : MOST);
+        assert_int_equal(found.offset, 8 + 3 * EACH);
         free(bytes);
     }
 }

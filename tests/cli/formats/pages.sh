@@ -1,5 +1,5 @@
 #!/bin/bash
-# A number in brackets after a TIFF's name selects one of its pages.
+# A number in brackets after a TIFF's name selects one of its pages; where one image is wanted it has to be there.
 # Sources: imgio/tiff
 . "$(dirname "$0")/../lib.sh"
 if gpuimg list | grep -q 'tiff .*this build has no'; then
@@ -25,13 +25,15 @@ for page in 0 1 2; do
     check "page $page is read" test "$(tail -c 1 page.pgm | od -An -tu1 | tr -d ' ')" = $((40 * page))
     check "page $page: no warning" test ! -s err
 done
-expect 0 gpuimg convert in.tif first.pgm
-check "without a number the first page is read, with a warning" grep -q 'warning: convert: in.tif: holds more pages; only the first is read' err
+expect_error 2 'compare: in.tif: holds 3 pages, and one is wanted: \[0] to \[2] after the name' compare in.tif page.pgm
+expect_error 1 'subtract: --with: in.tif: holds 3 pages, and one is wanted: *' subtract page.pgm made.pgm --with in.tif
+expect_error 2 'compare: in.tif\[0-1]: are several images, and one is wanted: \[0] after the name' compare 'in.tif[0-1]' page.pgm
 expect_error 1 'convert: in.tif\[3]: holds 3 pages: want \[0] to \[2]' convert 'in.tif[3]' made.pgm
 expect_error 1 'convert: page.pgm\[1]: of a pgm file the first image can be read: want \[0]' convert 'page.pgm[1]' made.pgm
 expect_error 1 'convert: in.tif\[-1]: No such file*' convert 'in.tif[-1]' made.pgm
 expect 0 gpuimg convert 'page.pgm[0]' made.pgm
 rm made.pgm
+gpuimg convert 'in.tif[0]' first.pgm
 cp first.pgm 'odd[2]'
 expect 0 gpuimg convert 'odd[2]' page.pgm
 check "a file whose name ends in brackets is read" cmp page.pgm first.pgm
@@ -47,11 +49,16 @@ open("signed.tif", "wb").write(struct.pack("<2sHI", b"II", 42, 16) + body)
 END
 expect_stdout 'signed.tif: tiff, 4 x 1, gray, 16 bits, integers read as float, 142 B' gpuimg info signed.tif
 
-# A page can't be an output, because the file has other pages.
-for input in in.tif 'in.tif[1]'; do
-    cp in.tif before.tif
+# All pages may replace their own file; a page can't, because the file has other pages.
+cp in.tif before.tif
+for input in 'in.tif[1]' 'in.tif[0-1]'; do
     expect_error 2 "invert: in.tif: would be written over the input $(printf %q "$input"), want another file" invert -q "$input" in.tif
     check "the file is unchanged" cmp in.tif before.tif
+done
+expect 0 gpuimg invert in.tif in.tif
+for page in 0 1 2; do
+    gpuimg convert "in.tif[$page]" page.pgm
+    check "page $page is replaced" test "$(tail -c 1 page.pgm | od -An -tu1 | tr -d ' ')" = $((255 - 40 * page))
 done
 expect 0 gpuimg compare 'in.tif[1]' 'in.tif[1]'
 expect_error 2 'compare: in.tif: would be written over*' compare 'in.tif[0]' 'in.tif[1]' --diff in.tif

@@ -1,0 +1,119 @@
+/* gpuimg pages: joins images into one file of several: the pages of a TIFF.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/inputs/image_files.h"
+#include "cli/inputs/stream.h"
+#include "cli/run/batch_options.h"
+#include "cli/run/device_options.h"
+#include "cli/run/output.h"
+
+enum { SET_OWN, SET_IO };
+
+struct params {
+    struct gi_batch_params batch;
+    int threads;
+};
+
+static const struct gi_option options[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct params, batch.out),
+     .metavar = "FILE",
+     .help = "The TIFF that gets the pages"},
+    {.name = "files-from",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct params, batch.files_from),
+     .metavar = "LIST",
+     .help = "Take inputs from this file too, one per line; - is standard input"},
+    {.name = "null",
+     .letter = '0',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, batch.null),
+     .help = "Names in --files-from end with a zero byte"},
+    {.name = "recursive",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, batch.recursive),
+     .help = "Take the image files in input folders and below"},
+    {.name = "report",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct params, batch.report),
+     .metavar = "FILE",
+     .help = "Write a JSON object per line: first the work, then each page, and last the file"},
+    {.name = "memory",
+     .type = GI_OPT_SIZE,
+     .offset = offsetof(struct params, batch.memory),
+     .min = 1,
+     .max = 1e15,
+     .unit = "bytes",
+     .help = "Memory for the images in progress. Without it half of the free memory"},
+    {.name = "progress",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, batch.progress),
+     .help = "Print a line of progress every few seconds even if standard error is no terminal"},
+    {.name = "threads",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, threads),
+     .min = 1,
+     .max = 1024,
+     .help = "Threads that decode and encode; without it one per CPU"},
+    {0},
+};
+
+static enum gi_status list_inputs(struct gi_list *list, const struct params *p, char **operands,
+                                  int noperands, struct gi_err *err)
+{
+    const struct gi_batch_params *batch = &p->batch;
+    enum gi_status status = gi_list_operands(list, operands, noperands, batch->recursive, err);
+    if (!status && batch->files_from)
+        status = gi_list_from(list, batch->files_from, batch->null, batch->recursive, err);
+    if (!status && !list->n)
+        status = gi_fail(err, GI_E_USAGE, "no images among the inputs");
+    for (size_t i = 0; i < list->n && !status; i++) {
+        const char *const outputs[] = {batch->out, NULL};
+        const char *const inputs[] = {list->inputs[i].path, NULL};
+        status = gi_output_check_inputs(outputs, inputs, err);
+    }
+    return status;
+}
+
+static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    const struct params *p = params[SET_OWN];
+    const struct gi_device_params device = {.device = "cpu", .threads = p->threads};
+    const struct gi_batch_job job = {
+        .command = self, .params = params, .device = &device, .batch = &p->batch};
+    struct gi_list list = {0};
+    struct gi_stream *stream = NULL;
+    enum gi_status status =
+        p->batch.out ? GI_OK : gi_fail(err, GI_E_USAGE, "want --out FILE for the pages");
+    if (!status)
+        status = list_inputs(&list, p, operands, noperands, err);
+    if (!status)
+        status = gi_stream_of_files(&stream, &list, p->batch.out, params[SET_IO], err);
+    gi_list_free(&list);
+    return status ? status : gi_stream_run(&stream, &job, err);
+}
+
+const struct gi_command gi_command_pages = {
+    .name = "pages",
+    .group = GI_GROUP_IMAGES,
+    .operands = "INPUT...",
+    .summary = "Join images into a TIFF of several pages",
+    .manual =
+        "Each input becomes a page of the file --out, in their order; of a TIFF of several pages "
+        "each page does. Pages may differ in size, depth and channels, and keep their metadata. "
+        "Several images are read and encoded at a time. The file appears as a whole or not at "
+        "all: an input that cannot be read ends the command. It is a BigTIFF if it exceeds 4 GB.\n"
+        "\n"
+        "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse.",
+    .examples = "gpuimg pages a.png b.png --out doc.tif\n"
+                "gpuimg pages 'scan.tif[0-3]' cover.jpg --out book.tif\n"
+                "gpuimg pages --recursive slices --out stack.tif --gray --depth 16",
+    .min_operands = 0,
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)},
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)}},
+    .run = run,
+};

@@ -1,0 +1,168 @@
+/* Goes through the images of a list of files.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inputs/page_cursor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/log.h"
+
+/* Returns whether the first `n` characters of the path end in the suffix of a format that can be
+ * read and holds one image. Such files are not opened: their content is checked when they are
+ * read. */
+static bool has_other_suffix(const char *path, size_t n)
+{
+    const struct gi_format_info *format;
+    const char *dot = memrchr(path, '.', n);
+    size_t length = dot ? (size_t)(path + n - dot) - 1 : 0;
+    for (int i = 0; length && (format = gi_format_at(i)); i++)
+        for (const char *s = format->suffixes; *s; s += *s == ' ') {
+            size_t k = strcspn(s, " ");
+            if (k == length && strncasecmp(s, dot + 1, k) == 0)
+                return strcmp(format->name, "tiff") != 0;
+            s += k;
+        }
+    return false;
+}
+
+/* Returns whether the file begins as one of several images. */
+static bool starts(const char *path, size_t n)
+{
+    char *file = strndup(path, n);
+    unsigned char bytes[16];
+    struct stat st;
+    int fd =
+        file && stat(file, &st) == 0 && S_ISREG(st.st_mode) ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t got = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+    if (fd >= 0)
+        close(fd);
+    free(file);
+    return got > 0 && gi_pages_starts(bytes, (size_t)got);
+}
+
+static enum gi_status open_pages(struct gi_pages **pages, const char *path,
+                                 const struct gi_io_params *io, struct gi_err *warning,
+                                 struct gi_err *err)
+{
+    const struct gi_load_options options = {.limits = io->limits,
+                                            .allow_partial = io->allow_partial};
+    struct gi_selection selection;
+    size_t n = gi_path_file(path, &selection);
+    *pages = NULL;
+    return has_other_suffix(path, n) || !starts(path, n)
+               ? GI_OK
+               : gi_pages_open(pages, path, &options, warning, err);
+}
+
+enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path,
+                                 const struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_err warning = {0};
+    enum gi_status status = open_pages(pages, path, io, &warning, err);
+    if (!status && *warning.text)
+        gi_cli_warn("%s", warning.text);
+    return status;
+}
+
+enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *bytes, size_t nbytes,
+                                        const char *name, const struct gi_io_params *io,
+                                        struct gi_err *err)
+{
+    const struct gi_load_options options = {.limits = io->limits,
+                                            .allow_partial = io->allow_partial};
+    struct gi_err warning = {0};
+    *pages = NULL;
+    if (!gi_pages_starts(bytes, nbytes))
+        return GI_OK;
+    enum gi_status status =
+        gi_pages_open_memory(pages, bytes, nbytes, name, &options, &warning, err);
+    if (!status && *warning.text)
+        gi_cli_warn("%s", warning.text);
+    return status;
+}
+
+static const struct gi_input *input_at(const struct gi_page_cursor *cursor, size_t i)
+{
+    return cursor->share ? cursor->share[i] : &cursor->list->inputs[i];
+}
+
+/* Takes the next page of the open file. */
+static enum gi_status take_page(struct gi_page_cursor *cursor, struct gi_item *item,
+                                const struct gi_input *input, struct gi_err *err)
+{
+    struct gi_pages *pages = cursor->pages;
+    bool only = gi_pages_n(pages) == 1;
+    int number = gi_pages_number(pages, cursor->page);
+    item->source.pages = gi_pages_share(pages);
+    item->source.page = cursor->page++;
+    if (cursor->page == gi_pages_n(pages))
+        gi_page_cursor_close(cursor);
+    if (only)
+        item->line.input = strdup(input->path);
+    else if (asprintf(&item->line.input, "%s[%d]", gi_pages_file(pages), number) < 0)
+        item->line.input = NULL;
+    return item->line.input ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+}
+
+enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item *item, bool *more,
+                                   struct gi_err *err)
+{
+    struct gi_selection selection;
+    struct gi_err fault;
+    enum gi_status status = GI_OK;
+    *more = cursor->pages || cursor->next < cursor->n;
+    if (!*more)
+        return GI_OK;
+    const struct gi_input *input = input_at(cursor, cursor->next - (cursor->pages != NULL));
+    item->source.place = (size_t)(input - cursor->list->inputs);
+    if (!cursor->pages) {
+        cursor->next++;
+        cursor->page = 0;
+        gi_path_file(input->path, &selection);
+        status = input->why || (cursor->named && !selection.several)
+                     ? GI_OK
+                     : gi_cli_open_pages(&cursor->pages, input->path, cursor->io, &fault);
+    }
+    if (cursor->pages)
+        return take_page(cursor, item, input, err);
+    item->line.input = strdup(input->path);
+    if (!item->line.input)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    if (status) {
+        item->line.status = fault.status;
+        item->line.err = fault;
+    } else {
+        gi_item_refuse(item, input);
+    }
+    return GI_OK;
+}
+
+void gi_page_cursor_close(struct gi_page_cursor *cursor)
+{
+    gi_pages_close(&cursor->pages, NULL);
+}
+
+enum gi_status gi_page_cursor_count(size_t *n, const struct gi_list *list,
+                                    const struct gi_io_params *io, struct gi_err *err)
+{
+    *n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        struct gi_pages *pages = NULL;
+        struct gi_err fault;
+        enum gi_status status = list->inputs[i].why
+                                    ? GI_OK
+                                    : open_pages(&pages, list->inputs[i].path, io, NULL, &fault);
+        if (status == GI_E_MEMORY) {
+            *err = fault;
+            return status;
+        }
+        *n += pages ? (size_t)gi_pages_n(pages) : 1;
+        gi_pages_close(&pages, NULL);
+    }
+    return GI_OK;
+}

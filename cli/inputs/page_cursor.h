@@ -1,0 +1,45 @@
+/* The images of a list of files, one after the other: of a TIFF of several pages each page.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_INPUTS_PAGE_CURSOR_H
+#define GI_CLI_INPUTS_PAGE_CURSOR_H
+
+#include "cli/inputs/image_files.h"
+#include "cli/inputs/input_list.h"
+#include "cli/run/item.h"
+#include "imgio/pages.h"
+
+/* Opens the input at `path` if it may have several images, judged by its content or, of a file, by
+ * the suffix of another format; otherwise *pages is NULL. Warns of images that are left out.
+ * Errors: as gi_pages_open(). */
+enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path,
+                                 const struct gi_io_params *io, struct gi_err *err);
+
+/* Does the same with an encoded image in memory, which must outlive it. */
+enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *bytes, size_t nbytes,
+                                        const char *name, const struct gi_io_params *io,
+                                        struct gi_err *err);
+
+/* A place in the list. */
+struct gi_page_cursor {
+    const struct gi_list *list;
+    const struct gi_io_params *io;
+    struct gi_input *const *share; /* inputs of the list, in place of all; NULL: all */
+    bool named;                    /* takes all pages only of inputs whose path has brackets */
+    size_t n;                      /* number of inputs */
+    size_t next;                   /* the next input */
+    struct gi_pages *pages;        /* the file whose page `page` is next; NULL: none */
+    int page;
+};
+
+/* Fills the source of the next item and the name of its input: "scan.tif[3]"; *more becomes false
+ * past the last. A file that can't be opened is an item that fails. Errors: GI_E_MEMORY. */
+enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item *item, bool *more,
+                                   struct gi_err *err);
+void gi_page_cursor_close(struct gi_page_cursor *cursor);
+
+/* *n becomes the number of images in all files of the list; a file that can't be opened counts
+ * once. Errors: GI_E_MEMORY. */
+enum gi_status gi_page_cursor_count(size_t *n, const struct gi_list *list,
+                                    const struct gi_io_params *io, struct gi_err *err);
+
+#endif

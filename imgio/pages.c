@@ -1,0 +1,251 @@
+/* Reads the images of a file that stays open.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/pages.h"
+#include "imgio/codecs.h"
+#include "imgio/source.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct gi_pages {
+    atomic_int owners;
+    char *file;
+    struct gi_source source; /* without bytes: they are the caller's */
+    const unsigned char *bytes;
+    size_t nbytes;
+    struct gi_image_list list; /* without images: the only one, found by its decoder */
+    int *selected;             /* numbers of the selected images */
+    int n, own; /* number of these, and of all that are not smaller versions or masks of others */
+    bool all;
+};
+
+/* Reads digits, at most 9, and moves on; -1: there are none. */
+static int read_number(const char **text)
+{
+    int v = -1;
+    for (int i = 0; i < 9 && **text >= '0' && **text <= '9'; i++, (*text)++)
+        v = 10 * (v < 0 ? 0 : v) + **text - '0';
+    return v;
+}
+
+size_t gi_path_file(const char *path, struct gi_selection *selection)
+{
+    size_t length = strlen(path);
+    const char *open = strrchr(path, '['), *at = open ? open + 1 : NULL;
+    *selection = (struct gi_selection){0};
+    if (!open || open == path || path[length - 1] != ']' || access(path, F_OK) == 0)
+        return length;
+    struct gi_selection s = {.given = true};
+    if (*at == '*') {
+        at++;
+        s.several = true;
+        s.last = -1;
+    } else {
+        s.first = s.last = read_number(&at);
+        if (s.first >= 0 && *at == '-') {
+            at++;
+            s.several = true;
+            s.last = read_number(&at);
+        }
+        if (s.first < 0 || s.last < s.first)
+            return length;
+    }
+    if (at != path + length - 1)
+        return length;
+    *selection = s;
+    return (size_t)(open - path);
+}
+
+static const struct gi_format *format_of(const void *bytes, size_t nbytes)
+{
+    for (int i = 0; gi_formats[i]; i++)
+        if (gi_formats[i]->probe && gi_formats[i]->probe(bytes, nbytes))
+            return gi_formats[i];
+    return NULL;
+}
+
+bool gi_pages_starts(const void *bytes, size_t nbytes)
+{
+    const struct gi_format *format = format_of(bytes, nbytes);
+    return format && format->list;
+}
+
+/* Returns whether the selection takes image i of the list. */
+static bool takes(const struct gi_pages *pages, const struct gi_selection *selection, int i)
+{
+    bool own = !pages->list.images || pages->list.images[i].own;
+    return selection->given && selection->last >= 0 ? i >= selection->first && i <= selection->last
+                                                    : own;
+}
+
+static enum gi_status select_pages(struct gi_pages *pages, const struct gi_selection *selection,
+                                   struct gi_err *err)
+{
+    int all = pages->list.images ? pages->list.all : 1;
+    pages->selected = malloc((size_t)(all ? all : 1) * sizeof *pages->selected);
+    if (!pages->selected)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %d pages", all);
+    pages->all = !selection->given || selection->last < 0;
+    for (int i = 0; i < all; i++)
+        pages->own += !pages->list.images || pages->list.images[i].own;
+    for (int i = 0; i < all; i++)
+        if (takes(pages, selection, i))
+            pages->selected[pages->n++] = i;
+    if (!all)
+        return gi_fail(err, GI_E_FORMAT, "is damaged: no image in it");
+    return selection->last < all
+               ? GI_OK
+               : gi_fail(err, GI_E_UNSUPPORTED,
+                         all == 1 ? "holds one page: want [0]" : "holds %d pages: want [0] to [%d]",
+                         all, all - 1);
+}
+
+/* Lists the images, and reports images that are left out. */
+static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selection *selection,
+                                 const struct gi_load_options *options, struct gi_err *warning,
+                                 struct gi_err *err)
+{
+    const struct gi_format *format = format_of(pages->bytes, pages->nbytes);
+    if (!format || !format->list)
+        return select_pages(pages, selection, err);
+    enum gi_status status = format->list(&pages->list, pages->bytes, pages->nbytes, err);
+    if (!status && pages->list.circle && !options->allow_partial)
+        status = gi_fail(err, GI_E_FORMAT,
+                         "is damaged: its pages go in a circle (--allow-partial takes what can be "
+                         "read)");
+    if (!status)
+        status = select_pages(pages, selection, err);
+    if (status)
+        return status;
+    int others = pages->list.all - pages->n;
+    if (pages->list.circle)
+        gi_fail(warning, GI_E_FORMAT, "is damaged: its pages go in a circle");
+    else if (pages->all && others)
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "holds %d smaller versions or masks of its pages, which are left out", others);
+    return GI_OK;
+}
+
+static enum gi_status new_pages(struct gi_pages **out, const char *path, size_t length,
+                                struct gi_err *err)
+{
+    struct gi_pages *pages = *out = calloc(1, sizeof *pages);
+    if (pages) {
+        pages->file = strndup(path, length);
+        atomic_init(&pages->owners, 1);
+    }
+    if (pages && pages->file)
+        return GI_OK;
+    gi_pages_close(out, NULL);
+    return gi_fail(err, GI_E_MEMORY, "out of memory: pages");
+}
+
+enum gi_status gi_pages_open_memory(struct gi_pages **out, const void *bytes, size_t nbytes,
+                                    const char *name, const struct gi_load_options *options,
+                                    struct gi_err *warning, struct gi_err *err)
+{
+    const struct gi_selection all = {0};
+    if (warning)
+        *warning = (struct gi_err){0};
+    enum gi_status status = new_pages(out, name, strlen(name), err);
+    if (status)
+        return status;
+    (*out)->bytes = bytes;
+    (*out)->nbytes = nbytes;
+    status = list_pages(*out, &all, options, warning, err);
+    if (warning && warning->status)
+        gi_err_prefix(warning, "%s", name);
+    if (!status)
+        return GI_OK;
+    gi_pages_close(out, NULL);
+    return gi_err_prefix(err, "%s", name);
+}
+
+enum gi_status gi_pages_open(struct gi_pages **out, const char *path,
+                             const struct gi_load_options *options, struct gi_err *warning,
+                             struct gi_err *err)
+{
+    struct gi_selection selection;
+    if (warning)
+        *warning = (struct gi_err){0};
+    enum gi_status status = new_pages(out, path, gi_path_file(path, &selection), err);
+    if (status)
+        return status;
+    struct gi_pages *pages = *out;
+    status = gi_source_open(&pages->source, pages->file, &options->limits, err);
+    if (status)
+        pages->source = (struct gi_source){0};
+    pages->bytes = pages->source.bytes;
+    pages->nbytes = pages->source.nbytes;
+    if (!status)
+        status = list_pages(pages, &selection, options, warning, err);
+    if (warning && warning->status)
+        gi_err_prefix(warning, "%s", path);
+    if (!status)
+        return GI_OK;
+    gi_pages_close(out, NULL);
+    return gi_err_prefix(err, "%s", path);
+}
+
+struct gi_pages *gi_pages_share(struct gi_pages *pages)
+{
+    atomic_fetch_add(&pages->owners, 1);
+    return pages;
+}
+
+enum gi_status gi_pages_close(struct gi_pages **out, struct gi_err *err)
+{
+    struct gi_pages *pages = *out;
+    *out = NULL;
+    if (!pages || atomic_fetch_sub(&pages->owners, 1) > 1)
+        return GI_OK;
+    enum gi_status status = pages->source.bytes ? gi_source_close(&pages->source, err) : GI_OK;
+    if (status)
+        gi_err_prefix(err, "%s", pages->file);
+    free(pages->list.images);
+    free(pages->selected);
+    free(pages->file);
+    free(pages);
+    return status;
+}
+
+int gi_pages_n(const struct gi_pages *pages)
+{
+    return pages->n;
+}
+
+bool gi_pages_are_all(const struct gi_pages *pages)
+{
+    return pages->all;
+}
+
+const char *gi_pages_file(const struct gi_pages *pages)
+{
+    return pages->file;
+}
+
+int gi_pages_number(const struct gi_pages *pages, int i)
+{
+    return pages->selected[i];
+}
+
+enum gi_status gi_pages_load(struct gi_image *image, struct gi_metadata *metadata,
+                             struct gi_file_info *info, const struct gi_pages *pages, int i,
+                             const char *name, const struct gi_load_options *options,
+                             struct gi_err *warning, struct gi_err *err)
+{
+    struct gi_load_options one = *options;
+    int number = pages->selected[i];
+    one.image = pages->list.images ? 1 + number : 0;
+    if (pages->list.images) {
+        one.offset = pages->list.images[number].offset;
+        one.skip = pages->list.images[number].skip;
+    }
+    enum gi_status status = gi_load_memory(image, metadata, info, pages->bytes, pages->nbytes, name,
+                                           &one, warning, err);
+    if (info)
+        info->images = pages->own;
+    return status;
+}

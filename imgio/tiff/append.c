@@ -1,0 +1,409 @@
+/* Puts pages one behind the other into a TIFF: each is a TIFF of one page by our own encoder, whose
+ * offsets are moved to its place in the file. A page is kept until the next one comes, because its
+ * directory contains the place of that.
+ *
+ * A file that grows too large for 32-bit offsets becomes a BigTIFF: wide directories of the pages
+ * so far are written behind them, and the first bytes of the file, which have room for both
+ * headers, are replaced. The narrow directories remain as unused bytes. SPDX-License-Identifier:
+ * MIT */
+#include "imgio/pages.h"
+#include "imgio/sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEAD_NBYTES = 16, /* of a BigTIFF; a TIFF leaves 8 of them unused */
+    NARROW_HEAD = 8,  /* of the encoder's TIFF */
+    TAG_STRIPS = 273,
+    TAG_TILES = 324,
+    TYPE_LONG8 = 16,
+};
+#define BIG_FROM_NBYTES UINT64_C(4000000000)
+
+struct gi_page_writer {
+    struct gi_sink *sink;
+    uint64_t big_from, at; /* `at`: bytes of the file before the page that is kept */
+    bool big, begun;
+    unsigned char *page; /* the page that is kept, as it will be in the file; NULL: none */
+    size_t nbytes, next; /* its bytes; offset in it of the place of the next directory */
+};
+
+/* A directory in memory: counts, entries and the next place, of 32 or 64 bits. */
+struct directory {
+    unsigned char *at;
+    bool big;
+    uint64_t n;
+};
+
+static uint64_t get(const unsigned char *at, size_t nbytes)
+{
+    uint16_t v16;
+    uint32_t v32;
+    uint64_t v64;
+    switch (nbytes) {
+    case 2:
+        memcpy(&v16, at, sizeof v16);
+        return v16;
+    case 4:
+        memcpy(&v32, at, sizeof v32);
+        return v32;
+    default:
+        memcpy(&v64, at, sizeof v64);
+        return v64;
+    }
+}
+
+static void put(unsigned char *at, size_t nbytes, uint64_t v)
+{
+    uint16_t v16 = (uint16_t)v;
+    uint32_t v32 = (uint32_t)v;
+    if (nbytes == 2)
+        memcpy(at, &v16, sizeof v16);
+    else if (nbytes == 4)
+        memcpy(at, &v32, sizeof v32);
+    else
+        memcpy(at, &v, sizeof v);
+}
+
+/* Sizes of the parts of a directory. */
+static size_t count_nbytes(bool big)
+{
+    return big ? 8 : 2;
+}
+
+static size_t entry_nbytes(bool big)
+{
+    return big ? 20 : 12;
+}
+
+static size_t offset_nbytes(bool big)
+{
+    return big ? 8 : 4;
+}
+
+static size_t directory_nbytes(const struct directory *d)
+{
+    return count_nbytes(d->big) + (size_t)d->n * entry_nbytes(d->big) + offset_nbytes(d->big);
+}
+
+static unsigned char *entry_of(const struct directory *d, uint64_t i)
+{
+    return d->at + count_nbytes(d->big) + (size_t)i * entry_nbytes(d->big);
+}
+
+/* Bytes of a value of that type (TIFF 6.0, section 2; BigTIFF adds LONG8). */
+static size_t type_nbytes(uint64_t type)
+{
+    return type == 3 ? 2 : type == 4 ? 4 : type == 5 || type == TYPE_LONG8 ? 8 : 1;
+}
+
+/* An entry. */
+struct entry {
+    uint64_t tag, type, count;
+    size_t nbytes;        /* of all its values */
+    unsigned char *field; /* the values, or their place if they are longer than the field */
+    bool outside;
+};
+
+static struct entry read_entry(const struct directory *d, uint64_t i)
+{
+    unsigned char *at = entry_of(d, i);
+    size_t offset = offset_nbytes(d->big);
+    struct entry e = {.tag = get(at, 2), .type = get(at + 2, 2), .count = get(at + 4, offset)};
+    e.nbytes = type_nbytes(e.type) * (size_t)e.count;
+    e.field = at + 4 + offset;
+    e.outside = e.nbytes > offset;
+    return e;
+}
+
+static bool is_places(const struct entry *e)
+{
+    return e->tag == TAG_STRIPS || e->tag == TAG_TILES;
+}
+
+/* Moves the page whose file is `bytes` by `delta`: the places of long values, and of strips. */
+static void move(const struct directory *d, unsigned char *bytes, uint64_t delta)
+{
+    size_t offset = offset_nbytes(d->big);
+    for (uint64_t i = 0; i < d->n; i++) {
+        struct entry e = read_entry(d, i);
+        size_t each = type_nbytes(e.type);
+        unsigned char *values = e.outside ? bytes + get(e.field, offset) : e.field;
+        for (uint64_t k = 0; is_places(&e) && k < e.count; k++)
+            put(values + k * each, each, get(values + k * each, each) + delta);
+        if (e.outside)
+            put(e.field, offset, get(e.field, offset) + delta);
+    }
+}
+
+/* Writes the wide form of a narrow directory to `to`. Long values stay where they are, and are
+ * moved by `delta`. `places`: the places of the strips as LONG8, at `places_at` of the file; NULL:
+ * they stay as they are. */
+static void widen(unsigned char *to, const struct directory *d, uint64_t delta,
+                  const unsigned char *places, uint64_t places_at)
+{
+    const struct directory wide = {.at = to, .big = true, .n = d->n};
+    put(to, 8, d->n);
+    for (uint64_t i = 0; i < d->n; i++) {
+        struct entry e = read_entry(d, i);
+        unsigned char *at = entry_of(&wide, i);
+        bool replaced = places && is_places(&e);
+        memset(at, 0, entry_nbytes(true));
+        put(at, 2, e.tag);
+        put(at + 2, 2, replaced ? TYPE_LONG8 : e.type);
+        put(at + 4, 8, e.count);
+        if (replaced && e.count == 1)
+            memcpy(at + 12, places, 8);
+        else if (replaced)
+            put(at + 12, 8, places_at);
+        else if (!e.outside)
+            memcpy(at + 12, e.field, 4);
+        else if (e.nbytes <= 8)
+            put(at + 12, 8, 0); /* filled by the caller, which has the values */
+        else
+            put(at + 12, 8, get(e.field, 4) + delta);
+    }
+}
+
+/* Copies into a wide directory the values of 5 to 8 bytes, which were outside of the narrow one;
+ * `bytes` is its file. */
+static void take_inside(unsigned char *to, const struct directory *d, const unsigned char *bytes)
+{
+    const struct directory wide = {.at = to, .big = true, .n = d->n};
+    for (uint64_t i = 0; i < d->n; i++) {
+        struct entry e = read_entry(d, i);
+        struct entry w = read_entry(&wide, i);
+        if (e.outside && !w.outside && w.nbytes == e.nbytes)
+            memcpy(w.field, bytes + get(e.field, 4), e.nbytes);
+    }
+}
+
+static struct directory directory_in(unsigned char *bytes, bool big)
+{
+    struct directory d = {.at = bytes + (big ? HEAD_NBYTES : NARROW_HEAD), .big = big};
+    d.n = get(d.at, count_nbytes(big));
+    return d;
+}
+
+/* Fills `places` with the places of the strips, moved by `delta`; returns their number. `places`
+ * NULL: only counts. */
+static uint64_t take_places(unsigned char *places, const struct directory *d,
+                            const unsigned char *bytes, uint64_t delta)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < d->n; i++) {
+        struct entry e = read_entry(d, i);
+        if (!is_places(&e))
+            continue;
+        const unsigned char *values = e.outside ? bytes + get(e.field, 4) : e.field;
+        n = e.count;
+        for (uint64_t k = 0; places && k < n; k++)
+            put(places + 8 * k, 8, get(values + 4 * k, 4) + delta);
+    }
+    return n;
+}
+
+/* Keeps a page of 32-bit offsets for a file of 64-bit ones: the wide directory, the places of the
+ * strips, and the rest of the page. */
+static enum gi_status keep_widened(struct gi_page_writer *w, unsigned char *bytes, size_t nbytes,
+                                   struct gi_err *err)
+{
+    const struct directory d = directory_in(bytes, false);
+    const struct directory wide = {.big = true, .n = d.n};
+    size_t head = directory_nbytes(&wide), rest = NARROW_HEAD + directory_nbytes(&d);
+    uint64_t n = take_places(NULL, &d, bytes, 0);
+    size_t before = head + 8 * (size_t)n;
+    uint64_t delta = w->at + before - rest;
+    unsigned char *page = malloc(before + nbytes - rest);
+    if (page) {
+        take_places(page + head, &d, bytes, delta);
+        widen(page, &d, delta, page + head, w->at + head);
+        take_inside(page, &d, bytes);
+        memcpy(page + before, bytes + rest, nbytes - rest);
+    }
+    free(bytes);
+    if (!page)
+        return gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
+    w->page = page;
+    w->nbytes = before + nbytes - rest;
+    w->next = head - 8;
+    return GI_OK;
+}
+
+/* Keeps a page. */
+static enum gi_status keep(struct gi_page_writer *w, unsigned char *bytes, size_t nbytes, bool big,
+                           struct gi_err *err)
+{
+    if (w->big && !big)
+        return keep_widened(w, bytes, nbytes, err);
+    size_t head = big ? HEAD_NBYTES : NARROW_HEAD;
+    struct directory d = directory_in(bytes, big);
+    move(&d, bytes, w->at - head);
+    w->next = directory_nbytes(&d) - offset_nbytes(big);
+    w->nbytes = nbytes - head;
+    w->page = bytes;
+    memmove(bytes, bytes + head, w->nbytes);
+    return GI_OK;
+}
+
+/* Bytes up to the next multiple of 8. */
+static size_t padding(uint64_t at)
+{
+    return (size_t)(-at % 8);
+}
+
+/* Writes the page that is kept; `last`: there is no other. */
+static enum gi_status write_kept(struct gi_page_writer *w, bool last, struct gi_err *err)
+{
+    static const unsigned char zeros[8];
+    size_t pad = padding(w->nbytes);
+    put(w->page + w->next, offset_nbytes(w->big), last ? 0 : w->at + w->nbytes + pad);
+    enum gi_status status = gi_sink_write(w->sink, w->page, w->nbytes, err);
+    if (!status)
+        status = gi_sink_write(w->sink, zeros, pad, err);
+    w->at += w->nbytes + pad;
+    free(w->page);
+    w->page = NULL;
+    return status;
+}
+
+static void fill_head(unsigned char head[HEAD_NBYTES], bool big, uint64_t first)
+{
+    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    memset(head, 0, HEAD_NBYTES);
+    memcpy(head, little ? "II" : "MM", 2);
+    put(head + 2, 2, big ? 43 : 42);
+    if (big)
+        put(head + 4, 2, 8); /* bytes of an offset */
+    put(head + (big ? 8 : 4), offset_nbytes(big), first);
+}
+
+/* Reads the narrow directory at `at` into memory of the caller. */
+static enum gi_status read_directory(struct directory *d, struct gi_page_writer *w, uint64_t at,
+                                     struct gi_err *err)
+{
+    unsigned char count[2];
+    *d = (struct directory){0};
+    enum gi_status status = gi_sink_read_at(w->sink, count, sizeof count, at, err);
+    if (status)
+        return status;
+    d->n = get(count, sizeof count);
+    d->at = malloc(directory_nbytes(d));
+    return d->at ? gi_sink_read_at(w->sink, d->at, directory_nbytes(d), at, err)
+                 : gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
+}
+
+/* Fills the entries of a wide directory whose values were outside of the narrow one and fit now. */
+static enum gi_status read_inside(struct gi_page_writer *w, unsigned char *to,
+                                  const struct directory *d, struct gi_err *err)
+{
+    const struct directory wide = {.at = to, .big = true, .n = d->n};
+    enum gi_status status = GI_OK;
+    for (uint64_t i = 0; i < d->n && !status; i++) {
+        struct entry e = read_entry(d, i);
+        if (e.outside && e.nbytes <= 8)
+            status = gi_sink_read_at(w->sink, read_entry(&wide, i).field, e.nbytes, get(e.field, 4),
+                                     err);
+    }
+    return status;
+}
+
+/* Writes a wide copy of the narrow directory at *at, behind all that is written, and moves on to
+ * the next. The last one's next place is that of the page to come. */
+static enum gi_status copy_directory(struct gi_page_writer *w, uint64_t *at, struct gi_err *err)
+{
+    struct directory d;
+    enum gi_status status = read_directory(&d, w, *at, err);
+    const struct directory wide = {.big = true, .n = d.n};
+    size_t nbytes = directory_nbytes(&wide), pad = padding(nbytes);
+    unsigned char *to = status ? NULL : calloc(1, nbytes + pad);
+    if (!status && !to)
+        status = gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
+    if (!status) {
+        widen(to, &d, 0, NULL, 0);
+        *at = get(d.at + directory_nbytes(&d) - 4, 4);
+        put(to + nbytes - 8, 8, w->at + nbytes + pad);
+        status = read_inside(w, to, &d, err);
+    }
+    if (!status)
+        status = gi_sink_write(w->sink, to, nbytes + pad, err);
+    w->at += nbytes + pad;
+    free(to);
+    free(d.at);
+    return status;
+}
+
+/* Turns the file into a BigTIFF. The page that is kept is written as the last narrow one. */
+static enum gi_status become_big(struct gi_page_writer *w, struct gi_err *err)
+{
+    unsigned char head[HEAD_NBYTES];
+    uint64_t at = HEAD_NBYTES, first;
+    if (!gi_sink_can_patch(w->sink))
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: the TIFF exceeds 4 GB, which can't be written through a pipe: want a "
+                       "file",
+                       w->sink->name);
+    enum gi_status status = w->page ? write_kept(w, true, err) : GI_OK;
+    first = w->at;
+    while (at && !status)
+        status = copy_directory(w, &at, err);
+    fill_head(head, true, first);
+    if (!status)
+        status = gi_sink_patch(w->sink, head, sizeof head, 0, err);
+    w->big = true;
+    return status;
+}
+
+/* The first page decides the header, unless the file grows. */
+static enum gi_status begin(struct gi_page_writer *w, bool big, struct gi_err *err)
+{
+    unsigned char head[HEAD_NBYTES];
+    w->begun = true;
+    w->big = big;
+    w->at = HEAD_NBYTES;
+    fill_head(head, big, HEAD_NBYTES);
+    return gi_sink_write(w->sink, head, sizeof head, err);
+}
+
+enum gi_status gi_page_writer_new(struct gi_page_writer **writer, struct gi_sink *sink,
+                                  uint64_t big_from, struct gi_err *err)
+{
+    *writer = calloc(1, sizeof **writer);
+    if (!*writer)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: pages");
+    (*writer)->sink = sink;
+    (*writer)->big_from = big_from ? big_from : BIG_FROM_NBYTES;
+    return GI_OK;
+}
+
+enum gi_status gi_page_writer_add(struct gi_page_writer *w, void *bytes, size_t nbytes,
+                                  struct gi_err *err)
+{
+    bool big = get((unsigned char *)bytes + 2, 2) == 43;
+    uint64_t kept = w->page ? w->nbytes + padding(w->nbytes) : 0;
+    uint64_t end = (w->begun ? w->at : HEAD_NBYTES) + kept + nbytes - NARROW_HEAD;
+    end += padding(end);
+    enum gi_status status = w->begun ? GI_OK : begin(w, big || end > w->big_from, err);
+    if (!status && !w->big && (big || end > w->big_from))
+        status = become_big(w, err);
+    if (!status && w->page)
+        status = write_kept(w, false, err);
+    if (!status)
+        return keep(w, bytes, nbytes, big, err);
+    free(bytes);
+    return status;
+}
+
+enum gi_status gi_page_writer_end(struct gi_page_writer *w, struct gi_err *err)
+{
+    return w->page ? write_kept(w, true, err) : GI_OK;
+}
+
+void gi_page_writer_free(struct gi_page_writer **writer)
+{
+    if (*writer)
+        free((*writer)->page);
+    free(*writer);
+    *writer = NULL;
+}

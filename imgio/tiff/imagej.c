@@ -1,0 +1,112 @@
+/* Stacks of ImageJ with a single directory: the images follow one another, uncompressed, behind the
+ * first, and the description says how many there are ("images=500"). ImageJ writes them if they
+ * exceed 4 GB, and tifffile always.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/tiff/tiff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TAG_WIDTH = 256,
+    TAG_HEIGHT = 257,
+    TAG_BITS = 258,
+    TAG_COMPRESSION = 259,
+    TAG_DESCRIPTION = 270,
+    TAG_OFFSETS = 273,
+    TAG_SAMPLES = 277,
+    TAG_COUNTS = 279,
+    TYPE_SHORT = 3,
+    TYPE_LONG = 4,
+    TYPE_LONG8 = 16,
+    WORDS_MAX = 1 << 16, /* of the description that are read */
+    COUNT_MAX = 1 << 20, /* images; as many as pages */
+};
+
+/* An entry of the directory. */
+struct entry {
+    uint64_t type, count, at; /* `at`: place of its values; 0: there is no such entry */
+};
+
+static struct entry find(const struct gi_tiff_walk *w, unsigned tag)
+{
+    unsigned count = w->big ? 8 : 2, each = w->big ? 20 : 12, offset = w->big ? 8 : 4;
+    uint64_t n = gi_tiff_number(w, w->at, count), at = w->at + count;
+    for (uint64_t i = 0; i < n && at + each <= w->nbytes; i++, at += each) {
+        if (gi_tiff_number(w, at, 2) != tag)
+            continue;
+        struct entry e = {gi_tiff_number(w, at + 2, 2), gi_tiff_number(w, at + 4, offset),
+                          at + 4 + offset};
+        uint64_t nbytes = e.type == TYPE_SHORT   ? 2
+                          : e.type == TYPE_LONG  ? 4
+                          : e.type == TYPE_LONG8 ? 8
+                                                 : 1;
+        if (e.count > w->nbytes / nbytes)
+            return (struct entry){0};
+        if (e.count * nbytes > offset)
+            e.at = gi_tiff_number(w, e.at, offset);
+        bool inside = e.at <= w->nbytes && e.count * nbytes <= w->nbytes - e.at;
+        return inside ? e : (struct entry){0};
+    }
+    return (struct entry){0};
+}
+
+/* Returns value i of an entry of numbers; `missing` if there is none. */
+static uint64_t value(const struct gi_tiff_walk *w, const struct entry *e, uint64_t i,
+                      uint64_t missing)
+{
+    unsigned nbytes = e->type == TYPE_SHORT ? 2 : e->type == TYPE_LONG ? 4 : 8;
+    bool is_number = e->type == TYPE_SHORT || e->type == TYPE_LONG || e->type == TYPE_LONG8;
+    return e->at && is_number && i < e->count ? gi_tiff_number(w, e->at + i * nbytes, nbytes)
+                                              : missing;
+}
+
+static uint64_t number_of(const struct gi_tiff_walk *w, unsigned tag, uint64_t missing)
+{
+    struct entry e = find(w, tag);
+    return value(w, &e, 0, missing);
+}
+
+/* Returns the number of images that the description names; 1 if it is not ImageJ's. */
+static long count_named(const struct gi_tiff_walk *w)
+{
+    static const char start[] = "ImageJ=", images[] = "\nimages=";
+    struct entry e = find(w, TAG_DESCRIPTION);
+    size_t n = e.count < WORDS_MAX ? (size_t)e.count : WORDS_MAX;
+    const char *text = (const char *)w->bytes + e.at;
+    if (!e.at || n < sizeof start || memcmp(text, start, sizeof start - 1) != 0)
+        return 1;
+    const char *found = memmem(text, n, images, sizeof images - 1), *end = text + n;
+    long v = 0;
+    for (const char *at = found ? found + sizeof images - 1 : end;
+         at < end && *at >= '0' && *at <= '9' && v <= COUNT_MAX; at++)
+        v = 10 * v + *at - '0';
+    return v > 1 && v <= COUNT_MAX ? v : 1;
+}
+
+int gi_tiff_stack(uint64_t *nbytes, const unsigned char *bytes, size_t size)
+{
+    struct gi_tiff_walk w;
+    gi_tiff_walk_start(&w, bytes, size);
+    if (!gi_tiff_walk(&w) || w.next)
+        return 1;
+    long n = count_named(&w);
+    if (n == 1 || number_of(&w, TAG_COMPRESSION, 1) != 1)
+        return 1;
+    struct entry offsets = find(&w, TAG_OFFSETS), counts = find(&w, TAG_COUNTS);
+    uint64_t first = value(&w, &offsets, 0, size), at = first;
+    for (uint64_t i = 0; i < offsets.count; i++) { /* the strips have to be contiguous */
+        uint64_t count = value(&w, &counts, i, size);
+        if (value(&w, &offsets, i, size) != at || count > size)
+            return 1;
+        at += count;
+    }
+    uint64_t width = number_of(&w, TAG_WIDTH, 0), height = number_of(&w, TAG_HEIGHT, 0);
+    uint64_t bits = number_of(&w, TAG_BITS, 1) * number_of(&w, TAG_SAMPLES, 1);
+    *nbytes = at - first;
+    if (first >= size || !*nbytes || width > UINT32_MAX || height > UINT32_MAX || bits > 4096 ||
+        (width * bits + 7) / 8 > UINT64_MAX / (height + 1) ||
+        (width * bits + 7) / 8 * height != *nbytes)
+        return 1;
+    return (size - first) / *nbytes >= (uint64_t)n ? (int)n : 1;
+}

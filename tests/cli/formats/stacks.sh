@@ -1,0 +1,226 @@
+#!/bin/bash
+# Commands process all pages of a TIFF, into a TIFF of as many pages, streams, files or tables. Pillow and tifffile read and
+# write the files.
+# Sources: imgio/pages imgio/tiff cli/inputs/page_cursor cli/inputs/page_feed cli/inputs/stream_output cli/inputs/stream_find
+# cli/run/imaging_pages cli/commands/pages
+. "$(dirname "$0")/../lib.sh"
+python=${PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
+if gpuimg list | grep -q 'tiff .*this build has no' || ! "$python" -c 'import PIL, numpy' 2>/dev/null; then
+    skip "stacks: this build has no libtiff, or Python no Pillow and numpy"
+    finish
+    exit
+fi
+# Helpers for all scripts below: pages(FILE) reads all pages by Pillow.
+cat >helpers.py <<'END'
+import numpy as np
+from PIL import Image, ImageSequence
+def pages(file):
+    return [np.array(page) for page in ImageSequence.Iterator(Image.open(file))]
+def same(a, b):
+    return len(a) == len(b) and all(x.dtype == y.dtype and x.shape == y.shape and (x == y).all() for x, y in zip(a, b))
+END
+py() { "$python" -c "from helpers import *
+$1"; }
+# holds NAME EXPRESSION: passes if the Python expression is true.
+holds() { check "$1" py "assert $2"; }
+
+py '
+r = np.random.default_rng(1)
+gray16 = [Image.fromarray(r.integers(0, 65535, (40, 50), dtype=np.uint16)) for _ in range(5)]
+gray16[0].save("stack.tif", save_all=True, append_images=gray16[1:])
+bilevel = Image.fromarray((r.random((33, 21)) > 0.5).astype(np.uint8) * 255).convert("1")
+palette = Image.fromarray(r.integers(0, 255, (9, 20, 3), dtype=np.uint8)).convert("P", palette=Image.Palette.ADAPTIVE)
+mixed = [Image.fromarray(r.integers(0, 255, (30, 20), dtype=np.uint8)), Image.fromarray(r.integers(0, 255, (3, 70, 3), dtype=np.uint8)),
+         Image.fromarray(r.random((8, 9)).astype(np.float32)), Image.fromarray(r.integers(0, 255, (17, 5, 4), dtype=np.uint8)),
+         bilevel, palette]
+mixed[0].save("mixed.tif", save_all=True, append_images=mixed[1:])
+mixed[0].save("lzw.tif", save_all=True, append_images=[mixed[1], mixed[3]], compression="tiff_lzw")
+bilevel.save("g4.tif", save_all=True, append_images=[bilevel.transpose(Image.Transpose.FLIP_LEFT_RIGHT)], compression="group4")
+'
+
+# Each page is what its image alone gives.
+expect 0 gpuimg gaussian stack.tif out.tif --sigma 2
+check "no warning" test ! -s err
+for page in 0 1 2 3 4; do expect 0 gpuimg gaussian "stack.tif[$page]" "one$page.tif" --sigma 2; done
+holds "every page is filtered" 'same(pages("out.tif"), [pages(f"one{i}.tif")[0] for i in range(5)])'
+expect 0 gpuimg invert mixed.tif out.tif
+holds "a file may mix sizes, types and channels" '[p.shape for p in pages("out.tif")] == [(30, 20), (3, 70, 3), (8, 9), (17, 5, 4), (33, 21), (9, 20, 3)]'
+holds "each is inverted" '(lambda a, b: all((255 - x[..., :3] == y[..., :3]).all() for x, y in ((a[0], b[0]), (a[1], b[1]), (a[3], b[3]))) and (1 - a[2] == b[2]).all())(pages("mixed.tif"), pages("out.tif"))'
+expect 0 gpuimg invert lzw.tif out.tif
+holds "compressed pages" '(255 - pages("lzw.tif")[1] == pages("out.tif")[1]).all() and len(pages("out.tif")) == 3'
+expect 0 gpuimg flip g4.tif out.tif --h
+holds "bilevel pages" '(pages("g4.tif")[1][:, ::-1] * 255 == pages("out.tif")[1]).all()'
+expect 0 gpuimg run 'invert | flip --v' stack.tif out.tif
+holds "chains" 'same(pages("out.tif"), [65535 - p[::-1] for p in pages("stack.tif")])'
+expect 0 gpuimg convert stack.tif out.tif --depth 8 --compression 9
+holds "options of the output" 'pages("out.tif")[4].dtype == np.uint8'
+
+# Pages are chosen by brackets.
+expect 0 gpuimg convert 'stack.tif[1-3]' out.tif
+holds "a range" 'same(pages("out.tif"), pages("stack.tif")[1:4])'
+expect 0 gpuimg convert 'stack.tif[*]' out.tif
+holds "all" 'same(pages("out.tif"), pages("stack.tif"))'
+expect 0 gpuimg convert 'stack.tif[2-2]' out.png
+holds "a range of one page is an image" '(np.array(Image.open("out.png")) == pages("stack.tif")[2]).all()'
+expect_error 1 'convert: stack.tif\[2-9]: holds 5 pages: want \[0] to \[4]' convert 'stack.tif[2-9]' made.tif
+cp one3.tif 'one[0-7]'
+expect 0 gpuimg convert 'one[0-7]' out.tif
+holds "a file whose name has brackets wins" 'same(pages("out.tif"), pages("one3.tif"))'
+
+# Formats of one image.
+expect_error 2 'gaussian: made.png: png holds one image, and stack.tif has 5 pages: want {page} in its name, as in made-{page}.png, or one page, as stack.tif\[0]' gaussian stack.tif made.png
+expect 0 gpuimg convert stack.tif 'p-{page:03}.png'
+holds "a file for each page" 'same([np.array(Image.open(f"p-{i:03}.png")).astype(np.uint16) for i in range(5)], pages("stack.tif"))'
+expect 0 gpuimg convert 'stack.tif[3-4]' '{stem}-{index}-{page}.png'
+check "index and page" test -s stack-0-3.png -a -s stack-1-4.png
+expect 0 gpuimg convert p-000.png 'q{page}.png'
+check "an input of one image" test -s q0.png
+expect_error 2 'convert: the output {page}x{foo}.png: {foo}.png: want {dir}, *' convert stack.tif '{page}x{foo}.png'
+expect_error 1 'convert: p-000.png: File exists' convert stack.tif 'p-{page:03}.png' --no-clobber
+rm p-000.png
+expect 1 gpuimg convert stack.tif 'p-{page:03}.png' --no-clobber
+check "pages before one that fails are written" test -s p-000.png
+
+# Streams: pages through pipes, to and from PNM and PNG.
+gpuimg invert - - <stack.tif | gpuimg invert - out.tif
+holds "from - to - it stays a TIFF" 'same(pages("out.tif"), pages("stack.tif"))'
+check "a TIFF from a pipe" sh -c 'cat stack.tif | "$0" convert - out.pgm' "$GPUIMG"
+expect 0 gpuimg convert out.pgm back.tif
+holds "PNM holds pages too" 'same(pages("back.tif"), pages("stack.tif"))'
+check "images of a pipe become pages" sh -c 'cat p-00?.png | "$0" convert - back.tif' "$GPUIMG"
+holds "each of them" 'same(pages("back.tif"), pages("stack.tif"))'
+check "a pipe of one page" sh -c 'cat one0.tif | "$0" convert - out.png' "$GPUIMG"
+check "images of a pipe become files" sh -c 'cat p-00?.png | "$0" invert - "i{index}.png"' "$GPUIMG"
+holds "each of them" 'all((65535 - np.array(Image.open(f"i{i}.png")) == pages("stack.tif")[i]).all() for i in range(5))'
+
+# Several inputs, in batches, tars and tables.
+mkdir many
+expect 0 gpuimg invert stack.tif lzw.tif p-000.png --out-dir many
+holds "a file for a file" 'same(pages("many/stack.tif"), [65535 - p for p in pages("stack.tif")]) and len(pages("many/lzw.tif")) == 3'
+expect 1 gpuimg invert stack.tif p-000.png --out-dir many --suffix .png
+check "a batch names what is wanted" grep -q 'invert: stack.tif: has 5 pages, and many/stack.png holds one image: want a TIFF, or --out with {page} in it' err
+expect 0 gpuimg invert stack.tif p-000.png --out 'many/{stem}_{page:02}.png' --report r.jsonl
+check "a file per page" test -s many/stack_04.png -a -s many/p-000_00.png
+rm many/stack_03.png
+expect 0 gpuimg invert stack.tif p-000.png --out 'many/{stem}_{page:02}.png' --report r.jsonl --resume
+check "an input without one of its pages is resumed" test -s many/stack_03.png
+expect 0 gpuimg invert stack.tif p-000.png --out-dir many --report s.jsonl
+before=$(stat -c %y many/stack.tif)
+expect 0 gpuimg invert stack.tif p-000.png --out-dir many --report s.jsonl --resume
+check "a finished file is not" test "$(stat -c %y many/stack.tif)" = "$before"
+expect_error 2 'invert: --out made{page}/{stem}.png: want {page} in the name of the file' invert stack.tif --out 'made{page}/{stem}.png'
+tar cf in.tar stack.tif p-000.png
+expect 0 gpuimg invert --tar in.tar out.tar
+tar xf out.tar -C many stack.tif
+holds "members of tars" 'same(pages("many/stack.tif"), [65535 - p for p in pages("stack.tif")])'
+expect 0 gpuimg stats stack.tif one3.tif p-000.png --table - --work-depth 16
+check "a row for each page" test "$(cut -d, -f1 out | tail -n +2 | tr '\n' ' ')" = 'stack.tif[0] stack.tif[1] stack.tif[2] stack.tif[3] stack.tif[4] one3.tif p-000.png '
+expect 0 gpuimg stats stack.tif --table one.csv
+holds "of the page" '[int(line.split(",")[6]) for line in open("one.csv").readlines()[1:]] == [int(p.sum(dtype=np.int64)) for p in pages("stack.tif")]'
+check "a table of a pipe" sh -c 'cat stack.tif | "$0" run "invert | stats" - --table - | grep -c "standard input\["' "$GPUIMG"
+expect_error 1 'stats: stack.tif: holds 5 pages, and one is wanted: \[0] to \[4] after the name' stats stack.tif
+expect 0 gpuimg gaussian stack.tif out.tif --report r2.jsonl
+check "a report has a line for each page" test "$(grep -c '"input": "stack.tif\[[0-4]]"' r2.jsonl)" = 5
+expect 0 gpuimg info 'stack.tif[*]'
+check "info of each" test "$(wc -l <out)" = 5
+expect 0 gpuimg info --check stack.tif
+
+# Many to one.
+expect 0 gpuimg stack --by max stack.tif max.tif
+holds "a projection" 'same(pages("max.tif"), [np.max(pages("stack.tif"), 0)])'
+expect 0 gpuimg stack --method median 'stack.tif[0-2]' max.tif
+holds "of a range" 'same(pages("max.tif"), [np.median(pages("stack.tif")[:3], 0).astype(np.uint16)])'
+expect 0 gpuimg stack --method max stack.tif one0.tif max.tif --report n.jsonl
+check "among other files" test "$(tail -n 1 n.jsonl | grep -c '"inputs": 6')" = 1
+expect 0 gpuimg montage stack.tif sheet.png --cell 50x40 --gap 0 --margin 0 --rows 1
+holds "a sheet of pages" '(np.array(Image.open("sheet.png"))[:, 100:150] == pages("stack.tif")[2]).all()'
+
+# gpuimg pages joins images; convert names it.
+expect 0 gpuimg pages p-001.png lzw.tif 'stack.tif[1-2]' --out doc.tif --report d.jsonl
+holds "pages in the order of the inputs" '(lambda d: len(d) == 6 and same(d[1:4], pages("lzw.tif")) and same(d[4:], pages("stack.tif")[1:3]))(pages("doc.tif"))'
+check "a report of them" test "$(grep -c '"status": "done"' d.jsonl)" = 7
+expect_error 2 'convert: made.tif: one operand too many (usage: gpuimg convert INPUT OUTPUT)*gpuimg pages --out makes one file of several images' convert p-001.png p-002.png made.tif
+expect_error 2 'pages: made.png: png holds one image: want a TIFF' pages p-001.png --out made.png
+expect_error 2 'pages: want --out FILE for the pages' pages p-001.png made.tif
+expect_error 2 'pages: lzw.tif: would be written over the input lzw.tif, want another file' pages p-001.png lzw.tif --out lzw.tif
+expect 1 gpuimg pages p-001.png missing.png p-002.png --out made.tif
+check "an input that is missing is named" grep -q 'pages: missing.png: No such file or directory' err
+check "nothing is written then" test ! -e made.tif
+seq 200 | sed 's/.*/p-001.png/' >list
+expect 0 gpuimg pages --files-from list --out doc.tif
+holds "many pages" 'len(pages("doc.tif")) == 200'
+
+# Hostile files.
+py '
+stack = open("stack.tif", "rb").read()
+open("cut.tif", "wb").write(stack[:len(stack) * 3 // 4])
+import struct
+def directories(data):
+    at, all = struct.unpack("<I", data[4:8])[0], []
+    while at:
+        all.append(at)
+        n = struct.unpack("<H", data[at:at + 2])[0]
+        at = struct.unpack("<I", data[at + 2 + 12 * n:at + 6 + 12 * n])[0]
+    return all
+at = directories(stack)
+n = struct.unpack("<H", stack[at[4]:at[4] + 2])[0]
+end = at[4] + 2 + 12 * n
+open("circle.tif", "wb").write(stack[:end] + struct.pack("<I", at[2]) + stack[end + 4:])
+broken = bytearray(stack)
+broken[at[3] + 2:at[3] + 14] = struct.pack("<HHII", 256, 4, 1, 0)
+open("broken.tif", "wb").write(broken)
+'
+expect 1 gpuimg invert cut.tif made.tif
+check "a truncated file fails as a whole" test ! -e made.tif
+expect_error 1 'invert: circle.tif: is damaged: its pages go in a circle*' invert circle.tif made.tif
+expect 0 gpuimg invert circle.tif out.tif --allow-partial
+holds "each page of a circle once" 'len(pages("out.tif")) == 5'
+expect 1 gpuimg invert broken.tif made.tif
+check "the page that can't be read is named" grep -q 'invert: broken.tif\[3]: ' err
+check "nothing is written then" test ! -e made.tif
+
+# Descriptions of all pages, and integers by value.
+if ! "$python" -c 'import tifffile' 2>/dev/null; then
+    skip "stacks: no tifffile"
+    finish
+    exit
+fi
+cat >>helpers.py <<'END'
+import tifffile
+r = np.random.default_rng(2)
+END
+py '
+a = r.integers(0, 65535, (5, 20, 30), dtype=np.uint16)
+tifffile.imwrite("ome.tif", a, photometric="minisblack", metadata={"axes": "ZYX"}, ome=True)
+tifffile.imwrite("imagej.tif", a, imagej=True, metadata={"axes": "ZYX", "spacing": 2.5, "unit": "um"})
+np.save("a.npy", a)
+with tifffile.TiffWriter("pyramid.tif") as f:
+    f.write(a[0], photometric="minisblack")
+    f.write(a[0][::2, ::2], photometric="minisblack", subfiletype=1)
+    f.write(a[1], photometric="minisblack", tile=(16, 16))
+'
+for kind in ome imagej; do
+    expect 0 gpuimg invert $kind.tif out.tif
+    check "$kind: no warning" test ! -s err
+    holds "$kind: pages" '(65535 - np.load("a.npy") == tifffile.imread("out.tif")).all()'
+    holds "$kind: description" "tifffile.TiffFile('$kind.tif').pages[0].description == tifffile.TiffFile('out.tif').pages[0].description"
+    holds "$kind: axes" "tifffile.TiffFile('out.tif').series[0].axes == 'ZYX'"
+    expect 0 gpuimg convert "$kind.tif[3]" out.tif
+    holds "$kind: a page has no description of all" "not tifffile.TiffFile('out.tif').is_ome and not tifffile.TiffFile('out.tif').is_imagej"
+    holds "$kind: a page" '(np.load("a.npy")[3] == tifffile.imread("out.tif")).all()'
+done
+expect 0 gpuimg resize ome.tif out.tif --size 10x10
+check "a description that no longer fits" grep -q 'warning: resize: ome.tif\[0]: its OME description is dropped, because the pages get another size or type' err
+expect_error 1 'convert: imagej.tif\[5]: holds 5 pages: want \[0] to \[4]' convert 'imagej.tif[5]' made.tif
+expect 0 gpuimg invert pyramid.tif out.tif
+check "smaller versions are left out, with a warning" grep -q 'warning: invert: pyramid.tif: holds 1 smaller versions or masks of its pages, which are left out' err
+holds "the others are processed" '(lambda f: len(f) == 2 and (65535 - np.load("a.npy")[1] == f[1]).all())(pages("out.tif"))'
+for type in int8 int16 int32 uint32 float64 float32; do
+    py "
+v = r.integers(-100, 100, (3, 7, 11)).astype(np.$type) if '$type' != 'uint32' else r.integers(0, 1 << 20, (3, 7, 11)).astype(np.uint32)
+tifffile.imwrite('in.tif', v, photometric='minisblack')
+np.save('v.npy', v.astype(np.float32))"
+    expect 0 gpuimg add in.tif out.tif --value 1
+    holds "$type is read by value" 'same(pages("out.tif"), list(np.load("v.npy") + np.float32(1)))'
+done
+finish

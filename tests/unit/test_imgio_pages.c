@@ -1,0 +1,279 @@
+/* Files of several pages: written page by page, and read by libtiff and by ourselves.
+ * Sources: imgio/pages imgio/tiff
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include "imgio/pages.h"
+#include "imgio/sink.h"
+#include "imgio/tiff/tiff.h"
+
+static char folder[64], path[128];
+
+#if GI_HAVE_TIFF
+
+enum { PAGES = 9 };
+
+/* Page i of the test file: every page has another size, type and number of channels. */
+static struct gi_image page_of(int i)
+{
+    return random_image(5 + 7 * i, 3 + 40 * (i % 3), 1 + i % 4, (enum gi_type)(i % 3),
+                        (uint64_t)i + 1);
+}
+
+/* Writes the pages from 0 to n - 1, all with a description of their own, and with tiles if their
+ * bit in `tiled` is set, as pages of more than 4 GB are. */
+static void write_pages(struct gi_sink *sink, int n, uint64_t big_from, unsigned tiled)
+{
+    struct gi_page_writer *writer;
+    assert_int_equal(gi_page_writer_new(&writer, sink, big_from, NULL), GI_OK);
+    for (int i = 0; i < n; i++) {
+        struct gi_image image = page_of(i);
+        char keyword[] = "Description", words[40];
+        snprintf(words, sizeof words, "page %.*s", i, "123456789");
+        struct gi_text text = {.keyword = keyword, .language = "", .translated = "", .text = words};
+        struct gi_metadata metadata = {.texts = &text,
+                                       .ntexts = 1,
+                                       .texts_nbytes = sizeof keyword + sizeof words,
+                                       .dpi_x = 100 + i,
+                                       .dpi_y = 200};
+        const struct gi_save_options options = {.compression = 1};
+        struct gi_sink *memory;
+        void *bytes;
+        size_t nbytes;
+        assert_int_equal(gi_sink_open_memory(&memory, "page", NULL), GI_OK);
+        assert_int_equal(tiled >> i & 1
+                             ? gi_tiff_encode_tiles(memory, &image, &metadata, &options, true, NULL)
+                             : gi_tiff_encode(memory, &image, &metadata, &options, NULL),
+                         GI_OK);
+        assert_int_equal(gi_sink_take(&memory, &bytes, &nbytes, NULL), GI_OK);
+        assert_int_equal(gi_page_writer_add(writer, bytes, nbytes, NULL), GI_OK);
+        gi_image_free(&image);
+    }
+    assert_int_equal(gi_page_writer_end(writer, NULL), GI_OK);
+    gi_page_writer_free(&writer);
+}
+
+static void write_pages_to_file(int n, uint64_t big_from, unsigned tiled)
+{
+    struct gi_sink *sink;
+    assert_int_equal(gi_sink_open(&sink, path, false, NULL), GI_OK);
+    write_pages(sink, n, big_from, tiled);
+    assert_int_equal(gi_sink_commit(&sink, false, NULL), GI_OK);
+}
+
+static void check_page(TIFF *tiff, int i)
+{
+    struct gi_image want = page_of(i);
+    uint32_t width, height;
+    uint16_t channels, bits;
+    char *text, words[40];
+    float dpi;
+    assert_int_equal(TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width), 1);
+    assert_int_equal(TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height), 1);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &channels);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
+    assert_true((int)width == want.width && (int)height == want.height);
+    assert_true(channels == want.channels && bits == 8 * gi_type_nbytes(want.type));
+    assert_int_equal(TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text), 1);
+    snprintf(words, sizeof words, "page %.*s", i, "123456789");
+    assert_string_equal(text, words);
+    assert_int_equal(TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &dpi), 1);
+    assert_true(dpi == (float)(100 + i));
+    if (!TIFFIsTiled(tiff)) {
+        unsigned char *line = malloc((size_t)TIFFScanlineSize(tiff));
+        assert_non_null(line);
+        for (int y = 0; y < want.height; y++) {
+            assert_int_equal(TIFFReadScanline(tiff, line, (uint32_t)y, 0), 1);
+            assert_memory_equal(line, gi_row(&want, y), gi_row_nbytes(&want));
+        }
+        free(line);
+    }
+    gi_image_free(&want);
+}
+
+/* Reads all pages by libtiff, and by ourselves. */
+static void check_pages(int n, bool big)
+{
+    TIFF *tiff = TIFFOpen(path, "r");
+    struct gi_pages *pages;
+    struct gi_err err = {0}, warning;
+    assert_non_null(tiff);
+    assert_int_equal(TIFFIsBigTIFF(tiff), big);
+    for (int i = 0; i < n; i++) {
+        check_page(tiff, i);
+        assert_int_equal(TIFFReadDirectory(tiff), i + 1 < n);
+    }
+    TIFFClose(tiff);
+    assert_int_equal(gi_pages_open(&pages, path, &strictly, &warning, &err), GI_OK);
+    assert_int_equal(gi_pages_n(pages), n);
+    assert_int_equal(warning.status, GI_OK);
+    for (int i = 0; i < n; i++) {
+        struct gi_image want = page_of(i), got;
+        if (gi_pages_load(&got, NULL, NULL, pages, i, "page", &strictly, &warning, &err))
+            fail_msg("page %d: %s", i, err.text);
+        assert_same_image(&want, &got);
+        gi_image_free(&got);
+        gi_image_free(&want);
+    }
+    assert_int_equal(gi_pages_close(&pages, &err), GI_OK);
+}
+
+/* Pages of any size, type and channels; a file that outgrows its limit after any page. */
+static void there_and_back(void **state)
+{
+    (void)state;
+    uint64_t size[PAGES + 1] = {0};
+    for (int n = 1; n <= PAGES; n++) {
+        write_pages_to_file(n, 0, 0);
+        check_pages(n, false);
+        struct bytes file = read_file(path);
+        size[n] = file.n;
+        assert_true(size[n] > size[n - 1] && file.n % 8 == 0);
+        free(file.at);
+    }
+    for (int n = 1; n <= PAGES; n++) {
+        write_pages_to_file(PAGES, size[n] - 1, 0);
+        check_pages(PAGES, true);
+    }
+    write_pages_to_file(PAGES, size[PAGES], 0); /* which is as much as is allowed */
+    check_pages(PAGES, false);
+}
+
+/* Pages of more than 4 GB between others. */
+static void large_pages(void **state)
+{
+    (void)state;
+    static const unsigned tiled[] = {1, 1 << 4, 1 << (PAGES - 1), 1 << 2 | 1 << 3,
+                                     (1 << PAGES) - 1};
+    for (size_t i = 0; i < sizeof tiled / sizeof *tiled; i++) {
+        write_pages_to_file(PAGES, 0, tiled[i]);
+        check_pages(PAGES, true);
+    }
+}
+
+/* In memory the bytes are those of a file. */
+static void in_memory(void **state)
+{
+    (void)state;
+    static const uint64_t limits[] = {0, 3000, 1};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct gi_sink *sink;
+        void *bytes;
+        size_t nbytes;
+        write_pages_to_file(PAGES, limits[i], 0);
+        struct bytes file = read_file(path);
+        assert_int_equal(gi_sink_open_memory(&sink, "memory", NULL), GI_OK);
+        write_pages(sink, PAGES, limits[i], 0);
+        assert_int_equal(gi_sink_take(&sink, &bytes, &nbytes, NULL), GI_OK);
+        assert_int_equal(nbytes, file.n);
+        assert_memory_equal(bytes, file.at, nbytes);
+        free(bytes);
+        free(file.at);
+    }
+}
+
+/* A pipe can't be turned into a BigTIFF. */
+static void through_a_pipe(void **state)
+{
+    (void)state;
+    struct gi_sink *sink;
+    struct gi_page_writer *writer;
+    struct gi_err err;
+    struct gi_image image = page_of(0);
+    const struct gi_save_options options = {.format = "tiff"};
+    void *bytes;
+    size_t nbytes;
+    assert_int_equal(gi_sink_open(&sink, "/dev/null", false, NULL), GI_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            gi_save_memory(&bytes, &nbytes, &image, NULL, "page", &options, NULL, NULL), GI_OK);
+        if (i == 0)
+            assert_int_equal(gi_page_writer_new(&writer, sink, 2 * nbytes - 1, NULL), GI_OK);
+        assert_int_equal(gi_page_writer_add(writer, bytes, nbytes, &err),
+                         i == 0 ? GI_OK : GI_E_UNSUPPORTED);
+    }
+    assert_non_null(strstr(err.text, "exceeds 4 GB"));
+    gi_image_free(&image);
+    gi_page_writer_free(&writer);
+    gi_sink_abandon(&sink);
+}
+
+/* Pages that brackets select; smaller versions and masks are left out unless they are named. */
+static void selections(void **state)
+{
+    (void)state;
+    static const uint32_t kinds[] = {0, 1, 4, 2, 0, 1};
+    static const struct {
+        const char *brackets;
+        int n, numbers[6];
+        const char *says; /* in the warning, or without pages in the error */
+    } cases[] = {
+        {"", 3, {0, 3, 4}, "holds 3 smaller versions or masks of its pages"},
+        {"[*]", 3, {0, 3, 4}, "holds 3 smaller versions or masks of its pages"},
+        {"[1]", 1, {1}, NULL},
+        {"[1-4]", 4, {1, 2, 3, 4}, NULL},
+        {"[0-5]", 6, {0, 1, 2, 3, 4, 5}, NULL},
+        {"[6]", 0, {0}, "holds 6 pages: want [0] to [5]"},
+        {"[2-6]", 0, {0}, "holds 6 pages: want [0] to [5]"},
+    };
+    TIFF *tiff = TIFFOpen(path, "w");
+    for (int i = 0; i < 6; i++) {
+        unsigned char row[4] = {0};
+        TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, kinds[i]);
+        TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 4);
+        TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+        TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+        TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+        row[0] = (unsigned char)(10 * i);
+        assert_int_equal(TIFFWriteScanline(tiff, row, 0, 0), 1);
+        assert_int_equal(TIFFWriteDirectory(tiff), 1);
+    }
+    TIFFClose(tiff);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[200];
+        struct gi_pages *pages;
+        struct gi_err err = {0}, warning = {0};
+        snprintf(name, sizeof name, "%s%s", path, cases[i].brackets);
+        enum gi_status status = gi_pages_open(&pages, name, &strictly, &warning, &err);
+        assert_int_equal(status, cases[i].n ? GI_OK : GI_E_UNSUPPORTED);
+        const char *said = status ? err.text : warning.text;
+        assert_true(cases[i].says ? strstr(said, cases[i].says) != NULL : !*said);
+        for (int k = 0; k < cases[i].n; k++) {
+            struct gi_image image;
+            assert_int_equal(gi_pages_number(pages, k), cases[i].numbers[k]);
+            assert_int_equal(
+                gi_pages_load(&image, NULL, NULL, pages, k, "page", &strictly, NULL, &err), GI_OK);
+            assert_int_equal(((uint8_t *)image.data)[0], 10 * cases[i].numbers[k]);
+            gi_image_free(&image);
+        }
+        assert_int_equal(status ? 0 : gi_pages_n(pages), cases[i].n);
+        gi_pages_close(&pages, NULL);
+    }
+}
+
+#define TESTS                                                                                      \
+    cmocka_unit_test(there_and_back), cmocka_unit_test(large_pages), cmocka_unit_test(in_memory),  \
+        cmocka_unit_test(through_a_pipe), cmocka_unit_test(selections)
+
+#else
+
+static void left_out(void **state)
+{
+    (void)state;
+    print_message("skipped: this build has no libtiff\n");
+    skip();
+}
+
+#define TESTS cmocka_unit_test(left_out)
+
+#endif
+
+int main(void)
+{
+    strcpy(folder, make_folder());
+    snprintf(path, sizeof path, "%s/a.tif", folder);
+    const struct CMUnitTest tests[] = {TESTS};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
