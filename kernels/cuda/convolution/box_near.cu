@@ -56,7 +56,6 @@ static __device__ __forceinline__ unsigned shared_at(const void *p)
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/* Stores N words. */
 template <int N> static __device__ __forceinline__ void shared_store(unsigned at, const unsigned *v)
 {
     if constexpr (N == 4)
