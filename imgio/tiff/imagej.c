@@ -31,8 +31,8 @@ struct entry {
 static struct entry find(const struct gi_tiff_walk *w, unsigned tag)
 {
     unsigned count = w->big ? 8 : 2, each = w->big ? 20 : 12, offset = w->big ? 8 : 4;
-    uint64_t n = gi_tiff_number(w, w->at, count), at = w->at + count;
-    for (uint64_t i = 0; i < n && at + each <= w->nbytes; i++, at += each) {
+    uint64_t at = w->at + count;
+    for (uint64_t i = 0; i < w->entries; i++, at += each) {
         if (gi_tiff_number(w, at, 2) != tag)
             continue;
         struct entry e = {gi_tiff_number(w, at + 2, 2), gi_tiff_number(w, at + 4, offset),

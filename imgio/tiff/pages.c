@@ -27,11 +27,13 @@ static uint64_t look(struct gi_tiff_walk *w)
 {
     unsigned count = w->big ? 8 : 2, entry = w->big ? 20 : 12, offset = w->big ? 8 : 4;
     w->own = true;
+    w->entries = 0;
     if (w->at > w->nbytes || w->nbytes - w->at < count + offset)
         return 0;
     uint64_t n = gi_tiff_number(w, w->at, count), at = w->at + count;
     if (n > (w->nbytes - at - offset) / entry)
         return 0;
+    w->entries = n;
     uint64_t next = gi_tiff_number(w, at + n * entry, offset);
     for (uint64_t i = 0; i < n && gi_tiff_number(w, at, 2) <= TAG_KIND; i++, at += entry)
         if (gi_tiff_number(w, at, 2) == TAG_KIND) {

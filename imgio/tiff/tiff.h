@@ -24,6 +24,7 @@ enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* maximum bytes that libtiff may alloc
 struct gi_tiff_walk {
     const unsigned char *bytes;
     uint64_t nbytes, at, next, mark;
+    uint64_t entries;   /* of the directory, all within the file; 0: it is damaged */
     int number, marked; /* of the page, from 0 */
     bool big_endian, big, own, circle;
 };
