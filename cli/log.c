@@ -4,11 +4,22 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The command's name, at the beginning of every message. */
 static const char *command_name;
 static bool is_quiet;
 static bool shows_line; /* protected by the lock of stderr */
+
+/* Warnings of a batch, without the name before their first ": ". Warnings that find no place are
+ * printed each time. Protected by the lock of stderr. */
+enum { WARNINGS_MAX = 32 };
+static struct {
+    char text[1024];
+    unsigned long long more; /* times after the first */
+} warnings[WARNINGS_MAX];
+static int nwarnings;
+static bool counts_warnings;
 
 void gi_cli_name(const char *name)
 {
@@ -53,6 +64,23 @@ void gi_print_safe(FILE *out, const char *text)
     }
 }
 
+/* Counts a warning. Returns whether it occurred before. */
+static bool occurred(const char *text)
+{
+    const char *colon = strstr(text, ": ");
+    text = colon ? colon + 2 : text;
+    for (int i = 0; i < nwarnings; i++)
+        if (strcmp(warnings[i].text, text) == 0) {
+            warnings[i].more++;
+            return true;
+        }
+    if (nwarnings < WARNINGS_MAX) {
+        snprintf(warnings[nwarnings].text, sizeof warnings->text, "%s", text);
+        warnings[nwarnings++].more = 0;
+    }
+    return false;
+}
+
 static void write_line(const char *kind, const char *format, va_list args)
 {
     char text[1024];
@@ -78,11 +106,45 @@ void gi_cli_log(const char *format, ...)
 
 void gi_cli_warn(const char *format, ...)
 {
+    char text[1024];
+    va_list args, copy;
+    va_start(args, format);
+    va_copy(copy, args);
+    vsnprintf(text, sizeof text, format, copy);
+    va_end(copy);
+    flockfile(stderr);
+    if (!is_quiet && !(counts_warnings && occurred(text)))
+        write_line("warning: ", format, args);
+    funlockfile(stderr);
+    va_end(args);
+}
+
+void gi_cli_note(const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    if (!is_quiet)
-        write_line("warning: ", format, args);
+    if (!is_quiet && !counts_warnings && isatty(STDERR_FILENO))
+        write_line("", format, args);
     va_end(args);
+}
+
+void gi_cli_count_warnings(void)
+{
+    flockfile(stderr);
+    counts_warnings = true;
+    nwarnings = 0;
+    funlockfile(stderr);
+}
+
+void gi_cli_print_warnings(void)
+{
+    flockfile(stderr);
+    counts_warnings = false;
+    for (int i = 0; i < nwarnings; i++)
+        if (warnings[i].more)
+            gi_cli_warn("%llu more: %s", warnings[i].more, warnings[i].text);
+    nwarnings = 0;
+    funlockfile(stderr);
 }
 
 void gi_cli_show_line(const char *line)

@@ -11,6 +11,13 @@
 void gi_cli_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "gpuimg: warning: COMMAND: text", unless warnings are off. */
 void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Between the two, a warning that differs from an earlier one only in the name before its first ":
+ * " is counted instead of printed; the second prints the counts. For batches. */
+void gi_cli_count_warnings(void);
+void gi_cli_print_warnings(void);
+/* Prints a line for a person, as gi_cli_log() does: only on a terminal, not if warnings are off,
+ * and not while warnings are counted. */
+void gi_cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Set the COMMAND of messages (NULL: none), and whether warnings are off (--quiet). Called by
  * main(). */
 void gi_cli_name(const char *name);

@@ -9,6 +9,7 @@
 #include "cli/inputs/image_files.h"
 #include "cli/run/output.h"
 #include "cli/commands/reporter.h"
+#include "cli/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,9 @@ static const struct gi_option output_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, overlay),
      .metavar = "FILE",
-     .help = "Write the input with a box and its label drawn at each region"},
+     .help = "Write the input with a box and its label drawn at each region; in images of 16 bits "
+             "and of floats the samples from the 0.1th to the 99.9th percentile become 0 to full "
+             "scale"},
     {.name = "crops",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, crops),
@@ -232,6 +235,19 @@ static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_vie
     return status;
 }
 
+/* Tells a person at a terminal what was found: "21 regions above 85 (otsu)". */
+static void tell(const struct gi_extract *extract, const struct gi_extract_params *asked)
+{
+    char level[64] = " in the mask", of[32] = "";
+    if (!asked->mask_image)
+        snprintf(level, sizeof level, " %s %.6g%s", asked->invert ? "not above" : "above",
+                 extract->threshold, asked->at.kind == GI_LEVEL_OTSU ? " (otsu)" : "");
+    if (extract->n != extract->found)
+        snprintf(of, sizeof of, " of %lu", (unsigned long)extract->found);
+    gi_cli_note("%lu%s region%s%s", (unsigned long)extract->n, of,
+                extract->n == 1 && !*of ? "" : "s", level);
+}
+
 static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_extract_output *output = report->output;
@@ -263,6 +279,8 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         status = write_all(&sinks, &view, format, err);
     gi_sink_abandon(&sinks.points);
     gi_sink_abandon(&sinks.table);
+    if (!status)
+        tell(view.extract, asked);
     return status;
 }
 

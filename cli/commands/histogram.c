@@ -13,6 +13,7 @@
 #include "cli/commands/reporter.h"
 #include "cli/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,6 +128,26 @@ static void print_csv(FILE *out, const struct gi_histogram_view *view)
     }
 }
 
+/* Finds the bins first <= i < end that a plot shows: without --range those of an image of 16 bits
+ * or of floats that hold its samples, because such images often use a small part of their range. */
+static void find_shown(const struct gi_histogram_view *view, int *first, int *end)
+{
+    const struct gi_histogram *histogram = view->histogram;
+    *first = 0;
+    *end = histogram->nbins;
+    if (view->ranged || view->image->type == GI_U8)
+        return;
+    double least = NAN, most = NAN;
+    for (int c = 0; c < histogram->nchannels; c++) {
+        least = fmin(least, histogram->channels[c].min);
+        most = fmax(most, histogram->channels[c].max);
+    }
+    while (*first < *end - 1 && gi_histogram_edge(histogram, *first + 1) <= least)
+        ++*first;
+    while (*end > *first + 1 && gi_histogram_edge(histogram, *end - 1) > most)
+        --*end;
+}
+
 static enum gi_status draw(const struct gi_histogram_view *view, const struct output_params *output,
                            struct gi_bundle *bundle, struct gi_err *err)
 {
@@ -143,21 +164,26 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
     if (!title)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a title");
     char subtitle[64];
+    int first, end;
+    find_shown(view, &first, &end);
     snprintf(subtitle, sizeof subtitle, "%d x %d pixels, %d bins", view->image->width,
              view->image->height, histogram->nbins);
     struct gi_plot plot = {.title = json_string_value(title),
                            .subtitle = subtitle,
                            .x_label = "sample value",
                            .y_label = view->cumulative ? "samples up to here" : "samples a bin",
-                           .lo = histogram->channels[0].lo,
-                           .hi = histogram->channels[0].hi,
-                           .nbins = histogram->nbins,
+                           .lo = end - first < histogram->nbins
+                                     ? gi_histogram_edge(histogram, first)
+                                     : histogram->channels[0].lo,
+                           .hi = end - first < histogram->nbins ? gi_histogram_edge(histogram, end)
+                                                                : histogram->channels[0].hi,
+                           .nbins = end - first,
                            .log = output->log,
                            .nseries = histogram->nchannels};
     for (int c = 0; c < histogram->nchannels; c++) {
         const char *name = histogram->channels[c].name;
         plot.series[c] = (struct gi_plot_series){.name = name,
-                                                 .counts = histogram->channels[c].bins,
+                                                 .counts = histogram->channels[c].bins + first,
                                                  .red = 0.3,
                                                  .green = 0.3,
                                                  .blue = 0.3};
@@ -267,6 +293,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         .maxval = report->maxval,
         .percentiles = asked->percentiles.v,
         .cumulative = output->cumulative,
+        .ranged = asked->range.n > 0,
         .log = output->log,
         .bars = output->bars || (to_stdout && isatty(STDOUT_FILENO)),
         .unicode = shows_unicode(),

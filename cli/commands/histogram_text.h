@@ -16,6 +16,7 @@ struct gi_histogram_view {
                         depth differs */
     const double *percentiles; /* histogram->npercentiles */
     bool cumulative;           /* the bins hold cumulative counts */
+    bool ranged;               /* --range was given */
     bool log, bars;
     bool unicode, colour; /* abilities of the terminal */
 };

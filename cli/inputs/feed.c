@@ -2,9 +2,29 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/feed.h"
 
+#include <string.h>
+
+#include "cli/log.h"
+#include "cli/process.h"
 #include "cli/run/memory_budget.h"
 #include "cli/run/progress.h"
 #include "cli/run/stop.h"
+
+/* Prints what the batch did: "40 images written to web/ in 4.0 s, 10.0 images/s, 0 failed". */
+static void summarize(const struct gi_feed *feed, const struct gi_batch_params *params,
+                      const struct gi_tally *tally, double seconds)
+{
+    const char *unit = feed->kind->unit ? feed->kind->unit : "images";
+    uint64_t done = tally->done / (feed->items ? (uint64_t)feed->items : 1);
+    bool prints = params->table && strcmp(params->table, "-") == 0;
+    const char *to = prints ? NULL : params->table ? params->table : params->out_dir;
+    bool folder = to && !params->table && to[strlen(to) - 1] != '/';
+    double rate = (double)done / (seconds > 0 ? seconds : 1e-3);
+    gi_cli_note("%s%llu %s%s%s%s in %.1f s, %.*f %s/s, %llu failed",
+                params->table ? "table of " : "", (unsigned long long)done, unit,
+                to ? " written to " : "", to ? to : "", folder ? "/" : "", seconds,
+                rate < 9.95 ? 1 : 0, rate, unit, (unsigned long long)tally->failed);
+}
 
 enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *work,
                            const struct gi_batch_params *params, int threads, struct gi_err *err)
@@ -18,11 +38,16 @@ enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *
         return status;
     gi_memory_give_back();
     gi_stop_listen();
+    gi_cli_count_warnings();
+    double start = gi_now_ms();
     struct gi_progress *progress =
         gi_progress_start(params->progress, gi_progress_of_engine, &watch);
     status = gi_engine_run(watch.engine, err);
     gi_progress_end(&progress);
+    gi_cli_print_warnings();
     gi_engine_tally(watch.engine, &tally);
+    if (!status && gi_batch_is_wanted(params))
+        summarize(feed, params, &tally, 1e-3 * (gi_now_ms() - start));
     gi_engine_free(&watch.engine);
     return feed->kind->conclude ? feed->kind->conclude(feed->self, &tally, status, err) : status;
 }

@@ -4,6 +4,7 @@
 #include "cli/plot/overlay.h"
 #include "cli/command.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +94,64 @@ static void draw_number(struct gi_image *image, const struct gi_region_sums *reg
                          y + (row + 1) * scale, scale, scale, black);
 }
 
+/* ---- stretching ---- */
+
+/* The counts of samples between the least and the largest one, to find percentiles. */
+enum { BINS = 4096 };
+struct spread {
+    double lo, hi;
+    uint64_t total, bins[BINS];
+};
+
+/* Calls what `bins` says for all finite samples of colour: finds their range, or counts them. */
+static void look(struct spread *spread, const struct gi_image *image, bool bins)
+{
+    int colours = gi_colour_channels(image);
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++) {
+            double v = gi_sample(gi_row(image, y), i, image->type);
+            if ((int)(i % (size_t)image->channels) >= colours || !isfinite(v))
+                continue;
+            spread->total += !bins;
+            spread->lo = !bins && v < spread->lo ? v : spread->lo;
+            spread->hi = !bins && v > spread->hi ? v : spread->hi;
+            if (bins)
+                spread->bins[(int)((v - spread->lo) / (spread->hi - spread->lo) * (BINS - 1))]++;
+        }
+}
+
+/* Stretches images of 16 bits and of floats for the eye: the samples from the 0.1th to the 99.9th
+ * percentile, of all colours, to full scale. They often use a small part of their range, and would
+ * be black behind the boxes. */
+static void stretch(struct gi_image *image)
+{
+    struct spread spread = {.lo = INFINITY, .hi = -INFINITY};
+    int colours = gi_colour_channels(image), first = 0, last = BINS - 1;
+    look(&spread, image, false);
+    if (image->type == GI_U8 || !(spread.hi > spread.lo))
+        return;
+    look(&spread, image, true);
+    uint64_t less = spread.total / 1000;
+    for (uint64_t n = spread.bins[first]; n <= less; n += spread.bins[first])
+        first++;
+    for (uint64_t n = spread.bins[last]; n <= less; n += spread.bins[last])
+        last--;
+    double step = (spread.hi - spread.lo) / (BINS - 1), full = gi_type_full_scale(image->type);
+    double lo = spread.lo + first * step, hi = spread.lo + (last + 1) * step;
+    hi = fmax(fmin(hi, spread.hi), lo + step);
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++) {
+            double v = gi_sample(gi_row(image, y), i, image->type);
+            if ((int)(i % (size_t)image->channels) >= colours)
+                continue;
+            v = v > lo ? fmin((v - lo) / (hi - lo), 1) * full : 0; /* NaN becomes 0 */
+            if (image->type == GI_U16)
+                ((uint16_t *)gi_row(image, y))[i] = (uint16_t)rint(v);
+            else
+                ((float *)gi_row(image, y))[i] = (float)v;
+        }
+}
+
 /* Copies the image with three colour channels, and with alpha if it has that. */
 static enum gi_status copy_as_colour(struct gi_image *dst, const struct gi_image *src,
                                      struct gi_err *err)
@@ -123,6 +182,7 @@ enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
     enum gi_status status = copy_as_colour(dst, src, err);
     if (status)
         return status;
+    stretch(dst);
     int side = src->width < src->height ? src->width : src->height;
     long line = 1 + side / SIDE_PER_STEP;
     for (uint32_t i = 0; i < extract->n; i++)

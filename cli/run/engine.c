@@ -30,6 +30,7 @@ struct gi_engine {
     struct gi_item **parked; /* ring buffer of finished items: item i is at i % window */
     uint64_t reserved;       /* bytes of images in progress */
     bool ended;              /* no more items are taken */
+    bool full;               /* ended because the disk is full */
     bool broken;             /* no more items are delivered, either */
     struct gi_err err;       /* why it is `broken`, unless an item has that error */
     struct gi_tally tally;
@@ -192,11 +193,13 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
     struct gi_err err = {0};
     enum gi_status status = engine->work.deliver(engine->work.self, item, &err);
     bool failed = item->line.status != GI_OK;
-    bool last = (failed && engine->options.fail_fast) || item->line.status == GI_E_DEVICE;
+    bool full = failed && gi_item_met_full_disk(item);
+    bool last = (failed && engine->options.fail_fast) || item->line.status == GI_E_DEVICE || full;
     if (failed && *item->line.err.text)
         gi_cli_log("%s", item->line.err.text);
     pthread_mutex_lock(&engine->lock);
     count(&engine->tally, item);
+    engine->full |= full;
     if (status || (last && engine->work.ordered))
         break_locked(engine, status ? &err : NULL);
     else if (last)
@@ -259,10 +262,23 @@ static void worker(void *arg, int index, void *scratch)
     }
 }
 
+static void log_full(const struct gi_engine *engine)
+{
+    const struct gi_tally *tally = &engine->tally;
+    const char *unit = engine->feed.kind->unit ? engine->feed.kind->unit : "files";
+    unsigned long long done = tally->done + tally->skipped, n = tally->n;
+    if (n)
+        gi_cli_log("the disk is full: %llu of %llu %s are done, the batch ends", done, n, unit);
+    else
+        gi_cli_log("the disk is full: %llu %s are done, the batch ends", done, unit);
+}
+
 enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err)
 {
     enum gi_status status =
         gi_pool_run(engine->pool, engine->options.threads, worker, engine, 0, err);
+    if (engine->full && !engine->feed.single)
+        log_full(engine);
     if (!status && engine->err.status) {
         *err = engine->err;
         status = engine->err.status;

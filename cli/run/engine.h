@@ -80,8 +80,9 @@ enum gi_status gi_engine_new(struct gi_engine **engine, const struct gi_engine_o
                              const struct gi_feed *feed, const struct gi_work_on *work,
                              struct gi_err *err);
 /* Runs until the feed ends, a signal asks for the end (cli/run/stop.h), or an error ends it. Items
- * in progress are still finished. An item that fails is logged and counted. Returns the error of
- * the feed or of deliver(), otherwise GI_OK, even if items failed. */
+ * in progress are still finished. A full disk ends it too, because all later items would fail. An
+ * item that fails is logged and counted. Returns the error of the feed or of deliver(), otherwise
+ * GI_OK, even if items failed. */
 enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err);
 void gi_engine_tally(struct gi_engine *engine, struct gi_tally *tally);
 void gi_engine_free(struct gi_engine **engine);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/item.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,19 @@ void gi_item_blame(struct gi_item *item)
     if (start && !gi_output_has_folder(start))
         item->line.status = item->line.err.status = GI_E_AGAIN;
     free(start);
+}
+
+bool gi_item_met_full_disk(const struct gi_item *item)
+{
+    static const int full[] = {ENOSPC, EDQUOT};
+    const char *text = item->line.err.text;
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++) {
+        const char *why = strerror(full[i]);
+        size_t n = strlen(text), length = strlen(why);
+        if (item->line.status == GI_E_AGAIN && n > length && strcmp(text + n - length, why) == 0)
+            return true;
+    }
+    return false;
 }
 
 void gi_item_note_input(struct gi_item *item)

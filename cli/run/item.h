@@ -61,6 +61,10 @@ void gi_item_refuse(struct gi_item *item, const struct gi_input *input);
  * it is gone now (unmounted, removed), the machine failed and not the input. */
 void gi_item_blame(struct gi_item *item);
 
+/* Returns whether the item failed because there is no space left, so that all later items would
+ * fail too. Its message, which ends in the system's text, is all that tells. */
+bool gi_item_met_full_disk(const struct gi_item *item);
+
 /* Records size and time of the input (or of its bytes in memory), and of its further input. */
 void gi_item_note_input(struct gi_item *item);
 /* Records size and time of the output, or of its parts. */

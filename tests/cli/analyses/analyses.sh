@@ -190,8 +190,9 @@ expect_error 1 'extract: nowhere/l.npy: *' extract nothere.pgm made.csv --mask m
 expect_error 1 'extract: nowhere/m.png: *' extract nothere.pgm made.csv --labels made.png --mask png:nowhere/m.png
 expect_error 1 'extract: --crops nowhere/in/: No such *' extract nothere.pgm made.csv --labels made.png --crops nowhere/in/
 expect_error 1 'extract: --crops two.pgm: Not a *' extract nothere.pgm made.csv --crops two.pgm
-expect_error 2 'extract: --crop-format gif: *' extract nothere.pgm made.csv --crops made --crop-format gif
-expect_error 2 'extract: --overlay made.pgm: want a format that holds colour' extract nothere.pgm made.csv --overlay made.pgm
+echo text >text.pgm # is not read before such errors
+expect_error 2 'extract: --crop-format gif: *' extract text.pgm made.csv --crops made --crop-format gif
+expect_error 2 'extract: --overlay made.pgm: want a format that holds colour' extract text.pgm made.csv --overlay made.pgm
 expect_error 2 'extract: --mask-image mask.pgm and --threshold: want one of them' extract nothere.pgm made.csv --mask-image mask.pgm --at 20
 if ((EUID != 0)); then
     mkdir closed
@@ -204,13 +205,13 @@ fi
 expect_error 1 'extract: --crop-format pgm: *colour' extract rgb.ppm made.csv --labels made.png --crops made --crop-format pgm
 
 # Two results must not share one output.
-expect_error 2 'extract: TABLE - and --points -: both go to standard output, *' extract nothere.pgm --points -
-expect_error 2 'extract: --labels png:- and --mask png:-: both go to standard output, *' extract nothere.pgm made.csv --labels png:- --mask png:-
-expect_error 2 'extract: TABLE made.csv and --points ./made.csv: both go to one file, *' extract nothere.pgm made.csv --points ./made.csv
-expect_error 2 'extract: --labels made.png and --mask png:made.png: both go to one file, *' extract nothere.pgm made.csv --labels made.png --mask png:made.png
+expect_error 2 'extract: TABLE - and --points -: both go to standard output, *' extract text.pgm --points -
+expect_error 2 'extract: --labels png:- and --mask png:-: both go to standard output, *' extract text.pgm made.csv --labels png:- --mask png:-
+expect_error 2 'extract: TABLE made.csv and --points ./made.csv: both go to one file, *' extract text.pgm made.csv --points ./made.csv
+expect_error 2 'extract: --labels made.png and --mask png:made.png: both go to one file, *' extract text.pgm made.csv --labels made.png --mask png:made.png
 : >one.png
 ln one.png two.png
-expect_error 2 'extract: --mask one.png and --overlay two.png: both go to one file, *' extract nothere.pgm made.csv --mask one.png --overlay two.png
+expect_error 2 'extract: --mask one.png and --overlay two.png: both go to one file, *' extract text.pgm made.csv --mask one.png --overlay two.png
 ln -s /dev/null null.png
 expect 0 gpuimg extract two.pgm /dev/null --format csv --labels null.png --mask null.png
 expect 0 gpuimg extract two.pgm /dev/null --format csv --labels npy:labels.bin
@@ -320,4 +321,25 @@ printf 'Pf\n1 1\n-1.0\n\0\0\300\377' >nan.pfm
 expect 0 gpuimg compare nan.pfm nan.pfm
 check "without finite samples SSIM is nan" grep -Eq '^ssim +nan$' out
 expect_error 2 'compare: *' compare two.pgm
+# Pictures of 16 bits and floats, which often use a small part of their range.
+awk 'BEGIN { print "P2 40 40 65535"; for (i = 0; i < 1600; i++) print (i % 40 >= 10 && i % 40 < 20 && i >= 400 && i < 800) ? 3000 : 1000 }' >dark.pgm
+expect 0 gpuimg convert dark.pgm dark.pfm --depth float
+for name in dark.pgm dark.pfm; do
+    over=over.png
+    [[ $name == *.pfm ]] && over=over.pfm
+    expect 0 gpuimg extract $name dark.csv --at 3% --overlay $over
+    expect 0 gpuimg convert $over over.ppm --depth 16
+    expect 0 gpuimg crop over.ppm inside.ppm --size 1x1+15+15
+    expect 0 gpuimg crop over.ppm outside.ppm --size 1x1+35+35
+    check "$name: the overlay has white regions" grep -qE '^max +65535' <(gpuimg stats inside.ppm)
+    check "$name: the overlay has a black background" grep -qE '^max +0' <(gpuimg stats outside.ppm)
+done
+expect 0 gpuimg histogram dark.pgm --plot dark.svg
+check "the plot ends where the samples do" test "$(grep -cE '>(4000|10000|60000)</text>' dark.svg) $(grep -cE '>(1000|2000|3000)</text>' dark.svg)" = '0 3'
+expect 0 gpuimg histogram dark.pgm --plot dark.svg --range 0,65535
+check "--range is the plot's" grep -q '>60000</text>' dark.svg
+expect 0 gpuimg histogram dark.pgm --plot dark.svg --cumulative
+check "a cumulative plot too" test "$(grep -c '>60000</text>' dark.svg)" = 0
+expect 0 gpuimg histogram two.pgm --plot two.svg
+check "8 bits are shown whole" grep -q '>250</text>' two.svg
 finish

@@ -1,0 +1,86 @@
+#!/bin/bash
+# What a batch says at its end: a line on a terminal, the number of repeated warnings, and why it stopped if the disk is full.
+# Sources: cli/inputs/feed* cli/log* cli/run/item* cli/run/engine*
+. "$(dirname "$0")/../lib.sh"
+
+for i in 1 2 3; do
+    pgm $i.pgm 40 30
+    expect 0 gpuimg channels alpha $i.pgm $i.pgm alpha$i.png
+done
+
+# terminal ARGUMENT...: runs gpuimg with standard error as a terminal; `out` holds what both streams say.
+terminal() { script -qec "$(printf '%q ' "$GPUIMG" "$@")" /dev/null </dev/null 2>&1 | tr -d '\r' | sed 's/.*\x1b\[K//' >out; }
+
+# ---- the line at the end ----
+if [[ $(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null) == yes* ]]; then
+    terminal blur 1.pgm 2.pgm 3.pgm --out-dir web
+    check "a folder" grep -qxE 'gpuimg: blur: 3 images written to web/ in [0-9.]+ s, [0-9.]+ images/s, 0 failed' out
+    terminal blur 1.pgm missing.pgm 3.pgm --out-dir web/
+    check "a failure is counted" grep -qxE 'gpuimg: blur: 2 images written to web/ in [0-9.]+ s, [0-9.]+ images/s, 1 failed' out
+    terminal stats 1.pgm 2.pgm --table all.csv
+    check "a table" grep -qxE 'gpuimg: stats: table of 2 images written to all.csv in [0-9.]+ s, [0-9.]+ images/s, 0 failed' out
+    terminal blur 1.pgm 2.pgm --out '{stem}_b.pgm'
+    check "a template" grep -qxE 'gpuimg: blur: 2 images in [0-9.]+ s, [0-9.]+ images/s, 0 failed' out
+    terminal blur 1.pgm 2.pgm --out-dir web --quiet
+    check "--quiet: no line" test ! -s out
+    terminal blur 1.pgm one.pgm
+    check "a single image: no line" test ! -s out
+    terminal montage 1.pgm 2.pgm sheet.pgm
+    check "one image of several: no line" test ! -s out
+
+    # ---- extract tells what it found ----
+    two_regions two.pgm
+    terminal extract two.pgm two.csv --at 20
+    check "extract: a level" test "$(<out)" = 'gpuimg: extract: 2 regions above 20'
+    terminal extract two.pgm two.csv --at 20 --min-area 5
+    check "extract: some of them" test "$(<out)" = 'gpuimg: extract: 1 of 2 regions above 20'
+    terminal extract two.pgm two.csv
+    check "extract: Otsu's level" grep -qxE 'gpuimg: extract: [12] regions? above [0-9]+ \(otsu\)' out
+    terminal extract two.pgm two.csv --at 80 --invert
+    check "extract: inverted" grep -qxE 'gpuimg: extract: 1 region not above 80' out
+    terminal extract two.pgm two.csv --mask-image two.pgm
+    check "extract: a mask" test "$(<out)" = 'gpuimg: extract: 2 regions in the mask'
+    terminal extract two.pgm two.csv --at 20 -q
+    check "extract: --quiet" test ! -s out
+    terminal extract two.pgm 1.pgm --out-dir tables --suffix csv --at 20
+    check "extract: nothing per image of a batch" test "$(wc -l <out)" = 1
+else
+    skip "the lines on a terminal: script has none"
+fi
+expect 0 gpuimg blur 1.pgm 2.pgm 3.pgm --out-dir web
+check "no line in a log" test ! -s err
+two_regions two.pgm
+expect 0 gpuimg extract two.pgm two.csv --at 20
+check "extract: no line in a log" test ! -s err
+
+# ---- warnings ----
+expect 0 gpuimg convert alpha1.png alpha2.png alpha3.png --out-dir jpegs --suffix jpg --threads 1
+check "a repeated warning is printed once, and counted" test "$(<err)" = "gpuimg: warning: convert: jpegs/alpha1.jpg: jpeg cannot hold alpha (laid over black)
+gpuimg: warning: convert: 2 more: jpeg cannot hold alpha (laid over black)"
+expect 0 gpuimg convert alpha1.png 2.pgm --out-dir jpegs --suffix jpg
+check "a single warning is not counted" test "$(wc -l <err)" = 1
+expect 0 gpuimg convert alpha1.png alpha2.png --out-dir jpegs --suffix jpg -q
+check "--quiet: no warning" test ! -s err
+expect 0 gpuimg convert alpha1.png one.jpg
+check "a single image warns as before" test "$(wc -l <err)" = 1
+
+# ---- a full disk ----
+mkdir disk
+if mount -t tmpfs -o size=64k none disk 2>/dev/null; then
+    trap 'cd /; umount "$work/disk"; rm -rf "$work"' EXIT
+    for i in {10..29}; do pgm $i.pgm 160 100; done
+    expect 75 gpuimg invert [12]?.pgm --out-dir disk/out --threads 1 --report r.jsonl
+    check "a full disk: one image fails" test "$(grep -c 'No space left on device$' err)" = 1
+    check "a full disk: the message" grep -qxE 'gpuimg: invert: the disk is full: [0-9]+ of 20 files are done, the batch ends' err
+    check "a full disk: the others were not tried" test "$(grep -c '"status": "failed"' r.jsonl)" = 1
+    done=$(grep -c '"status": "done"' r.jsonl)
+    check "a full disk: those before are there" test "$done" -ge 1 -a "$done" = "$(find disk/out -name '*.pgm' | wc -l)"
+    mv disk/out kept
+    mkdir disk/out
+    expect 75 gpuimg invert [12]?.pgm --out-dir disk/out --threads 4
+    check "a full disk with several threads: each at most fails once" test "$(grep -c 'No space left on device$' err)" -le 4
+    rm -rf disk/out
+else
+    skip "a full disk: no tmpfs can be mounted"
+fi
+finish
