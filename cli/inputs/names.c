@@ -3,10 +3,12 @@
 #include "cli/inputs/names.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "cli/inputs/path_conflicts.h"
 #include "cli/text.h"
@@ -16,9 +18,9 @@ static const char plain[] = "{tree}/{stem}.{ext}", a_channel[] = "{tree}/{stem}_
 
 const char *const gi_naming_channels[GI_NAMING_CHANNELS] = {"r", "g", "b", "a", "k"};
 
-enum field { DIR_FIELD, TREE, STEM, EXT, NAME, INDEX, PAGE, CHANNEL, FIELDS };
-static const char *const fields[FIELDS] = {"dir",  "tree",  "stem", "ext",
-                                           "name", "index", "page", "channel"};
+enum field { DIR_FIELD, TREE, STEM, EXT, NAME, DATE, INDEX, PAGE, CHANNEL, FIELDS };
+static const char *const fields[FIELDS] = {"dir",  "tree",  "stem", "ext",    "name",
+                                           "date", "index", "page", "channel"};
 
 /* Returns whether `text` begins with the digits of a number, as in {index:04}; *n becomes its
  * length with the colon and brace. */
@@ -29,8 +31,22 @@ static bool has_width(const char *text, size_t *n)
     return digits == 1 && text[3] == '}';
 }
 
-/* Looks for a field at `text`, which begins with a brace. Returns its number, and sets *n to its
- * length with both braces. -1: there is no such field. */
+/* Today's date, or that of SOURCE_DATE_EPOCH in UTC: fixed at the first use, so that a batch that
+ * runs past midnight has one. */
+static char date[16];
+static pthread_once_t date_once = PTHREAD_ONCE_INIT;
+
+static void read_date(void)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    struct tm tm;
+    if (epoch && *epoch ? gmtime_r(&now, &tm) : localtime_r(&now, &tm))
+        strftime(date, sizeof date, "%Y-%m-%d", &tm);
+}
+
+/* Looks for a field at `text`, which begins with a brace: "{stem}", "{index:04}". Returns its
+ * number, and sets *n to its length with both braces. -1: there is no such field. */
 static int field_at(const char *text, size_t *n)
 {
     for (int i = 0; i < FIELDS; i++) {
@@ -81,7 +97,7 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
         int field = field_at(at, &n);
         if (!has_field(naming, field))
             return gi_fail(err, GI_E_USAGE,
-                           "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}%s", option,
+                           "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}, {date}%s", option,
                            naming->template, at,
                            naming->channel ? ", {index} or {channel}"
                            : naming->pages ? ", {index} or {page}"
@@ -155,6 +171,9 @@ static struct piece piece_of(enum field field, const struct gi_naming *naming,
         return suffix;
     case NAME:
         return (struct piece){name, (size_t)(end - name)};
+    case DATE:
+        pthread_once(&date_once, read_date);
+        return (struct piece){date, strlen(date)};
     case CHANNEL:
         return *naming->channel ? (struct piece){naming->channel, strlen(naming->channel)}
                                 : (struct piece){"{channel}", 9};
@@ -169,7 +188,7 @@ static void print_number(char number[32], enum field field, const char *text, si
                          const struct gi_naming *naming, const struct gi_input *input, size_t at)
 {
     struct gi_selection selection = {0};
-    uint64_t v = naming->index ? *naming->index : at;
+    uint64_t v = 1 + (naming->index ? *naming->index : at);
     int width = width_of(text, n);
     if (field == PAGE) {
         gi_path_file(input->path, &selection);

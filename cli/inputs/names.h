@@ -21,15 +21,15 @@ struct gi_naming {
                               field for all letters; NULL: there is no such field */
     bool pages;            /* {page} is a field, the number of the page of an input of several */
     int page;              /* its number, from 0; -1: stands for all, and the field is kept */
-    const uint64_t *index; /* the number for {index}; NULL: the position in the list */
+    const uint64_t *index; /* the number for {index}, less 1; NULL: the position in the list */
     const char *option;    /* option that messages name as the template's; NULL: --out */
 };
 
 /* Checks that the template is valid. Its fields: {dir} is the input's folder, {tree} the input's
  * path below the folder that was named, {stem} its name without suffix, {ext} the output's suffix,
- * {name} the input's whole name, {index} its index in the list from 0, and {channel} a letter of
- * rgbak, which outputs per channel require. {index:04} and {page:04} have at least four digits.
- * Errors: GI_E_USAGE. */
+ * {name} the input's whole name, {date} today's date, {index} its number in the list from 1, and
+ * {channel} a letter of rgbak, which outputs per channel require. {index:04} and {page:04} have at
+ * least four digits. Errors: GI_E_USAGE. */
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err);
 
 /* Returns whether the path of an output names a file for each image of a stream or page, because it

@@ -23,7 +23,10 @@ static void templates(void **state)
         {NULL, "{dir}/{stem}_n.{ext}", NULL, "a/b.c.png", "a/b.c_n.png", 2, NULL},
         {NULL, "{dir}/{name}", NULL, "b.png", "./b.png", 0, NULL},
         {NULL, "{dir}{name}", NULL, "/b.png", "/b.png", 1, NULL},
-        {NULL, "{tree}/{index}.pgm", NULL, "a/b.png", "0.pgm", 2, NULL},
+        {NULL, "{tree}/{index}.pgm", NULL, "a/b.png", "1.pgm", 2, NULL},
+        {NULL, "{index:03}-{index:01}", NULL, "a/b.png", "001-1", 2, NULL},
+        {NULL, "{date}.{ext}", NULL, "a/b.png", "2001-09-09.png", 2, NULL},
+        {NULL, "{index:3}{index:00}{index:0}", NULL, "a", "{index:3}{index:00}{index:0}", 0, NULL},
         {NULL, "x{tree}{stem}", NULL, "a/b.png", "xb", 2, NULL},
         {NULL, "{nothing}{stem", NULL, "a/b.png", "{nothing}{stem", 2, NULL},
         {"", "{stem}", NULL, "b.", "b", 0, NULL},
@@ -32,6 +35,7 @@ static void templates(void **state)
         {NULL, "{channel}/{name}", NULL, "a/b.ppm", "k/b.ppm", 2, "k"},
         {NULL, "{channel}", NULL, "b", "{channel}", 0, NULL},
     };
+    setenv("SOURCE_DATE_EPOCH", "1000000000", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gi_input input = {.path = (char *)cases[i].input, .root = cases[i].root};
         const struct gi_list list = {.inputs = &input, .n = 1};
@@ -49,7 +53,8 @@ static void fields(void **state)
 {
     (void)state;
     static const char *const good[] = {NULL, "", "x", "{dir}/{tree}/{stem}.{ext}", "{name}{index}"};
-    static const char *const bad[] = {"{", "{stem", "{Stem}", "{stem}{", "{stem }", "{}"};
+    static const char *const bad[] = {"{",  "{stem",    "{Stem}",    "{stem}{",    "{stem }",
+                                      "{}", "{index:}", "{index:4}", "{index:00}", "{index:0a}"};
     struct gi_err err;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_int_equal(gi_naming_check(&(struct gi_naming){.template = good[i]}, &err), GI_OK);

@@ -50,8 +50,8 @@ done
 printf 'in.pgm\0third.pgm\0' >names
 expect 0 gpuimg integral --files-from names -0 --out 'listed/{stem}_{index}.{ext}' --suffix pfm
 gpuimg integral third.pgm alone.pfm
-check "a list with a template for names" test "$(ls listed)" = $'in_0.pfm\nthird_1.pfm'
-check "an output of a list equals the single command" cmp listed/third_1.pfm alone.pfm
+check "a list with a template for names" test "$(ls listed)" = $'in_1.pfm\nthird_2.pfm'
+check "an output of a list equals the single command" cmp listed/third_2.pfm alone.pfm
 for k in 1 2; do expect 0 gpuimg integral in.pgm other.pgm third.pgm --out-dir shards --shard $k/2 --report s$k.jsonl; done
 gpuimg integral in.pgm other.pgm third.pgm --out-dir whole
 check "shards together give the whole" diff -r shards whole
