@@ -34,7 +34,7 @@ static const struct column {
     COLUMN(WHOLE, negative_infinity),
     COLUMN(REAL, sum),
     COLUMN(REAL, mean),
-    COLUMN(REAL, deviation),
+    COLUMN(REAL, stddev),
     COLUMN(REAL, variance),
     COLUMN(REAL, min),
     COLUMN(PLACE, min_x),
@@ -297,6 +297,8 @@ static json_t *channel_json(const struct view *view, int c)
                             : column.kind == WHOLE ? json_integer((json_int_t)value.whole)
                                                    : json_integer(value.place));
     }
+    /* The name of stddev before 0.1.0, for programs that read it. */
+    json_object_set(object, "deviation", json_object_get(object, "stddev"));
     return object;
 }
 

@@ -289,10 +289,10 @@ static bool same(double a, double b)
 static bool same_channels(const struct gi_stats_channel *a, const struct gi_stats_channel *b,
                           int npercentiles)
 {
-    const double x[] = {a->sum,   a->mean, a->variance, a->deviation, a->min,    a->max,
-                        a->range, a->l1,   a->l2,       a->rms,       a->median, a->entropy};
-    const double y[] = {b->sum,   b->mean, b->variance, b->deviation, b->min,    b->max,
-                        b->range, b->l1,   b->l2,       b->rms,       b->median, b->entropy};
+    const double x[] = {a->sum,   a->mean, a->variance, a->stddev, a->min,    a->max,
+                        a->range, a->l1,   a->l2,       a->rms,    a->median, a->entropy};
+    const double y[] = {b->sum,   b->mean, b->variance, b->stddev, b->min,    b->max,
+                        b->range, b->l1,   b->l2,       b->rms,    b->median, b->entropy};
     bool equal = a->count == b->count && a->nan == b->nan &&
                  a->positive_infinity == b->positive_infinity &&
                  a->negative_infinity == b->negative_infinity && a->min_x == b->min_x &&

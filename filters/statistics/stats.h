@@ -18,7 +18,7 @@ struct gi_stats_channel {
     const char *name; /* gi_channel_name() */
     uint64_t count;   /* finite samples */
     uint64_t nan, positive_infinity, negative_infinity;
-    double sum, mean, variance, deviation; /* population variance and deviation */
+    double sum, mean, variance, stddev; /* population variance and deviation */
     double min, max;
     int min_x, min_y, max_x, max_y; /* position of the first one in raster order; -1: none */
     double range;                   /* max - min */

@@ -17,7 +17,7 @@ void gi_stats_from_sums(struct gi_stats_channel *channel, const struct gi_reduct
                                          .negative_infinity = found->below,
                                          .mean = NAN,
                                          .variance = NAN,
-                                         .deviation = NAN,
+                                         .stddev = NAN,
                                          .min = NAN,
                                          .max = NAN,
                                          .min_x = -1,
@@ -40,7 +40,7 @@ void gi_stats_from_sums(struct gi_stats_channel *channel, const struct gi_reduct
     struct gi_exact spread = gi_exact_spread(found);
     channel->mean = gi_exact_quotient(&found->sum, sums, found->n);
     channel->variance = gi_exact_quotient(&spread, squares, found->n * found->n);
-    channel->deviation = sqrt(channel->variance);
+    channel->stddev = sqrt(channel->variance);
     channel->rms = sqrt(gi_exact_quotient(&found->square, squares, found->n));
     channel->min = (double)found->min;
     channel->max = (double)found->max;

@@ -127,7 +127,7 @@ def test_two_images():
     same("OpenCV's divide", cv2.divide(a, b, scale=255), np.where(b == 0, 0, c.filter(a, "divide", "--with", c.path("b.pgm"))))
     write(c.path("a.pgm"), a)
     got = json.loads(c.run("stats", c.path("a.pgm"), "--json"))["channels"][0]
-    c.check("numpy's deviation", abs(got["deviation"] - a.std()) < 1e-9, got["deviation"])
+    c.check("numpy's stddev", abs(got["stddev"] - a.std()) < 1e-9, got["stddev"])
     c.run("integral", c.path("a.pgm"), c.path("sums.npy"))
     same("integral_image", np.load(c.path("sums.npy")), transform.integral_image(a))
     same("OpenCV's integral", np.pad(np.load(c.path("sums.npy")), ((1, 0), (1, 0))), cv2.integral(a))

@@ -39,7 +39,7 @@ def check_channel(name, got, plane, kept):
             "min": values.min(), "max": values.max(), "range": float(values.max()) - float(values.min()),
             "nan": int(np.isnan(plane[kept]).sum()), "positive_infinity": int((plane[kept] == np.inf).sum()),
             "negative_infinity": int((plane[kept] == -np.inf).sum())}
-    want["deviation"] = math.sqrt(want["variance"])
+    want["stddev"] = math.sqrt(want["variance"])
     for key, value in want.items():
         c.check(f"{name} {key}", got[key] == value, f"{got[key]!r}, want {value!r}")
     c.check(f"{name} sum is fsum's", got["sum"] == math.fsum(values.tolist()))

@@ -14,7 +14,7 @@ expect_stdout "six.pgm: 3 x 2, 1 channel, 8-bit
 count                              6
 sum                               90
 mean                              15
-deviation              9.57427107756
+stddev                 9.57427107756
 variance               91.6666666667
 min                                0
 min at                           0,0
@@ -28,10 +28,10 @@ entropy                1.91829583405
 unique                             4
 median                            15
 p10                                5" gpuimg stats six.pgm --percentiles 10
-expect_stdout 'channel,count,nan,positive_infinity,negative_infinity,sum,mean,deviation,variance,min,min_x,min_y,max,max_x,max_y,range,l1,l2,rms,entropy,unique,median,p90
+expect_stdout 'channel,count,nan,positive_infinity,negative_infinity,sum,mean,stddev,variance,min,min_x,min_y,max,max_x,max_y,range,l1,l2,rms,entropy,unique,median,p90
 gray,6,0,0,0,90,15,9.574271077563381,91.66666666666667,0,0,0,30,0,1,30,90,43.58898943540674,17.795130420052185,1.9182958340544893,4,15,25' \
     gpuimg stats six.pgm --percentiles 90 --format csv
-expect_stdout '{"file": "alpha.pam", "width": 3, "height": 1, "depth": 8, "maxval": 255, "channels": [{"name": "gray", "count": 2, "nan": 0, "positive_infinity": 0, "negative_infinity": 0, "sum": 12.0, "mean": 6.0, "deviation": 1.0, "variance": 1.0, "min": 5.0, "min_x": 1, "min_y": 0, "max": 7.0, "max_x": 2, "max_y": 0, "range": 2.0, "l1": 12.0, "l2": 8.6023252670426267, "rms": 6.0827625302982193, "entropy": 1.0, "unique": 2, "median": 6.0, "p50": 6.0}, {"name": "alpha", "count": 2, "nan": 0, "positive_infinity": 0, "negative_infinity": 0, "sum": 256.0, "mean": 128.0, "deviation": 127.0, "variance": 16129.0, "min": 1.0, "min_x": 2, "min_y": 0, "max": 255.0, "max_x": 1, "max_y": 0, "range": 254.0, "l1": 256.0, "l2": 255.00196077677521, "rms": 180.31361568112376, "entropy": 1.0, "unique": 2, "median": 128.0, "p50": 128.0}]}' \
+expect_stdout '{"file": "alpha.pam", "width": 3, "height": 1, "depth": 8, "maxval": 255, "channels": [{"name": "gray", "count": 2, "nan": 0, "positive_infinity": 0, "negative_infinity": 0, "sum": 12.0, "mean": 6.0, "stddev": 1.0, "variance": 1.0, "min": 5.0, "min_x": 1, "min_y": 0, "max": 7.0, "max_x": 2, "max_y": 0, "range": 2.0, "l1": 12.0, "l2": 8.6023252670426267, "rms": 6.0827625302982193, "entropy": 1.0, "unique": 2, "median": 6.0, "p50": 6.0, "deviation": 1.0}, {"name": "alpha", "count": 2, "nan": 0, "positive_infinity": 0, "negative_infinity": 0, "sum": 256.0, "mean": 128.0, "stddev": 127.0, "variance": 16129.0, "min": 1.0, "min_x": 2, "min_y": 0, "max": 255.0, "max_x": 1, "max_y": 0, "range": 254.0, "l1": 256.0, "l2": 255.00196077677521, "rms": 180.31361568112376, "entropy": 1.0, "unique": 2, "median": 128.0, "p50": 128.0, "deviation": 127.0}]}' \
     gpuimg stats alpha.pam -j --percentiles 50 --opaque
 expect 0 gpuimg stats alpha.pam
 check 'without --opaque all pixels count' grep -qE '^count +3 +3$' out
