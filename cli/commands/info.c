@@ -12,6 +12,8 @@
 #include "cli/log.h"
 #include "cli/text.h"
 
+#include "cli/hash.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@
 enum { SET_OWN, SET_INPUT, SET_MANY };
 
 struct params {
-    bool json, check;
+    bool json, check, hash;
 };
 
 static const struct gi_option options[] = {
@@ -34,8 +36,27 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, check),
      .help = "Decode each file completely, to detect damage"},
+    {.name = "hash",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, hash),
+     .help = "Decode each file and print a hash of its samples and their shape: equal images have "
+             "equal ones in every format"},
     {0},
 };
+
+/* Returns the 64-bit FNV-1a hash of the text "640x480x3 8-bit" (or 16-bit, float) and the samples
+ * in raster order as little endian, as 16 digits. */
+static const char *hash_of(char digits[17], const struct gi_image *image)
+{
+    char shape[64];
+    int n = snprintf(shape, sizeof shape, "%dx%dx%d %s", image->width, image->height,
+                     image->channels, gi_type_word(image->type));
+    uint64_t hash = gi_hash(GI_HASH_START, shape, (size_t)n);
+    for (int y = 0; y < image->height; y++)
+        hash = gi_hash(hash, gi_row(image, y), gi_row_nbytes(image));
+    snprintf(digits, 17, "%016" PRIx64, hash);
+    return digits;
+}
 
 static const char *channel_names(const struct gi_image *image)
 {
@@ -50,9 +71,9 @@ static bool is_float(const struct gi_file_info *info)
 
 static void print_text(FILE *out, const char *path, const struct gi_image *image,
                        const struct gi_metadata *metadata, const struct gi_file_info *info,
-                       const struct gi_io_params *input)
+                       const struct gi_io_params *input, bool hashes)
 {
-    char bytes[32];
+    char bytes[32], digits[17];
     gi_print_safe(out, path);
     fprintf(out, ": %s, %d x %d, %s, %d bit%s%s%s%s", info->format, image->width, image->height,
             channel_names(image), info->bits, info->bits == 1 ? "" : "s",
@@ -74,6 +95,8 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
         fprintf(out, ", XMP of %zu bytes", metadata->xmp_nbytes);
     if (metadata->ntexts)
         fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
+    if (hashes)
+        fprintf(out, ", hash %s", hash_of(digits, image));
     fprintf(out, ", %s\n", gi_text_nbytes((double)info->nbytes, bytes));
 }
 
@@ -91,8 +114,10 @@ static json_t *texts_json(const struct gi_metadata *metadata)
 
 /* Returns the JSON of a file. `tar`: the tar it is in; NULL: none, or it is printed elsewhere. */
 static json_t *to_json(const char *tar, const char *path, const struct gi_image *image,
-                       const struct gi_metadata *metadata, const struct gi_file_info *info)
+                       const struct gi_metadata *metadata, const struct gi_file_info *info,
+                       bool hashes)
 {
+    char digits[17];
     json_t *object = json_object();
     if (tar)
         gi_json_set_name(object, "tar", tar);
@@ -116,6 +141,8 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     json_object_set_new(object, "xmp_bytes", json_integer((json_int_t)metadata->xmp_nbytes));
     json_object_set_new(object, "texts", texts_json(metadata));
     json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
+    if (hashes)
+        json_object_set_new(object, "hash", json_string(hash_of(digits, image)));
     return object;
 }
 
@@ -130,7 +157,7 @@ static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
     struct gi_loading all = *loading;
     struct gi_pages *pages = NULL;
     enum gi_status status = GI_OK;
-    io.header_only = !own->check;
+    io.header_only = !own->check && !own->hash;
     if (own->check && !loading->pages)
         status = loading->bytes ? gi_cli_open_pages_memory(&pages, loading->bytes, loading->nbytes,
                                                            path, &io, err)
@@ -172,9 +199,10 @@ static enum gi_status print_image(const char *path, const struct gi_pages *pages
     if (status)
         return status;
     if (own->json)
-        status = gi_json_print(stdout, to_json(NULL, path, &image, &metadata, &info), 0, err);
+        status =
+            gi_json_print(stdout, to_json(NULL, path, &image, &metadata, &info, own->hash), 0, err);
     else
-        print_text(stdout, path, &image, &metadata, &info, input);
+        print_text(stdout, path, &image, &metadata, &info, input, own->hash);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
     return status;
@@ -222,9 +250,9 @@ static void on_shape(void *arg, const struct gi_image *shape)
 
 static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata, const struct gi_file_info *info,
-                              struct gi_err *err)
+                              bool hashes, struct gi_err *err)
 {
-    char maxval[16] = "", dpi[64] = ",";
+    char maxval[16] = "", dpi[64] = ",", digits[17] = "";
     if (info->maxval)
         snprintf(maxval, sizeof maxval, "%u", info->maxval);
     if (metadata->dpi_x > 0)
@@ -232,15 +260,17 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
     enum gi_status status = gi_sink_printf(
         sink, err,
         "format,width,height,channels,bits,maxval,float,detail,images,orientation,dpi_x,dpi_y,"
-        "icc_bytes,exif_bytes,xmp_bytes,texts,bytes\n%s,%d,%d,%d,%d,%s,%d,",
-        info->format, image->width, image->height, image->channels, info->bits, maxval,
-        is_float(info));
+        "icc_bytes,exif_bytes,xmp_bytes,texts,bytes%s\n%s,%d,%d,%d,%d,%s,%d,",
+        hashes ? ",hash" : "", info->format, image->width, image->height, image->channels,
+        info->bits, maxval, is_float(info));
     if (!status)
         status = gi_table_writer_field(sink, info->detail, err);
     if (!status)
-        status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64 "\n", info->images,
-                                info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
-                                metadata->xmp_nbytes, metadata->ntexts, (uint64_t)info->nbytes);
+        status =
+            gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64 "%s%s\n", info->images,
+                           info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
+                           metadata->xmp_nbytes, metadata->ntexts, (uint64_t)info->nbytes,
+                           hashes ? "," : "", hashes ? hash_of(digits, image) : "");
     return status;
 }
 
@@ -254,7 +284,7 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
         struct gi_sink *sink = NULL;
         enum gi_status status = gi_sink_open_memory(&sink, item->line.input, err);
         if (!status)
-            status = put_csv(sink, image, metadata, info, err);
+            status = put_csv(sink, image, metadata, info, infos->own->hash, err);
         if (!status)
             status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
         gi_sink_abandon(&sink);
@@ -268,11 +298,11 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
     if (table || infos->own->json) {
         const char *tar, *file;
         gi_batch_row(&infos->rows.files, item, &tar, &file);
-        status =
-            gi_json_print_for(table ? -1 : STDOUT_FILENO, out,
-                              to_json(table ? NULL : tar, file, image, metadata, info), 0, err);
+        status = gi_json_print_for(
+            table ? -1 : STDOUT_FILENO, out,
+            to_json(table ? NULL : tar, file, image, metadata, info, infos->own->hash), 0, err);
     } else
-        print_text(out, item->line.input, image, metadata, info, infos->input);
+        print_text(out, item->line.input, image, metadata, info, infos->input, infos->own->hash);
     item->made.bytes = gi_text_close(out, &memory);
     item->made.nbytes = memory.nbytes;
     if (!item->made.bytes && !status)
@@ -287,11 +317,12 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
     struct gi_shape_listener listener = {.tell = on_shape, .arg = item};
+    bool decodes = infos->own->check || infos->own->hash;
     struct gi_loading loading = {.bytes = item->source.bytes,
                                  .nbytes = item->source.nbytes,
                                  .pages = item->source.pages,
                                  .page = item->source.page,
-                                 .listener = infos->own->check ? &listener : NULL};
+                                 .listener = decodes ? &listener : NULL};
     gi_item_note_input(item);
     double start = gi_now_ms();
     enum gi_status status =
@@ -310,7 +341,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
 static enum gi_status run_many(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    static const char *const texts[] = {"format", "detail", NULL};
+    static const char *const texts[] = {"format", "detail", "hash", NULL};
     const struct gi_batch_params *p = params[SET_MANY];
     struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
     struct gi_batch_files *files = &infos.rows.files;
@@ -371,7 +402,8 @@ const struct gi_command gi_command_info = {
               "the fourth, scan.tif[*] all of them.",
     .examples = "gpuimg info photo.jpg\n"
                 "gpuimg info --json *.png\n"
-                "gpuimg info --recursive photos --table photos.csv",
+                "gpuimg info --recursive photos --table photos.csv\n"
+                "gpuimg info --hash *.png *.tif",
     .min_operands = 1,
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)},

@@ -119,6 +119,13 @@ const struct gi_option gi_io_options[] = {
      .help = "Quality of JPEG and WebP. At 90 and above JPEG stores colour at full resolution; "
              "at 100 WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
+    {.name = "dpi",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct gi_io_params, dpi),
+     .min = 1,
+     .max = 100000,
+     .unit = "pixels per inch",
+     .help = "Resolution to store in PNG, JPEG and TIFF files; without it that of the input"},
     {.name = "depth",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_io_params, depth),
@@ -404,6 +411,11 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
         .parallel = parallel,
     };
     struct gi_err warning = {0};
+    struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
+    if (io->dpi > 0) {
+        own.dpi_x = own.dpi_y = io->dpi;
+        metadata = &own;
+    }
     status = bytes ? gi_save_memory(bytes, nbytes, image, metadata, path, &options, &warning, err)
                    : gi_save(image, metadata, path, &options, &warning, err);
     if (!status && *warning.text)

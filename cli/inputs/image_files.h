@@ -16,6 +16,7 @@ struct gi_io_params {
     int strip;      /* enum gi_strip */
     int layout;     /* order of .npy's axes: 0 channels last, 1 channels first */
     int quality, compression;
+    double dpi; /* resolution to write; NAN: that of the input */
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
     bool header_only, labels; /* not options: passed to gi_load_options */
     struct gi_ahead *ahead;   /* not an option: input read before */

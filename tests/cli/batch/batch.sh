@@ -46,7 +46,7 @@ expect 0 gpuimg invert in/a.png in/x/y/a.png --out 'numbered/{index:04}_{date}.{
 holds numbered "0001_$(date +%F).png 0002_$(date +%F).png"
 expect 0 env SOURCE_DATE_EPOCH=0 "$GPUIMG" invert in/a.png --out 'dated/{date}.{ext}'
 holds dated '1970-01-01.png'
-expect_error 2 'invert: --out {index:4}: {index:4}: want {dir}, {tree}, {stem}, {ext}, {name}, {date} or {index}' invert in/a.png --out '{index:4}'
+expect_error 2 'invert: --out {index:4}: {index:4}: want {dir}, {tree}, {stem}, {ext}, {name}, {date}, {index} or {page}' invert in/a.png --out '{index:4}'
 expect 0 gpuimg invert in/d.jpg --out-dir suffixed --suffix .png
 holds suffixed 'd.png'
 from_standard_input() { printf 'in/a.png\0in/b.png\0' | gpuimg invert --files-from - -0 --out-dir listed; }

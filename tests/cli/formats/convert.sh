@@ -131,4 +131,34 @@ expect 0 gpuimg convert little.png got.pgm --strip
 check "stripped metadata causes no warning" test ! -s err
 expect_error 2 'convert: --strip place: want no, all, exif or gps' convert little.png made.png --strip=place
 
+# --dpi is stored, in place of the input's.
+printf 'P5 2 1 255\n\007\310' >hash.pgm
+for format in png jpg tif; do
+    expect 0 gpuimg convert hash.pgm dpi.$format --dpi 300
+    check "$format: --dpi" grep -q ', 300 x 300 dpi,' <(gpuimg info dpi.$format)
+    expect 0 gpuimg convert dpi.$format again.$format --dpi 254
+    check "$format: --dpi replaces a resolution" grep -q ', 254 x 254 dpi,' <(gpuimg info again.$format)
+    expect 0 gpuimg convert dpi.$format again.$format --dpi 254 --strip
+    check "$format: --dpi is stored without all else" grep -q ', 254 x 254 dpi,' <(gpuimg info again.$format)
+done
+expect 0 gpuimg convert hash.pgm again.pgm --dpi 300
+check "a format without a resolution causes a warning" grep -q 'pgm cannot hold the resolution' err
+expect_error 2 'convert: --dpi 0: want 1 to 100000 pixels per inch' convert hash.pgm made.png --dpi 0
+
+# info --hash: FNV-1a of "2x1x1 8-bit" and the samples, whatever the format.
+for name in hash.pgm hash.png hash.tif hash.npy; do
+    [[ $name == hash.pgm ]] || expect 0 gpuimg convert hash.pgm $name
+    check "$name: hash" grep -q ', hash 8ebd362cc2bcb384,' <(gpuimg info --hash $name)
+done
+expect 0 gpuimg info --hash hash.pgm hash.png --table hashes.csv
+check "hashes in a table" test "$(sed 1d hashes.csv | grep -c ',8ebd362cc2bcb384$')" = 2
+check "hashes in a table: the column" grep -q ',bytes,hash$' hashes.csv
+expect 0 gpuimg info --hash hash.pgm --table hashes.npy
+expect 0 gpuimg info hash.pgm --json
+check "without --hash there is none" test "$(grep -c '"hash"' out)" = 0
+expect 0 gpuimg info --hash --json hash.pgm
+check "a hash in JSON" grep -q '"hash": "8ebd362cc2bcb384"' out
+head -c 12 hash.pgm >cut.pgm
+expect 1 gpuimg info --hash cut.pgm
+
 finish
