@@ -1,9 +1,10 @@
-/* Prints text into memory.
+/* Prints text into memory, and compares words.
  * SPDX-License-Identifier: MIT */
 #include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static ssize_t append(void *cookie, const char *bytes, size_t nbytes)
 {
@@ -45,4 +46,33 @@ char *gi_text_close(FILE *stream, struct gi_text_memory *text)
     free(text->at);
     text->at = NULL;
     return NULL;
+}
+
+enum gi_status gi_text_write(FILE *stream, struct gi_text_memory *text, enum gi_status status,
+                             struct gi_sink *sink, struct gi_err *err)
+{
+    char *printed = gi_text_close(stream, text);
+    if (!printed && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    if (!status)
+        status = gi_sink_write(sink, printed, text->nbytes, err);
+    free(printed);
+    return status;
+}
+
+bool gi_text_is_one_of(const char *names, const char *word, size_t n)
+{
+    for (const char *s = names; *s; s += *s == ' ') {
+        size_t length = strcspn(s, " ");
+        if (length == n && strncasecmp(s, word, n) == 0)
+            return true;
+        s += length;
+    }
+    return false;
+}
+
+bool gi_text_has_suffix(const char *name, const char *suffixes)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && gi_text_is_one_of(suffixes, dot + 1, strlen(dot + 1));
 }

@@ -10,10 +10,10 @@
 #include "cli/run/output.h"
 #include "cli/commands/reporter.h"
 #include "cli/log.h"
+#include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "imgio/npy.h"
 
@@ -100,23 +100,17 @@ static const struct gi_option output_options[] = {
     {0},
 };
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && strcasecmp(dot, suffix) == 0;
-}
-
 static enum gi_status pick_format(enum gi_table_format *format, const char *path, int asked,
                                   struct gi_err *err)
 {
     *format = GI_TABLE_CSV;
     if (asked)
         *format = (enum gi_table_format)(asked - 1);
-    else if (has_suffix(path, ".json"))
+    else if (gi_text_has_suffix(path, "json"))
         *format = GI_TABLE_JSON;
-    else if (has_suffix(path, ".jsonl") || has_suffix(path, ".ndjson"))
+    else if (gi_text_has_suffix(path, "jsonl ndjson"))
         *format = GI_TABLE_JSONL;
-    else if (strcmp(path, "-") != 0 && !has_suffix(path, ".csv"))
+    else if (strcmp(path, "-") != 0 && !gi_text_has_suffix(path, "csv"))
         return gi_fail(err, GI_E_USAGE,
                        "%s: want a name that ends in .csv, .json or .jsonl, or "
                        "--format",
@@ -181,7 +175,7 @@ static enum gi_status check(const char *image, const char *table, const void *ar
     asked->points = output->points;
     enum gi_status status = pick_format(&format, table, output->format, err);
     if (!status && output->points && strcmp(output->points, "-") != 0 &&
-        !gi_npy_is(output->points) && !has_suffix(output->points, ".csv"))
+        !gi_npy_is(output->points) && !gi_text_has_suffix(output->points, "csv"))
         status = gi_fail(err, GI_E_USAGE, "--points %s: want a name that ends in .csv or .npy",
                          output->points);
     if (!status)

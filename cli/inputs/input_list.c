@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "cli/hash.h"
+#include "cli/text.h"
 #include "imgio/imgio.h"
 
 /* Adds `path`, and takes its memory. `root` and `why`: as in struct gi_input. */
@@ -39,15 +39,10 @@ static enum gi_status add(struct gi_list *list, char *path, size_t root, int why
 /* Returns whether the name has the suffix of a format that can be read. */
 static bool is_image_name(const char *name)
 {
-    const char *dot = strrchr(name, '.');
     const struct gi_format_info *format;
-    for (int i = 0; dot && (format = gi_format_at(i)); i++)
-        for (const char *s = format->suffixes; format->reads && *s; s += *s == ' ') {
-            size_t n = strcspn(s, " ");
-            if (strlen(dot + 1) == n && strncasecmp(s, dot + 1, n) == 0)
-                return true;
-            s += n;
-        }
+    for (int i = 0; (format = gi_format_at(i)); i++)
+        if (format->reads && gi_text_has_suffix(name, format->suffixes))
+            return true;
     return false;
 }
 

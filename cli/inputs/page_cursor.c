@@ -6,11 +6,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/log.h"
+#include "cli/text.h"
 
 /* Returns whether the first `n` characters of the path end in the suffix of a format that can be
  * read and holds one image. Such files are not opened: their content is checked when they are
@@ -21,12 +21,8 @@ static bool has_other_suffix(const char *path, size_t n)
     const char *dot = memrchr(path, '.', n);
     size_t length = dot ? (size_t)(path + n - dot) - 1 : 0;
     for (int i = 0; length && (format = gi_format_at(i)); i++)
-        for (const char *s = format->suffixes; *s; s += *s == ' ') {
-            size_t k = strcspn(s, " ");
-            if (k == length && strncasecmp(s, dot + 1, k) == 0)
-                return strcmp(format->name, "tiff") != 0;
-            s += k;
-        }
+        if (gi_text_is_one_of(format->suffixes, dot + 1, length))
+            return strcmp(format->name, "tiff") != 0;
     return false;
 }
 

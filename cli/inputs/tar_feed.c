@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "cli/report/journal.h"
+#include "cli/text.h"
 
 enum {
     PROBE_NBYTES = 64,
@@ -109,19 +109,6 @@ static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
     return GI_OK;
 }
 
-/* Returns whether the name has one of the suffixes, which are separated by spaces. */
-static bool has_suffix(const char *name, const char *suffixes)
-{
-    const char *dot = strrchr(name, '.');
-    for (const char *s = suffixes; dot && *s; s += *s == ' ') {
-        size_t n = strcspn(s, " ");
-        if (strlen(dot + 1) == n && strncasecmp(s, dot + 1, n) == 0)
-            return true;
-        s += n;
-    }
-    return false;
-}
-
 /* Returns the format of a member that begins with these bytes; NULL: it is not an image. NumPy
  * arrays do not count, because beside pictures they are labels. TGA has no magic number, so it
  * counts only with its suffix. */
@@ -129,7 +116,7 @@ static const struct gi_format_info *format_of(const struct gi_buffer *start, con
 {
     const struct gi_format_info *format = gi_format_of(start->at, start->nbytes);
     bool no = format && (strcmp(format->name, "npy") == 0 ||
-                         (strcmp(format->name, "tga") == 0 && !has_suffix(name, "tga")));
+                         (strcmp(format->name, "tga") == 0 && !gi_text_has_suffix(name, "tga")));
     return no ? NULL : format;
 }
 
@@ -141,7 +128,7 @@ static bool is_image(const struct gi_format_info *format, const char *name, cons
     const struct gi_load_options options = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
                                             .header_only = true};
     struct gi_image image;
-    return has_suffix(name, format->suffixes) ||
+    return gi_text_has_suffix(name, format->suffixes) ||
            gi_load_memory(&image, NULL, NULL, bytes, nbytes, name, &options, NULL, NULL) == GI_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/inputs/path_conflicts.h"
 #include "cli/command.h"
 #include "cli/log.h"
+#include "cli/text.h"
 #include "imgio/imgio.h"
 
 #include <dirent.h>
@@ -12,22 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Returns whether the first `n` characters of `word` are one of `names`, a list with spaces
- * between. */
-static bool is_one_of(const char *names, const char *word, size_t n)
-{
-    for (const char *s = names; *s; s += *s == ' ') {
-        size_t length = strcspn(s, " ");
-        if (length == n && strncasecmp(s, word, n) == 0)
-            return true;
-        s += length;
-    }
-    return false;
-}
 
 const char *gi_output_file(const char *path)
 {
@@ -36,7 +23,7 @@ const char *gi_output_file(const char *path)
     const struct gi_format_info *format;
     bool known = false;
     for (int i = 0; colon && !known && (format = gi_format_at(i)); i++)
-        known = is_one_of(format->suffixes, path, n);
+        known = gi_text_is_one_of(format->suffixes, path, n);
     return known ? colon + 1 : path;
 }
 

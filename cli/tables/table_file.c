@@ -64,13 +64,7 @@ static enum gi_status write_as(struct gi_sink *sink, const struct gi_findings *r
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
     enum gi_status status = out ? print(out, NULL, format, report, err) : GI_OK;
-    char *text = gi_text_close(out, &memory);
-    if (!text && !status)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-    if (!status)
-        status = gi_sink_write(sink, text, memory.nbytes, err);
-    free(text);
-    return status;
+    return gi_text_write(out, &memory, status, sink, err);
 }
 
 enum gi_status gi_table_file_write(const struct gi_findings *report, gi_table_print_fn *print,
