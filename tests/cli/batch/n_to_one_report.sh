@@ -50,7 +50,7 @@ expect_error 1 'stack: cut.pgm: ends early*' stack s1.pgm cut.pgm s3.pgm made.pg
 check 'stack: an unreadable input has failed' test "$(lines r.jsonl | cut -d' ' -f 1-4 | tr '\n' ';')" = \
     's1.pgm null null done;cut.pgm null null failed;null made.pgm 3 failed;'
 check 'stack: the error is the same in both lines' test "$(jq -r 'select(.error) | .error' r.jsonl | uniq | wc -l)" = 1
-expect_error 1 'stack: 2.pgm: is 9 x 6, *' stack s1.pgm 2.pgm made.pgm --report r.jsonl
+expect_error 1 'stack: 2.pgm: has 9 x 6 pixels *' stack s1.pgm 2.pgm made.pgm --report r.jsonl
 check 'stack: an input of another shape has failed' test "$(lines r.jsonl | cut -d' ' -f 1-4 | tr '\n' ';')" = 's1.pgm null null done;2.pgm null null failed;null made.pgm 2 failed;'
 expect_error 1 'montage: cut.pgm: ends early*' montage 1.pgm cut.pgm 2.pgm made.png --report m.jsonl
 check 'montage: an unreadable input has failed' test "$(lines m.jsonl | cut -d' ' -f 1-4 | tr '\n' ';')" = \
