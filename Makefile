@@ -72,6 +72,8 @@ hardening = $(call accepts,-fstack-protector-strong) $(call accepts,-fstack-clas
 # Evaluated at the first compilation, because `make deps demo` may start without a compiler.
 HARDEN = $(eval HARDEN := $(hardening))$(HARDEN)
 HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
+# Debug sections are compressed in the program, which is then half as large; gdb reads them.
+DEBUG_LINK := -gz
 NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(EXTRA_NVCCFLAGS)
 # Codecs are left out if their library is missing: the sources ask __has_include. The library is loaded when it is needed.
@@ -117,7 +119,7 @@ debug:
 
 $(B)/gpuimg: $(MAIN) $(LIB)
 	$(call linking,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(MAIN) $(LIB) $(HARDEN_LINK) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(MAIN) $(LIB) $(HARDEN_LINK) $(DEBUG_LINK) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
 
 $(LIB): $(filter-out $(MAIN),$(OBJ))
 	$(call linking,AR)

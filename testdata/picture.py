@@ -30,4 +30,4 @@ for i, (path, name) in enumerate(panels):
     picture.thumbnail((w, h), Image.LANCZOS)
     sheet.paste(picture, (x + (w - picture.width) // 2, y))
     draw.text((x + 4, y + h + 3), name, fill="black")
-sheet.quantize(256).save(f"{here}/picture.png", optimize=True)
+sheet.save(f"{here}/picture.png", optimize=True)  # true colour: a palette shows bands

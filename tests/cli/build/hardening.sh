@@ -22,6 +22,7 @@ check "relocations are read-only" grep -q GNU_RELRO segments
 check "all symbols are bound at the start" grep -qE 'FLAGS.*NOW' dynamic
 check "the stack has guards" grep -q __stack_chk_fail symbols
 check "copies are checked (_FORTIFY_SOURCE)" grep -qE '__(memcpy|snprintf|vsnprintf|fprintf)_chk' symbols
+check "debug sections are compressed" test "$(readelf -SW "$GPUIMG" | grep ' \.debug_info ' | grep -c ' C ')" = 1
 check "there is no run path" test "$(grep -cE 'RPATH|RUNPATH' dynamic)" = 0
 case $(uname -m) in
     x86_64) landing=endbr64 ;;
