@@ -3,9 +3,11 @@
     import ray
     from gpuimg_ray import GpuImg
 
+    ray.init()
+    gpus = 1 if ray.cluster_resources().get("GPU") else 0
     photos = ray.data.read_binary_files("photos", include_paths=True)
     blurred = photos.map_batches(GpuImg, fn_constructor_args=("gaussian --sigma 3 | sharpen",),
-                                 batch_size=32, num_gpus=1, concurrency=4)
+                                 batch_size=32, num_gpus=gpus, concurrency=4 if gpus else (1, 4))
 
 SPDX-License-Identifier: MIT
 """
