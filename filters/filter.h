@@ -128,8 +128,8 @@ extern const struct gi_choice gi_border_choices[];
     {                                                                                              \
         .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, border.value),   \
         .default_text = "0",                                                                       \
-        .help = "Value of the pixels outside the image, for --border border. A single sample "     \
-                "value is used for all channels; several are one per channel, with alpha last"     \
+        .help = "Value of the pixels outside the image, for --border border. Give one sample "     \
+                "value for all channels, or one per channel with alpha last"                       \
     }
 
 /* The row of --border-value for operations that add pixels, described by `what`; --background is an
@@ -138,9 +138,9 @@ extern const struct gi_choice gi_border_choices[];
     {                                                                                              \
         .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
         .offset = offsetof(params, member.value), .default_text = "0",                             \
-        .help = what ". A single sample value is used for all channels; several are one per "      \
-                     "channel, with alpha last. In this command --background means this option, "  \
-                     "not the common one"                                                          \
+        .help = what ". In this command --background means this option, not the common one. "      \
+                     "Give one sample value for all channels, or one per channel with alpha "      \
+                     "last"                                                                        \
     }
 
 /* Returns the border specification for an image of the type and channels of `src`, with values by

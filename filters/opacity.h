@@ -23,10 +23,10 @@ bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
 /* A paragraph for the manuals of operations with the option --alpha. */
 #define GI_OPACITY_MANUAL                                                                          \
     "Alpha does not change. Fully transparent pixels are ignored: each result is computed from "   \
-    "the other pixels around the pixel. If all of these are fully transparent, the pixel does "    \
-    "not change. Partly transparent pixels count as much as opaque ones. With --border border, "   \
-    "a transparent --border-value is ignored too: in an image with alpha the default 0 is "        \
-    "transparent, and black is opaque."
+    "the other pixels under the structuring element. If all pixels under it are fully "            \
+    "transparent, the pixel does not change. Partly transparent pixels count as much as opaque "   \
+    "ones. With --border border, a transparent --border-value is ignored too: in an image with "   \
+    "alpha the default value 0 is transparent, and the colour \"black\" is opaque."
 #define GI_OPACITY_ALPHA_MANUAL                                                                    \
     GI_OPACITY_MANUAL                                                                              \
     " With --alpha no pixel is ignored, and alpha is filtered like the other channels"

@@ -30,9 +30,9 @@ extern const struct gi_choice gi_footprint_shapes[];
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT,                                                     \
         .offset = offsetof(struct gi_footprint_params, size), .form = "WIDTHxHEIGHT or 50%",       \
-        .help = "Use a rectangle of this width and height in place of the square of --k; both "    \
-                "may be odd or even, at most " most_text " px, or a percentage of the image's "    \
-                "sides"                                                                            \
+        .help = "Use a rectangle of this width and height in place of the square of --k. Each "    \
+                "side may be odd or even and is at most " most_text " px, or it is a percentage "  \
+                "of the image's side"                                                              \
     }
 
 /* The rows of --shape and --mask, for operations that take structuring elements of any shape. */
@@ -48,8 +48,8 @@ extern const struct gi_choice gi_footprint_shapes[];
         .offset = offsetof(struct gi_footprint_params, mask), .drawn = true,                       \
         .metavar = "ROWS|FILE",                                                                    \
         .help = "Structuring element of any shape: rows of 1 (inside) and 0 (outside), or the "    \
-                "name of a file: either a text with such rows, or a gray image in which black "    \
-                "is outside"                                                                       \
+                "name of a file, which is either a text with such rows or a gray image in "        \
+                "which black is outside"                                                           \
     }
 
 /* A paragraph about --shape and --mask for manuals. */

@@ -19,7 +19,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Number of threads that decode and encode; without it one per CPU"},
+     .help = "Number of threads that decode and encode; by default one per CPU"},
     {0},
 };
 

@@ -37,7 +37,7 @@ static const struct gi_option output_options[] = {
      .offset = offsetof(struct gi_extract_output, labels),
      .metavar = "FILE",
      .help = "Write a label image: each pixel has the label of its region, or 0. A .png, .pgm or "
-             ".pam file has 16 bits, .npy 32 bits, .pfm float"},
+             ".pam file has 16 bits, a .npy file has 32 bits, and a .pfm file has floats"},
     {.name = "labels-picture",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, labels_picture),

@@ -27,7 +27,7 @@ struct output_params {
 };
 
 static const struct gi_choice formats[] = {
-    {"text", NULL, "a table to read; on a terminal with bars, in colour unless NO_COLOR is set"},
+    {"text", NULL, "a table to read; on a terminal it has bars, in colour unless NO_COLOR is set"},
     {"csv", NULL, "a line per bin"},
     {"json", NULL, "an object with everything"},
     {0},

@@ -399,7 +399,7 @@ const struct gi_command gi_command_info = {
               "whole file too, and so detects damage, within --max-pixels and --max-bytes. Width "
               "and height are those after the EXIF orientation has been applied. A TIFF with "
               "several pages is described by its first page and their number; scan.tif[3] names "
-              "the fourth, scan.tif[*] all of them.",
+              "the fourth page, and scan.tif[*] names all pages.",
     .examples = "gpuimg info photo.jpg\n"
                 "gpuimg info --json *.png\n"
                 "gpuimg info --recursive photos --table photos.csv\n"

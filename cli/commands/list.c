@@ -299,9 +299,9 @@ const struct gi_command gi_command_list = {
               "built of) can have several implementations, called ways. --ways prints one per "
               "line: backend, primitive, way, and the work that the way is for. Usually the "
               "first way that can do the work runs; the environment variable "
-              "GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... forces another. With names of operations, "
-              "only the primitives that these operations use are printed. To find them, the "
-              "operations are run on small images, on CUDA too if there is a device.",
+              "GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... forces another way. With names of "
+              "operations, only the primitives that these operations use are printed. To find "
+              "them, the operations are run on small images, on CUDA too if there is a device.",
     .examples = "gpuimg list\ngpuimg list --json\ngpuimg list --ways gaussian",
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)}},

@@ -119,12 +119,12 @@ const struct gi_command gi_command_merge = {
     .summary = "Merge layers into one image by alpha",
     .manual = "The inputs are layers of the same size, with the first one at the bottom. Each "
               "layer is composited over those before it by its alpha, like gpuimg composite "
-              "--mode over. So merge puts the layers of gpuimg split together again. The result "
-              "has the depth of the first layer, colour if any layer has colour, and alpha if "
-              "the first layer has alpha.\n\n"
+              "--mode over. So gpuimg merge puts the layers that gpuimg split wrote together "
+              "again. The result has the depth of the first layer, colour if any layer has "
+              "colour, and alpha if the first layer has alpha.\n\n"
               "The options for many images do not apply, because the result is one image. The "
-              "report of --report has a line per layer and then a line for the result, in which "
-              "the field inputs is the number of layers.",
+              "report of --report has a line per layer and then a line for the result. In that "
+              "line, the field \"inputs\" holds the number of layers.",
     .examples = "gpuimg merge layers/*.png whole.png\n"
                 "gpuimg merge photo.jpg marks.png legend.png out.png\n"
                 "gpuimg merge back.png front.png out.jpg --background white",

@@ -29,14 +29,14 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, columns),
      .min = 1,
      .max = 10000,
-     .help = "Number of images per row; without it the sheet has about as many columns as rows"},
+     .help = "Number of images per row; by default the sheet has about as many columns as rows"},
     {.name = "rows",
      .letter = 'r',
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, rows),
      .min = 1,
      .max = 10000,
-     .help = "Number of rows; without it as many as the images need"},
+     .help = "Number of rows; by default as many as the images need"},
     {.name = "cell",
      .letter = 's',
      .type = GI_OPT_EXTENT,
@@ -56,7 +56,7 @@ static const struct gi_option options[] = {
     {.name = "no-enlarge",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, no_enlarge),
-     .help = "Do not make images larger that are smaller than their cell"},
+     .help = "Do not enlarge images that are smaller than their cell"},
     {.name = "gap",
      .letter = 'g',
      .type = GI_OPT_INT,
@@ -315,11 +315,11 @@ const struct gi_command gi_command_montage = {
               "are read and resized at the same time, and only the resized ones stay in "
               "memory.\n\n"
               "The sheet has the deepest sample type of the images (8 bits, 16 bits or float). "
-              "It has colour if one of the images has colour, and alpha if one has alpha; images "
-              "without alpha are opaque in it. It has the ICC profile of the images if all have "
-              "the same.\n\n"
-              "The report of --report has a line per input and then a line for the sheet, in "
-              "which the field inputs is the number of inputs.",
+              "It has colour if one of the images has colour, and alpha if one of them has "
+              "alpha; images without alpha are opaque in the sheet. It has the ICC profile of "
+              "the images if all have the same.\n\n"
+              "The report of --report has a line per input and then a line for the sheet. In "
+              "that line, the field \"inputs\" holds the number of inputs.",
     .examples = "gpuimg montage *.jpg sheet.jpg\n"
                 "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
                 "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255",

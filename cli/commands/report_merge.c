@@ -108,8 +108,8 @@ const struct gi_command gi_command_report = {
     .manual =
         "Merges the reports that the tasks of a batch wrote with --report, for example one per "
         "shard. One file may hold several reports. The merged report has a line per input, in "
-        "the order of the names. If there are several lines for one input, the last one with "
-        "status done counts. Reports of another list of inputs or of another chain are "
+        "the order of the names. If there are several lines for one input, the last one with the "
+        "status \"done\" counts. Reports of another list of inputs or of another chain are "
         "refused.\n\n"
         "Two cases cause a warning. If a shard is in two reports, its task ran again, or two "
         "tasks have the same number. A damaged line, or one that was cut off when a task ended, "

@@ -133,8 +133,8 @@ const struct gi_command gi_command_run = {
         "For many images (see gpuimg help batch) a chain that ends in integral or cumulative "
         "writes an array per image: .npy, or .pfm with --suffix .pfm. A chain that ends in "
         "stats, histogram, palette or extract writes one table for all images with --table, or a "
-        "table per image with --out-dir or --out. INPUT may be a stream of several images or a "
-        "Y4M video too, and with --tar INPUT and OUTPUT are tars.",
+        "table per image with --out-dir or --out. INPUT may also be a stream of several images "
+        "or a Y4M video. With --tar, both INPUT and OUTPUT are tars.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"

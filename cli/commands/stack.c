@@ -48,8 +48,9 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = 1e15,
      .unit = "bytes",
-     .help = "Limit of the memory for images in progress; median and sigma-clip store further "
-             "images in a temporary file. Without it half of the free memory"},
+     .help = "Limit of the memory for images in progress; the methods \"median\" and "
+             "\"sigma-clip\" store further images in a temporary file. The default is half of "
+             "the free memory"},
     GI_N_TO_ONE_OPTIONS(struct params, report, progress),
     {0},
 };
@@ -252,15 +253,15 @@ const struct gi_command gi_command_stack = {
               "treated like any other channel. The command fails if an image cannot be read, or "
               "if the images do not all have the same size, sample type and number of "
               "channels.\n\n"
-              "Every file is read once. mean, min, max and sum only need memory for a few "
-              "images. median and sigma-clip need all images at once: if these take more than "
-              "--memory, the decoded images are stored in a temporary file, in the folder "
-              "$TMPDIR or else in /var/tmp, and read from there part by part. The result is the "
-              "same.\n\n"
-              "The report of --report has a line per input and then a line for the result, in "
-              "which the field inputs is the number of inputs.\n\n"
-              "In a chain (gpuimg help run), stack --images N stacks N images that are side by "
-              "side in one image: image k begins at column k * width / N, rounded down.",
+              "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" only "
+              "need memory for a few images. The methods \"median\" and \"sigma-clip\" need all "
+              "images at once: if these take more than --memory, the decoded images are stored "
+              "in a temporary file, in the folder $TMPDIR or else in /var/tmp, and read from "
+              "there part by part. The result is the same.\n\n"
+              "The report of --report has a line per input and then a line for the result. In "
+              "that line, the field \"inputs\" holds the number of inputs.\n\n"
+              "In a chain (gpuimg help run), the step stack --images N stacks N images that are "
+              "side by side in one image: image k begins at column k * width / N, rounded down.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
                 "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
                 "gpuimg stack --method sum --recursive darks sum.pfm",

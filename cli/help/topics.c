@@ -12,22 +12,24 @@
 static const char *const batch_paragraphs[] = {
     "INPUTS. With --out-dir, --out, --table or --files-from a command takes any number of "
     "inputs, and the operand OUTPUT is left out. gpuimg info and gpuimg stack always take any "
-    "number of inputs. --files-from LIST adds the names in a file, one per line; with -0 they "
-    "end with a zero byte, as find -print0 writes them. With --recursive an input may be a "
+    "number of inputs. --files-from LIST adds the names in a file, one per line; with -0 the "
+    "names end with a zero byte, as find -print0 writes them. With --recursive an input may be a "
     "folder: the image files in it and in the folders below it are taken, by their suffixes.",
     "OUTPUTS. --out-dir DIR writes each result into the folder DIR, under the name of its input. "
     "With --recursive the folder tree is kept below DIR. --suffix gives the results another "
     "suffix, and so another format. --out gives a template for their names, for example "
     "'{dir}/{stem}_small.{ext}'. If two inputs would have the same output, or an output would "
     "replace an input, the command stops before any work. An output file appears whole or not at "
-    "all. If an input has several outputs, as in channels split, they appear all or none.",
-    "TABLES. stats, histogram, palette, extract, and chains that end in one of them write "
-    "tables. --table FILE writes one table for all inputs, with a column for the name of the "
-    "input. Its format follows from the suffix: .csv, .jsonl (an object per input) or .npy (a "
-    "structured array). --out-dir and --out write a table per input instead. gpuimg info writes "
-    "a table too (--table). integral and cumulative write an array per input: .npy, or .pfm with "
-    "--suffix .pfm. gpuimg compare takes two folders and compares the files of the same name, or "
-    "it compares the pairs of a list (--pairs). gpuimg stack makes one image of many.",
+    "all. If an input has several outputs, as with gpuimg channels split, either all of them "
+    "appear or none.",
+    "TABLES. The commands stats, histogram, palette and extract, and chains that end in one of "
+    "these, write tables. --table FILE writes one table for all inputs, with a column for the "
+    "name of the input. Its format follows from the suffix: .csv, .jsonl (an object per input) "
+    "or .npy (a structured array). --out-dir and --out write a table per input instead. gpuimg "
+    "info writes a table too (--table). The commands integral and cumulative write an array per "
+    "input: .npy, or .pfm with --suffix .pfm. gpuimg compare takes two folders and compares the "
+    "files of the same name, or it compares the pairs of a list (--pairs). gpuimg stack makes "
+    "one image of many.",
     "SPEED. While one image is decoded, others are computed and encoded, on all CPUs and on the "
     "GPUs that --device names, such as cuda:all or cuda:0,2. Each output has the same bytes as "
     "if its image had a command of its own. Tables are in the order of the inputs. --memory "
@@ -42,27 +44,29 @@ static const char *const batch_paragraphs[] = {
     "nothing was done. 75: the machine failed and not a file, for example because of a full "
     "disk, an I/O error, lack of memory, a lost device, or because the folder of an output is "
     "gone; the command may be tried again. 130 and 143: the command was stopped by SIGINT or "
-    "SIGTERM, and finished the files in progress before it ended. compare differs: 1 means that "
-    "a limit does not hold, or without limits that a pair differs, and 2 means any failure.",
+    "SIGTERM, and finished the files in progress before it ended. The command compare differs: 1 "
+    "means that a limit does not hold, or without limits that a pair differs, and 2 means any "
+    "failure.",
     "REPORTS. --report FILE writes a file with a JSON object per line. --resume reads this file "
     "and skips the inputs that it names as finished, unless the size or the time of the input or "
     "of its output has changed.\n"
-    "The first line describes the batch. Its fields are gpuimg (the version), chain (the "
-    "operations), with (a hash of further images and files that the chain names), list (a hash "
-    "of the names of all inputs), files (the number of inputs) and shard.\n"
-    "Then each input has a line when it is finished, with the fields input, output, status "
-    "(done, failed or passed), error, width, height, channels, type, the sizes and times of both "
-    "files, and ms (the milliseconds of each stage). An input with several results has the field "
-    "outputs in place of output. An input that needs a further image, such as a mask, has the "
-    "field beside, which names that image. Names that are not UTF-8 are repeated in input_hex "
-    "and output_hex.\n"
-    "In reports of compare, a line has the field other (the second image) in place of output, "
-    "and the field differs, which is true if a limit does not hold, or without limits if the "
-    "images differ. In reports of stack, montage and merge, the last line describes the result, "
-    "and its field inputs is the number of inputs.",
+    "The first line describes the batch. Its fields are \"gpuimg\" (the version), \"chain\" (the "
+    "operations), \"with\" (a hash of further images and files that the chain names), \"list\" "
+    "(a hash of the names of all inputs), \"files\" (the number of inputs) and \"shard\".\n"
+    "Then each input has a line when it is finished, with the fields \"input\", \"output\", "
+    "\"status\" (\"done\", \"failed\" or \"passed\"), \"error\", \"width\", \"height\", "
+    "\"channels\", \"type\", the sizes and times of both files, and \"ms\" (the milliseconds of "
+    "each stage). An input with several results has the field \"outputs\" in place of "
+    "\"output\". An input that needs a further image, such as a mask, has the field \"beside\", "
+    "which names that image. Names that are not UTF-8 are repeated in the fields \"input_hex\" "
+    "and \"output_hex\".\n"
+    "In reports of gpuimg compare, a line has the field \"other\" (the second image) in place of "
+    "\"output\", and the field \"differs\", which is true if a limit does not hold, or without "
+    "limits if the images differ. In reports of gpuimg stack, gpuimg montage and gpuimg merge, "
+    "the last line describes the result, and its field \"inputs\" holds the number of inputs.",
     "SHARDS. To divide a batch over several machines, start the same command on each with "
-    "another --shard. --shard 3/8 processes the third of eight shares: of the sorted list of "
-    "inputs it takes number 3, 11, 19 and so on. With --shard auto/8 a task of Slurm, "
+    "another --shard. --shard 3/8 processes the third of eight shares: it takes the inputs with "
+    "the numbers 3, 11, 19 and so on in the sorted list. With --shard auto/8 a task of Slurm, "
     "Kubernetes, AWS Batch or GNU parallel takes the share of its own number. gpuimg report "
     "merge merges the reports of the tasks and prints what is missing. gpuimg help cluster has "
     "complete job files.",
@@ -83,8 +87,8 @@ static const char *const batch_paragraphs[] = {
     "If a stream ends in the middle of an image, the images before it are written to a pipe, and "
     "the exit status is 1. An output file does not appear then, except with --allow-partial. "
     "With --table the only input may be a stream: the table names its images or planes by their "
-    "number. A report has a line per image or frame, with the field stream, and then a line for "
-    "the whole stream. With --report a single PNM image counts as a stream too.",
+    "number. A report has a line per image or frame, with the field \"stream\", and then a line "
+    "for the whole stream. With --report a single PNM image counts as a stream too.",
     "PAGES. A TIFF of several pages becomes a TIFF of as many pages: 'gpuimg gaussian stack.tif "
     "out.tif'. Pages may differ in size, depth and channels. Brackets select pages, counted from "
     "0: stack.tif[3], 'stack.tif[0-7]' or 'stack.tif[*]' for all; a file whose name has these "
@@ -93,32 +97,34 @@ static const char *const batch_paragraphs[] = {
     "{page} in its name gives a file for each page: 'out-{page:03}.png'; in a batch {page} is a "
     "field of --out. PNM holds the pages one after the other. The output appears as a whole or "
     "not at all, and is a BigTIFF if it exceeds 4 GB.\n"
-    "stack, montage and merge take each page as an image, and --table has a row for each. gpuimg "
-    "pages joins images into a TIFF of several pages. Commands that take one image want the "
-    "number of its page. The descriptions of OME-TIFF and of ImageJ are kept if all pages are "
-    "processed; OME's only while the pages keep their size and type.",
-    "TARS. With --tar INPUT and OUTPUT are tar files, or - for standard input and output. A "
-    "brace list such as 'in-{000..999}.tar' names many tars; there may be as many outputs as "
+    "The commands stack, montage and merge take each page as an image, and --table has a row for "
+    "each page. gpuimg pages joins images into a TIFF of several pages. Commands that take one "
+    "image want the number of its page. The descriptions of OME-TIFF and of ImageJ are kept if "
+    "all pages are processed; that of OME-TIFF is kept only while the pages keep their size and "
+    "type.",
+    "TARS. With --tar, both INPUT and OUTPUT are tar files, or - for standard input and output. "
+    "A brace list such as 'in-{000..999}.tar' names many tars; there may be as many outputs as "
     "inputs, or one output. Members that are images by their content are processed; they keep "
     "name and format unless --suffix or --format is given. All other members are copied, and the "
     "order stays. A tar appears whole or not at all. A bad member is named on standard error and "
     "left out. If the machine failed during a member, its tar does not appear.\n"
     "Tars in the formats ustar, pax and GNU are read, also compressed by gzip, bzip2, xz or "
     "zstd. The output has the format pax, and its suffix chooses the compression.\n"
-    "A report has a line per member, named TAR:MEMBER, with the field tar, and then a line for "
-    "the tar. --resume skips the tars that are finished in the report, or without --report the "
-    "tars that exist.\n"
-    "integral and cumulative write an array NAME.npy for each image. Commands that write tables "
-    "take any number of tars; the table has a column for the tar before that of the member. "
-    "compare takes two tars, or two brace lists of the same length, and pairs members by name.",
+    "A report has a line per member, named TAR:MEMBER, with the field \"tar\", and then a line "
+    "for the tar. --resume skips the tars that are finished in the report, or without --report "
+    "the tars that exist.\n"
+    "The commands integral and cumulative write an array NAME.npy for each image. Commands that "
+    "write tables take any number of tars; the table has a column for the tar before the column "
+    "for the member. The command compare takes two tars, or two brace lists of the same length, "
+    "and pairs members by name.",
     NULL,
 };
 
 static const char *const cluster_paragraphs[] = {
     "To divide a batch over several machines, each of them runs the same command with another "
-    "--shard. --shard 3/8 processes the third of eight shares: of the sorted list of inputs it "
-    "takes number 3, 11, 19 and so on. With --shard auto/8 a task of Slurm, Kubernetes, AWS "
-    "Batch or GNU parallel takes the share of its own number.\n\n"
+    "--shard. --shard 3/8 processes the third of eight shares: it takes the inputs with the "
+    "numbers 3, 11, 19 and so on in the sorted list. With --shard auto/8 a task of Slurm, "
+    "Kubernetes, AWS Batch or GNU parallel takes the share of its own number.\n\n"
     "Each task writes a report. A task that is started again continues its report if it has "
     "--resume. Exit status 75 of a task means that the machine failed, not a file, so that the "
     "task should be started again. gpuimg report merge merges the reports; its exit status says "
@@ -216,11 +222,11 @@ static const char *const limits_paragraphs[] = {
     "the limit only while it is at most twice as long as the part of the tar that has been "
     "read.\n\n"
     "BYTES. --max-bytes (default 64Gi) always applies. It limits the bytes of the samples of an "
-    "image and of a result, of the arrays of integral, cumulative and extract --labels, and of "
-    "an input from a pipe. Both limits are checked before memory is allocated. In a JPEG the "
-    "coefficients count as bytes too, and the number of blocks that all its scans visit is "
-    "limited, depending on the size of the image. --allow-partial accepts a damaged image of "
-    "more than 16 MiB only if at least a sixteenth of its rows can be read.",
+    "image and of a result, of the arrays that gpuimg integral, gpuimg cumulative and gpuimg "
+    "extract --labels write, and of an input from a pipe. Both limits are checked before memory "
+    "is allocated. In a JPEG the coefficients count as bytes too, and the number of blocks that "
+    "all its scans visit is limited, depending on the size of the image. --allow-partial accepts "
+    "a damaged image of more than 16 MiB only if at least a sixteenth of its rows can be read.",
     "MEMORY. --memory limits the memory of the images that a batch processes at the same time, "
     "with their results, tables and arrays. Lists whose length depends on the samples, such as "
     "lists of regions, are not included. By default the limit is half of the free memory, within "
@@ -232,9 +238,9 @@ static const char *const limits_paragraphs[] = {
     "rectangles of morphology, and 1001 pixels for median, rank and mode filters. Other kernels "
     "have at most 7921 weights (89 x 89). A structuring element of any other shape has at most "
     "4001 horizontal runs of pixels. The page of each command has the ranges of its options.",
-    "TABLES. A histogram has at most 65536 bins. stats groups by at most 262144 rows, columns, "
-    "tiles or labels. The labels of extract go up to 2^32 - 1 in .npy files, 2^24 in .pfm files "
-    "and 65535 in other files.",
+    "TABLES. A histogram has at most 65536 bins. gpuimg stats groups by at most 262144 rows, "
+    "columns, tiles or labels. The labels of gpuimg extract go up to 2^32 - 1 in .npy files, up "
+    "to 2^24 in .pfm files and up to 65535 in other files.",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
     NULL,

@@ -59,7 +59,7 @@ static const struct gi_choice strip_choices[] = {
      .type = GI_OPT_FLAG,                                                                          \
      .offset = offsetof(struct gi_io_params, allow_partial),                                       \
      .help = "Use the readable part of a damaged file, with a warning; missing samples are 0. "    \
-             "Without it a damaged file is an error"},                                             \
+             "Without this option a damaged file is an error"},                                    \
         {.name = "gray",                                                                           \
          .also = "grey",                                                                           \
          .type = GI_OPT_CHOICE,                                                                    \
@@ -108,16 +108,16 @@ const struct gi_option gi_io_options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_io_params, format),
      .metavar = "NAME",
-     .help = "Format of the output, for example png, whatever its suffix is; without it the "
-             "suffix or a prefix as in png:- decides. gpuimg list has the names"},
+     .help = "Format of the output, for example png, whatever its suffix is; without this option "
+             "the suffix or a prefix as in png:- decides. gpuimg list has the names"},
     {.name = "quality",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_io_params, quality),
      .default_text = "90",
      .min = 1,
      .max = 100,
-     .help = "Quality of JPEG and WebP. At 90 and above JPEG stores colour at full resolution; "
-             "at 100 WebP is lossless"},
+     .help = "Quality of JPEG and WebP. At 90 and above, JPEG stores colour at full resolution; "
+             "at 100, WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
     {.name = "dpi",
      .type = GI_OPT_REAL,
@@ -138,8 +138,8 @@ const struct gi_option gi_io_options[] = {
      .offset = offsetof(struct gi_io_params, background),
      .metavar = "COLOUR",
      .help = "Composite the result over this colour (for example white, #rgb or #rrggbb) and "
-             "drop alpha. Without it alpha is kept; if the output format has no alpha, the "
-             "result is composited over black"},
+             "drop alpha. Without this option alpha is kept; if the output format has no alpha, "
+             "the result is composited over black"},
     {.name = "strip",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_io_params, strip),

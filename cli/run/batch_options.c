@@ -63,18 +63,20 @@
         .name = "shard", .type = GI_OPT_TEXT, .offset = offsetof(struct gi_batch_params, shard),   \
         .metavar = "K/N",                                                                          \
         .help = "Process only share K of N (K = 1 to N): every N-th input of the sorted list, "    \
-                "beginning with the K-th. auto/N takes K from the task number of Slurm, "          \
-                "Kubernetes, AWS Batch or GNU parallel, modulo N; auto takes N from there too"     \
+                "beginning with the K-th. With \"auto/N\", K is the task number (of Slurm, "       \
+                "Kubernetes, AWS Batch or GNU parallel) modulo N. With \"auto\", N is the "        \
+                "number of these tasks"                                                            \
     }
 
 #define REPORT                                                                                     \
     {                                                                                              \
         .name = "report", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, report), \
         .metavar = "FILE",                                                                         \
-        .help = "Write a report to this file, with a JSON object per line: the first describes "   \
-                "the batch, then each input has one when it is finished. With --tar there is "     \
-                "one per member, named TAR:MEMBER, and after those of its members one for the "    \
-                "tar. For a stream there is one per image or frame, and then one for the stream"   \
+        .help = "Write a report to this file, with a JSON object per line: the first line "        \
+                "describes the batch, and then each input has a line when it is finished. With "   \
+                "--tar there is a line per member, named TAR:MEMBER, and after the lines of "      \
+                "its members a line for the tar. For a stream there is a line per image or "       \
+                "frame, and then a line for the stream"                                            \
     }
 
 #define RESUME                                                                                     \
@@ -97,7 +99,8 @@
     {.name = "fail-fast",                                                                          \
      .type = GI_OPT_FLAG,                                                                          \
      .offset = offsetof(struct gi_batch_params, fail_fast),                                        \
-     .help = "Stop at the first file that fails; without it the other files are processed"},       \
+     .help = "Stop at the first file that fails; without this option the other files are "         \
+             "processed"},                                                                         \
         {.name = "memory",                                                                         \
          .type = GI_OPT_SIZE,                                                                      \
          .offset = offsetof(struct gi_batch_params, memory),                                       \
@@ -105,7 +108,8 @@
          .max = 1e15,                                                                              \
          .unit = "bytes",                                                                          \
          .help = "Limit of the memory for the images in progress, their results and tables; an "   \
-                 "image that needs more is processed alone. Without it half of the free memory"},  \
+                 "image that needs more is processed alone. The default is half of the free "      \
+                 "memory"},                                                                        \
     {                                                                                              \
         .name = "progress", .type = GI_OPT_FLAG,                                                   \
         .offset = offsetof(struct gi_batch_params, progress),                                      \
@@ -128,8 +132,8 @@
          .type = GI_OPT_TEXT,                                                                      \
          .offset = offsetof(struct gi_batch_params, suffix),                                       \
          .metavar = ".EXT",                                                                        \
-         .help = "Suffix of the results, which chooses their format; without it each result has "  \
-                 "the suffix of its input"},                                                       \
+         .help = "Suffix of the results, which chooses their format; without this option each "    \
+                 "result has the suffix of its input"},                                            \
         FROM, SHARD, REPORT, RESUME, RUNNING, TARS
 
 const struct gi_option gi_batch_options[] = {
@@ -209,7 +213,8 @@ const struct gi_option gi_pairs_options[] = {
      .metavar = "LIST",
      .help = "Compare the pairs that this file lists, one per line, with a tab between the two "
              "names; - is standard input"},
-    NULL_NAMES("Names in --pairs, both of each pair, end with a zero byte"),
+    NULL_NAMES("In the list of --pairs each name, the first and the second of a pair, ends with "
+               "a zero byte"),
     {.name = "table",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, table),
@@ -221,8 +226,8 @@ const struct gi_option gi_pairs_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, report),
      .metavar = "FILE",
-     .help = "Write a report to this file, with a JSON object per line: the first describes the "
-             "batch, then each pair has one when it is finished"},
+     .help = "Write a report to this file, with a JSON object per line: the first line describes "
+             "the batch, and then each pair has a line when it is finished"},
     SHARD,
     RUNNING,
     {.name = "tar",

@@ -21,7 +21,7 @@ const struct gi_option gi_device_options[] = {
      .offset = offsetof(struct gi_device_params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Number of threads on the CPU; without it one per CPU"},
+     .help = "Number of threads on the CPU; by default one per CPU"},
     {.name = "max-device-bytes",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_device_params, max_device_bytes),
@@ -29,7 +29,7 @@ const struct gi_option gi_device_options[] = {
      .max = 1e15,
      .unit = "bytes",
      .help = "Limit of the memory on the CUDA device; an image that needs more is processed in "
-             "bands of rows. Without it all free memory"},
+             "bands of rows. The default is all free memory"},
     {.name = "timing",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_device_params, timing),

@@ -15,8 +15,9 @@
      .type = GI_OPT_PATH,                                                                          \
      .offset = offsetof(params, report_path),                                                      \
      .metavar = "FILE",                                                                            \
-     .help = "Write a report to this file, with a JSON object per line: the first describes the "  \
-             "command, then follows one per input, and the last describes the output"},            \
+     .help = "Write a report to this file, with a JSON object per line: the first line "           \
+             "describes the command, then a line per input follows, and the last line "            \
+             "describes the output"},                                                              \
     {                                                                                              \
         .name = "progress", .type = GI_OPT_FLAG, .offset = offsetof(params, progress_flag),        \
         .help =                                                                                    \

@@ -15,12 +15,12 @@ const struct gi_filter gi_filter_absdiff = {
     .examples = "gpuimg absdiff frame1.png moved.png --with frame2.png\n"
                 "gpuimg absdiff a.png out.png --with b.png --scale 10\n"
                 "gpuimg absdiff in.png out.png --value 128",
-    .manual = "out = |a - b| * scale + offset, where a is a sample of the input and b one of the "
-              "second image or of --value.\n\n"
+    .manual = "out = |a - b| * scale + offset, where a is a sample of the input and b is a "
+              "sample of the second image or of --value.\n\n"
               "The second image may have another depth than the input, or be gray (see gpuimg "
               "help add). The result has the alpha of the input, unless --alpha is given. In 8 "
               "and 16 bits the result is rounded once, a tie to the even number, and limited to "
-              "0 to full scale. It equals OpenCV's absdiff() and Pillow's "
+              "the range 0 to full scale. It equals OpenCV's absdiff() and Pillow's "
               "ImageChops.difference().",
     .options = gi_binary_options,
     .params_nbytes = sizeof(struct gi_binary_params),

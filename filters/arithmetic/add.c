@@ -15,16 +15,16 @@ const struct gi_filter gi_filter_add = {
     .examples = "gpuimg add a.png sum.png --with b.png\n"
                 "gpuimg add a.png mean.png --with b.png --scale 0.5\n"
                 "gpuimg add in.png brighter.png --value 20",
-    .manual = "out = (a + b) * scale + offset, where a is a sample of the input and b one of the "
-              "second image or of --value.\n\n"
+    .manual = "out = (a + b) * scale + offset, where a is a sample of the input and b is a "
+              "sample of the second image or of --value.\n\n"
               "If the two images have different depths, the samples of the second image are "
               "first scaled to the depth of the input, without rounding: 255 in 8 bits is 65535 "
               "in 16 bits and 1 in floats. A gray second image is used for all colours. The "
               "result has the alpha of the input, unless --alpha is given.\n\n"
               "In 8 and 16 bits the result is rounded once, a tie to the even number, and "
-              "limited to 0 to full scale. With --depth float samples below 0 and above full "
-              "scale are kept. The result equals OpenCV's add(), and without --scale and "
-              "--offset Pillow's ImageChops.add().",
+              "limited to the range 0 to full scale. With --depth float samples below 0 and "
+              "above full scale are kept. The result equals OpenCV's add(), and without --scale "
+              "and --offset Pillow's ImageChops.add().",
     .options = gi_binary_options,
     .params_nbytes = sizeof(struct gi_binary_params),
     .averages = true,

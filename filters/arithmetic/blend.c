@@ -13,7 +13,7 @@ static const struct gi_option options[] = {
      .default_text = "0.5",
      .min = 0,
      .max = 1,
-     .help = "Weight of the second image: 0 gives the input, 1 the second image"},
+     .help = "Weight of the second image: 0 gives the input, and 1 gives the second image"},
     GI_OPERAND_ALPHA_OPTION,
     {.name = NULL},
 };
@@ -38,9 +38,10 @@ const struct gi_filter gi_filter_blend = {
                 "gpuimg blend photo.png faded.png --value white --amount 0.7\n"
                 "gpuimg blend a.png out.png --with b.png --amount 0.25 --alpha",
     .manual = "The result is a weighted mean: out = a + amount * (b - a), where a is a sample of "
-              "the input and b one of the second image or of --value. An amount of 0 gives "
-              "exactly the input, and 1 exactly the second image. Colours are not weighted by "
-              "alpha; to lay an image with alpha over another, use gpuimg composite.\n\n"
+              "the input and b is a sample of the second image or of --value. An amount of 0 "
+              "gives exactly the input, and an amount of 1 gives exactly the second image. "
+              "Colours are not weighted by alpha; to lay an image with alpha over another, use "
+              "gpuimg composite.\n\n"
               "The second image may have another depth than the input, or be gray (see gpuimg "
               "help add). The result has the alpha of the input, unless --alpha is given. In 8 "
               "and 16 bits it is rounded once, a tie to the even number. OpenCV's addWeighted() "

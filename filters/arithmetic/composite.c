@@ -75,8 +75,8 @@ static const struct gi_option options[] = {
      .max = GI_PIXELS_MAX,
      .unit = "px",
      .metavar = "X,Y",
-     .help = "Offset of the image from the place of --gravity, inwards, in whole pixels; without "
-             "it 0,0"},
+     .help = "Offset of the image from the place of --gravity, inwards, in whole pixels; by "
+             "default 0,0"},
     GI_GRAVITY_OPTION(struct params, "northwest", "Where the image is placed on the input"),
     {.name = "tile",
      .type = GI_OPT_FLAG,
@@ -169,17 +169,18 @@ const struct gi_filter gi_filter_composite = {
     .manual = "The image of --with is laid over the input, by default at its upper left. Where "
               "it does not cover the input, it counts as transparent. The result has the size "
               "and the depth of the input. It has colour if one of the images has colour. It has "
-              "alpha if the input has alpha, and with the modes in, out and xor, which can make "
-              "opaque pixels transparent.\n\n"
+              "alpha if the input has alpha. With the modes \"in\", \"out\" and \"xor\" it "
+              "always has alpha, because these can make opaque pixels transparent.\n\n"
               "The modes are those of W3C's Compositing and Blending Level 1, with the image of "
-              "--with as the source and the input as the backdrop. The modes from over to plus "
-              "are the operators of Porter and Duff. The modes from multiply to difference "
-              "compute the colour from both images where both are present, and composite it over "
-              "the input. The images have straight alpha, that is, their colours are not "
-              "multiplied by alpha. Fully transparent pixels of the result become black.\n\n"
-              "Each mode is computed in float and rounded once, a tie to the even number; over "
-              "differs from Pillow's Image.alpha_composite() by at most 1 step where alpha is "
-              "above 8.",
+              "--with as the source and the input as the backdrop. The first seven modes "
+              "(\"over\" to \"plus\") are the operators of Porter and Duff. The other five modes "
+              "(\"multiply\" to \"difference\") compute a colour from both images where both are "
+              "present, and composite this colour over the input. The images have straight "
+              "alpha, that is, their colours are not multiplied by alpha. Fully transparent "
+              "pixels of the result become black.\n\n"
+              "Each mode is computed in float and rounded once, a tie to the even number; the "
+              "mode \"over\" differs from Pillow's Image.alpha_composite() by at most 1 step "
+              "where alpha is above 8.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .averages = true,

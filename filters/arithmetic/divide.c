@@ -16,8 +16,8 @@ const struct gi_filter gi_filter_divide = {
                 "gpuimg divide a.png ratio.png --with b.png --scale 0.5\n"
                 "gpuimg divide in.png out.png --value 2",
     .manual = "With an image: out = a / b * full scale * scale + offset, where a is a sample of "
-              "the input and b one of the second image. So white in the second image changes "
-              "nothing. To correct frames of a camera, see gpuimg help flat-field.\n\n"
+              "the input and b is a sample of the second image. So white in the second image "
+              "changes nothing. To correct frames of a camera, see gpuimg help flat-field.\n\n"
               "With --value: out = a / value * scale + offset. The value is a number; a colour "
               "counts as a fraction of white, so that '#ff8000' is 1, 0.5, 0.\n\n"
               "In 8 and 16 bits a division by 0 gives full scale, and 0 / 0 gives 0. In float "
@@ -25,8 +25,8 @@ const struct gi_filter gi_filter_divide = {
               "The second image may have another depth than the input, or be gray (see gpuimg "
               "help add). The result has the alpha of the input, unless --alpha is given. In 8 "
               "and 16 bits the result is rounded once, a tie to the even number, and limited to "
-              "0 to full scale. It equals OpenCV's divide() with scale=255, which makes both "
-              "divisions by 0 zero.",
+              "the range 0 to full scale. It equals OpenCV's divide() with scale=255, which "
+              "makes both divisions by 0 zero.",
     .options = gi_ratio_options,
     .params_nbytes = sizeof(struct gi_binary_params),
     .averages = true,

@@ -24,7 +24,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, dark),
      .picture = true,
      .metavar = "IMAGE",
-     .help = "Dark frame: a picture taken without light, of the input's size; without it 0 is "
+     .help = "Dark frame: a picture taken without light, of the input's size; by default 0 is "
              "used"},
     {.name = NULL},
 };

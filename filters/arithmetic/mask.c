@@ -37,8 +37,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct params, fill),
      .help = "Where the mask is black, fill with this colour instead of making pixels "
-             "transparent. A single sample value is used for all channels; several are one per "
-             "channel, with alpha last"},
+             "transparent. Give one sample value for all channels, or one per channel with alpha "
+             "last"},
     {.name = "set",
      .letter = 's',
      .type = GI_OPT_FLAG,

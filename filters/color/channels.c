@@ -17,8 +17,9 @@ static const struct gi_option options[] = {
      .example = "bgr",
      .metavar = "LETTERS",
      .help = "The channels of the result: r, g, b, a (alpha), k (gray), c (all except alpha), o "
-             "(opaque, full scale) and z (zero), 2r is r of the second image, and so on. A "
-             "single channel may be named too: red, green, blue, alpha, gray, colour"},
+             "(opaque, full scale) and z (zero). A number before a letter chooses the image: "
+             "\"2r\" is the red of the second image. A single channel may also be given by its "
+             "name, which is red, green, blue, alpha, gray or colour"},
     {.name = NULL},
 };
 

@@ -53,8 +53,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, balance_text),
      .metavar = "gray|X,Y|WxH+X+Y",
-     .help = "White balance: gray makes the mean of all pixels gray, X,Y that pixel, and WxH+X+Y "
-             "the mean of that rectangle"},
+     .help = "White balance: \"gray\" makes the mean of all pixels gray, X,Y makes the pixel at "
+             "this position gray, and WxH+X+Y makes the mean of this rectangle gray"},
     {.name = "pca",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, pca),
@@ -65,7 +65,8 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, saturation),
      .min = 0,
      .max = 10,
-     .help = "Saturation factor: above 1 more colour, below 1 less, 0 gray"},
+     .help = "Saturation factor: values above 1 give more colour, values below 1 give less, and "
+             "0 gives gray"},
     {.name = "hue",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, hue),
@@ -81,8 +82,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct params, text),
      .metavar = "ROWS|FILE",
-     .help = "Colour matrix: 3 rows of 3 numbers, or of 4 with an offset, or 4 rows of 5 numbers "
-             "with alpha and an offset"},
+     .help = "Colour matrix: 3 rows of 3 numbers, 3 rows of 4 numbers with an offset, or 4 rows "
+             "of 5 numbers with alpha and an offset"},
     {.name = "to",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, to),
@@ -93,8 +94,9 @@ static const struct gi_option options[] = {
     {.name = "video",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, video),
-     .help = "Use the limited range of video for YCbCr: in 8 bits 16 to 235 for luma and 16 to "
-             "240 for colour differences, in other types the same fractions of full scale"},
+     .help = "Use the limited range of video for YCbCr. In 8 bits, luma has the range 16 to 235, "
+             "and colour differences have the range 16 to 240; other types use the same "
+             "fractions of full scale"},
     {0},
 };
 
@@ -291,7 +293,7 @@ const struct gi_filter gi_filter_color = {
               "--from, --balance or --pca, --saturation, --hue, --sepia, --matrix, --to. A gray "
               "image counts as red = green = blue, and the result has three colour channels. "
               "Alpha does not change, except with a --matrix of 4 rows. The result is rounded "
-              "once, and in 8 and 16 bits limited to the range of the samples.\n\n"
+              "once, and in 8 and 16 bits it is limited to the range of the samples.\n\n"
               "--matrix computes R' = m11 R + m12 G + m13 B + o1, and G' and B' in the same way "
               "from the next rows; full scale is 1. The offset o1 may be left out. A matrix of 4 "
               "rows of 5 numbers is that of SVG's feColorMatrix: its columns are red, green, "
@@ -302,27 +304,31 @@ const struct gi_filter gi_filter_color = {
               "--balance multiplies each channel by (mR + mG + mB) / 3 / m, where mR, mG and mB "
               "are the means of the three channels and m is the mean of this channel. --balance "
               "gray takes the means of the whole image, except fully transparent pixels (gray "
-              "world). X,Y takes them of one pixel, and WxH+X+Y of a rectangle that should be "
+              "world). --balance X,Y takes the samples of one pixel as the means, and --balance "
+              "WxH+X+Y takes the means of a rectangle. That pixel or rectangle should be "
               "gray.\n\n"
               "--pca computes the eigenvectors v1, v2, v3 of the covariance matrix of red, green "
-              "and blue, with v1 for the largest eigenvalue. The sign of each makes its largest "
-              "component positive. In float images channel k becomes the dot product of vk and "
-              "(colour - mean). In 8 and 16 bits it becomes the dot product of vk and the "
-              "colour, scaled so that the range of possible values fills 0 to full scale and "
-              "nothing is cut off. The covariances are computed from exact sums, in float images "
-              "from differences that are rounded to float. Pixels that are fully transparent or "
-              "not finite do not count.\n\n"
-              "Colour spaces: linear and xyz use the curve of sRGB (IEC 61966-2-1), and xyz the "
-              "primaries of BT.709 with white D65, for which Y = 1. lab is that of CIE 15 with "
-              "white D65: float images hold L*, a* and b* themselves; 8 and 16 bits hold L* of 0 "
-              "to 100 as 0 to full scale, and a* and b* of -128 to 127 as ICC profiles do. In "
-              "hsv and hsl 0 to full scale means 0 to 360 degrees for the hue, and 0 to 1 for "
-              "the other two channels. In ycbcr half of full scale means a colour difference of "
-              "0. In 8 and 16 bits values above full scale are cut off; this matters for white "
-              "in xyz, where Z = 1.09.\n\n"
+              "and blue, with v1 for the largest eigenvalue. The sign of each vector is chosen "
+              "so that its component of the largest magnitude is positive. In float images "
+              "channel k becomes the dot product of vk and (colour - mean). In 8 and 16 bits it "
+              "becomes the dot product of vk and the colour, scaled so that the range of "
+              "possible values fills 0 to full scale and nothing is cut off. The covariances are "
+              "computed from exact sums over the channels and over the differences of two "
+              "channels, such as R - G. In float images each of these differences is first "
+              "rounded to float. Pixels that are fully transparent or not finite do not "
+              "count.\n\n"
+              "Colour spaces: \"linear\" and \"xyz\" use the curve of sRGB (IEC 61966-2-1). "
+              "\"xyz\" has the primaries of BT.709 and white D65, for which Y = 1. \"lab\" is "
+              "the colour space of CIE 15 with white D65. Float images hold L*, a* and b* "
+              "themselves. In 8 and 16 bits, the samples from 0 to full scale represent L* from "
+              "0 to 100, and a* and b* from -128 to 127 are stored as in ICC profiles. In "
+              "\"hsv\" and \"hsl\", the samples from 0 to full scale represent a hue of 0 to 360 "
+              "degrees, and in the other two channels a value of 0 to 1. In \"ycbcr\", half of "
+              "full scale represents a colour difference of 0. In 8 and 16 bits values above "
+              "full scale are cut off; this matters for white in \"xyz\", where Z = 1.09.\n\n"
               "Except for these scales the values are those of scikit-image. In float images "
-              "OpenCV differs by up to 0.6 in Lab, which it interpolates, and by 0.002 in "
-              "others; its XYZ takes RGB for linear light.",
+              "OpenCV differs by up to 0.6 in Lab, which it interpolates, and by 0.002 in other "
+              "spaces; its XYZ treats RGB samples as linear light.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

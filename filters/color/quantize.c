@@ -157,9 +157,9 @@ const struct gi_filter gi_filter_quantize = {
               "channel, with half of the pixels on either side. The new colours are the rounded "
               "means of the boxes.\n\n"
               "Every pixel then becomes the nearest of these colours, by the sum of squared "
-              "differences; if two are equally near, the first. There is no dithering. An image "
-              "that has at most --colors colours does not change. Alpha is not used and does not "
-              "change. The input must have 8 bits.\n\n"
+              "differences; if two colours are equally near, the first one is taken. There is no "
+              "dithering. An image that has at most --colors colours does not change. Alpha is "
+              "not used and does not change. The input must have 8 bits.\n\n"
               "Source: P. Heckbert, \"Color image quantization for frame buffer display\", "
               "SIGGRAPH 1982.",
     .options = options,

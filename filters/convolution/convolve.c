@@ -50,7 +50,7 @@ static const struct gi_option options[] = {
      .most = 2,
      .metavar = "X,Y",
      .help = "Column and row of the weight that is applied to the pixel itself, counted from 0 "
-             "at the top left of the kernel as written; without it the middle"},
+             "at the top left of the kernel as written; by default the middle"},
     {.name = "flip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, flip),

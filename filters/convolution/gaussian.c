@@ -20,7 +20,7 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = 250,
      .unit = "px",
-     .help = "Standard deviation of the Gaussian; without it sigma = 0.3 ((k - 1) / 2 - 1) + "
+     .help = "Standard deviation of the Gaussian; by default sigma = 0.3 ((k - 1) / 2 - 1) + "
              "0.8, or 1 px if --k is not given either"},
     {.name = "k",
      .letter = 'k',
@@ -29,7 +29,7 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_TAPS_MAX,
      .unit = "px",
-     .help = "Side of the kernel; without it k = 2 ceil(4 sigma) + 1"},
+     .help = "Side of the kernel; by default k = 2 ceil(4 sigma) + 1"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };

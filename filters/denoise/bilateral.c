@@ -48,7 +48,7 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_BILATERAL_MAX,
      .unit = "px",
-     .help = "Diameter of the disk of pixels around each pixel; without it three sigma, as in "
+     .help = "Diameter of the disk of pixels around each pixel; by default three sigma, as in "
              "OpenCV"},
     {.name = "guide",
      .letter = 'g',
@@ -165,19 +165,20 @@ const struct gi_filter gi_filter_bilateral = {
               "stay.\n\n"
               "With --guide (joint or cross bilateral filter) d is computed from the pixels of "
               "another image, so that the edges of that image stay. For example, a photograph "
-              "can guide the filter of its depth map, and a picture with flash that of the one "
-              "without flash. The guide may have another depth than the input, and gray in place "
-              "of colour or the reverse; its alpha is ignored.\n\n"
+              "can guide the filter for its depth map, and a picture with flash can guide the "
+              "filter for the same picture without flash. The guide may have another depth than "
+              "the input, and it may be gray if the input has colour, or have colour if the "
+              "input is gray. The alpha of the guide is ignored.\n\n"
               "Alpha does not change, and colours are weighted by alpha. In float images pixels "
               "with NaN or infinity have no weight. They do not change without --guide, and "
               "become the mean of their neighbours with --guide.\n\n"
               "Sources: C. Tomasi, R. Manduchi, Bilateral filtering for gray and color images, "
               "1998; G. Petschnigg and others, Digital photography with flash and no-flash image "
-              "pairs, 2004. OpenCV's bilateralFilter() calls --sigma sigmaSpace, --range "
-              "sigmaColor and --k d; with --border reflect101 its results of 8 bits differ by "
-              "one step at few samples, because it sums in another order. The weights of d come "
-              "from a table, which is exact for 8-bit images and has an error of at most 7e-6 "
-              "for others.",
+              "pairs, 2004. In OpenCV's bilateralFilter() the names are sigmaSpace (--sigma), "
+              "sigmaColor (--range) and d (--k). With --border reflect101 its 8-bit results "
+              "differ by one step at few samples, because OpenCV adds in another order. The "
+              "weights of the difference d come from a table, which is exact for 8-bit images "
+              "and has an error of at most 7e-6 for others.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -120,13 +120,14 @@ const struct gi_filter gi_filter_nlmeans = {
               "with NaN or infinity have no weight, and become the weighted mean of their "
               "neighbours.\n\n"
               "Source: A. Buades, B. Coll, J.-M. Morel, A non-local algorithm for image "
-              "denoising, 2005. OpenCV's fastNlMeansDenoising() calls the options h, "
-              "templateWindowSize and searchWindowSize, uses --border reflect101 and rounds "
-              "distances more. Colours are compared in RGB; to compare them in Lab, use the "
-              "chain 'color --to lab | nlmeans | color --from lab'. In 8-bit images the "
-              "distances d are exact, in others they are rounded to sixteenths of the strength. "
-              "The weights are whole numbers from a table of up to 4096 distances. The sums of "
-              "integer images are exact and rounded once.",
+              "denoising, 2005. In OpenCV's fastNlMeansDenoising() the names are h (--strength), "
+              "templateWindowSize (--patch) and searchWindowSize (--search); it uses --border "
+              "reflect101 and rounds distances more coarsely. Colours are compared in RGB; to "
+              "compare them in Lab, use the chain 'color --to lab | nlmeans | color --from lab'. "
+              "In 8-bit images the distances d are exact; in other images they are rounded to "
+              "sixteenths of the strength. The weights are whole numbers from a table of up to "
+              "4096 distances. In integer images the weighted sums are exact, and each result is "
+              "rounded once.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

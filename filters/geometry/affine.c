@@ -57,9 +57,9 @@ const struct gi_filter gi_filter_affine = {
     .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d x + "
               "e y + f), like OpenCV's warpAffine; with --inverse it maps the result to the "
               "input, like scipy's affine_transform and Pillow's Image.transform. Coordinates "
-              "are in pixels from the centre of the top left pixel; those of Pillow are from its "
-              "corner. A third row 0 0 1 is allowed. The result has the size of the input unless "
-              "--size is given.\n\n"
+              "are in pixels and count from the centre of the top left pixel; Pillow's count "
+              "from its corner. A third row 0 0 1 is allowed. The result has the size of the "
+              "input unless --size is given.\n\n"
               "Each pixel of the result is interpolated from a few pixels of the input. An image "
               "that is made much smaller therefore shows aliasing: blur it first, or use gpuimg "
               "resize. Colours are weighted by alpha.",

@@ -16,7 +16,9 @@ struct params {
 
 static const struct gi_choice likes[] = {
     [LIKE_ITSELF] = {"itself", NULL, "the smaller half is on the left and above"},
-    [LIKE_TORCHVISION] = {"torchvision", NULL, "the even one of both, as in CenterCrop"},
+    [LIKE_TORCHVISION] = {"torchvision", NULL,
+                          "the half with an even number of pixels is on the left and above, as "
+                          "in CenterCrop"},
     {NULL, NULL, NULL},
 };
 
@@ -42,14 +44,14 @@ static const struct gi_option options[] = {
     {.name = "clip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, clip),
-     .help = "If the rectangle extends past the image, take the part inside; without it that is "
-             "an error"},
+     .help = "If the rectangle extends past the image, take the part inside; without this option "
+             "that is an error"},
     {.name = "trim",
      .letter = 't',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, trim),
      .help = "Cut off rows and columns at the sides that have the colour of the upper left "
-             "pixel. If --size is given too, it is applied to the rest"},
+             "pixel. If --size is given too, the trimmed image is cropped to that size"},
     {.name = "tolerance",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, tolerance),
@@ -57,7 +59,8 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "% of full scale",
-     .help = "For --trim: largest difference from that colour"},
+     .help = "For --trim: largest difference from the colour of the upper left pixel that still "
+             "counts as equal"},
     {.name = NULL},
 };
 

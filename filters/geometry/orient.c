@@ -49,7 +49,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_orient = {
     .name = "orient",
     .group = GI_GROUP_GEOMETRY,
-    .summary = "Turn upright by the EXIF orientation, or write one",
+    .summary = "Turn upright by the EXIF orientation, or write this tag",
     .manual = "A camera stores in EXIF how a picture must be turned to be upright. All commands "
               "of gpuimg turn an image in this way when they read it, and write upright images. "
               "So gpuimg orient without options writes an upright copy.\n\n"

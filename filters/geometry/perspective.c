@@ -36,7 +36,8 @@ static const struct gi_option options[] = {
      .least = 2 * CORNERS,
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
-     .help = "Four points of the input; without it its four corners, clockwise from the top left"},
+     .help = "Four points of the input; by default the four corners of the input, clockwise from "
+             "the top left"},
     {.name = "to",
      .letter = 't',
      .type = GI_OPT_REALS,
@@ -44,7 +45,7 @@ static const struct gi_option options[] = {
      .least = 2 * CORNERS,
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
-     .help = "The places of these points in the result; without it the four corners of the "
+     .help = "The places of these points in the result; by default the four corners of the "
              "result, clockwise from the top left"},
     GI_TRANSFORM_SIZE_OPTION(struct params, "the input"),
     GI_TRANSFORM_OPTIONS(struct params),

@@ -35,7 +35,9 @@ static const struct gi_choice filters[] = {
 };
 
 static const struct gi_choice likes[] = {
-    [LIKE_ITSELF] = {"itself", NULL, "that of gpuimg: weights in floating point, rounded once"},
+    [LIKE_ITSELF] = {"itself", NULL,
+                     "that of gpuimg: weights in floating point, and results "
+                     "that are rounded once"},
     [LIKE_PILLOW_13] = {"pillow-13", NULL, "the bytes of Image.resize in Pillow 13.0, for 8 bits"},
     [LIKE_PILLOW_12] = {"pillow-12", NULL, "the bytes of Pillow 12.2 and 12.3"},
     [LIKE_PILLOW_11] = {"pillow-11", NULL, "the bytes of Pillow 12.1 and earlier"},
@@ -61,7 +63,7 @@ static const struct gi_option options[] = {
      .form = "WIDTHxHEIGHT, WIDTHx, xHEIGHT, 50% or WIDTHxHEIGHT^",
      .at_least = true,
      .help = "Width and height of the result, or one of them, in pixels or as a percentage of "
-             "the image; 256x256^: the smallest image that has at least this size"},
+             "the image; 256x256^ means the smallest image that has at least this size"},
     {.name = "short",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, shorter),
@@ -92,7 +94,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, no_enlarge),
      .help = "Do not make a small image larger"},
     GI_GRAVITY_OPTION(struct params, "center",
-                      "With --fill the part of the image that is kept, with --pad the position "
+                      "With --fill, the part of the image that is kept; with --pad, the position "
                       "of the image"),
     GI_ADDED_VALUE_OPTION(struct params, border, "Pixels that --pad adds"),
     {.name = "filter",
@@ -433,10 +435,11 @@ const struct gi_filter gi_filter_resize = {
               "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS. So weights have "
               "22 bits, the result of the first pass is rounded to 8 bits, and so are colours "
               "after they are multiplied by alpha. The versions differ in the order of the "
-              "passes. pillow-13 (13.0; also called pillow) filters vertically first if the "
-              "height is reduced by more than twice as many pixels as the width. pillow-12 (12.2 "
-              "and 12.3) does so if the height is reduced and the image is over 100 times as "
-              "high as wide. pillow-11 (12.1 and earlier) never does.\n\n"
+              "passes. The version \"pillow-13\" (13.0; also called \"pillow\") filters "
+              "vertically first if the height loses more than twice as many pixels as the width "
+              "does. The version \"pillow-12\" (12.2 and 12.3) does so if the height is reduced "
+              "and the image is over 100 times as high as wide. The version \"pillow-11\" (12.1 "
+              "and earlier) never does.\n\n"
               "The last example has the bytes of torchvision's Resize(256) and CenterCrop(224) "
               "of a PIL image in RGB.",
     .options = options,

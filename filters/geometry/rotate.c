@@ -36,7 +36,7 @@ static const struct gi_option options[] = {
      .most = 2,
      .metavar = "X,Y",
      .help = "Point that the image is rotated around, in pixels from the centre of the top left "
-             "pixel; without it the middle of the image"},
+             "pixel; by default the middle of the image"},
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -113,7 +113,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_rotate = {
     .name = "rotate",
     .group = GI_GROUP_GEOMETRY,
-    .summary = "Rotate by any angle, by multiples of 90 degrees exactly",
+    .summary = "Rotate by any angle; multiples of 90 degrees are exact",
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
                 "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic",
@@ -124,8 +124,9 @@ const struct gi_filter gi_filter_rotate = {
               "the result large enough for the whole rotated image and puts the image in its "
               "middle, so that --center does not matter.\n\n"
               "Places in the result that the image does not cover get the value of "
-              "--border-value, by default 0: black, or transparent in an image with alpha. Other "
-              "--border modes fill them from the image. Colours are weighted by alpha.\n\n"
+              "--border-value, by default 0, which is black, or transparent in an image with "
+              "alpha. Other --border modes fill them from the image. Colours are weighted by "
+              "alpha.\n\n"
               "Positions in the input are computed in fixed point, with 40 bits of fraction. "
               "Pillow, OpenCV and scipy rotate in the same direction.",
     .options = options,

@@ -77,8 +77,9 @@ const struct gi_filter gi_filter_undistort = {
               "the name distortion_coefficients, dist_coeffs, distCoeffs, dist or D. The file "
               "may have at most 64 kB and 32 levels of lists and mappings, and no YAML "
               "aliases.\n\n"
-              "Colours are weighted by alpha. With x and y in focal lengths from the principal "
-              "point and r2 = x^2 + y^2, a pixel of the result is interpolated in the input at\n"
+              "Colours are weighted by alpha. Let x and y be the distances from the principal "
+              "point in focal lengths, and r2 = x^2 + y^2. A pixel of the result is then "
+              "interpolated in the input at\n"
               "x' = x k + 2 p1 x y + p2 (r2 + 2 x^2),\n"
               "y' = y k + p1 (r2 + 2 y^2) + 2 p2 x y,\n"
               "where k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3).",

@@ -20,8 +20,8 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help = "Centre of the circles, in pixels from the centre of the top left pixel; without it "
-             "the middle of the image (with --inverse, of the result)"},
+     .help = "Centre of the circles, in pixels from the centre of the top left pixel; by default "
+             "the middle of the image, or with --inverse the middle of the result"},
     {.name = "radius",
      .letter = 'r',
      .type = GI_OPT_REAL,
@@ -29,8 +29,8 @@ static const struct gi_option options[] = {
      .min = 1.5,
      .max = 100000,
      .unit = "px",
-     .help = "Radius R at the right side of the polar image; without it the distance from "
-             "--center to the farthest corner, with --inverse the width of the polar image"},
+     .help = "Radius R at the right side of the polar image; by default the distance from "
+             "--center to the farthest corner, or with --inverse the width of the polar image"},
     {.name = "log",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, log),
@@ -119,14 +119,14 @@ const struct gi_filter gi_filter_warp_polar = {
                 "--center 320,240\n"
                 "gpuimg warp-polar in.png log.png --log --size 256x360",
     .manual = "Circles around --center become columns of the result, and rays from --center "
-              "become rows. With R for --radius, pixel (x, y) of the result is interpolated in "
-              "the input at radius x R / width and angle 2 pi y / height. With --log the radius "
-              "is R^(x / width) - 1 instead. Angles begin on the right and go downwards, as in "
-              "OpenCV's warpPolar. By default the result is R pixels wide and pi R high, where R "
-              "counts at most as the distance to the farthest corner of the image.\n\n"
+              "become rows. Let R be --radius. Pixel (x, y) of the result is then interpolated "
+              "in the input at radius x R / width and angle 2 pi y / height. With --log the "
+              "radius is R^(x / width) - 1 instead. Angles begin on the right and go downwards, "
+              "as in OpenCV's warpPolar. By default the result is R pixels wide and pi R high, "
+              "where R counts at most as the distance to the farthest corner of the image.\n\n"
               "--inverse transforms a polar image back. By default the result has 2 R x 2 R "
               "pixels, where R counts at most as the width of the polar image. The last row of "
-              "the polar image is followed by its first.\n\n"
+              "the polar image is followed by its first row.\n\n"
               "Colours are weighted by alpha. Logarithm, root and angle are computed in double "
               "precision, by formulas that give the same result on every machine.",
     .options = options,

@@ -28,8 +28,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, height),
      .amount = true,
-     .help = "Height of the ball in sample values, from its middle to its top; without it "
-             "--radius / 255 of full scale"},
+     .help = "Height of the ball in sample values, from its middle to its top; by default "
+             "(--radius / 255) of full scale"},
     {.name = "keep",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, keep),
@@ -109,8 +109,8 @@ const struct gi_filter gi_filter_background = {
               "The algorithm is that of S. R. Sternberg (Biomedical image processing, Computer "
               "16(1), 1983). The results are those of scikit-image's rolling_ball(), with two "
               "differences. rolling_ball() truncates 8-bit results, and gpuimg rounds them. In "
-              "other types its ball is as high as its radius: for the same results, give "
-              "--height the number of --radius.",
+              "other types the ball of rolling_ball() is as high as its radius: for the same "
+              "results, set --height to the value of --radius.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

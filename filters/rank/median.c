@@ -11,8 +11,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct gi_rank_params, threshold),
      .amount = true,
-     .help = "Change only samples that differ from the median by more than this; without it all "
-             "samples become their median"},
+     .help = "Change only samples that differ from the median by more than this; without this "
+             "option all samples become their median"},
     GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };

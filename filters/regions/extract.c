@@ -341,8 +341,8 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 2147483647,
      .unit = "regions",
-     .help = "Keep only this many regions, the largest; of equally large ones the first in "
-             "raster order; 0 keeps all"},
+     .help = "Keep only this many regions, the largest; if several are equally large, the first "
+             "of them in raster order; 0 keeps all"},
     {.name = "sort",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_extract_params, sort),
@@ -361,7 +361,8 @@ const struct gi_filter gi_filter_extract = {
         "(foreground is value > threshold, as in OpenCV's threshold()). Each connected component "
         "of the foreground is a region, and TABLE gets a row per region. Without TABLE the rows "
         "are printed. Regions have the labels 1, 2, 3 and so on, in raster order of their first "
-        "pixels. Regions that --min-area, --max-area or --keep-top drop get no label.\n\n"
+        "pixels. Regions that are dropped by --min-area, --max-area or --keep-top get no "
+        "label.\n\n"
         "A row has the area in pixels, the bounding box, the centroid, the perimeter, and the "
         "mean, standard deviation (of the population), minimum and maximum of the intensity. The "
         "intensity is the gray value, in a colour image the luma (ITU-R BT.709). The centroid is "

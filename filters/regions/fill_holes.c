@@ -28,8 +28,8 @@ const struct gi_filter gi_filter_fill_holes = {
               "image. Holes become white, and everything else does not change.\n\n"
               "Alpha does not change. NaN is background.\n\n"
               "With --connectivity 4 background pixels that share only a corner are not "
-              "connected, as in scipy's binary_fill_holes(). --connectivity 8 gives its results "
-              "with a structure of 3 x 3 ones.",
+              "connected, as in scipy's binary_fill_holes(). --connectivity 8 gives the results "
+              "of binary_fill_holes() with a structure of 3 x 3 ones.",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),
     .plan = gi_choose_by_side_plan,

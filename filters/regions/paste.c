@@ -24,8 +24,8 @@ static const struct gi_option options[] = {
      .letter = 'c',
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct gi_paste_params, color),
-     .help = "Colour of all points, in place of their values. A single sample value is used for "
-             "all channels; several are one per channel, with alpha last"},
+     .help = "Colour of all points, in place of their values. Give one sample value for all "
+             "channels, or one per channel with alpha last"},
     {.name = "table",
      .letter = 't',
      .type = GI_OPT_IMAGE,
@@ -160,7 +160,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_paste = {
     .name = "paste",
     .group = GI_GROUP_REGIONS,
-    .summary = "Paste points or crops where extract found them",
+    .summary = "Paste points or crops where gpuimg extract found them",
     .examples = "gpuimg paste in.png out.png --crops crops/ --table regions.csv\n"
                 "gpuimg paste in.png marked.png --points points.csv --color red\n"
                 "gpuimg paste black.png out.png --points points.npy",

@@ -11,7 +11,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_choose_params, area),
      .unit = "px",
-     .help = "Remove regions of fewer pixels than this; without it 64, or no limit if "
+     .help = "Remove regions of fewer pixels than this; by default 64, or no limit if "
              "--keep-largest is given"},
     {.name = "keep-largest",
      .type = GI_OPT_INT,
@@ -19,8 +19,8 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = 2147483647,
      .unit = "regions",
-     .help = "Keep only this many regions, the largest; of equally large ones the first in "
-             "raster order"},
+     .help = "Keep only this many regions, the largest; if several are equally large, the first "
+             "of them in raster order"},
     GI_CHOOSE_AT_OPTION,
     GI_CHOOSE_CONNECTIVITY_OPTION("8"),
     {.name = NULL},

@@ -432,7 +432,7 @@ const struct gi_filter gi_filter_compare = {
               "and so are SSIM windows that contain one of them.\n\n"
               "Many pairs can be compared in one command, which then prints a table with a row "
               "per pair. A and B may be two folders, whose files are paired by their paths below "
-              "the folders. --pairs names a file that lists the pairs. With --tar A and B are "
+              "the folders. --pairs names a file that lists the pairs. With --tar, A and B are "
               "tars, whose images are paired by their names; a leading ./ is ignored. Their "
               "order may differ: an image waits in memory for its partner, as far as --memory "
               "allows. gpuimg compare does not search a folder for duplicates (dedupe); it "

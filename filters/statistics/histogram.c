@@ -394,8 +394,8 @@ static const struct gi_option options[] = {
      .most = 2,
      .metavar = "LO,HI",
      .help = "Lower end of the first bin and upper end of the last, as sample values, both "
-             "included; without it 0 and full scale, or for float images the smallest and the "
-             "largest finite sample"},
+             "included. By default these are 0 and full scale, or for float images the smallest "
+             "and the largest finite sample"},
     {.name = "percentiles",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct gi_histogram_params, percentiles),
@@ -418,7 +418,7 @@ const struct gi_filter gi_filter_histogram = {
               "range from lo to hi (--range) is divided into n bins (--bins) of the width w = "
               "(hi - lo) / n, and bin i counts the samples with lo + i * w <= v < lo + (i + 1) * "
               "w; the last bin counts hi too. With the default range, 256 bins count each value "
-              "of an 8-bit image, and 65536 bins each value of a 16-bit image.\n\n"
+              "of an 8-bit image, and 65536 bins count each value of a 16-bit image.\n\n"
               "Mean, standard deviation (of the population), minimum, maximum, median, "
               "percentiles and entropy are printed too. They are computed from all samples, "
               "including those outside --range. Entropy is in bits per sample; in float images "

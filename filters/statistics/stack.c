@@ -7,7 +7,7 @@
 
 /* In the order of enum gi_stack_method. */
 const struct gi_choice gi_stack_methods[] = {
-    {"mean", NULL, "the mean; in 8 and 16 bits exact, with ties rounded up"},
+    {"mean", NULL, "the mean; in 8 and 16 bits it is exact, with ties rounded up"},
     {"median", NULL,
      "the median; if the number of images is even, the mean of the two samples "
      "in the middle"},

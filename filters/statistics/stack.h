@@ -28,8 +28,8 @@ struct gi_stack_params {
     {                                                                                              \
         .name = "kappa", .type = GI_OPT_REAL, .offset = offsetof(params, kappa_member),            \
         .default_text = "3", .min = 0.1, .max = 100,                                               \
-        .help = "For sigma-clip: a sample counts if it is at most this many standard deviations "  \
-                "away from the median; at most five passes are made"                               \
+        .help = "For the method \"sigma-clip\": a sample counts if it is at most this many "       \
+                "standard deviations away from the median; at most five passes are made"           \
     }
 
 extern const struct gi_choice gi_stack_methods[];

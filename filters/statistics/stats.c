@@ -367,10 +367,10 @@ const struct gi_filter gi_filter_stats = {
               "In float images NaN and infinite samples are counted, but left out of all other "
               "numbers; -0 is 0. The percentile p of n sorted samples is the sample at index (n "
               "- 1) * p / 100, counted from 0, with linear interpolation (numpy's default).\n\n"
-              "Sums of samples and of their squares are exact: they are integers, for floats of "
-              "640 bits (after R. Neal, \"Fast exact summation using small and large "
-              "superaccumulators\", arXiv:1505.05571, 2015). Sum, mean and variance are rounded "
-              "once, to the nearest double.",
+              "Sums of samples and of their squares are exact integers; for float images these "
+              "integers have 640 bits (after R. Neal, \"Fast exact summation using small and "
+              "large superaccumulators\", arXiv:1505.05571, 2015). Sum, mean and variance are "
+              "rounded once, to the nearest double.",
     .options = options,
     .params_nbytes = sizeof(struct gi_stats_params),
     .plan = plan,

@@ -292,13 +292,13 @@ const struct gi_filter gi_filter_clahe = {
               "own. Transparent pixels count, and alpha does not change.\n\n"
               "In float images the histograms have 65,536 bins from 0 to 1, as in 16 bits, but "
               "results are not rounded. Samples below 0 count as 0 and samples above 1 as 1; NaN "
-              "counts as 0 and stays NaN. gpuimg normalize brings samples of another range to 0 "
-              "to 1.\n\n"
+              "counts as 0 and stays NaN. If the samples have another range, gpuimg normalize "
+              "brings them into the range from 0 to 1.\n\n"
               "Source: K. Zuiderveld, Graphics Gems IV, 1994. For 8 and 16 bits the result "
               "equals OpenCV's createCLAHE(clipLimit, tileGridSize) to the byte; OpenCV's "
-              "default limit is 40. If width or height is not a multiple of the number of tiles, "
-              "both are extended by mirroring to the next larger multiple. This includes a side "
-              "that is a multiple already.",
+              "default limit is 40. If one side or both are not multiples of their numbers of "
+              "tiles, both sides are extended by mirroring, each to the next larger multiple, "
+              "even a side that is a multiple already.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

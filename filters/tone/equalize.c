@@ -109,11 +109,11 @@ const struct gi_filter gi_filter_equalize = {
               "channels. With --per-channel each channel has a curve of its own. Transparent "
               "pixels count, and alpha does not change. An image that has only one value does "
               "not change.\n\n" GI_CURVE_FLOATS "\n\n"
-              "In 8 bits the result is that of OpenCV's "
-              "equalizeHist, in its single precision and to "
-              "the byte. 16 bits are computed in the same way. "
-              "scikit-image's equalize_hist() uses n(v) / N "
-              "instead.",
+              "8-bit results have the same bytes as those of "
+              "OpenCV's equalizeHist, which computes in single "
+              "precision. 16-bit results are computed in the "
+              "same way. scikit-image's equalize_hist() uses "
+              "n(v) / N instead.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -17,7 +17,7 @@ static const struct gi_option options[] = {
      .example = "1.4",
      .min = 0.01,
      .max = 100,
-     .help = "Above 1 brightens the midtones, below 1 darkens them"},
+     .help = "Values above 1 brighten the midtones, and values below 1 darken them"},
     {.name = NULL},
 };
 

@@ -31,7 +31,7 @@ static const struct gi_option options[] = {
      .default_text = "1",
      .min = 0.01,
      .max = 100,
-     .help = "Above 1 brightens the midtones, below 1 darkens them"},
+     .help = "Values above 1 brighten the midtones, and values below 1 darken them"},
     {.name = "out-black",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, out_black),
@@ -107,13 +107,13 @@ const struct gi_filter gi_filter_levels = {
                 "gpuimg levels scan.png clean.png --white otsu",
     .manual = "Samples at --black become black and samples at --white become white; those "
               "between are stretched, and --gamma makes them brighter or darker. Each level is a "
-              "sample value, a percentage of full scale (50%), or otsu, which is the threshold "
-              "that Otsu's method finds between dark and bright pixels.\n\n"
+              "sample value, a percentage of full scale (50%), or \"otsu\", which is the "
+              "threshold that Otsu's method finds between dark and bright pixels.\n\n"
               "A colour sample v becomes out-black + (out-white - out-black) * t^(1 / gamma), "
-              "where t = (v - black) / (white - black) is limited to 0 to 1. All colour channels "
-              "have the same levels, and alpha does not change. If white is below black, the "
-              "result is a negative. If black equals white, samples above that level become "
-              "white and all others black.\n\n"
+              "where t = (v - black) / (white - black) is limited to the range 0 to 1. All "
+              "colour channels have the same levels, and alpha does not change. If white is "
+              "below black, the result is a negative. If black equals white, samples above that "
+              "level become white and all others black.\n\n"
               "Float images differ in three points: t is not limited, --gamma is refused, and "
               "samples do not change if black equals white or if float arithmetic cannot "
               "represent the stretching.",

@@ -62,16 +62,17 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, factor),
      .min = -100,
      .max = 100,
-     .help = "Factor of the standard deviation, for niblack, sauvola, phansalkar and wolf; "
-             "without it 0.2, for phansalkar 0.25, for wolf 0.5"},
+     .help = "Factor of the standard deviation, for the methods \"niblack\", \"sauvola\", "
+             "\"phansalkar\" and \"wolf\". The default is 0.2; for \"phansalkar\" it is 0.25, "
+             "and for \"wolf\" it is 0.5"},
     {.name = "range",
      .letter = 'r',
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, range),
      .min = 1e-30,
      .max = 1e30,
-     .help = "For sauvola and phansalkar: the range in their formulas, in sample values; without "
-             "it half of full scale"},
+     .help = "For the methods \"sauvola\" and \"phansalkar\": the range in their formulas, in "
+             "sample values; by default half of full scale"},
     {.name = "sigma",
      .letter = 's',
      .type = GI_OPT_REAL,
@@ -79,19 +80,19 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = 1000,
      .unit = "px",
-     .help = "For gaussian: standard deviation of the weights; without it 0.3 ((k - 1) / 2 - 1) "
-             "+ 0.8"},
+     .help = "For the method \"gaussian\": standard deviation of the weights; by default 0.3 ((k "
+             "- 1) / 2 - 1) + 0.8"},
     {.name = "contrast",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, contrast),
      .amount = true,
-     .help = "For bernsen: areas with a smaller maximum - minimum are smooth; without it 15 / "
-             "255 of full scale"},
+     .help = "For the method \"bernsen\": areas count as smooth if the difference between "
+             "maximum and minimum is smaller than this; by default (15 / 255) of full scale"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, invert),
-     .help = "The reverse: samples above the level become 0, all others full scale"},
+     .help = "The reverse: samples above the level become 0, and all others become full scale"},
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
@@ -359,7 +360,7 @@ const struct gi_filter gi_filter_local_threshold = {
               "(black). In a colour image the luma 0.2126 R + 0.7152 G + 0.0722 B (ITU-R BT.709) "
               "is compared, and the mask has one channel. With --per-channel each channel is "
               "compared separately, and alpha does not change. The time does not depend on k, "
-              "except for gaussian.\n\n"
+              "except with the method \"gaussian\".\n\n"
               "The methods compute the level from the mean m and the standard deviation s of the "
               "samples around the pixel, as follows:\n\n"
               "mean: m - offset.\n"
@@ -377,24 +378,27 @@ const struct gi_filter gi_filter_local_threshold = {
               "image and S the largest s in the image, over all channels; s / S is 0 if S is 0 "
               "(C. Wolf, J.-M. Jolion, Extraction and recognition of artificial text in "
               "multimedia documents, Pattern Analysis and Applications 6, 2003).\n"
-              "bernsen: (minimum + maximum) / 2 - offset of the samples around the pixel. In "
-              "smooth areas, where maximum - minimum is less than --contrast, the result depends "
-              "only on (minimum + maximum) / 2: it is white if this is above half of full scale "
-              "(J. Bernsen, Dynamic thresholding of grey-level images, ICPR 1986).\n\n"
-              "With --border mirror, mean gives the results of scikit-image's threshold_local(). "
-              "gaussian gives them if --sigma is (K - 1) / 6, where K is the block size of "
-              "threshold_local(), and --k reaches four sigma. With --border reflect101, niblack "
-              "and sauvola give the results of threshold_niblack() and threshold_sauvola(). "
-              "OpenCV's adaptiveThreshold() rounds the mean before it subtracts its constant C: "
-              "mean and gaussian give its results with --border clamp and an --offset of C - "
-              "0.5. Its THRESH_BINARY_INV is --invert.\n\n"
+              "bernsen: (minimum + maximum) / 2 - offset, with the minimum and the maximum of "
+              "the samples around the pixel. In smooth areas, where maximum - minimum is less "
+              "than --contrast, the result depends only on (minimum + maximum) / 2: the pixel "
+              "becomes white if this value is above half of full scale (J. Bernsen, Dynamic "
+              "thresholding of grey-level images, ICPR 1986).\n\n"
+              "With --border mirror, the method \"mean\" gives the results of scikit-image's "
+              "threshold_local(). The method \"gaussian\" gives the same results if --sigma is "
+              "(K - 1) / 6, where K is the block size of threshold_local(), and --k reaches four "
+              "sigma. With --border reflect101, the methods \"niblack\" and \"sauvola\" give the "
+              "results of threshold_niblack() and threshold_sauvola(). OpenCV's "
+              "adaptiveThreshold() rounds the mean before it subtracts its constant C: the "
+              "methods \"mean\" and \"gaussian\" give the results of adaptiveThreshold() with "
+              "--border clamp and an --offset of C - 0.5. THRESH_BINARY_INV of "
+              "adaptiveThreshold() is --invert here.\n\n"
               "Sums are exact. Squares are compared in place of standard deviations, so that no "
-              "square root is rounded. The mean of gaussian is computed in float32, and a sample "
-              "is above the level only if it exceeds the level by at least 2^-20 of full scale. "
-              "Float samples are rounded to 1048575 equal steps between the smallest and the "
-              "largest finite sample, and NaN counts as the smallest. With gaussian and bernsen, "
-              "a sample counts as not above its level if there is a NaN in the k x k samples "
-              "around it.",
+              "square root is rounded. With the method \"gaussian\" the mean is computed in "
+              "float32, and a sample counts as above its level only if it exceeds the level by "
+              "more than 2^-20 of full scale. Float samples are rounded to 1048575 equal steps "
+              "between the smallest and the largest finite sample, and NaN counts as the "
+              "smallest. With the methods \"gaussian\" and \"bernsen\", a sample does not count "
+              "as above its level if there is a NaN in the k x k samples around it.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

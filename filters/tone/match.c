@@ -237,16 +237,16 @@ const struct gi_filter gi_filter_match = {
                 "gpuimg match evening.jpg out.jpg --reference noon.jpg\n"
                 "gpuimg match in.png out.png --histogram counts.csv",
     .manual =
-        "The image gets the histogram of a reference image: each sample becomes the value "
-        "that has the same place in the cumulative histogram of the reference. Each "
-        "channel is matched separately. Transparent pixels count, and alpha does not "
-        "change. The reference may have any size, but must have the sample type and the "
-        "number of colours of the image.\n\n"
+        "The image gets the histogram of a reference image: each sample becomes the value that "
+        "has the same place in the cumulative histogram of the reference. Each channel is "
+        "matched separately. Transparent pixels count, and alpha does not change. The reference "
+        "may have any size, but must have the sample type and the number of colours of the "
+        "image.\n\n"
         "In place of --reference, --histogram gives the counts of a reference: one row per "
-        "sample value, beginning with 0. An 8-bit image needs 256 rows, others 65536. Each "
-        "row has one number for all channels or one per channel, separated by blanks or "
-        "commas. A first line of names is skipped. The output of gpuimg histogram --format "
-        "csv is understood too: there the counts begin after the column hi.\n\n" GI_CURVE_FLOATS
+        "sample value, beginning with 0. An 8-bit image needs 256 rows, and other images need "
+        "65536. Each row has one number for all channels or one per channel, separated by blanks "
+        "or commas. A first line of names is skipped. The output of gpuimg histogram --format "
+        "csv is understood too: there the counts begin after the column \"hi\".\n\n" GI_CURVE_FLOATS
         " If the image or the reference has no samples from 0 to 1, nothing changes.\n\n"
         "The result is that of scikit-image's match_histograms() with each channel alone, "
         "except that it is rounded in integer images; a tie is rounded to the even number. "

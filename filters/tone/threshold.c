@@ -18,12 +18,12 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, at),
      .default_text = "otsu",
-     .help = "Samples above this level become full scale, all others 0"},
+     .help = "Samples above this level become full scale, and all others become 0"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, invert),
-     .help = "The reverse: samples above the level become 0, all others full scale"},
+     .help = "The reverse: samples above the level become 0, and all others become full scale"},
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
@@ -79,9 +79,9 @@ const struct gi_filter gi_filter_threshold = {
               "is compared, and the mask has one channel. With --per-channel each channel is "
               "compared with the level, and alpha does not change.\n\n"
               "The level is a sample value (127, or 0.5 in a float image), a percentage of full "
-              "scale (50%), or otsu. If the maximum of a file is not 255 or 65535, its samples "
-              "are scaled to one of these when it is read, and the level applies to the scaled "
-              "samples.\n\n"
+              "scale (50%), or \"otsu\". If the maximum in a file's header (maxval) is not 255 "
+              "or 65535, the samples are scaled to one of these two when the file is read, and "
+              "the level applies to the scaled samples.\n\n"
               "Otsu's method chooses the level t for which the two classes v <= t and v > t have "
               "the largest variance between them; if several levels are equally good, it takes "
               "the lowest. It uses the gray image or the luma of a colour image, even with "
@@ -89,7 +89,7 @@ const struct gi_filter gi_filter_threshold = {
               "Source: N. Otsu, A threshold selection method from gray-level histograms, IEEE "
               "Trans. SMC 9(1), 1979. In 8 and 16 bits t is one of the sample values. In float "
               "images t is the centre of one of 256 bins between the smallest and the largest "
-              "finite value. OpenCV and scikit-image find the same in 8 bits.",
+              "finite value. OpenCV and scikit-image find the same level in 8 bits.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,
