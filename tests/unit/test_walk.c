@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: MIT */
 #include <glob.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "walk_case.h"
 
@@ -18,7 +19,6 @@
 #include "cli/commands/selftest.h"
 #include "imgio/imgio.h"
 #include "kernels/ways.h"
-#include "cases.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { WALK_CASES = 60 };

@@ -4,19 +4,12 @@
 #ifndef GI_TESTS_WALK_CASE_H
 #define GI_TESTS_WALK_CASE_H
 
-#include <unistd.h>
-
 #include "walk_draw.h"
 
 #include "cli/run/chain.h"
-#include "cli/run/level_check.h"
 #include "filters/pipeline.h"
-#include "filters/statistics/compare.h"
-#include "imgio/imgio.h"
 
-enum { STEPS_MAX = 4, SIDE_MAX = 400, TRIES = 12 };
-/* Estimated seconds of a case on one thread; a case that takes longer is drawn again. */
-static const double SECONDS_MAX = 0.01;
+enum { STEPS_MAX = 4 };
 
 struct walk_case {
     int number;
@@ -30,208 +23,10 @@ struct walk_case {
     struct gi_image pair;         /* the second image of compare, which can't be in a chain */
 };
 
-/* ---- further images ---- */
-
-/* Draws samples for the image that `row` names, given the shape of the first source. */
-static inline void draw_other(const struct gi_option *row, const char *path,
-                              const struct gi_image *shape, uint64_t *seed)
-{
-    struct gi_image other, drawn = draw_shape(seed, 2 * shape->width + 9);
-    bool map = strncmp(row->name, "map", 3) == 0;
-    drawn.type = map ? GI_F32 : draw_one_of(seed, 8) ? drawn.type : shape->type;
-    drawn.channels = map                    ? case_between(seed, 1, 2)
-                     : row->labels          ? 1
-                     : draw_one_of(seed, 4) ? drawn.channels
-                                            : shape->channels;
-    if (!draw_one_of(seed, 5)) {
-        drawn.width = shape->width;
-        drawn.height = shape->height;
-    }
-    struct gi_err err = {0};
-    assert_int_equal(
-        gi_image_alloc(&other, drawn.width, drawn.height, drawn.channels, drawn.type, NULL), GI_OK);
-    draw_samples(&other, seed);
-    int most = map ? shape->width + 5 : 9;
-    bool plain = !map && !(row->labels && !draw_one_of(seed, 4));
-    for (int y = 0; y < other.height && !plain; y++)
-        for (size_t i = 0; i < gi_row_samples(&other); i++) {
-            float at = (float)draw_between(seed, map ? -5 : 0, most);
-            case_put(&other, y, i, map ? at : floorf(at));
-        }
-    if (map)
-        draw_odd_floats(&other, seed);
-    if (gi_save(&other, NULL, path, &(struct gi_save_options){0}, NULL, &err))
-        fail_msg("%s: %s", path, err.text);
-    gi_image_free(&other);
-}
-
-/* Writes points for paste as CSV. */
-static inline void draw_points(const char *path, const struct gi_image *shape, uint64_t *seed)
-{
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs("x,y,value\n", out);
-    for (int i = case_between(seed, 0, 50); i > 0; i--)
-        fprintf(out, "%d,%d,%d\n", case_between(seed, -2, shape->width),
-                case_between(seed, -2, shape->height), case_between(seed, 0, 255));
-    fclose(out);
-}
-
-/* Writes the files of all images that the parameters name, given the shape of the first source. */
-static inline void draw_others(const struct gi_filter *filter, const void *params,
-                               const struct gi_image *shape, uint64_t *seed)
-{
-    const struct gi_option *row;
-    for (int i = 0; (row = gi_filter_image(filter, params, i)); i++) {
-        const char *path = gi_option_path(row, params);
-        if (strcmp(row->name, "points") == 0)
-            draw_points(path, shape, seed);
-        else
-            draw_other(row, path, shape, seed);
-    }
-}
-
-/* ---- steps ---- */
-
-/* Removes the files of further images. */
-static inline void remove_others(const struct gi_step *step)
-{
-    const struct gi_option *row;
-    for (int i = 0; step->params && (row = gi_filter_image(step->filter, step->params, i)); i++)
-        unlink(gi_option_path(row, step->params));
-}
-
-static inline struct gi_io_params quiet_io(void)
-{
-    struct gi_io_params io = {0};
-    gi_options_default(&io, gi_input_options);
-    io.quiet = true;
-    return io;
-}
-
-/* Parses the text as step n of the case and loads its images; returns false if the command line
- * would refuse it. */
-static inline bool read_step(struct walk_case *c, const char *text, const struct gi_image *shape)
-{
-    struct gi_chain *chain = &c->chains[c->n];
-    struct gi_step *step = &c->steps[c->n];
-    struct gi_io_params io = quiet_io();
-    struct gi_file_info info = {0};
-    struct gi_err err = {0};
-    *step = (struct gi_step){0};
-    if (gi_chain_read(chain, text, &err))
-        return false;
-    *step = (struct gi_step){.filter = chain->steps[0].filter,
-                             .params = chain->steps[0].args.params[GI_SET_STEP_FILTER]};
-    draw_others(step->filter, step->params, shape, &c->seed);
-    if (gi_chain_load(chain, false, &io, 1, &err))
-        return false;
-    step->others = chain->steps[0].others;
-    step->nothers = chain->steps[0].nothers;
-    return !gi_cli_check_levels(c->steps, c->n + 1, &c->src, &info, &io, &err);
-}
-
-/* Plans the steps so far in *pipeline. Returns whether that succeeds and the estimated time is
- * short. Also tests that a caller that wants no message gets the same status. */
-static inline bool plan_steps(struct gi_pipeline **pipeline, const struct walk_case *c)
-{
-    struct gi_err err = {0};
-    const struct gi_rates rates = {.memory = 4e9, .fmas = 2e9, .up = INFINITY, .down = INFINITY};
-    enum gi_status status = gi_pipeline_new(pipeline, c->steps, c->n + 1, &c->src, NULL, &err);
-    if (status)
-        assert_int_equal(gi_pipeline_new(pipeline, c->steps, c->n + 1, &c->src, NULL, NULL),
-                         status);
-    if (status)
-        return false;
-    if (gi_pipeline_estimate(*pipeline, 1, 1, &rates, &rates).cpu_s <= SECONDS_MAX)
-        return true;
-    gi_pipeline_free(pipeline);
-    return false;
-}
-
-static inline void drop_step(struct walk_case *c)
-{
-    remove_others(&c->steps[c->n]);
-    gi_chain_free(&c->chains[c->n]);
-    free(c->texts[c->n]);
-}
-
-/* Adds a step of this operation with random options. Returns false if it takes too long, or if the
- * options are incompatible with each other, with the images or with the steps before. */
-static inline bool add_step(struct walk_case *c, const struct gi_filter *filter)
-{
-    struct gi_pipeline *longer;
-    struct gi_image shape = c->n ? gi_pipeline_result(c->pipeline) : c->src;
-    char prefix[32];
-    snprintf(prefix, sizeof prefix, "%d-%d", c->number, c->n + 1);
-    c->texts[c->n] = draw_step(filter, &shape, prefix, &c->seed);
-    if (!read_step(c, c->texts[c->n], &shape) || !plan_steps(&longer, c)) {
-        drop_step(c);
-        return false;
-    }
-    if (filter->ask_all)
-        filter->ask_all((void *)c->steps[c->n].params);
-    gi_pipeline_free(&c->pipeline);
-    c->pipeline = longer;
-    c->n++;
-    return true;
-}
-
-/* Adds compare as the only step: its two images have no option, so it can't be in a chain. */
-static inline bool add_pair(struct walk_case *c, const struct gi_filter *filter)
-{
-    static const struct gi_compare_rules rules; /* all counts, on every backend */
-    assert_true(filter->params_nbytes == sizeof rules);
-    assert_int_equal(
-        gi_image_alloc(&c->pair, c->src.width, c->src.height, c->src.channels, c->src.type, NULL),
-        GI_OK);
-    draw_samples(&c->pair, &c->seed);
-    c->steps[0] = (struct gi_step){filter, &rules, &c->pair, 1};
-    if (!plan_steps(&c->pipeline, c))
-        return false;
-    c->texts[0] = strdup(filter->name);
-    c->n = 1;
-    return true;
-}
-
 /* Draws a case; its sides are halved if no operation can be drawn for the image. */
-static inline void draw_case(struct walk_case *c, int number, uint64_t seed)
-{
-    int nfilters = 0, steps, side = SIDE_MAX;
-    while (gi_filters[nfilters])
-        nfilters++;
-    *c = (struct walk_case){.number = number, .seed = seed};
-    for (; !c->n; side = (side + 1) / 2) {
-        struct gi_image shape = draw_shape(&c->seed, side);
-        gi_image_free(&c->src);
-        gi_image_free(&c->pair);
-        assert_int_equal(
-            gi_image_alloc(&c->src, shape.width, shape.height, shape.channels, shape.type, NULL),
-            GI_OK);
-        draw_samples(&c->src, &c->seed);
-        steps = case_between(&c->seed, 1, STEPS_MAX);
-        for (int i = 0; i < TRIES && c->n < steps && !c->pair.data; i++) {
-            const struct gi_filter *filter = gi_filters[case_between(&c->seed, 0, nfilters - 1)];
-            struct gi_command command;
-            if (gi_chain_command(&command, filter))
-                add_step(c, filter);
-            else if (!c->n)
-                add_pair(c, filter);
-        }
-    }
-}
+void draw_case(struct walk_case *c, int number, uint64_t seed);
 
-static inline void free_case(struct walk_case *c, bool keep)
-{
-    gi_pipeline_free(&c->pipeline);
-    for (; c->n > 0; c->n--) {
-        if (!keep)
-            remove_others(&c->steps[c->n - 1]);
-        gi_chain_free(&c->chains[c->n - 1]);
-        free(c->texts[c->n - 1]);
-    }
-    gi_image_free(&c->pair);
-    gi_image_free(&c->src);
-}
+/* Frees the case; `keep`: the files of its images stay. */
+void free_case(struct walk_case *c, bool keep);
 
 #endif
