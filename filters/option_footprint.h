@@ -54,11 +54,11 @@ extern const struct gi_choice gi_footprint_shapes[];
 
 /* A paragraph about --shape and --mask for manuals. */
 #define GI_FOOTPRINT_SHAPE_MANUAL                                                                  \
-    "The structuring element is the set of neighbours that are used: by default a square of --k "  \
-    "x --k pixels around the pixel. --size gives a rectangle instead. --shape disk takes the "     \
-    "pixels of the square whose distance to the middle is at most (k - 1) / 2, like "              \
-    "scikit-image's disk(r). --shape diamond takes those with |x| + |y| at most (k - 1) / 2, "     \
-    "where x and y are the distances to the middle. --mask gives any other shape: rows of 1 "      \
+    "The structuring element is the set of neighbours that are used: by default a square of "      \
+    "--k x --k pixels around the pixel. --size gives a rectangle instead. --shape disk takes "     \
+    "the pixels of the square whose distance to the middle is at most (k - 1) / 2, like "          \
+    "scikit-image's disk(r). --shape diamond takes the pixels with |x| + |y| at most (k - 1) / "   \
+    "2, where x and y are the distances to the middle. --mask gives any other shape: rows of 1 "   \
     "(inside) and 0 (outside) that are separated by ';' or line ends, for example \"0 1 0; 1 1 "   \
     "1\", or a gray image whose black pixels are outside. A mask has at most 4001 horizontal "     \
     "runs of pixels. If a side is even, the later one of its two middle pixels counts as the "     \

@@ -456,8 +456,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "The device that is measured besides the CPU: auto takes the first CUDA device, if "
-             "there is one; cuda takes a CUDA device, which must exist; cpu takes none"},
+     .help = "The device that is measured besides the CPU: \"auto\" takes the first CUDA device, "
+             "if there is one; \"cuda\" takes a CUDA device, which must exist; \"cpu\" takes none"},
     {.name = "threads",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, threads),

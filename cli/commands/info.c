@@ -39,8 +39,8 @@ static const struct gi_option options[] = {
     {.name = "hash",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, hash),
-     .help = "Decode each file and print a hash of its samples and their shape: equal images have "
-             "equal ones in every format"},
+     .help = "Decode each file and print a hash of its samples and their shape: equal images "
+             "have equal hashes in every format"},
     {0},
 };
 
@@ -398,8 +398,8 @@ const struct gi_command gi_command_info = {
               "the header is read, so that files of any size are accepted; --check decodes the "
               "whole file too, and so detects damage, within --max-pixels and --max-bytes. Width "
               "and height are those after the EXIF orientation has been applied. A TIFF with "
-              "several pages is described by its first page and their number; scan.tif[3] names "
-              "the fourth page, and scan.tif[*] names all pages.",
+              "several pages is described by its first page and by the number of its pages; "
+              "scan.tif[3] names the fourth page, and scan.tif[*] names all pages.",
     .examples = "gpuimg info photo.jpg\n"
                 "gpuimg info --json *.png\n"
                 "gpuimg info --recursive photos --table photos.csv\n"

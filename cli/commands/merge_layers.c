@@ -118,7 +118,7 @@ const struct gi_command gi_command_merge = {
     .operands = "LAYER... OUTPUT",
     .summary = "Merge layers into one image by alpha",
     .manual = "The inputs are layers of the same size, with the first one at the bottom. Each "
-              "layer is composited over those before it by its alpha, like gpuimg composite "
+              "layer is composited over the layers before it by its alpha, like gpuimg composite "
               "--mode over. So gpuimg merge puts the layers that gpuimg split wrote together "
               "again. The result has the depth of the first layer, colour if any layer has "
               "colour, and alpha if the first layer has alpha.\n\n"

@@ -39,14 +39,15 @@ static const struct gi_option options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, batch.report),
      .metavar = "FILE",
-     .help = "Write a JSON object per line: first the work, then each page, and last the file"},
+     .help = "Write a JSON object per line: the first line describes the command, then a line "
+             "per page follows, and the last line describes the file"},
     {.name = "memory",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct params, batch.memory),
      .min = 1,
      .max = 1e15,
      .unit = "bytes",
-     .help = "Memory for the images in progress. Without it half of the free memory"},
+     .help = "Memory for the images in progress. The default is half of the free memory"},
     {.name = "progress",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, batch.progress),
@@ -56,7 +57,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Threads that decode and encode; without it one per CPU"},
+     .help = "Threads that decode and encode; by default one per CPU"},
     {0},
 };
 
@@ -102,11 +103,11 @@ const struct gi_command gi_command_pages = {
     .operands = "INPUT...",
     .summary = "Join images into a TIFF of several pages",
     .manual =
-        "Each input becomes a page of the file --out, in their order; of a TIFF of several pages "
-        "each page does. Pages may differ in size, depth and channels, and keep their metadata. "
-        "Several images are read and encoded at a time. The file appears as a whole or not at "
-        "all: an input that cannot be read ends the command. It is a BigTIFF if it exceeds 4 GB.\n"
-        "\n"
+        "Each input becomes a page of the file of --out, in the order of the inputs; if an input "
+        "is a TIFF of several pages, each of its pages does. Pages may differ in size, depth and "
+        "channels, and keep their metadata. Several images are read and encoded at a time. The "
+        "file appears as a whole or not at all: an input that cannot be read ends the command. "
+        "It is a BigTIFF if it exceeds 4 GB.\n\n"
         "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse.",
     .examples = "gpuimg pages a.png b.png --out doc.tif\n"
                 "gpuimg pages 'scan.tif[0-3]' cover.jpg --out book.tif\n"

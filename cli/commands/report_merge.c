@@ -116,8 +116,8 @@ const struct gi_command gi_command_report = {
         "is left out.\n\n"
         "--missing array prints the numbers of the incomplete shards, for a new job array. A "
         "task with --shard auto/N processes the same shard in every array.\n\n"
-        "The exit status is 0 if every file of the list is done, 1 if some failed or never ran, "
-        "75 if the machine failed, for example because of a full disk, and 2 for all other "
+        "The exit status is 0 if every file of the list is done, 1 if some files failed or never "
+        "ran, 75 if the machine failed, for example because of a full disk, and 2 for all other "
         "errors.",
     .examples = "gpuimg report merge shard-*.jsonl -o all.jsonl\n"
                 "gpuimg report merge shard-*.jsonl --missing files --files-from photos.txt\n"

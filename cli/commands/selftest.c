@@ -411,13 +411,14 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "The devices that are tested: auto tests the CPU and every CUDA device; cuda tests "
-             "the CPU and one CUDA device, which must exist; cpu tests only the CPU"},
+     .help = "The devices that are tested: \"auto\" tests the CPU and every CUDA device; "
+             "\"cuda\" tests the CPU and one CUDA device, which must exist; \"cpu\" tests only "
+             "the CPU"},
     {.name = "quick",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, quick),
      .help = "Leave out the images of 257 x 129 pixels, which take most of the time; the largest "
-             "that remain have 31 x 33 and 67 x 5 pixels"},
+             "images that remain have 31 x 33 and 67 x 5 pixels"},
     {0},
 };
 

@@ -167,7 +167,7 @@ void gi_help_all(FILE *out)
                  "gpuimg help COMMAND explains a command, and gpuimg help TOPIC a topic. gpuimg "
                  "help WORD finds commands and options by a word, for example gpuimg help "
                  "sauvola. gpuimg help --all prints all pages. In place of a file name, - means "
-                 "standard input or output, and png:- standard output in the format PNG. "
+                 "standard input or output, and png:- means standard output in the format PNG. "
                  "scan.tif[3] is the fourth page of a TIFF.",
                  0, 0);
 }

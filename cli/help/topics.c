@@ -83,7 +83,7 @@ static const char *const batch_paragraphs[] = {
     "- The pages of a TIFF file are processed one by one; see PAGES. TIFF files one behind the "
     "other in a pipe can't be told apart.\n"
     "If the name of the output has {index} in it, each image of a stream becomes a file, as in "
-    "'frame-{index:05}.png'. If the output is a TIFF, each becomes a page.\n"
+    "'frame-{index:05}.png'. If the output is a TIFF, each image becomes a page.\n"
     "If a stream ends in the middle of an image, the images before it are written to a pipe, and "
     "the exit status is 1. An output file does not appear then, except with --allow-partial. "
     "With --table the only input may be a stream: the table names its images or planes by their "
@@ -261,10 +261,9 @@ static const char *const compatibility_paragraphs[] = {
 };
 
 static const char *const common_paragraphs[] = {
-    "In place of a file name, - means standard input or output, and png:- standard output in the "
-    "format PNG. scan.tif[3] is the fourth page of a TIFF, "
-    "'scan.tif[0-7]' its first eight. gpuimg help batch describes how to "
-    "process many images in one command.",
+    "In place of a file name, - means standard input or output, and png:- means standard output "
+    "in the format PNG. scan.tif[3] is the fourth page of a TIFF, and 'scan.tif[0-7]' are its "
+    "first eight pages. gpuimg help batch describes how to process many images in one command.",
     "In a TIFF, unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 bits. "
     "Signed integers, integers of 32 bits and floats become 32-bit floats of the same value. An "
     "animated WebP or GIF gives its first frame, with a warning.",

@@ -125,7 +125,8 @@ const struct gi_option gi_io_options[] = {
      .min = 1,
      .max = 100000,
      .unit = "pixels per inch",
-     .help = "Resolution to store in PNG, JPEG and TIFF files; without it that of the input"},
+     .help = "Resolution to store in PNG, JPEG and TIFF files; by default the resolution of the "
+             "input"},
     {.name = "depth",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_io_params, depth),
@@ -152,8 +153,8 @@ const struct gi_option gi_io_options[] = {
      .offset = offsetof(struct gi_io_params, linear),
      .help = "Work in linear light: samples are decoded with the curves of the file's profile, "
              "or with that of sRGB, before the operation, and encoded again after it. Sample "
-             "values in options are then 0 to 1. Possible for operations that mix pixels, for "
-             "chains and for --gray"},
+             "values in options are then in the range 0 to 1. Possible for operations that mix "
+             "pixels, for chains and for --gray"},
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, no_clobber),

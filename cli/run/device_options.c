@@ -12,10 +12,10 @@ const struct gi_option gi_device_options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_device_params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "Where to compute: on the CPU or on a CUDA device. auto estimates the time on both "
-             "and takes the faster one. Many images may use several devices: cuda:all, or a list "
-             "such as cuda:0,2. Without this option the environment variable GPUIMG_DEVICE is "
-             "used, and without that auto"},
+     .help = "Where to compute: on the CPU or on a CUDA device. \"auto\" estimates the time on "
+             "both and takes the faster one. Many images may use several devices: cuda:all, or a "
+             "list such as cuda:0,2. Without this option the environment variable GPUIMG_DEVICE "
+             "is used, and if it is not set, \"auto\""},
     {.name = "threads",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_device_params, threads),

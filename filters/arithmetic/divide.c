@@ -26,7 +26,7 @@ const struct gi_filter gi_filter_divide = {
               "help add). The result has the alpha of the input, unless --alpha is given. In 8 "
               "and 16 bits the result is rounded once, a tie to the even number, and limited to "
               "the range 0 to full scale. It equals OpenCV's divide() with scale=255, which "
-              "makes both divisions by 0 zero.",
+              "gives 0 for both divisions by 0.",
     .options = gi_ratio_options,
     .params_nbytes = sizeof(struct gi_binary_params),
     .averages = true,

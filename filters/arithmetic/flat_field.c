@@ -103,10 +103,11 @@ const struct gi_filter gi_filter_flat_field = {
               "dark) / (flat - dark) * mean(flat - dark), where a is a sample of the input. The "
               "mean is taken over the whole frame for each channel separately, so that the "
               "balance of colours does not change. Where the flat frame is not brighter than the "
-              "dark frame, the result is 0 or full scale, in a float image infinity or NaN.\n\n"
+              "dark frame, the result is 0 or full scale, or in a float image infinity or "
+              "NaN.\n\n"
               "The frames may have another depth than the input. A gray frame is used for all "
               "colours. Alpha does not change. To make a good frame, take the mean or the median "
-              "of many with gpuimg stack.\n\n"
+              "of many frames with gpuimg stack.\n\n"
               "The mean is exact. Everything else is computed in float without clipping in "
               "between, and rounded once at the end, a tie to the even number.",
     .options = options,

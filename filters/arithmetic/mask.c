@@ -22,7 +22,7 @@ static const struct gi_option options[] = {
      .labels = true,
      .metavar = "IMAGE",
      .help = "The mask, of the input's size: white keeps the image, black removes it, and gray "
-             "is in between; of a colour image the luma is used"},
+             "is in between; if the mask has colour, its luma is used"},
     {.name = "label",
      .letter = 'l',
      .type = GI_OPT_REALS,
@@ -132,12 +132,12 @@ const struct gi_filter gi_filter_mask = {
               "becomes alpha * m, where m is the value of the mask, from 0 (black) to 1 (white). "
               "If the mask has alpha, m is multiplied by it. An image without alpha gets an "
               "alpha channel. With --set alpha becomes m. With --fill a pixel becomes m * image "
-              "+ (1 - m) * colour, each weighted by its alpha. Fully transparent pixels become "
-              "black.\n\n"
-              "The mask may have another depth than the image. It may come from gpuimg threshold "
-              "or gpuimg extract. With --label the mask is a label image: the regions with the "
-              "given labels count as white and everything else as black. A label image is a PNG, "
-              "PGM or PFM file, or a .npy file of up to 32 bits.\n\n"
+              "+ (1 - m) * colour, where the image and the colour are weighted by their alpha. "
+              "Fully transparent pixels become black.\n\n"
+              "The mask may have another depth than the image. The mask may come from gpuimg "
+              "threshold or gpuimg extract. With --label the mask is a label image: the regions "
+              "with the given labels count as white and everything else as black. A label image "
+              "is a PNG, PGM or PFM file, or a .npy file of up to 32 bits.\n\n"
               "The result is computed in float and rounded once, a tie to the even number.",
     .options = options,
     .params_nbytes = sizeof(struct params),

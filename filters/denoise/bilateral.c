@@ -178,7 +178,7 @@ const struct gi_filter gi_filter_bilateral = {
               "sigmaColor (--range) and d (--k). With --border reflect101 its 8-bit results "
               "differ by one step at few samples, because OpenCV adds in another order. The "
               "weights of the difference d come from a table, which is exact for 8-bit images "
-              "and has an error of at most 7e-6 for others.",
+              "and has an error of at most 7e-6 for other images.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -170,10 +170,10 @@ const struct gi_filter gi_filter_pad = {
               "--border mode they are made from the image: its outermost pixels are repeated, or "
               "the image is mirrored or tiled. The samples of the image do not change.\n\n"
               "A colour such as --border-value red, #f00 or, with alpha, #ff000080 looks the "
-              "same in images of all sample types; a gray image gets its luma. Numbers such as "
-              "--border-value 255,0,0 are sample values, here red in an 8-bit image. A fourth "
-              "number is alpha. A single number is used for all channels including alpha, so "
-              "that 0 is transparent in an image with alpha.",
+              "same in images of all sample types; a gray image gets the luma of the colour. "
+              "Numbers such as --border-value 255,0,0 are sample values, here red in an 8-bit "
+              "image. A fourth number is alpha. A single number is used for all channels "
+              "including alpha, so that 0 is transparent in an image with alpha.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -413,7 +413,7 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg run 'resize --short 256 --filter bilinear --like pillow, crop --size 224x224 "
         "--gravity center --like torchvision' in.jpg train.png",
     .manual = "By default the image keeps its aspect ratio and gets as large as --size allows: "
-              "one side is that of --size, and the other is rounded to whole pixels. --fill "
+              "one side is that of --size, and the other side is rounded to whole pixels. --fill "
               "covers the whole size and cuts off the part that does not fit. --pad fits the "
               "image into the size and adds pixels. --stretch changes the aspect ratio. If only "
               "one side is given, as in 800x, the other follows from the aspect ratio; with "

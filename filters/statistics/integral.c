@@ -119,11 +119,11 @@ static bool result_equal(const void *a, const void *b)
     "of the image. OUTPUT is a .npy file, which holds the sums exactly, or a .pfm file, which "    \
     "holds the nearest floats and is possible for one or three channels. With many images, and "   \
     "with --tar, each image gives an array with its name: .npy, or .pfm with --suffix .pfm.\n\n"   \
-    "In 8- and 16-bit images the sums are whole numbers: of 32 bits if the largest possible sum "  \
-    "fits, otherwise of 64. In float images the sums are doubles, and NaN and infinity count as "  \
-    "0. Float samples (or their squares) are rounded to multiples of a power of two and added "    \
-    "as whole numbers, so that the result is the same on every device. The power of two is the "   \
-    "smallest one for which all sums fit in 62 bits."
+    "In 8- and 16-bit images the sums are whole numbers: of 32 bits if the largest possible "      \
+    "sum fits, otherwise of 64 bits. In float images the sums are doubles, and NaN and "           \
+    "infinity count as 0. Float samples (or their squares) are rounded to multiples of a power "   \
+    "of two and added as whole numbers, so that the result is the same on every device. The "      \
+    "power of two is the smallest one for which all sums fit in 62 bits."
 
 #define SQUARES_OPTION                                                                             \
     {                                                                                              \

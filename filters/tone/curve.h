@@ -23,10 +23,10 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
 /* For manuals. */
 #define GI_CURVE_FLOATS                                                                            \
     "In float images the histogram has 65,536 bins from 0 to 1, and bin i represents i / "         \
-    "65535. All samples of a bin get the same result, which is not rounded. Samples outside 0 "    \
-    "to 1 are not counted: samples below 0 get the same result as 0, and samples above 1 the "     \
-    "same as 1. NaN stays NaN. If the samples have another range, gpuimg normalize brings them "   \
-    "into the range from 0 to 1."
+    "65535. All samples of a bin get the same result, which is not rounded. Samples outside "      \
+    "the range 0 to 1 are not counted: samples below 0 get the same result as 0, and samples "     \
+    "above 1 get the same result as 1. NaN stays NaN. If the samples have another range, "         \
+    "gpuimg normalize brings them into the range from 0 to 1."
 
 struct gi_curve {
     /* Returns the result for value v of a colour channel. The caller rounds it half to even and

@@ -248,11 +248,11 @@ const struct gi_filter gi_filter_match = {
         "or commas. A first line of names is skipped. The output of gpuimg histogram --format "
         "csv is understood too: there the counts begin after the column \"hi\".\n\n" GI_CURVE_FLOATS
         " If the image or the reference has no samples from 0 to 1, nothing changes.\n\n"
-        "The result is that of scikit-image's match_histograms() with each channel alone, "
-        "except that it is rounded in integer images; a tie is rounded to the even number. "
-        "The cumulative histogram of the reference is interpolated linearly, in double "
-        "precision, between the values that occur in it. Below the first of these values "
-        "the result is that value.",
+        "The result is that of scikit-image's match_histograms() with each channel alone, except "
+        "that it is rounded in integer images; a tie is rounded to the even number. The "
+        "cumulative histogram of the reference is interpolated linearly, in double precision, "
+        "between the values that occur in it. Below the first of these values the result is the "
+        "first value.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -205,7 +205,7 @@ const struct gi_filter gi_filter_normalize = {
               "percentile becomes white. By default these are the minimum and the maximum of the "
               "image. A colour sample v becomes full scale * (v - lo) / (hi - lo), rounded. "
               "Samples below lo become black and samples above hi become white; in float images "
-              "they get values below 0 and above 1.\n\n"
+              "these samples get values below 0 and above 1.\n\n"
               "In a colour image the percentiles are those of the luma, so that colours keep "
               "their hue if no sample is cut off. With --per-channel each channel has "
               "percentiles of its own. Alpha does not change. An image with lo = hi does not "
