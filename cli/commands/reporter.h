@@ -24,6 +24,7 @@ struct gi_findings {
     bool json;
 };
 
+struct gi_total;
 struct gi_reporter {
     const struct gi_filter *filter;
     const struct gi_option *options; /* the set "Output" */
@@ -36,6 +37,14 @@ struct gi_reporter {
     /* Returns whether write() reads the samples of the image. NULL: it never does. */
     bool (*wants_image)(const void *output);
     enum gi_status (*write)(const struct gi_findings *report, struct gi_err *err);
+    /* For --total: whether `params` ask for a part of the table of many images that is for all of
+     * them; adds the table of one image; makes that part (cli/commands/stats_total.h). NULL: the
+     * analysis has none. */
+    bool (*wants_total)(const void *params);
+    enum gi_status (*add_total)(struct gi_total **total, const char *text, size_t nbytes, bool json,
+                                struct gi_err *err);
+    enum gi_status (*take_total)(struct gi_total **total, char **text, size_t *nbytes,
+                                 struct gi_err *err);
     bool arrays; /* true: writes .npy or .pfm, which can't hold the table of many images */
 };
 

@@ -8,6 +8,7 @@
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/tables/table_file.h"
+#include "cli/commands/stats_total.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -410,12 +411,28 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
     return gi_table_file_write(report, print, err);
 }
 
+static enum gi_status check(const char *input, const char *to, const void *output, void *params,
+                            struct gi_err *err)
+{
+    const struct gi_stats_params *p = params;
+    return p->total ? gi_fail(err, GI_E_USAGE, "--total: is for many images: want --table")
+                    : gi_table_file_check(input, to, output, params, err);
+}
+
+static bool wants_total(const void *params)
+{
+    return ((const struct gi_stats_params *)params)->total;
+}
+
 static const struct gi_reporter reporter = {
     .filter = &gi_filter_stats,
     .options = gi_table_file_options,
     .output_nbytes = sizeof(struct gi_table_file_params),
-    .check = gi_table_file_check,
+    .check = check,
     .write = write_report,
+    .wants_total = wants_total,
+    .add_total = gi_stats_total_add,
+    .take_total = gi_stats_total_take,
 };
 
 const struct gi_command gi_command_stats = {
@@ -426,7 +443,7 @@ const struct gi_command gi_command_stats = {
                 "gpuimg stats sprite.png sprite.npy --opaque\n"
                 "gpuimg stats scan.png profile.csv --group-by row\n"
                 "gpuimg stats green.tif cells.csv --labels cells.png\n"
-                "gpuimg stats *.png --table all.csv",
+                "gpuimg stats *.png --table all.csv --total",
     .min_operands = 1,
     .max_operands = 2,
     .sets = {{0}, /* the filter's options */

@@ -23,6 +23,8 @@ struct tables {
     struct gi_imaging *imaging;
     struct gi_table_writer *writer; /* NULL: one table per image */
     bool json;
+    bool totals; /* the table ends with a part for all images */
+    struct gi_total *total;
 };
 
 static bool is_json(const char *name)
@@ -55,6 +57,10 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     struct tables *tables = self;
     enum gi_status status =
         tables->writer ? gi_text_batch_add(tables->writer, &tables->files, item, err) : GI_OK;
+    const struct gi_reporter *reporter = tables->chain->steps[tables->last].reporter;
+    if (!status && tables->totals && !item->line.status && item->made.nbytes)
+        status = reporter->add_total(&tables->total, item->made.bytes, item->made.nbytes,
+                                     tables->json, err);
     if (!status)
         status = gi_batch_note(&tables->files, item, err);
     return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
@@ -122,6 +128,8 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     const struct gi_batch_params *p = tables->files.params;
     const char *path = p->table ? p->table : p->out_dir || p->out ? NULL : "-";
     enum gi_table_writer_format format = GI_TABLE_WRITER_CSV;
+    if (tables->totals && !p->table)
+        return gi_fail(err, GI_E_USAGE, "--total: want --table");
     if (!path)
         return GI_OK;
     if (p->out_dir || p->out || p->resume)
@@ -173,6 +181,26 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
     return status ? status : gi_batch_report(files, job, err);
 }
 
+/* Adds the part for all images, if the batch ended with `status` and some of them have parts. */
+static enum gi_status add_total(struct tables *tables, enum gi_status status, struct gi_err *err)
+{
+    const struct gi_reporter *reporter = tables->chain->steps[tables->last].reporter;
+    struct gi_table_writer_table table = {.file = "total"};
+    struct gi_err fault = {0};
+    char *text = NULL;
+    enum gi_status made =
+        tables->total ? reporter->take_total(&tables->total, &text, &table.nbytes, &fault) : GI_OK;
+    table.text = text;
+    if (text && !made && (!status || !*err->text)) {
+        table.tar = tables->files.params->tar ? "" : NULL;
+        made = gi_table_writer_add(tables->writer, &table, &fault);
+    }
+    free(text);
+    if (made && !status)
+        *err = fault;
+    return status ? status : made;
+}
+
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err)
 {
@@ -182,7 +210,10 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
     tables.io = *gi_batch_io(job);
     struct gi_imaging_options options = {.chain = job->chain, .io = &tables.io};
     options.device = gi_batch_device(job);
-    enum gi_status status = check_output(&job->chain->steps[tables.last], err);
+    const struct gi_chain_step *last = &job->chain->steps[tables.last];
+    tables.totals = last->reporter->wants_total &&
+                    last->reporter->wants_total(last->args.params[GI_SET_STEP_FILTER]);
+    enum gi_status status = check_output(last, err);
     if (!status && writes_arrays(&tables) && (p->table || !(p->out_dir || p->out || p->tar)))
         status = gi_fail(err, GI_E_USAGE,
                          "%s: writes an array of each image: want --out-dir, --out or --tar",
@@ -201,6 +232,7 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
     work.ordered = tables.writer != NULL;
     if (!status)
         status = gi_batch_go(&tables.files, &work, gi_imaging_threads(tables.imaging), err);
+    status = add_total(&tables, status, err);
     status = gi_table_writer_end(&tables.writer, status, err);
     if (tables.stream)
         status = gi_report_end(&tables.stream->report, NULL, status, err);

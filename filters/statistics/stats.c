@@ -269,6 +269,9 @@ static enum gi_status check(void *arg, struct gi_err *err)
     struct gi_zones zones;
     if (p->by && p->labels)
         return gi_fail(err, GI_E_USAGE, "--group-by and --labels: want one of them");
+    if (p->total && (p->by || p->labels))
+        return gi_fail(err, GI_E_USAGE, "--total: want no --%s with it",
+                       p->by ? "group-by" : "labels");
     return p->by ? gi_zones_read(&zones, p->by, 1, 1, err) : GI_OK;
 }
 
@@ -331,6 +334,11 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_stats_params, opaque),
      .help = "Ignore fully transparent pixels"},
+    {.name = "total",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_stats_params, total),
+     .help = "With --table: add a row per channel for all images together, named total. Positions, "
+             "entropy, median and percentiles are missing in it"},
     {.name = "group-by",
      .also = "by",
      .type = GI_OPT_TEXT,

@@ -8,6 +8,7 @@
 struct gi_stats_params {
     struct gi_reals percentiles;
     bool opaque;
+    bool total;         /* for tables of many images: a row per channel for all of them */
     const char *by;     /* "row", "column" or "WxH"; NULL: no grouping by rectangles */
     const char *labels; /* an image with the label of each pixel; NULL: no grouping by labels */
 };

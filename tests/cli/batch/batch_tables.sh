@@ -1,7 +1,7 @@
 #!/bin/bash
 # Chains that end in a table, for many files and for streams; and failures that end such a batch early.
 # Usage: batch_tables.sh GPUIMG
-# Sources: cli/tables
+# Sources: cli/tables cli/commands/stats_total*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 coins=$tests/../../testdata/coins.png
@@ -185,4 +185,38 @@ expect 75 full
 check 'a full disk is named once' test "$(<err)" = 'gpuimg: histogram: standard output: No space left on device'
 "$GPUIMG" histogram in/q*.png --bins 65536 --table - 2>err | head -n 1 >/dev/null
 check 'a closed pipe causes no message' test "${PIPESTATUS[0]} $(<err)" = '1 '
+# ---- stats --total: a part for all images, equal to the statistics of an image of all their samples ----
+printf 'P5 3 2 255\n\1\2\3\4\5\6' >some.pgm
+printf 'P5 3 1 255\n\310\311\377' >more.pgm
+printf 'P5 3 3 255\n\1\2\3\4\5\6\310\311\377' >all.pgm
+printf 'P6 1 1 255\n\1\2\3' >colour.ppm
+expect 0 gpuimg stats some.pgm more.pgm colour.ppm --total --table total.csv --percentiles 50
+check "--total: rows of images, then of channels" test "$(sed 1d total.csv | cut -d, -f 1,2 | tr '\n' ' ')" = \
+    'some.pgm,gray more.pgm,gray colour.ppm,red colour.ppm,green colour.ppm,blue total,gray total,red total,green total,blue '
+expect 0 gpuimg stats all.pgm --table one.csv --percentiles 50
+# near COLUMN: whether the numbers of the columns agree in both tables.
+check "--total: the numbers" python3 - <<'END'
+import csv, json, math, subprocess, sys
+total = [row for row in csv.DictReader(open("total.csv")) if row["file"] == "total" and row["channel"] == "gray"][0]
+one = next(csv.DictReader(open("one.csv")))
+for key in ("count", "nan", "sum", "mean", "stddev", "variance", "min", "max", "range", "l1", "l2", "rms"):
+    assert math.isclose(float(total[key]), float(one[key]), rel_tol=1e-14), key
+assert all(total[key] == "" for key in ("min_x", "max_y", "entropy", "unique", "median", "p50"))
+END
+expect 0 gpuimg stats some.pgm more.pgm --total --table total.jsonl
+check "--total in JSON" python3 -c 'import json; t = json.loads(open("total.jsonl").readlines()[2]); c = t["channels"][0]
+assert t["file"] == "total" and t["images"] == 2 and c["count"] == 9 and c["max"] == 255 and c["median"] is None and c["stddev"] == c["deviation"], t'
+expect 0 gpuimg stats some.pgm more.pgm --total --table total.npy
+expect 0 gpuimg run 'invert | stats --total' some.pgm more.pgm --table total.csv
+check "--total in a chain" test "$(grep -c ^total total.csv)" = 1
+expect 1 gpuimg stats some.pgm missing.pgm more.pgm --total --table total.csv
+check "--total of the images that could be read" test "$(grep ^total total.csv | cut -d, -f 3)" = 9
+expect 0 gpuimg stats some.pgm more.pgm --table total.csv
+check "without --total there is none" test "$(grep -c ^total total.csv)" = 0
+printf 'PF 1 1 -1.0\n\0\0\300\177\0\0\300\177\0\0\300\177' >nan.pfm
+expect 0 gpuimg stats nan.pfm nan.pfm --total --table nan.csv
+check "--total without numbers" grep -qE '^total,red,0,2,0,0,0,,' nan.csv
+expect_error 2 'stats: --total: is for many images: want --table' stats some.pgm --total
+expect_error 2 'stats: --total: want --table' stats some.pgm --total --out-dir made
+expect_error 2 'stats: --total: want no --group-by with it' stats some.pgm --total --group-by row --table made.csv
 finish
