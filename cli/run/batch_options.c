@@ -64,8 +64,8 @@
         .metavar = "K/N",                                                                          \
         .help = "Process only share K of N (K = 1 to N): every N-th input of the sorted list, "    \
                 "beginning with the K-th. With \"auto/N\", K is the task number (of Slurm, "       \
-                "Kubernetes, AWS Batch or GNU parallel) modulo N. With \"auto\", N is the "        \
-                "number of these tasks"                                                            \
+                "Kubernetes, AWS Batch or GNU parallel) modulo N. With \"auto\", K is found in "   \
+                "the same way, and N is the number of tasks"                                       \
     }
 
 #define REPORT                                                                                     \
@@ -220,8 +220,8 @@ const struct gi_option gi_pairs_options[] = {
      .offset = offsetof(struct gi_batch_params, table),
      .metavar = "FILE",
      .help = "Write the table of many pairs to this file: .csv, .jsonl (an object per pair) or "
-             ".npy (a structured array). Without it, or with -, the table goes to standard "
-             "output as CSV"},
+             ".npy (a structured array). Without this option, or with -, the table goes to "
+             "standard output as CSV"},
     {.name = "report",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, report),
