@@ -295,7 +295,8 @@ static enum gi_status decode_y4m(struct gi_decode *decode, struct gi_err *err)
     if (!decode->options->header_only)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "is a Y4M video: it goes through operations of image to image into "
-                       "another one (OUTPUT.y4m)");
+                       "another one (OUTPUT.y4m), or as an image of each frame into "
+                       "'NAME-{index}.png'");
     struct gi_image shape = gi_y4m_plane(&video, 0);
     decode->info->bits = video.bits;
     decode->info->maxval = (1u << video.bits) - 1;

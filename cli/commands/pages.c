@@ -1,4 +1,4 @@
-/* gpuimg pages: joins images into one file of several: the pages of a TIFF.
+/* gpuimg pages: joins images into one file of several: pages of a TIFF, frames of a video.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/inputs/image_files.h"
@@ -11,6 +11,7 @@ enum { SET_OWN, SET_IO };
 
 struct params {
     struct gi_batch_params batch;
+    const char *rate;
     int threads;
 };
 
@@ -20,7 +21,13 @@ static const struct gi_option options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, batch.out),
      .metavar = "FILE",
-     .help = "The TIFF that gets the pages"},
+     .help = "The TIFF that gets the pages, or the Y4M video that gets the frames"},
+    {.name = "fps",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct params, rate),
+     .metavar = "RATE",
+     .default_text = "25",
+     .help = "Frames per second of a video: 25, 29.97 or 30000/1001"},
     {.name = "files-from",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, batch.files_from),
@@ -92,7 +99,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     if (!status)
         status = list_inputs(&list, p, operands, noperands, err);
     if (!status)
-        status = gi_stream_of_files(&stream, &list, p->batch.out, params[SET_IO], err);
+        status = gi_stream_of_files(&stream, &list, p->batch.out, p->rate, params[SET_IO], err);
     gi_list_free(&list);
     return status ? status : gi_stream_run(&stream, &job, err);
 }
@@ -101,16 +108,21 @@ const struct gi_command gi_command_pages = {
     .name = "pages",
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT...",
-    .summary = "Join images into a TIFF of several pages",
+    .summary = "Join images into a TIFF of several pages, or a video",
     .manual =
         "Each input becomes a page of the file of --out, in the order of the inputs; if an input "
         "is a TIFF of several pages, each of its pages does. Pages may differ in size, depth and "
         "channels, and keep their metadata. Several images are read and encoded at a time. The "
         "file appears as a whole or not at all: an input that cannot be read ends the command. "
         "It is a BigTIFF if it exceeds 4 GB.\n\n"
-        "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse.",
+        "If --out is a Y4M video, each image becomes a frame of 4:2:0 in 8 bits, and all must have "
+        "the same size; gray images give a video of luma alone. Red, green and blue become luma "
+        "and chroma by BT.601, from 720 rows on by BT.709.\n\n"
+        "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse, and so does gpuimg convert "
+        "in.y4m 'frame-{index:05}.png'.",
     .examples = "gpuimg pages a.png b.png --out doc.tif\n"
                 "gpuimg pages 'scan.tif[0-3]' cover.jpg --out book.tif\n"
+                "gpuimg pages frames/*.png --out out.y4m --fps 30\n"
                 "gpuimg pages --recursive slices --out stack.tif --gray --depth 16",
     .min_operands = 0,
     .max_operands = -1,

@@ -9,6 +9,7 @@
 extern const struct gi_feed_kind gi_feed_files; /* self: struct gi_batch_files */
 extern const struct gi_feed_kind gi_feed_pnm;   /* self: struct gi_stream, as of video, pages */
 extern const struct gi_feed_kind gi_feed_video;
+extern const struct gi_feed_kind gi_feed_frames;
 extern const struct gi_feed_kind gi_feed_pages;
 extern const struct gi_feed_kind gi_feed_tars;       /* to tars (cli/inputs/tars.c) */
 extern const struct gi_feed_kind gi_feed_tar_images; /* to tables; self: struct gi_tar_inputs */

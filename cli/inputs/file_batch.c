@@ -456,11 +456,15 @@ enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on
                            struct gi_err *err)
 {
     if (files->by_page) {
+        size_t n;
         files->cursor = (struct gi_page_cursor){.list = &files->list,
                                                 .io = files->io,
                                                 .share = files->share,
                                                 .named = files->by_names,
                                                 .n = files->n};
+        if (gi_page_cursor_count(&n, &files->cursor, err))
+            return GI_E_MEMORY;
+        files->feed.n = n;
     } else if (files->feed.self == files) {
         files->feed.n = files->n;
         files->feed.skipped = count_done(files);

@@ -87,6 +87,15 @@ static const struct gi_input *input_at(const struct gi_page_cursor *cursor, size
     return cursor->share ? cursor->share[i] : &cursor->list->inputs[i];
 }
 
+/* Returns whether all pages of the input are taken. */
+static bool expands(const struct gi_page_cursor *cursor, const struct gi_input *input)
+{
+    struct gi_selection selection = {.several = true};
+    if (cursor->named)
+        gi_path_file(input->path, &selection);
+    return !input->why && selection.several;
+}
+
 /* Takes the next page of the open file. */
 static enum gi_status take_page(struct gi_page_cursor *cursor, struct gi_item *item,
                                 const struct gi_input *input, struct gi_err *err)
@@ -108,7 +117,6 @@ static enum gi_status take_page(struct gi_page_cursor *cursor, struct gi_item *i
 enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item *item, bool *more,
                                    struct gi_err *err)
 {
-    struct gi_selection selection;
     struct gi_err fault;
     enum gi_status status = GI_OK;
     *more = cursor->pages || cursor->next < cursor->n;
@@ -119,10 +127,8 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
     if (!cursor->pages) {
         cursor->next++;
         cursor->page = 0;
-        gi_path_file(input->path, &selection);
-        status = input->why || (cursor->named && !selection.several)
-                     ? GI_OK
-                     : gi_cli_open_pages(&cursor->pages, input->path, cursor->io, &fault);
+        if (expands(cursor, input))
+            status = gi_cli_open_pages(&cursor->pages, input->path, cursor->io, &fault);
     }
     if (cursor->pages)
         return take_page(cursor, item, input, err);
@@ -143,16 +149,17 @@ void gi_page_cursor_close(struct gi_page_cursor *cursor)
     gi_pages_close(&cursor->pages, NULL);
 }
 
-enum gi_status gi_page_cursor_count(size_t *n, const struct gi_list *list,
-                                    const struct gi_io_params *io, struct gi_err *err)
+enum gi_status gi_page_cursor_count(size_t *n, const struct gi_page_cursor *cursor,
+                                    struct gi_err *err)
 {
     *n = 0;
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < cursor->n; i++) {
+        const struct gi_input *input = input_at(cursor, i);
         struct gi_pages *pages = NULL;
         struct gi_err fault;
-        enum gi_status status = list->inputs[i].why
-                                    ? GI_OK
-                                    : open_pages(&pages, list->inputs[i].path, io, NULL, &fault);
+        enum gi_status status = GI_OK;
+        if (expands(cursor, input))
+            status = open_pages(&pages, input->path, cursor->io, NULL, &fault);
         if (status == GI_E_MEMORY) {
             *err = fault;
             return status;

@@ -37,9 +37,9 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
                                    struct gi_err *err);
 void gi_page_cursor_close(struct gi_page_cursor *cursor);
 
-/* *n becomes the number of images in all files of the list; a file that can't be opened counts
+/* *n becomes the number of images of a cursor at its beginning; a file that can't be opened counts
  * once. Errors: GI_E_MEMORY. */
-enum gi_status gi_page_cursor_count(size_t *n, const struct gi_list *list,
-                                    const struct gi_io_params *io, struct gi_err *err);
+enum gi_status gi_page_cursor_count(size_t *n, const struct gi_page_cursor *cursor,
+                                    struct gi_err *err);
 
 #endif

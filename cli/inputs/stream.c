@@ -1,4 +1,4 @@
-/* Runs streams of images and pages through the engine; the feed of streams of encoded images.
+/* Runs streams of images and pages through the engine; the feeds of encoded images and of pages.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +100,9 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     return status ? status : gi_stream_name(stream, item, "image", err);
 }
 
+/* As gi_work_on.run. */
+typedef enum gi_status gi_work_fn(void *self, struct gi_item *item, struct gi_err *err);
+
 static enum gi_status work_on_image(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
@@ -172,6 +175,29 @@ enum gi_status gi_stream_note(void *self, struct gi_item *item, struct gi_err *e
     return gi_stream_note_line(self, &item->line, err);
 }
 
+/* The feed of pages: the images of files that have several. */
+static enum gi_status next_page(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    enum gi_status status = gi_page_cursor_next(&stream->cursor, item, more, err);
+    if (status || !*more)
+        return status;
+    const struct gi_pages *pages = item->source.pages;
+    stream->taken++;
+    item->source.together =
+        stream->input && pages && stream->target == GI_STREAM_PAGES && gi_pages_are_all(pages);
+    return gi_stream_name_output(stream, item,
+                                 pages ? gi_pages_number(pages, item->source.page) : 0, err);
+}
+
+const struct gi_feed_kind gi_feed_pages = {
+    .unit = "pages",
+    .waits = "input or output",
+    .next = next_page,
+    .open_report = gi_stream_open_report,
+    .note = gi_stream_note,
+};
+
 const struct gi_feed_kind gi_feed_pnm = {
     .unit = "images",
     .waits = "input or output",
@@ -182,12 +208,14 @@ const struct gi_feed_kind gi_feed_pnm = {
 
 struct gi_feed gi_stream_feed(struct gi_stream *stream)
 {
-    return (struct gi_feed){.kind = stream->is_video   ? &gi_feed_video
+    return (struct gi_feed){.kind = stream->by_frame   ? &gi_feed_frames
+                                    : stream->is_video ? &gi_feed_video
                                     : stream->is_paged ? &gi_feed_pages
                                                        : &gi_feed_pnm,
                             .self = stream,
                             .n = stream->expected,
-                            .items = stream->is_video ? stream->video.nplanes : 1};
+                            .items =
+                                stream->is_video && !stream->by_frame ? stream->video.nplanes : 1};
 }
 
 /* Checks that all steps of the chain (NULL: none) are operations from image to image. */
@@ -202,30 +230,39 @@ static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *e
     return GI_OK;
 }
 
+static gi_work_fn *work_of(const struct gi_stream *stream)
+{
+    return stream->by_frame                    ? gi_video_frame_work
+           : stream->is_video                  ? gi_video_work
+           : stream->target == GI_STREAM_VIDEO ? gi_video_image_work
+                                               : work_on_image;
+}
+
 enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *job,
                              struct gi_err *err)
 {
     struct gi_stream *stream = *out;
+    stream->chain = job->chain;
     struct gi_imaging_options options = {
         .chain = job->chain, .io = &stream->io, .device = gi_batch_device(job)};
     const struct gi_batch_params *params = params_of(job);
-    struct gi_work_on work = {.self = stream,
-                              .run = stream->is_video ? gi_video_work : work_on_image,
-                              .deliver = stream->is_video ? gi_video_deliver : deliver_image,
-                              .ordered = true};
     options.images = stream->expected;
     options.times = params->report || gi_progress_shows(params->progress);
-    stream->chain = job->chain;
     enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)
         status = gi_video_begin(stream, err);
+    bool planes = stream->is_video && !stream->by_frame;
+    const struct gi_work_on work = {.self = stream,
+                                    .run = work_of(stream),
+                                    .deliver = planes ? gi_video_deliver : deliver_image,
+                                    .ordered = true};
     if (!status)
         status = gi_stream_open_output(stream, err);
     if (!status)
         status = gi_stream_report(stream, job, stream->output, err);
     if (!status)
         status = gi_imaging_new(&stream->imaging, &options, err);
-    if (!status && stream->is_video)
+    if (!status && planes)
         status = gi_y4m_write_head(stream->sink, &stream->made, err);
     const struct gi_feed feed = gi_stream_feed(stream);
     if (!status)

@@ -21,10 +21,11 @@ enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, cons
                               struct gi_err *err);
 
 /* Makes a stream of the images in all files of the list, which is taken: of a TIFF of several pages
- * each page. Errors: GI_E_USAGE if `output` can't hold several images, GI_E_IO. */
+ * each page. `rate`: frames per second of a video; NULL: 25. Errors: GI_E_USAGE if `output` can't
+ * hold several images, GI_E_IO. */
 enum gi_status gi_stream_of_files(struct gi_stream **stream, struct gi_list *list,
-                                  const char *output, const struct gi_io_params *io,
-                                  struct gi_err *err);
+                                  const char *output, const char *rate,
+                                  const struct gi_io_params *io, struct gi_err *err);
 
 /* Runs gi_batch_run() on the stream and frees it. An image that can't be read or processed ends the
  * stream. The images before it were delivered, except those of a file, which does not appear.

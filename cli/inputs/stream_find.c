@@ -174,8 +174,13 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
     if (status)
         return status;
     if (gi_y4m_starts(bytes, nbytes)) {
-        stream->is_video = *found = target == Y4M || target == EITHER;
-        return GI_OK;
+        stream->is_video = *found = target != ONE_IMAGE;
+        stream->to_video = target == Y4M || target == EITHER;
+        if (target == PAGES)
+            stream->io.format = "tiff";
+        return stream->to_video || target == ONE_IMAGE
+                   ? GI_OK
+                   : gi_cli_check_way(input, output, &stream->io, NULL, err);
     }
     bool paged = gi_pages_starts(bytes, nbytes);
     if (target == Y4M)
@@ -263,13 +268,14 @@ static enum gi_status new_stream(struct gi_stream **out, const char *input, cons
 }
 
 enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, const char *output,
-                                  const struct gi_io_params *io, struct gi_err *err)
+                                  const char *rate, const struct gi_io_params *io,
+                                  struct gi_err *err)
 {
     enum target target = target_of(output, io);
     *out = NULL;
-    enum gi_status status = gi_cli_check_save(output, io, err);
-    if (!status && target != PAGES)
-        status = gi_fail(err, GI_E_USAGE, "%s: %s holds one image: want a TIFF", output,
+    enum gi_status status = target == Y4M ? GI_OK : gi_cli_check_save(output, io, err);
+    if (!status && target != PAGES && target != Y4M)
+        status = gi_fail(err, GI_E_USAGE, "%s: %s holds one image: want a TIFF or Y4M", output,
                          gi_save_format(output, io->format));
     struct gi_stream *stream = *out = status ? NULL : calloc(1, sizeof *stream);
     if (!status && !stream)
@@ -277,9 +283,10 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
     if (status)
         return status;
     stream->io = *io;
-    stream->io.format = "tiff";
+    stream->io.format = target == Y4M ? NULL : "tiff";
     stream->output = output;
-    stream->target = GI_STREAM_PAGES;
+    stream->target = target == Y4M ? GI_STREAM_VIDEO : GI_STREAM_PAGES;
+    stream->rate = rate;
     stream->is_paged = true;
     stream->list = *list;
     *list = (struct gi_list){0};

@@ -12,12 +12,13 @@
 #include "imgio/pnm_header.h"
 #include "imgio/pnm_stream.h"
 #include "imgio/reader.h"
-#include "imgio/y4m.h"
+#include "imgio/y4m_rgb.h"
 
 /* Where the images go. */
 enum gi_stream_target {
     GI_STREAM_JOINED, /* one behind the other into one output */
     GI_STREAM_PAGES,  /* into a TIFF of as many pages */
+    GI_STREAM_VIDEO,  /* as frames of a Y4M video, which are made of RGB */
     GI_STREAM_FILES,  /* each into a file of its own: the output has {index} or {page} in it */
 };
 
@@ -29,7 +30,11 @@ struct gi_stream {
     struct gi_reader *reader;   /* NULL: the images come from files */
     enum gi_stream_target target;
     bool is_video;
-    bool is_paged;                /* the images are those of `cursor` */
+    bool to_video;    /* a Y4M video becomes one, or tables are made of it */
+    bool by_frame;    /* a video whose frames are processed as RGB, not plane by plane */
+    bool luma_only;   /* a video of which only luma is processed, and chroma becomes neutral */
+    const char *rate; /* frames per second of a new video; NULL: 25 */
+    bool is_paged;    /* the images are those of `cursor` */
     struct gi_page_cursor cursor; /* over `list`, which is for names too */
     struct gi_list list;
     uint64_t expected;      /* number of images; 0: unknown */
@@ -92,6 +97,16 @@ enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err);
 /* Reads the header of a video and makes the output's: the chain must accept all planes, and its
  * results must form a video. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err);
+/* Decides whether the chain takes a video plane by plane, its luma alone, or frames as RGB
+ * (cli/inputs/video_frames.c). */
+void gi_video_choose(struct gi_stream *stream);
+/* The work on a frame as RGB, and on an image that becomes a frame; `self` is a gi_stream. */
+enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_err *err);
+enum gi_status gi_video_image_work(void *self, struct gi_item *item, struct gi_err *err);
+/* For deliver(): writes the frame in item->made, and before the first one the header. */
+enum gi_status gi_video_put_frame(struct gi_stream *stream, struct gi_item *item,
+                                  struct gi_err *err);
+
 /* The work on planes, and the delivery of planes to a video; `self` is a gi_stream. */
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err);

@@ -64,6 +64,8 @@ enum gi_status gi_stream_put(struct gi_stream *stream, struct gi_item *item, str
     void *bytes = item->made.bytes;
     if (stream->target == GI_STREAM_FILES)
         return put_file(stream, item, err);
+    if (stream->target == GI_STREAM_VIDEO)
+        return gi_video_put_frame(stream, item, err);
     if (stream->target == GI_STREAM_PAGES) {
         item->made.bytes = NULL;
         return gi_page_writer_add(stream->writer, bytes, item->made.nbytes, err);

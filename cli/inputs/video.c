@@ -46,31 +46,30 @@ static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
     return GI_OK;
 }
 
-/* Computes the size of the output video. The results of its planes must fit together. */
-static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready *ready,
+/* Computes the size of the output; *fits becomes false if its planes are not consistent. */
+static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready *ready, bool *fits,
                                  struct gi_err *err)
 {
     const struct gi_y4m *video = &stream->video;
     struct gi_image result;
     enum gi_status status = GI_OK;
     stream->made = *video;
-    for (int i = 0; i < video->nplanes && !status; i++) {
+    for (int i = 0; i < (stream->luma_only ? 1 : video->nplanes) && !status && *fits; i++) {
         struct gi_image shape = gi_y4m_plane(video, i);
+        struct gi_err fault = {0};
         status =
-            plan_plane(&result, &stream->made_nbytes[i], ready, &shape, &stream->io.limits, err);
+            plan_plane(&result, &stream->made_nbytes[i], ready, &shape, &stream->io.limits, &fault);
         if (!status && i == 0) {
             stream->made.width = result.width;
             stream->made.height = result.height;
         }
-        if (status)
-            break;
         struct gi_image want = gi_y4m_plane(&stream->made, i);
-        if (result.width != want.width || result.height != want.height)
-            status = gi_fail(err, GI_E_UNSUPPORTED,
-                             "makes %d x %d chroma beside %d x %d luma, and this video has to have "
-                             "%d x %d: want a multiple of the chroma subsampling, or C444",
-                             result.width, result.height, stream->made.width, stream->made.height,
-                             want.width, want.height);
+        if (i > 0 && (status || result.width != want.width || result.height != want.height)) {
+            *fits = false;
+            return GI_OK;
+        }
+        if (status)
+            *err = fault;
     }
     return status;
 }
@@ -78,36 +77,57 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
 {
     const struct gi_io_params *io = &stream->io;
-    const char *refused = io->depth        ? "--depth"
-                          : io->work_depth ? "--work-depth"
-                          : io->gray       ? "--gray"
-                                           : NULL;
+    const char *refused = io->depth && stream->to_video ? "--depth"
+                          : io->work_depth              ? "--work-depth"
+                          : io->gray                    ? "--gray"
+                                                        : NULL;
     if (refused)
         return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
                        refused);
     return gi_y4m_read_head(&stream->video, stream->reader, &io->limits, err);
 }
 
-enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
+/* Plans the chain for planes. A chain that makes chroma which does not fit takes frames instead. */
+static enum gi_status begin_planes(struct gi_stream *stream, struct gi_err *err)
 {
     struct gi_ready ready;
-    if (!stream->chain)
+    struct gi_image luma = gi_y4m_plane(&stream->video, 0);
+    struct gi_file_info info = {.maxval = (1u << stream->video.bits) - 1};
+    bool fits = true;
+    enum gi_status status = gi_ready_make(&ready, stream->chain, err);
+    if (!status)
+        status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, &info, &stream->io, err);
+    if (!status)
+        status = plan_video(stream, &ready, &fits, err);
+    gi_ready_free(&ready);
+    if (status)
+        return gi_err_prefix(err, "%s", gi_reader_name(stream->reader));
+    if (!fits) {
+        gi_cli_warn("%s: the sizes of luma and chroma would not fit, so its frames go through as "
+                    "RGB, %d x %d pixels of luma",
+                    gi_reader_name(stream->reader), stream->made.width, stream->made.height);
+        stream->made = (struct gi_y4m){0};
+        stream->by_frame = true;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
+{
+    if (!stream->chain && stream->to_video)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: is a Y4M video, which goes through operations alone: want one of them",
                        gi_reader_name(stream->reader));
     enum gi_status status = gi_video_read_head(stream, err);
     if (status)
         return status;
-    struct gi_image luma = gi_y4m_plane(&stream->video, 0);
-    struct gi_file_info info = {.maxval = (1u << stream->video.bits) - 1};
-    status = gi_ready_make(&ready, stream->chain, err);
-    if (!status)
-        status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, &info, &stream->io, err);
-    if (!status)
-        status = plan_video(stream, &ready, err);
-    gi_ready_free(&ready);
+    gi_video_choose(stream);
+    if (!stream->by_frame)
+        status = begin_planes(stream, err);
     if (status)
-        return gi_err_prefix(err, "%s", gi_reader_name(stream->reader));
+        return status;
+    if (stream->by_frame && stream->to_video)
+        stream->target = GI_STREAM_VIDEO;
     if (stream->video.interlaced)
         gi_cli_warn("%s: is interlaced, and goes frame by frame, both fields as one",
                     gi_reader_name(stream->reader));
@@ -181,6 +201,21 @@ static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_ima
     return GI_OK;
 }
 
+/* Beside luma alone that was processed, chroma is neutral and alpha opaque. */
+static enum gi_status replace_chroma(struct gi_stream *stream, struct gi_item *item,
+                                     const struct gi_image *shape, struct gi_err *err)
+{
+    struct plane *plane = item->source.tag;
+    gi_image_free(&plane->image);
+    enum gi_status status =
+        gi_image_alloc(&plane->image, shape->width, shape->height, 1, shape->type, err);
+    if (status)
+        return status;
+    gi_y4m_fill_neutral(&plane->image, plane->number, stream->video.bits);
+    item->line.output_nbytes = gi_image_nbytes(&plane->image);
+    return GI_OK;
+}
+
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
@@ -191,13 +226,15 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     enum gi_status status = gi_y4m_widen(&plane->image, stream->video.bits, err);
     if (status)
         return gi_err_prefix(err, "%s", item->line.input);
+    struct gi_image want = gi_y4m_plane(&stream->made, plane->number);
+    if (stream->luma_only && plane->number)
+        return replace_chroma(stream, item, &want, err);
     status = gi_ready_make(&ready, stream->chain, err);
     if (!status)
         status = gi_imaging_compute(stream->imaging, item, &made, &plane->image, &ready, err);
     gi_ready_free(&ready);
     gi_image_free(&plane->image);
     plane->image = made;
-    struct gi_image want = gi_y4m_plane(&stream->made, plane->number);
     if (!status && (made.width != want.width || made.height != want.height))
         status = gi_fail(err, GI_E_UNSUPPORTED,
                          "plane %d comes out as %d x %d, and the video is made for %d x %d",

@@ -131,6 +131,13 @@ static enum gi_status save(struct gi_n_to_one *job, const struct gi_image *made,
     return status;
 }
 
+/* Sets the cursor, and counts the images. */
+static enum gi_status count_images(struct gi_n_to_one *job, struct gi_err *err)
+{
+    job->cursor = (struct gi_page_cursor){.list = &job->list, .io = job->io, .n = job->list.n};
+    return gi_page_cursor_count(&job->n, &job->cursor, err);
+}
+
 enum gi_status gi_n_to_one_list(struct gi_n_to_one *job, char **operands, int noperands,
                                 struct gi_err *err)
 {
@@ -139,7 +146,7 @@ enum gi_status gi_n_to_one_list(struct gi_n_to_one *job, char **operands, int no
     job->output = operands[noperands - 1];
     for (int i = 0; i < noperands - 1 && !status; i++)
         status = gi_list_add(&job->list, operands[i], err);
-    return status ? status : gi_page_cursor_count(&job->n, &job->list, job->io, err);
+    return status ? status : count_images(job, err);
 }
 
 enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
@@ -149,10 +156,9 @@ enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
     struct gi_image made = {0};
     job->io = job->params[gi_command_set(job->command, gi_io_options)];
     job->threads = gi_thread_count(device->threads);
-    job->cursor = (struct gi_page_cursor){.list = &job->list, .io = job->io, .n = job->list.n};
     enum gi_status status = check(job, err);
     if (!status && !job->n)
-        status = gi_page_cursor_count(&job->n, &job->list, job->io, err);
+        status = count_images(job, err);
     if (!status)
         status = open_devices(job, device, err);
     if (!status)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "imgio/metadata.h"
+#include "imgio/pages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
@@ -31,6 +32,27 @@ static unsigned touch(const struct gi_image *image, const struct gi_metadata *me
     return sum + gi_metadata_is_srgb(metadata);
 }
 
+/* Reads the first pages of a file of several. */
+static unsigned read_pages(const uint8_t *bytes, size_t nbytes)
+{
+    const struct gi_load_options options = {
+        .limits = {1 << 20, 1 << 24}, .allow_partial = true, .together = true};
+    struct gi_pages *pages;
+    unsigned sum = 0;
+    if (gi_pages_open_memory(&pages, bytes, nbytes, "fuzz", &options, NULL, NULL))
+        return 0;
+    for (int i = 0; i < gi_pages_n(pages) && i < 4; i++) {
+        struct gi_image image;
+        struct gi_metadata metadata;
+        if (!gi_pages_load(&image, &metadata, NULL, pages, i, "fuzz", &options, NULL, NULL))
+            sum += touch(&image, &metadata);
+        gi_image_free(&image);
+        gi_metadata_free(&metadata);
+    }
+    gi_pages_close(&pages, NULL);
+    return sum;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
     static volatile unsigned sum;
@@ -53,5 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         gi_image_free(&image);
         gi_metadata_free(&metadata);
     }
+    sum += gi_pages_starts(bytes, nbytes) ? read_pages(bytes, nbytes) : 0;
     return 0;
 }

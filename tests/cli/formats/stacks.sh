@@ -1,7 +1,7 @@
 #!/bin/bash
 # Commands process all pages of a TIFF, into a TIFF of as many pages, streams, files or tables. Pillow and tifffile read and
 # write the files.
-# Sources: imgio/pages imgio/tiff cli/inputs/page_cursor cli/inputs/page_feed cli/inputs/stream_output cli/inputs/stream_find
+# Sources: imgio/pages imgio/tiff cli/inputs/page_cursor cli/inputs/stream_output cli/inputs/stream_find
 # cli/run/imaging_pages cli/commands/pages
 . "$(dirname "$0")/../lib.sh"
 python=${PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
@@ -140,7 +140,7 @@ expect 0 gpuimg pages p-001.png lzw.tif 'stack.tif[1-2]' --out doc.tif --report 
 holds "pages in the order of the inputs" '(lambda d: len(d) == 6 and same(d[1:4], pages("lzw.tif")) and same(d[4:], pages("stack.tif")[1:3]))(pages("doc.tif"))'
 check "a report of them" test "$(grep -c '"status": "done"' d.jsonl)" = 7
 expect_error 2 'convert: made.tif: one operand too many (usage: gpuimg convert INPUT OUTPUT)*gpuimg pages --out makes one file of several images' convert p-001.png p-002.png made.tif
-expect_error 2 'pages: made.png: png holds one image: want a TIFF' pages p-001.png --out made.png
+expect_error 2 'pages: made.png: png holds one image: want a TIFF or Y4M' pages p-001.png --out made.png
 expect_error 2 'pages: want --out FILE for the pages' pages p-001.png made.tif
 expect_error 2 'pages: lzw.tif: would be written over the input lzw.tif, want another file' pages p-001.png lzw.tif --out lzw.tif
 expect 1 gpuimg pages p-001.png missing.png p-002.png --out made.tif

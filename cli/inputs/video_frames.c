@@ -1,0 +1,214 @@
+/* Frames of Y4M video as RGB images through the engine, and images that become frames.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/inputs/stream_internal.h"
+
+/* A frame, in the tag of its item. */
+struct frame {
+    char line[GI_Y4M_LINE_MAX];            /* the line before it */
+    struct gi_image planes[GI_Y4M_PLANES]; /* as read */
+    struct gi_y4m made;                    /* the video that the result fits into */
+};
+
+static void free_planes(struct gi_image *planes)
+{
+    for (int i = 0; i < GI_Y4M_PLANES; i++)
+        gi_image_free(&planes[i]);
+}
+
+static void untag(void *tag)
+{
+    struct frame *frame = tag;
+    free_planes(frame->planes);
+    free(frame);
+}
+
+static struct frame *new_frame(struct gi_item *item, struct gi_err *err)
+{
+    struct frame *frame = calloc(1, sizeof *frame);
+    if (!frame) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: a frame");
+        return NULL;
+    }
+    strcpy(frame->line, "FRAME");
+    item->source.tag = frame;
+    item->source.untag = untag;
+    return frame;
+}
+
+/* Returns whether one of the chain's operations is in the list, which ends with NULL. */
+static bool has_one_of(const struct gi_chain *chain, const char *const *names)
+{
+    for (int i = 0; chain && i < chain->n; i++)
+        for (const char *const *name = names; *name; name++)
+            if (strcmp(chain->steps[i].filter->name, *name) == 0)
+                return true;
+    return false;
+}
+
+void gi_video_choose(struct gi_stream *stream)
+{
+    /* The result of these is brightness. */
+    static const char *const luma[] = {"edges", "threshold", "local-threshold", NULL};
+    /* These mix channels, take colours, fill what they uncover with a colour, or change tones. */
+    static const char *const colours[] = {
+        "color",  "quantize", "composite",   "mask",     "paste",      "channels",   "blend",
+        "add",    "subtract", "multiply",    "divide",   "absdiff",    "flat-field", "match",
+        "levels", "gamma",    "normalize",   "equalize", "clahe",      "pad",        "rotate",
+        "affine", "shift",    "perspective", "remap",    "warp-polar", "undistort",  NULL};
+    stream->luma_only = stream->to_video && has_one_of(stream->chain, luma);
+    stream->by_frame =
+        !stream->to_video || (!stream->luma_only && has_one_of(stream->chain, colours));
+}
+
+/* Reads the next frame; *end becomes true if there is none. */
+static enum gi_status read_frame(struct gi_stream *stream, struct frame *frame,
+                                 struct gi_item *item, bool *end, struct gi_err *err)
+{
+    const struct gi_y4m *video = &stream->video;
+    enum gi_status status = gi_y4m_read_frame(frame->line, end, stream->reader, err);
+    if (status || *end)
+        return status;
+    stream->taken++;
+    struct gi_image luma = gi_y4m_plane(video, 0);
+    gi_engine_reserve(item, 8 * gi_image_nbytes(&luma)); /* planes, RGB, and the result */
+    for (int i = 0; i < video->nplanes && !status; i++) {
+        struct gi_image shape = gi_y4m_plane(video, i);
+        status = gi_image_alloc(&frame->planes[i], shape.width, shape.height, 1, shape.type, err);
+        if (!status)
+            status = gi_y4m_read_plane(&frame->planes[i], stream->reader, err);
+    }
+    return status;
+}
+
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    struct gi_err fault = {0};
+    bool end;
+    *more = !stream->ended;
+    if (!*more)
+        return GI_OK;
+    struct frame *frame = new_frame(item, err);
+    if (!frame)
+        return GI_E_MEMORY;
+    if (read_frame(stream, frame, item, &end, &fault)) {
+        *more = gi_stream_break(stream, item, &fault);
+        return GI_OK;
+    }
+    *more = !end;
+    if (end)
+        return GI_OK;
+    enum gi_status status = gi_stream_name_output(stream, item, (int)stream->taken - 1, err);
+    return status ? status : gi_stream_name(stream, item, "frame", err);
+}
+
+/* Encodes the image as a frame of a video into item->made. */
+static enum gi_status encode(const struct gi_stream *stream, struct gi_item *item,
+                             const struct gi_image *image, struct gi_err *err)
+{
+    struct frame *frame = item->source.tag;
+    struct gi_image planes[GI_Y4M_PLANES] = {{0}};
+    struct gi_sink *sink = NULL;
+    enum gi_status status = GI_OK;
+    frame->made = stream->video;
+    frame->made.width = image->width;
+    frame->made.height = image->height;
+    if (!stream->is_video)
+        status = gi_y4m_new_head(&frame->made, image->width, image->height,
+                                 gi_colour_channels(image) == 1, stream->rate, err);
+    if (!status)
+        status = gi_y4m_from_image(planes, image, &frame->made, err);
+    if (!status)
+        status = gi_sink_open_memory(&sink, item->line.input, err);
+    if (!status)
+        status = gi_sink_printf(sink, err, "%s\n", frame->line);
+    for (int i = 0; i < frame->made.nplanes && !status; i++)
+        status = gi_y4m_write_plane(sink, &planes[i], err);
+    if (!status)
+        status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
+    gi_sink_abandon(&sink);
+    free_planes(planes);
+    item->line.output_nbytes = item->made.nbytes;
+    return status;
+}
+
+/* Makes the image of a frame. */
+static enum gi_status take_image(const struct gi_stream *stream, struct gi_item *item,
+                                 struct gi_image *image, struct gi_err *err)
+{
+    struct frame *frame = item->source.tag;
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < stream->video.nplanes && !status; i++) {
+        item->line.input_nbytes += gi_image_nbytes(&frame->planes[i]);
+        status = gi_y4m_widen(&frame->planes[i], stream->video.bits, err);
+    }
+    if (!status)
+        status = gi_y4m_to_image(image, frame->planes, &stream->video, err);
+    free_planes(frame->planes);
+    item->line.shape = *image;
+    item->line.shape.data = NULL;
+    return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
+}
+
+enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    struct gi_image image = {0};
+    enum gi_status status = take_image(stream, item, &image, err);
+    struct gi_file_info info = {.bits = 8, .maxval = (unsigned)gi_type_full_scale(image.type)};
+    if (!status && stream->chain)
+        status = gi_imaging_filter(stream->imaging, item, &image, &info, err);
+    if (!status)
+        status = stream->target == GI_STREAM_VIDEO
+                     ? encode(stream, item, &image, err)
+                     : gi_imaging_save(stream->imaging, item, &image, NULL, true, err);
+    gi_image_free(&image);
+    return status;
+}
+
+enum gi_status gi_video_image_work(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    struct gi_image image = {0};
+    struct gi_metadata metadata = {0};
+    if (!new_frame(item, err))
+        return GI_E_MEMORY;
+    enum gi_status status = gi_imaging_make(stream->imaging, item, &image, &metadata, err);
+    if (!status)
+        status = encode(stream, item, &image, err);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+enum gi_status gi_video_put_frame(struct gi_stream *stream, struct gi_item *item,
+                                  struct gi_err *err)
+{
+    const struct frame *frame = item->source.tag;
+    const struct gi_y4m *made = &stream->made, *own = &frame->made;
+    enum gi_status status = GI_OK;
+    if (!made->width) {
+        stream->made = *own;
+        status = gi_y4m_write_head(stream->sink, made, err);
+    } else if (own->width != made->width || own->height != made->height ||
+               own->nplanes != made->nplanes) {
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: becomes a frame of %d x %d%s, and those before it are %d x %d%s",
+                       item->line.input, own->width, own->height, own->nplanes == 1 ? ", gray" : "",
+                       made->width, made->height, made->nplanes == 1 ? ", gray" : "");
+    }
+    if (!status)
+        status = gi_sink_write(stream->sink, item->made.bytes, item->made.nbytes, err);
+    return status ? status : gi_sink_flush(stream->sink, err);
+}
+
+const struct gi_feed_kind gi_feed_frames = {
+    .unit = "frames",
+    .waits = "input or output",
+    .next = next,
+    .open_report = gi_stream_open_report,
+    .note = gi_stream_note,
+};
