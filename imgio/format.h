@@ -62,6 +62,7 @@ struct gi_format {
      * options->image and offset. NULL: the first is the only one. Errors: GI_E_MEMORY. */
     enum gi_status (*list)(struct gi_image_list *list, const unsigned char *bytes, size_t nbytes,
                            struct gi_err *err);
+    bool one_bit;                /* can write samples of one bit */
     bool gray, rgb;              /* can write gray, RGB; with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */

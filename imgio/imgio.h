@@ -221,8 +221,8 @@ enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
 
 struct gi_save_options {
     const char *format; /* suffix of a format; NULL: by prefix ("png:-") or suffix of the path */
-    int bits; /* bits per sample to write, if the format can hold them: 8, 16, 32 for float; 0: as
-                 in the image */
+    int bits; /* bits per sample to write, if the format can hold them: 1 (an error if it can't or
+                 if samples are neither black nor white), 8, 16, 32 for float; 0: as in the image */
     int quality;     /* JPEG and WebP, 1 to 100 */
     int compression; /* PNG and TIFF, 0 to 9 */
     bool no_clobber;

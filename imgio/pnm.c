@@ -274,6 +274,7 @@ const struct gi_format gi_format_pbm = {
     .probe = probe_pbm,
     .decode = decode_pnm,
     .encode = gi_pbm_encode,
+    .one_bit = true,
     .gray = true,
 };
 

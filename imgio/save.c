@@ -109,7 +109,7 @@ enum gi_status gi_save_check_orientation(const char *path, const char *format, s
 static enum gi_type wanted_type(const struct gi_image *image, const struct gi_save_options *options)
 {
     int bits = options->bits;
-    return bits == 8 ? GI_U8 : bits == 16 ? GI_U16 : bits == 32 ? GI_F32 : image->type;
+    return bits == 8 || bits == 1 ? GI_U8 : bits == 16 ? GI_U16 : bits == 32 ? GI_F32 : image->type;
 }
 
 /* Returns the type nearest to `type` that the format holds. */
@@ -301,6 +301,11 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
         status = reshape(&shaped, image, !drop_alpha, to_rgb, options, err);
         image = &shaped;
     }
+    if (!status && options->bits == 1 && !format->one_bit)
+        status = gi_fail(err, GI_E_UNSUPPORTED,
+                         "--depth 1: %s has no samples of one bit: want "
+                         "png, tiff or pbm",
+                         format->info.name);
     if (!status)
         status = options->orientation > 1
                      ? encode_oriented(sink, format, image, metadata, options, err)

@@ -22,6 +22,7 @@ static const struct gi_choice depth_choices[] = {
     {"8", NULL, "whole numbers, 0 to 255"},
     {"16", NULL, "whole numbers, 0 to 65535"},
     {"float", NULL, "32-bit float, 0 to 1"},
+    {"1", NULL, "one bit, for masks of black and white: png, tiff and pbm"},
     {0},
 };
 
@@ -128,6 +129,7 @@ const struct gi_option gi_io_options[] = {
      .help = "Resolution to store in PNG, JPEG and TIFF files; by default the resolution of the "
              "input"},
     {.name = "depth",
+     .also = "bits",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_io_params, depth),
      .default_text = "same",
@@ -174,8 +176,8 @@ const struct gi_option gi_io_options[] = {
 
 /* The type for each enum gi_depth. GI_DEPTH_SAME has the shallowest type, which never makes an
  * image deeper. */
-static const enum gi_type depth_types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
-static const int depth_bits[] = {0, 8, 16, 32};
+static const enum gi_type depth_types[] = {GI_U8, GI_U8, GI_U16, GI_F32, GI_U8};
+static const int depth_bits[] = {0, 8, 16, 32, 1};
 
 struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored)
 {
@@ -260,7 +262,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .channels_first = io->layout != 0,
         .ahead = ahead_of(io, path),
         .linear = io->linear,
-        .light_bits = depth_bits[io->depth],
+        .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
     };
     struct gi_err warning = {0};
     if (!loading->bytes && strcmp(path, "-") == 0 && isatty(STDIN_FILENO))

@@ -24,7 +24,7 @@ struct gi_io_params {
     int orientation;          /* not an option: passed to gi_save_options */
     struct gi_limits limits;  /* limits on images that are read, and on results */
 };
-enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT };
+enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT, GI_DEPTH_1 };
 extern const struct gi_option gi_io_options[];    /* for commands that write an image */
 extern const struct gi_option gi_input_options[]; /* for commands that only read one */
 

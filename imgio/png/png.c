@@ -272,6 +272,7 @@ const struct gi_format gi_format_png = {
     .probe = probe_png,
     .decode = decode_png,
     .encode = gi_png_encode,
+    .one_bit = true,
     .gray = true,
     .rgb = true,
     .metadata = true,

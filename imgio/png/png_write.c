@@ -1,5 +1,6 @@
 /* Writes PNG: the chunks around the pixels, which png_strips.c writes.
  * SPDX-License-Identifier: MIT */
+#include "imgio/bits.h"
 #include "imgio/codecs.h"
 #include "imgio/png/png_strips.h"
 #include "imgio/png/png_text.h"
@@ -31,7 +32,7 @@ enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const 
     return status ? status : gi_sink_write(sink, tail, sizeof tail, err);
 }
 
-static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *image,
+static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *image, bool one_bit,
                                  struct gi_err *err)
 {
     static const uint8_t colour_types[] = {0, 0, 4, 2, 6}; /* by number of channels; PNG 1.2,
@@ -39,7 +40,7 @@ static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *im
     uint8_t ihdr[13] = {0};
     put32(ihdr, (uint32_t)image->width);
     put32(ihdr + 4, (uint32_t)image->height);
-    ihdr[8] = image->type == GI_U16 ? 16 : 8;
+    ihdr[8] = one_bit ? 1 : image->type == GI_U16 ? 16 : 8;
     ihdr[9] = colour_types[image->channels];
     enum gi_status status = gi_sink_write(sink, "\x89PNG\r\n\x1a\n", 8, err);
     return status ? status : gi_png_write_chunk(sink, "IHDR", ihdr, sizeof ihdr, err);
@@ -90,10 +91,15 @@ enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
-    enum gi_status status = write_head(sink, image, err);
+    struct gi_image packed = {0};
+    bool one_bit = options->bits == 1;
+    enum gi_status status = one_bit ? gi_bits_pack(&packed, image, err) : GI_OK;
+    if (!status)
+        status = write_head(sink, image, one_bit, err);
     if (!status && metadata)
         status = write_metadata(sink, metadata, err);
-    if (!status)
-        status = gi_png_write_pixels(sink, image, options, err);
+    if (!status) /* filters count in bytes, also if pixels are bits (PNG 1.2, 6) */
+        status = gi_png_write_pixels(sink, one_bit ? &packed : image, options, err);
+    gi_image_free(&packed);
     return status ? status : gi_png_write_chunk(sink, "IEND", NULL, 0, err);
 }

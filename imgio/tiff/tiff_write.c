@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/bits.h"
 #include "imgio/pieces.h"
 
 enum {
@@ -39,7 +40,9 @@ const struct gi_tiff_text gi_tiff_texts[] = {
 enum field_type { ASCII = 2, BYTES = 7, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 };
 
 struct writer {
-    const struct gi_image *image;
+    const struct gi_image *image; /* with one_bit: its bytes as an image (imgio/bits.h) */
+    int width;                    /* pixels of a row */
+    bool one_bit;
     size_t row_nbytes; /* of a strip */
     int strip_width, strip_rows, across, nstrips, level;
     bool tiles;
@@ -98,6 +101,8 @@ static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
         row += (size_t)x0 * channels * gi_type_nbytes(image->type);
         if (image->type == GI_F32)
             predict_float(to, row, n, have, image);
+        else if (w->one_bit)
+            memcpy(to, row, have);
         else
             predict_whole(to, row, have, image);
     }
@@ -253,9 +258,9 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
     enum field_type offset = d->big ? LONG8 : LONG;
     bool resolution = metadata && metadata->dpi_x > 0 && metadata->dpi_y > 0 &&
                       metadata->dpi_x < 4e5 && metadata->dpi_y < 4e5;
-    add_number(d, 256, LONG, 1, (uint64_t)image->width);
+    add_number(d, 256, LONG, 1, (uint64_t)w->width);
     add_number(d, 257, LONG, 1, (uint64_t)image->height);
-    add_number(d, 258, SHORT, channels, 8 * gi_type_nbytes(image->type));
+    add_number(d, 258, SHORT, channels, w->one_bit ? 1 : 8 * gi_type_nbytes(image->type));
     add_number(d, 259, SHORT, 1, DEFLATE);
     add_number(d, 262, SHORT, 1, gi_colour_channels(image) == 3 ? RGB : MINISBLACK);
     add_texts(d, metadata, 0, 272);
@@ -271,7 +276,8 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
         add_number(d, 296, SHORT, 1, UNIT_INCH);
     }
     add_texts(d, metadata, 300, 316);
-    add_number(d, 317, SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
+    if (!w->one_bit)
+        add_number(d, 317, SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
     if (w->tiles) {
         add_number(d, 322, LONG, 1, (uint64_t)w->strip_width);
         add_number(d, 323, LONG, 1, (uint64_t)w->strip_rows);
@@ -337,21 +343,35 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
                                     const struct gi_save_options *options, bool tiles,
                                     struct gi_err *err)
 {
-    struct writer w = {.image = image, .tiles = tiles, .level = options->compression};
-    choose_strips(&w);
-    w.strip_nbytes = calloc((size_t)w.nstrips, sizeof *w.strip_nbytes);
-    if (!w.strip_nbytes)
-        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    struct gi_image packed = {0};
+    bool one_bit = options->bits == 1;
+    struct writer w = {.image = one_bit ? &packed : image,
+                       .width = image->width,
+                       .one_bit = one_bit,
+                       .tiles = tiles && !one_bit, /* an eighth of the bytes */
+                       .level = options->compression};
+    enum gi_status status = one_bit ? gi_bits_pack(&packed, image, err) : GI_OK;
+    if (!status) {
+        choose_strips(&w);
+        w.strip_nbytes = calloc((size_t)w.nstrips, sizeof *w.strip_nbytes);
+        if (!w.strip_nbytes)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory");
+    }
+    if (status) {
+        gi_image_free(&packed);
+        return status;
+    }
     struct gi_pieces pieces = {.self = &w,
                                .n = w.nstrips,
                                .scratch_nbytes = (size_t)w.strip_rows * w.row_nbytes,
                                .make = make_strip,
                                .write = keep_strip};
-    enum gi_status status = gi_pieces_run(&pieces, options->parallel, err);
+    status = gi_pieces_run(&pieces, options->parallel, err);
     if (!status)
         status = write_all(sink, &w, metadata, err);
     free(w.strip_nbytes);
     free(w.strips);
+    gi_image_free(&packed);
     return status;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # convert, and its options that every operation has: --gray, --strip, --background, and pipes from - to -.
-# Sources: cli/commands/convert.c imgio/save.c imgio/formats.c
+# Sources: cli/commands/convert.c imgio/save.c imgio/formats.c imgio/bits*
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 9 7
 printf 'P3 3 1 255  255 0 0  0 255 0  10 20 30\n' >rgb.ppm
@@ -160,5 +160,30 @@ expect 0 gpuimg info --hash --json hash.pgm
 check "a hash in JSON" grep -q '"hash": "8ebd362cc2bcb384"' out
 head -c 12 hash.pgm >cut.pgm
 expect 1 gpuimg info --hash cut.pgm
+
+# --depth 1 (also --bits 1): masks in PNG, TIFF and PBM, which libpng and libtiff read.
+for w in 1 7 8 9 17 640; do
+    awk -v w=$w 'BEGIN { print "P2", w, 3, 255; srand(w); for (i = 0; i < 3 * w; i++) print rand() < 0.5 ? 0 : 255 }' >mask.pgm
+    expect 0 gpuimg convert mask.pgm want.pgm
+    for format in png tif pbm; do
+        expect 0 gpuimg convert mask.pgm bit.$format --bits 1
+        check "$format: 1 bit" grep -q ', 1 bit' <(gpuimg info bit.$format)
+        expect 0 gpuimg convert bit.$format back.pgm
+        check "$format: $w pixels of 1 bit" cmp back.pgm want.pgm
+    done
+done
+expect 0 gpuimg convert mask.pgm bit.tif --depth 1 --dpi 254
+check "1 bit with a resolution" grep -q ', 1 bit, .*254 x 254 dpi' <(gpuimg info bit.tif)
+expect 0 gpuimg convert mask.pgm full.png
+check "an eighth of the bits is a smaller file" test "$(stat -c %s bit.png)" -lt "$(stat -c %s full.png)"
+expect 0 gpuimg convert bit.png deep.png --depth 16
+expect 0 gpuimg threshold deep.png bit.png --depth 1
+check "1 bit of 16" grep -q ', 1 bit' <(gpuimg info bit.png)
+expect 0 gpuimg pages bit.tif bit.png --out bits.tif --depth 1
+expect 0 gpuimg convert 'bits.tif[1]' back.pgm
+check "pages of 1 bit" cmp back.pgm want.pgm
+expect_error 1 'convert: made.jpg: --depth 1: jpeg has no samples of one bit: want png, tiff or pbm' convert mask.pgm made.jpg --depth 1
+expect_error 1 'convert: made.png: --depth 1: pixel (0, 0) is 7: want an image of 0 and 255, as gpuimg threshold makes it' convert hash.pgm made.png --depth 1
+expect_error 1 'channels: made.png: --depth 1: the image has 2 channels: want a gray image without alpha' channels alpha mask.pgm mask.pgm made.png --depth 1
 
 finish

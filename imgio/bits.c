@@ -1,0 +1,31 @@
+/* Packs images of black and white into bits.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/bits.h"
+
+#include <string.h>
+
+enum gi_status gi_bits_pack(struct gi_image *packed, const struct gi_image *image,
+                            struct gi_err *err)
+{
+    *packed = (struct gi_image){0};
+    if (image->channels != 1 || image->type != GI_U8)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--depth 1: the image has %d channels: want a gray image without alpha",
+                       image->channels);
+    enum gi_status status =
+        gi_image_alloc(packed, 1 + (image->width - 1) / 8, image->height, 1, GI_U8, err);
+    for (int y = 0; y < image->height && !status; y++) {
+        const uint8_t *row = gi_row(image, y);
+        uint8_t *bits = gi_row(packed, y);
+        memset(bits, 0, gi_row_nbytes(packed));
+        for (int x = 0; x < image->width && !status; x++) {
+            bits[x / 8] |= (uint8_t)((row[x] & 1) << (7 - x % 8));
+            if (row[x] != 0 && row[x] != 255)
+                status = gi_fail(err, GI_E_UNSUPPORTED,
+                                 "--depth 1: pixel (%d, %d) is %d: want an image of 0 and 255, as "
+                                 "gpuimg threshold makes it",
+                                 x, y, row[x]);
+        }
+    }
+    return status;
+}
