@@ -42,6 +42,7 @@ struct gi_image_place {
 struct gi_image_list {
     struct gi_image_place *images; /* malloc()ed by the format */
     int all;                       /* their number */
+    uint64_t end;                  /* of the last byte that an image uses */
     bool circle;                   /* the file is damaged: they have no end */
 };
 

@@ -221,6 +221,15 @@ bool gi_pages_are_all(const struct gi_pages *pages)
     return pages->all;
 }
 
+bool gi_pages_are_followed(const struct gi_pages *pages)
+{
+    enum { NEAR = 16 }; /* writers may begin at a multiple of a few bytes */
+    for (uint64_t at = pages->list.end; at < pages->nbytes && at < pages->list.end + NEAR; at++)
+        if (gi_pages_starts(pages->bytes + at, pages->nbytes - (size_t)at))
+            return true;
+    return false;
+}
+
 const char *gi_pages_file(const struct gi_pages *pages)
 {
     return pages->file;

@@ -32,6 +32,8 @@ bool gi_pages_starts(const void *bytes, size_t nbytes);
 int gi_pages_n(const struct gi_pages *pages);
 /* Returns whether these are all pages of the file. */
 bool gi_pages_are_all(const struct gi_pages *pages);
+/* Returns whether another file of several images begins behind this one, as in a pipe. */
+bool gi_pages_are_followed(const struct gi_pages *pages);
 /* Returns the path of the file, without brackets. */
 const char *gi_pages_file(const struct gi_pages *pages);
 /* Returns the number of selected page i within the file, as in "scan.tif[3]", from 0. */

@@ -148,6 +148,12 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
         gi_cli_warn("%s", warning.text);
     if (status)
         return status;
+    if (!file && gi_pages_are_followed(*pages))
+        return gi_fail(
+            err, GI_E_UNSUPPORTED,
+            "%s: one TIFF follows another, which can't be told apart in a pipe: want PNG "
+            "through it, or a file for each",
+            name);
     int n = gi_pages_n(*pages);
     *found = n > 1 || target == FILES || (stream->single && target != ONE_IMAGE);
     if (!*found)

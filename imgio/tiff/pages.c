@@ -129,7 +129,8 @@ enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned cha
     gi_tiff_find_page(&all, bytes, nbytes, 0);
     int stacked = all.n == 1 ? gi_tiff_stack(&image_nbytes, bytes, nbytes) : 1;
     int n = stacked > 1 ? stacked : all.n;
-    *list = (struct gi_image_list){.circle = all.circle, .all = n};
+    *list =
+        (struct gi_image_list){.circle = all.circle, .all = n, .end = gi_tiff_end(bytes, nbytes)};
     list->images = calloc((size_t)(n ? n : 1), sizeof *list->images);
     if (!list->images)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %d pages", n);

@@ -46,6 +46,8 @@ void gi_tiff_find_page(struct gi_tiff_pages *found, const unsigned char *bytes, 
 /* Returns the number of images of a stack by ImageJ with one directory; 1 if it is not one. *nbytes
  * becomes the distance of their samples in the file (imagej.c). */
 int gi_tiff_stack(uint64_t *nbytes, const unsigned char *bytes, size_t size);
+/* Returns the number of bytes from the beginning to the last byte that a page uses (extent.c). */
+uint64_t gi_tiff_end(const unsigned char *bytes, size_t nbytes);
 /* As gi_format.list. */
 enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned char *bytes,
                                   size_t nbytes, struct gi_err *err);

@@ -89,6 +89,9 @@ expect 0 gpuimg convert out.pgm back.tif
 holds "PNM holds pages too" 'same(pages("back.tif"), pages("stack.tif"))'
 check "images of a pipe become pages" sh -c 'cat p-00?.png | "$0" convert - back.tif' "$GPUIMG"
 holds "each of them" 'same(pages("back.tif"), pages("stack.tif"))'
+check "TIFFs one behind the other in a pipe are refused" sh -c 'cat one0.tif one1.tif stack.tif | "$0" convert - made.tif 2>err; test $? = 1' "$GPUIMG"
+check "with a way out" grep -q "convert: standard input: one TIFF follows another, which can't be told apart in a pipe: want PNG through it" err
+check "nothing is written then" test ! -e made.tif
 check "a pipe of one page" sh -c 'cat one0.tif | "$0" convert - out.png' "$GPUIMG"
 check "images of a pipe become files" sh -c 'cat p-00?.png | "$0" invert - "i{index}.png"' "$GPUIMG"
 holds "each of them" 'all((65535 - np.array(Image.open(f"i{i + 1}.png")) == pages("stack.tif")[i]).all() for i in range(5))'
