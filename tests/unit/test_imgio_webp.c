@@ -2,6 +2,7 @@
  * us.
  * Sources: imgio/webp.c imgio/library*
  * SPDX-License-Identifier: MIT */
+#include "imgio/image_stream.h"
 #include "imgio_util.h"
 
 static char folder[64], path[128];
@@ -26,6 +27,21 @@ static void left_out(void **state)
     assert_int_equal(load_bytes(&image, "RIFF\x04\0\0\0WEBP", 12, &strictly, NULL, &err),
                      GI_E_UNSUPPORTED);
     assert_non_null(strstr(err.text, "libwebp"));
+}
+
+/* Other RIFF files, and files whose first letters are those of RIFF only in part, are of no known
+ * format. */
+static void other_files(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"RIFX\x04\0\0\0WEBP", "RIFF\x04\0\0\0WAVE"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct gi_image image;
+        struct gi_err err = {0};
+        assert_int_equal(load_bytes(&image, files[i], 12, &strictly, NULL, &err), GI_E_FORMAT);
+        assert_non_null(strstr(err.text, "is no image of a known format"));
+        assert_false(gi_image_stream_starts((const unsigned char *)files[i], 12));
+    }
 }
 
 static void lossless(void **state)
@@ -355,9 +371,10 @@ int main(void)
     strcpy(folder, make_folder());
     snprintf(path, sizeof path, "%s/a.webp", folder);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(left_out), cmocka_unit_test(lossless), cmocka_unit_test(as_dwebp),
-        cmocka_unit_test(damage),   cmocka_unit_test(flat),     cmocka_unit_test(too_large),
-        cmocka_unit_test(extended), cmocka_unit_test(tail),     cmocka_unit_test(animation),
+        cmocka_unit_test(left_out),  cmocka_unit_test(other_files), cmocka_unit_test(lossless),
+        cmocka_unit_test(as_dwebp),  cmocka_unit_test(damage),      cmocka_unit_test(flat),
+        cmocka_unit_test(too_large), cmocka_unit_test(extended),    cmocka_unit_test(tail),
+        cmocka_unit_test(animation),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);

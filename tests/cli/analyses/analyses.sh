@@ -45,6 +45,7 @@ expect 0 gpuimg histogram two.pgm --bins 4 --bars
 check "ASCII bars" grep -q '|################' out
 expect 0 env LC_ALL=C.UTF-8 "$GPUIMG" histogram two.pgm --bins 4 --bars
 check "bars of blocks" grep -q '│████████████████' out
+check "bins without samples have no bar" test -z "$(grep '│' out | grep '▁')"
 # The memory after an odd number of bins holds a number, which the bars must not show.
 expect 0 gpuimg histogram two.pgm --bins 41 --bars
 check "the first of 41 bars is the highest" test "$(grep -c '|#' out)" = 8
@@ -84,6 +85,10 @@ done
 check "every line one pixel wide is centred on pixels" test -z "$(grep 'stroke-width="1"' plot.svg | grep -vE 'd="M([0-9]+\.5 [0-9.]+L[0-9]+\.5 |[0-9.]+ [0-9]+\.5L[0-9.]+ [0-9]+\.5")')"
 expect 0 gpuimg histogram two.pgm --plot few.svg
 check "plot's axis of few samples has whole numbers" test -z "$(grep -oE '>[0-9]+\.[0-9]+</text>' few.svg)"
+for words in 'middle" [^>]*>0<' 'start" [^>]*>6 x 4 pixels' 'end" [^>]*>0<'; do
+    check "the plot's text is aligned at its place: $words" grep -q "text-anchor=\"$words" few.svg
+done
+check "the legend has a square" grep -qE '<path d="M([0-9.]+) ([0-9.]+)L([0-9.]+) \2L\3 ([0-9.]+)L\1 \4" fill="[^"]*" fill-opacity="0.8"' few.svg
 check "plot has its curves" test "$(grep -c '<path [^>]*fill-opacity' plot.svg)" = 6
 cp plot.svg before.svg
 expect_error 1 'histogram: plot.svg: exists, and --no-clobber was given' histogram rgb.ppm --plot plot.svg --no-clobber

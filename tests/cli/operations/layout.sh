@@ -141,6 +141,8 @@ expect 0 gpuimg montage a.pgm a.pgm a.pgm sheet.pgm --cell 2x2 --gap 1 --margin 
 check "a montage of three images" cmp sheet.pgm <(printf 'P5\n7 7\n255\n\t\t\t\t\t\t\t\t\001\002\t\001\002\t\t\003\004\t\003\004\t\t\t\t\t\t\t\t\t\001\002\t\t\t\t\t\003\004\t\t\t\t\t\t\t\t\t\t\t')
 expect 0 gpuimg montage a.pgm c.ppm row.ppm --cell 2x2 --gap 0 --margin 0 --rows 1
 check "a gray image in a colour montage" cmp row.ppm <(printf 'P6\n4 2\n255\n\001\001\001\002\002\002\012\013\014\015\016\017\003\003\003\004\004\004\020\021\022\023\024\025')
+expect_error 2 'montage: --rows 0: want 1 to *' montage a.pgm a.pgm made.png --rows 0
+expect_error 2 'montage: --columns 0: want 1 to *' montage a.pgm a.pgm made.png --columns 0
 expect_error 2 'montage: 3 images: 1 columns of 2 rows have room for 2' montage a.pgm a.pgm a.pgm made.png --columns 1 --rows 2
 expect_error 2 'montage: --cell: want width and height in pixels*' montage a.pgm made.png --cell 50%
 expect_error 2 'montage: --fill, --stretch: want one of them' montage a.pgm made.png --fill --stretch

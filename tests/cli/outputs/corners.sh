@@ -31,6 +31,12 @@ expect 0 gpuimg convert two.pgm two.pfm --depth float
 expect 0 gpuimg extract two.pfm t.csv --at 20% --overlay o.pfm
 check 'an overlay on floats is at most 1' test "$(tail -c 336 o.pfm | od -An -v -tf4 -w4 | awk '$1 > 1 || $1 < 0' | wc -l)" = 0
 expect 0 gpuimg extract two.pfm o.ppm --at 20% --format csv
+# A region at the right edge, columns 50 to 59 of 60: its frame is closed there, and nothing is drawn at the start of rows.
+{ printf 'P5 60 40 255\n'; for y in {0..39}; do printf '%050d' 0 | tr 0 '\0'; printf '%010d' 0 | tr 0 "$([[ $y -ge 20 && $y -le 29 ]] && echo '\377' || echo '\0')"; done; } >right.pgm
+expect 0 gpuimg extract right.pgm t.csv --at 100 --overlay right.ppm
+tail -c 7200 right.ppm | od -An -v -tu1 -w180 >right.txt
+check 'the frame of a region at the right edge is closed' test "$(awk 'NR == 26 {print $178, $179, $180}' right.txt)" = '255 214 10'
+check 'nothing is drawn at the start of rows' test "$(awk '{for (i = 1; i <= 90; i++) n += $i} END {print n}' right.txt)" = 0
 
 # A bitmap that is piped from - to - becomes gray; a background has a name and no alpha.
 gpuimg flip - - --h <<<'P1 2 1 0 1' >out

@@ -6,6 +6,13 @@
 . "$(dirname "$0")/../lib.sh"
 
 pgm plain.pgm 40 30
+# In messages, characters of four bytes are as they are, and bytes that are no UTF-8 are escaped.
+expect 1 gpuimg blur $'no-\xf0\x9f\x98\x80\xf4\x8f\xbf\xbd.pgm' made.pgm
+check "characters of four bytes are printed" grep -q $'no-\xf0\x9f\x98\x80\xf4\x8f\xbf\xbd[.]pgm' err
+for bytes in 'f0 8f bf bf' 'f4 90 80 80' 'ed a0 80' 'e0 9f bf' 'c1 bf'; do
+    expect 1 gpuimg blur "no-$(printf '%b' "$(printf '\\x%s' $bytes)").pgm" made.pgm
+    check "overlong and too large characters are escaped: $bytes" grep -qF "no-$(printf '\\x%s' $bytes).pgm" err
+done
 gpuimg convert plain.pgm plain.ppm 2>/dev/null
 cat >proper.py <<'PY'
 # proper.py KIND FILE...: prints the errors of the files.

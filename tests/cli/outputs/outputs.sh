@@ -50,6 +50,13 @@ else
     chmod 640 theirs.pgm
     expect 0 gpuimg gaussian in.pgm theirs.pgm
     check "the owner is kept" test "$(stat -c %u:%g:%a theirs.pgm)" = 4321:1234:640
+    for owner in 4321 :1234; do
+        cp in.pgm part.pgm
+        chown "$owner" part.pgm
+        before=$(stat -c %u:%g part.pgm)
+        expect 0 gpuimg gaussian in.pgm part.pgm
+        check "the owner or group alone is kept: $owner" test "$(stat -c %u:%g part.pgm)" = "$before"
+    done
 fi
 
 # An output that is an input is refused before any work, and the input is unchanged; an operation may work in place.

@@ -7,6 +7,14 @@
 same() { if cmp "$2" "$3" >check.log 2>&1; then pass; else fail "$1" "$(<check.log)"; fi; }
 says() { if [[ $(<err) == "$2" ]]; then pass; else fail "$1" "said: $(<err)" "want: $2"; fi; }
 
+# ---- the numbers of a range have the width of the longer end if one begins with 0 ----
+for i in 008 009 010; do
+    pgm $i.pgm 3 2
+    tar cf range-$i.tar $i.pgm
+done
+expect 0 gpuimg invert --tar 'range-{8..010}.tar' 'ranged-{8..010}.tar'
+check "a range from 8 to 010 has three digits" test "$(echo ranged-*.tar)" = 'ranged-008.tar ranged-009.tar ranged-010.tar'
+
 # ---- a tar as in WebDataset, with all kinds of members besides images ----
 mkdir -p in/sub
 pgm in/0.pgm 40 30
