@@ -321,11 +321,14 @@ static enum gi_status open_path(struct gi_source *source, struct gi_load_options
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
     if (!options->image && selection.given && selection.last >= 0) /* "[*]" may be a single image */
         options->image = 1 + selection.first;
-    enum gi_status status =
-        selection.last >= 0 && selection.first != selection.last
-            ? gi_fail(err, GI_E_USAGE, "are several images, and one is wanted: [0] after the name")
-        : options->ahead ? gi_source_continue(source, options->ahead, &options->limits, err)
-                         : gi_source_open(source, file, &options->limits, err);
+    enum gi_status status = options->ahead
+                                ? gi_source_continue(source, options->ahead, &options->limits, err)
+                                : gi_source_open(source, file, &options->limits, err);
+    if (!status && selection.last >= 0 && selection.first != selection.last) {
+        gi_source_close(source, NULL);
+        status =
+            gi_fail(err, GI_E_USAGE, "are several images, and one is wanted: [0] after the name");
+    }
     free(file);
     return status;
 }

@@ -121,7 +121,7 @@ const struct gi_command gi_command_pages = {
         "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse, and so does gpuimg convert "
         "in.y4m 'frame-{index:05}.png'.",
     .examples = "gpuimg pages a.png b.png --out doc.tif\n"
-                "gpuimg pages 'scan.tif[0-3]' cover.jpg --out book.tif\n"
+                "gpuimg pages cover.jpg 'scan.tif[*]' --out book.tif\n"
                 "gpuimg pages frames/*.png --out out.y4m --fps 30\n"
                 "gpuimg pages --recursive slices --out stack.tif --gray --depth 16",
     .min_operands = 0,

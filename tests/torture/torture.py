@@ -140,7 +140,7 @@ CONTENT = {
 # Examples that need a large picture, or gray ones.
 LARGE = ("crop photo.jpg part.png",)
 GRAY = {"channels join": ("red.png", "green.png", "blue.png"), "channels alpha": ("mask.png",), "mask": ("labels.png",)}
-FOLDERS = {"before/", "after/", "crops/", "photos", "darks"}
+FOLDERS = {"before/", "after/", "crops/", "photos", "darks", "slices"}
 
 
 def write_all(folder, files):
@@ -187,7 +187,7 @@ class Torture:
         folder = self.root / name
         folder.mkdir()
         for word in words[1:]:
-            for path in [folder / w for w in word.split() + [word]]:
+            for path in [folder / re.sub(r"\[.*\]$", "", w) for w in word.split() + [word]]:
                 if path.name.startswith("-") or "/" in word or path.exists():
                     continue
                 if path.suffix[1:] in self.suffixes:
@@ -241,6 +241,11 @@ class Torture:
             (folder / "in.pgm").write_bytes(big)
             words = ["sharpen", "in.pgm", f"out.{suffix}", "--threads", "2", "--durable"]
             yield Case(f"big to {suffix}", words, folder)
+        for suffix, words in (("tif", "blur in.tif out.tif"), ("y4m", "convert in.y4m out.tif"), ("tif", "convert in.tif {page}.png")):
+            folder = self.root / f"many-{words.split()[0]}-{words[-3:]}-{suffix}"
+            folder.mkdir()
+            subprocess.run([self.program, "pages", self.base, self.base, "--out", folder / f"in.{suffix}"], check=True)
+            yield Case(f"many: {words}", words.split(), folder)
         folder = self.root / "pipe"
         folder.mkdir()
         yield Case("a pipe", ["blur", "-", "-", "--format", "pam"], folder, self.base.read_bytes())
