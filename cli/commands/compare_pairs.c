@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/run/batch_options.h"
+#include "cli/inputs/page_cursor.h"
 #include "cli/inputs/pair_list.h"
 #include "cli/tables/text_batch.h"
 #include "cli/inputs/tar_pairs.h"
@@ -35,11 +36,52 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Returns whether the file has several pages; a fault is reported when it is read. */
+static bool has_pages(const char *path, const struct gi_io_params *io)
+{
+    struct gi_pages *pages;
+    bool several = !gi_cli_open_pages(&pages, path, io, NULL) && pages && gi_pages_n(pages) > 1;
+    gi_pages_close(&pages, NULL);
+    return several;
+}
+
 bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands)
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
-    return p->files_from || p->table || p->report || p->shard || p->tar ||
-           (noperands == 2 && is_folder(operands[0]) && is_folder(operands[1]));
+    const struct gi_io_params *io = params[GI_SET_PAIR_INPUT];
+    if (p->files_from || p->table || p->report || p->shard || p->tar)
+        return true;
+    return noperands == 2 && ((is_folder(operands[0]) && is_folder(operands[1])) ||
+                              (has_pages(operands[0], io) && has_pages(operands[1], io)));
+}
+
+/* Adds two files, or the pairs of their pages. */
+static enum gi_status add_files(struct gi_batch_files *files, char **names,
+                                const struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_pages *pages[2] = {NULL, NULL};
+    enum gi_status status = gi_cli_open_pages(&pages[0], names[0], io, err);
+    if (!status)
+        status = gi_cli_open_pages(&pages[1], names[1], io, err);
+    int n = pages[0] ? gi_pages_n(pages[0]) : 1, other = pages[1] ? gi_pages_n(pages[1]) : 1;
+    if (!status && n != other)
+        status = gi_fail(err, GI_E_USAGE, "%s has %d page%s, %s %d: want as many, or [0] after one",
+                         names[0], n, n == 1 ? "" : "s", names[1], other);
+    if (!status && n == 1)
+        status = gi_pair_add(files, names[0], names[1], err);
+    for (int i = 0; n > 1 && i < n && !status; i++) {
+        char *a = NULL, *b = NULL;
+        if (asprintf(&a, "%s[%d]", gi_pages_file(pages[0]), gi_pages_number(pages[0], i)) < 0 ||
+            asprintf(&b, "%s[%d]", gi_pages_file(pages[1]), gi_pages_number(pages[1], i)) < 0)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: pairs of pages");
+        else
+            status = gi_pair_add(files, a, b, err);
+        free(a);
+        free(b);
+    }
+    gi_pages_close(&pages[0], NULL);
+    gi_pages_close(&pages[1], NULL);
+    return status;
 }
 
 static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_params *p,
@@ -62,7 +104,7 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
                             : p->files_from ? gi_pairs_read(files, err)
                             : is_folder(operands[0]) && is_folder(operands[1])
                                 ? gi_pairs_of_folders(files, operands, err)
-                                : gi_pair_add(files, operands[0], operands[1], err);
+                                : add_files(files, operands, &pairs->io, err);
     if (!status && !files->list.n)
         status = gi_fail(err, GI_E_USAGE, "no pairs of images");
     if (!status)

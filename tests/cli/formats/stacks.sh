@@ -128,6 +128,15 @@ expect 0 gpuimg info 'stack.tif[*]'
 check "info of each" test "$(wc -l <out)" = 5
 expect 0 gpuimg info --check stack.tif
 
+# Pairs of pages.
+gpuimg invert stack.tif inverse.tif
+expect 0 gpuimg compare stack.tif stack.tif
+check "compare has a row for each page" test "$(cut -d, -f1,2 out | sed 1d | tr '\n' ' ')" = 'stack.tif[0],stack.tif[0] stack.tif[1],stack.tif[1] stack.tif[2],stack.tif[2] stack.tif[3],stack.tif[3] stack.tif[4],stack.tif[4] '
+gpuimg pages 'stack.tif[0-2]' 'inverse.tif[3]' 'stack.tif[4]' --out other.tif
+expect 1 gpuimg compare stack.tif other.tif
+check "a page that differs" test "$(sed 1d out | grep -c ',1,50,40')" = 4
+expect_error 2 'compare: stack.tif has 5 pages, stack.tif\[1-2] 2: want as many, or \[0] after one' compare stack.tif 'stack.tif[1-2]'
+
 # Many to one.
 expect 0 gpuimg stack --by max stack.tif max.tif
 holds "a projection" 'same(pages("max.tif"), [np.max(pages("stack.tif"), 0)])'
