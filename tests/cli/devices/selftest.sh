@@ -25,6 +25,9 @@ fi
 expect 0 gpuimg selftest invert blur --device cpu --quick
 cases() { sed -nE "s/^$1 +equal +([0-9]+) cases .*/\1/p" out; }
 check "selftest: every border mode" test "$(cases blur)" -ge $((5 * $(cases invert) / 2))
+quick=$(cases invert)
+expect 0 gpuimg selftest invert --device cpu
+check "selftest: --quick has half of the cases, of 6 sizes" test $((2 * quick)) = "$(cases invert)"
 expect 0 gpuimg selftest threshold --device cpu
 check "selftest of one operation" test "$(grep -c ' cases on ' out)" = 1
 check "selftest runs a mixed batch of one operation" grep -qE '^mixed batch +equal +[1-9][0-9]* runs on .*scalar' out
