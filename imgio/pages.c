@@ -160,7 +160,8 @@ enum gi_status gi_pages_open_memory(struct gi_pages **out, const void *bytes, si
     if (!status)
         return GI_OK;
     gi_pages_close(out, NULL);
-    return gi_err_prefix(err, "%s", name);
+    gi_err_prefix(err, "%s", name);
+    return status;
 }
 
 enum gi_status gi_pages_open(struct gi_pages **out, const char *path,
@@ -186,7 +187,8 @@ enum gi_status gi_pages_open(struct gi_pages **out, const char *path,
     if (!status)
         return GI_OK;
     gi_pages_close(out, NULL);
-    return gi_err_prefix(err, "%s", path);
+    gi_err_prefix(err, "%s", path);
+    return status;
 }
 
 struct gi_pages *gi_pages_share(struct gi_pages *pages)

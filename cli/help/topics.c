@@ -102,12 +102,11 @@ static const char *const batch_paragraphs[] = {
     "{page} in its name gives a file for each page: 'out-{page:03}.png'; in a batch {page} is a "
     "field of --out. PNM holds the pages one after the other. The output appears as a whole or "
     "not at all, and is a BigTIFF if it exceeds 4 GB.\n"
-    "The commands compare compares page with page; stack, montage and merge take each page as an "
-    "image, and --table has a row for "
-    "each page. gpuimg pages joins images into a TIFF of several pages. Commands that take one "
-    "image want the number of its page. The descriptions of OME-TIFF and of ImageJ are kept if "
-    "all pages are processed; that of OME-TIFF is kept only while the pages keep their size and "
-    "type.",
+    "compare compares page with page. The commands stack, montage and merge take each page as an "
+    "image, and --table has a row for each page. gpuimg pages joins images into a TIFF of several "
+    "pages. Commands that take one image want the number of its page. The descriptions of "
+    "OME-TIFF and of ImageJ are kept if all pages are processed; that of OME-TIFF is kept only "
+    "while the pages keep their size and type.",
     "TARS. With --tar, both INPUT and OUTPUT are tar files, or - for standard input and output. "
     "A brace list such as 'in-{000..999}.tar' names many tars; there may be as many outputs as "
     "inputs, or one output. Members that are images by their content are processed; they keep "

@@ -234,7 +234,10 @@ static void selections(void **state)
         struct gi_pages *pages;
         struct gi_err err = {0}, warning = {0};
         snprintf(name, sizeof name, "%s%s", path, cases[i].brackets);
-        enum gi_status status = gi_pages_open(&pages, name, &strictly, &warning, &err);
+        enum gi_status status = gi_pages_open(&pages, name, &strictly, NULL, NULL);
+        assert_int_equal(status, cases[i].n ? GI_OK : GI_E_UNSUPPORTED);
+        gi_pages_close(&pages, NULL);
+        status = gi_pages_open(&pages, name, &strictly, &warning, &err);
         assert_int_equal(status, cases[i].n ? GI_OK : GI_E_UNSUPPORTED);
         const char *said = status ? err.text : warning.text;
         assert_true(cases[i].says ? strstr(said, cases[i].says) != NULL : !*said);
