@@ -369,6 +369,8 @@ static void test_printed(void **unused)
         check_printed(values[i][0], values[i][1], values[i][2]);
     struct params set = read_ok("flag", NULL), unset = {0};
     assert_false(gi_option_same(row_of("flag"), &set, &unset));
+    struct params blue = read_ok("colour", "10,20,30"), green = read_ok("colour", "10,20,31");
+    assert_false(gi_option_same(row_of("colour"), &blue, &green));
     struct params near = read_ok("rect", "40x30+1-2"), far = read_ok("rect", "40x30+1-2%");
     assert_false(gi_option_same(row_of("rect"), &near, &far));
     far = read_ok("rect", "40x30");

@@ -119,6 +119,7 @@ print([hex(t) for t in tags], next_one, b"KEEP" in block, block.endswith(b"END")
 END
 for order in little big; do
     expect 0 gpuimg convert $order.png got.png
+    check "$order: metadata that are kept cause no warning" test ! -s err
     check "$order: GPS data are copied" test "$(python3 read.py got.png)" = "['0x112', '0x8825', '0xa300'] 0 True True True"
     expect 0 gpuimg convert $order.png got.png --strip=gps
     check "$order: --strip=gps removes only GPS data" test "$(python3 read.py got.png)" = "['0x112', '0xa300'] 0 True True False"
@@ -143,6 +144,10 @@ for format in png jpg tif; do
 done
 expect 0 gpuimg convert hash.pgm again.pgm --dpi 300
 check "a format without a resolution causes a warning" grep -q 'pgm cannot hold the resolution' err
+if gpuimg list | grep -q 'webp  *read  write'; then
+    expect 0 gpuimg convert dpi.png again.webp
+    check "WebP cannot hold a resolution" grep -q 'webp cannot hold the resolution' err
+fi
 expect_error 2 'convert: --dpi 0: want 1 to 100000 pixels per inch' convert hash.pgm made.png --dpi 0
 
 # info --hash: FNV-1a of "2x1x1 8-bit" and the samples, whatever the format.

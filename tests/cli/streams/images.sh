@@ -59,6 +59,21 @@ for format in $formats; do
     gpuimg invert 1.$format want1.$format
     same "$format: a single image" one.$format want1.$format
 done
+# Lengths of WebP files of all residues modulo 4 are even; the next image begins right after each.
+if [[ $webp ]]; then
+    : >lengths.webp
+    : >want.webp
+    for width in {20..39}; do
+        gpuimg crop 1.pgm part.webp --size "${width}x7"
+        cat part.webp >>lengths.webp
+        gpuimg invert part.webp - --format webp >>want.webp
+        echo $(($(wc -c <part.webp) % 4))
+    done >residues
+    check "the WebP files have both even residues" test "$(sort -u residues | tr '\n' ' ')" = '0 2 '
+    images=lengths.webp
+    expect 0 piped invert - -
+    same "WebP files of different lengths" out want.webp
+fi
 # Formats may change within a stream, and PNM goes into coded formats.
 cat 1.png 2.pgm 3.jpg >mixed
 images=mixed
