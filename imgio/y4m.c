@@ -308,7 +308,7 @@ static enum gi_status decode_y4m(struct gi_decode *decode, struct gi_err *err)
 const struct gi_format gi_format_y4m = {
     .info = {.name = "y4m",
              .suffixes = "y4m",
-             .summary = "YUV4MPEG2 video, plane by plane",
+             .summary = "YUV4MPEG2 video",
              .reads = true,
              .u8 = true,
              .u16 = true,
