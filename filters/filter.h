@@ -109,8 +109,8 @@ const char *gi_option_path(const struct gi_option *row, const void *params);
 /* Returns the number of sources after the first: images that options name, else the minimum. */
 int gi_filter_others(const struct gi_filter *filter, const void *params);
 
-/* Parts that several rows share. --border and --border-value set a struct gi_border_params. The
- * argument `params` of the macro is a struct that has one as its member `border`. */
+/* Option rows that several operations share. --border and --border-value set a struct
+ * gi_border_params, the member `border` of the struct type `params`. */
 struct gi_border_params {
     int mode; /* enum gi_border */
     struct gi_colour value;

@@ -48,8 +48,8 @@ struct gi_image_list {
 
 struct gi_format {
     struct gi_format_info info;
-    /* Returns whether the bytes begin like a file of this format. NULL: the format is only written,
-     * or, if info.reads is set, its files are recognised by other rows. */
+    /* Returns whether the bytes begin like a file of this format. NULL: the format is only written;
+     * if info.reads is set, the probes of other formats recognise its files. */
     bool (*probe)(const unsigned char *bytes, size_t nbytes);
     /* The caller frees the image after an error. NULL with a probe: info.missing says why. */
     enum gi_status (*decode)(struct gi_decode *decode, struct gi_err *err);

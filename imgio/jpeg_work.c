@@ -8,8 +8,8 @@
 #include "imgio/jpeg_markers.h"
 
 enum {
-    /* A visit of a block takes about 50 ns once the coefficients outgrow the cache. So the default
-     * limit of 2^28 pixels allows any image 0.4 s of visits... */
+    /* One visit of a block is allowed per 32 pixels of --max-pixels. At about 50 ns each (once the
+     * coefficients outgrow the cache) the default of 2^28 gives any image 0.4 s ... */
     PIXELS_A_VISIT = 32,
     /* ... in addition to those that encoders need: libjpeg's own progression visits luma blocks 6
      * times. */

@@ -249,7 +249,8 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
     return GI_OK;
 }
 
-/* Turns the samples for options->orientation, sets it in EXIF, and encodes both. */
+/* Sets options->orientation in EXIF, turns the samples by its inverse so that viewers show `image`,
+ * and encodes both. */
 static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_format *format,
                                       const struct gi_image *image,
                                       const struct gi_metadata *metadata,

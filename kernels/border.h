@@ -1,4 +1,4 @@
-/* Border modes: which pixel is used outside an image, by one function for hosts and devices.
+/* Border modes: one function, for host and device, chooses the pixel that is used outside an image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_BORDER_H
 #define GI_KERNELS_BORDER_H

@@ -38,9 +38,9 @@ struct gi_bilateral {
     int k;       /* odd, 1 to GI_BILATERAL_MAX */
     int n;       /* entries, 1 to GI_RANGE_ENTRIES */
     float scale; /* table entries per sample unit */
-    /* Host memory, read before the primitive returns. `space` has (h + 1)^2 entries, the last ones
-     * of each row 0; `value` and `slope` have n. `slope` is NULL if every distance is an entry:
-     * then t = e = d, and `scale` is 1. */
+    /* Host memory, read before the primitive returns. `space` has (h + 1)^2 entries; those outside
+     * the disk of radius h are 0. `value` and `slope` have n. `slope` is NULL if every distance is
+     * an entry: then t = e = d, and `scale` is 1. */
     const float *space, *value, *slope;
     struct gi_border_spec border;
     const struct gi_image *guide;       /* image on the backend, as large as `src`; NULL: none */

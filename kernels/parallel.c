@@ -84,7 +84,7 @@ static struct run *run_to_join(void)
     return best;
 }
 
-/* Blocks, in a worker, signals that end the process; the caller's threads handle them. */
+/* In a worker thread: blocks the signals that end the process; the caller's threads handle them. */
 static void refuse_signals(void)
 {
     sigset_t deadly;

@@ -133,8 +133,8 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
 
 /* ---- join, alpha ---- */
 
-/* Chooses the order that gives the image an alpha channel: the gray of the mask, or its alpha.
- * Errors name both files. */
+/* Chooses the channel order that takes the image's alpha from the mask: the mask's alpha if it has
+ * one, else its gray. Errors name both files. */
 static enum gi_status alpha_order(const char **order, const struct gi_image *image,
                                   const char *image_path, const struct gi_image *mask,
                                   const char *path, struct gi_err *err)

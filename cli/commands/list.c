@@ -232,8 +232,8 @@ static void print_ways(const struct gi_kernels *k, const struct gi_way_use *uses
                        gi_way_at(*ways, i)->name, gi_way_at(*ways, i)->what);
 }
 
-/* Prints the ways of the primitives that the operations run, which it finds out by running them on
- * small images. Without a CUDA device prints nothing for CUDA. */
+/* Prints the ways of the primitives that the operations run. To find out which these are, it runs
+ * the operations on small images. Prints nothing for CUDA if there is no CUDA device. */
 static enum gi_status print_asked(const struct gi_kernels *k, char **operations, int noperations,
                                   struct gi_err *err)
 {

@@ -45,8 +45,8 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                              char **operands, int noperands, struct gi_err *err);
 void gi_batch_close(struct gi_batch_files *files);
 
-/* The first one checks the names of the outputs before any work; `images`: they are images, in the
- * format `image_format` if that is not NULL. The second one makes their folders. */
+/* gi_batch_names() checks the names of the outputs before any work; `images`: they are images, in
+ * the format `image_format` if that is not NULL. gi_batch_places() makes their folders. */
 enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
                               struct gi_err *err);
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err);

@@ -68,9 +68,9 @@ unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
                            struct gi_err *err);
-/* As gi_cli_save(), by lent threads (NULL: one). If `bytes` is not NULL it encodes into memory: the
- * caller owns the malloc()ed *bytes, and `path` only selects the format and is named in
- * messages. */
+/* As gi_cli_save(), by the threads that `parallel` lends (NULL: by the caller's thread alone). If
+ * `bytes` is not NULL it encodes into memory: the caller owns the malloc()ed *bytes, and `path`
+ * only selects the format and is named in messages. */
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,

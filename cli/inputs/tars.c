@@ -140,8 +140,9 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
     return status;
 }
 
-/* Returns whether a tar belongs to another task, or was done before (with --resume): according to
- * the report, or without a report because its output exists. A tar is complete or absent. */
+/* Returns whether a tar belongs to another task, or was done before (with --resume). It was done if
+ * the report has it, or, without a report, if its output exists, because a tar is complete or
+ * absent. */
 static bool is_left_out(void *arg, size_t i)
 {
     const struct tars *tars = arg;

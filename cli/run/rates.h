@@ -27,9 +27,10 @@ bool gi_cuda_is_likely(void);
 enum gi_status gi_rates_store(char **path, const char *device, const struct gi_rates *rates,
                               struct gi_err *err);
 
-/* Measures rates in about a second on an image of 64 MB, by a negative, which is limited by memory,
- * and a Gaussian of sigma 10, which is limited by multiply-adds. Leaves rates that cannot be
- * measured here unchanged (opening the device, the end of the process). Errors: the primitives'. */
+/* Measures rates in about a second on an image of 64 MB: those of memory and of copies to and from
+ * a CUDA device with a negative, and that of multiply-adds with a Gaussian of sigma 10. Does not
+ * change the rates that it cannot measure: opening the device and ending the process. Errors: the
+ * primitives'. */
 enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, struct gi_err *err);
 
 /* Prints the name under which the CPU's rates are stored. Returns buffer. */

@@ -43,7 +43,7 @@ static void start_gpus(struct gi_session *devices)
         gi_session_device_start(&devices->gpus[i]);
 }
 
-/* Waits until the GPUs that --device names are open. It is an error if one of them can't be
+/* Waits until the GPUs given by --device are open. It is an error if one of them can't be
  * opened. */
 static enum gi_status need_gpus(struct gi_session *devices, struct gi_err *err)
 {

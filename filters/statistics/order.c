@@ -1,5 +1,5 @@
-/* Statistics from exact integers: mean and deviation, and order statistics of floats by two-step
- * radix selection (first the upper, then the lower half of keys).
+/* Mean and deviation from exact integers, and order statistics of floats by radix selection in two
+ * steps (first the upper half of the keys, then the lower).
  *
  * The variance is (n * sum(q^2) - (sum q)^2) / n^2. A sample q is an integer below 2^31 in absolute
  * value, and their number n is below 2^32. Both products are below 2^126, so they are exact in

@@ -30,8 +30,8 @@ struct gi_stats_channel {
     uint64_t unique;                  /* number of different values; 0 for GI_F32 (not counted) */
 };
 
-/* A part of the image, in pixels: a rectangle, or within one the pixels of one label. Positions in
- * its statistics are relative to the image. */
+/* A part of the image, in pixels: a rectangle, or the pixels of one label within a rectangle.
+ * Positions in its statistics are relative to the image. */
 struct gi_stats_zone {
     uint32_t label; /* 0: none */
     int x, y, width, height;

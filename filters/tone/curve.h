@@ -34,7 +34,7 @@ struct gi_curve {
     double (*at)(const void *arg, int channel, double v);
     const void *arg;
     bool each;      /* each channel has its own curve; else all use that of channel 0 */
-    unsigned stays; /* GI_F32: bit c is set if curve c changes nothing, and is not called */
+    unsigned stays; /* GI_F32: bit c is set if curve c changes nothing; at() is not called for c */
 };
 
 /* Applies the curve to an image; alpha and NaN are unchanged. Errors: GI_E_MEMORY, pointwise's. */

@@ -9,7 +9,8 @@
  * checksum are skipped. */
 void gi_png_read_texts(struct gi_decode *decode);
 
-/* Write the chunks; those of colour before all except IHDR. Errors: the sink's, GI_E_MEMORY. */
+/* Write the colour chunks, which come directly after IHDR, and the chunks of texts and XMP. Errors:
+ * the sink's, GI_E_MEMORY. */
 enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadata *metadata,
                                    struct gi_err *err);
 enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,

@@ -27,10 +27,10 @@ struct walk_case {
     struct guard srcs[WALK_SOURCES]; /* the first one or ones are `src` */
     int nsrcs;
     struct guard others[WALK_OTHERS]; /* images that the spec names */
-    size_t other_at[WALK_OTHERS];     /* in the spec: the offset of the pointer to each */
+    size_t other_at[WALK_OTHERS];     /* offset in the spec of the pointer to others[i] */
     int nothers;
-    size_t again_at;           /* in the spec: a second pointer to others[0]; 0: none */
-    size_t inner_at, inner_to; /* in the spec: offsets of a pointer and its target; 0: none */
+    size_t again_at;           /* offset in the spec of a second pointer to others[0]; 0: none */
+    size_t inner_at, inner_to; /* offsets in the spec of a pointer and of its target; 0: none */
     /* The result is an image, or data in host memory. `data` begins as `start`, since some
      * primitives add to it. */
     struct gi_image want;

@@ -7,7 +7,8 @@
 
 enum { SEED = 7 };
 
-/* Numbers of samples compared with double precision and of equal ones, by type. */
+/* By type: how many samples were compared with double precision, and how many of them were
+ * equal. */
 static uint64_t samples[3], equal[3];
 
 /* Fails unless integers differ by at most 1 and floats by at most 2^-20 of the largest value. */

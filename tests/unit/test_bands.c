@@ -451,8 +451,8 @@ static void test_reference(void **unused)
     free(params);
 }
 
-/* A band at an end of an image that wraps around consists of two pieces of the source, after any
- * number of preceding steps. */
+/* With border wrap, a band at the top or bottom needs two pieces of the source, however many steps
+ * the chain has. */
 static void test_many_that_wrap(void **unused)
 {
     (void)unused;

@@ -133,7 +133,8 @@ static void prepare(const struct work *work)
     gi_json_start();
 }
 
-/* Lets each call of fault f fail in turn. Returns how many runs did not finish their work. */
+/* Runs the work once for each call of the function of faults[f], and lets this call fail. Returns
+ * how many runs did not finish their work. */
 static int walk(const struct work *work, size_t f, struct bytes want)
 {
     bool memory = strcmp(faults[f].name, "malloc") == 0, done = memory && !can_fail;

@@ -1,5 +1,5 @@
-/* JSON that is printed when memory runs out is complete, or an error is returned; a name that is
- * not UTF-8 is the same after writing and reading.
+/* When memory runs out, the printed JSON is complete or an error is returned; a name that is not
+ * UTF-8 is the same after writing and reading.
  * Sources: cli/json*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"

@@ -271,7 +271,8 @@ static void intervals(void **state)
     gi_image_free(&source);
 }
 
-/* A few extra bytes precede a marker; libjpeg has already consumed them when it looks for it. */
+/* A few extra bytes precede a restart marker. libjpeg has already consumed these bytes when it
+ * looks for the marker. */
 static void left_over(void **state)
 {
     (void)state;

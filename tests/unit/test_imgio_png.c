@@ -273,7 +273,7 @@ static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *
 }
 
 /* The test applies PNG's filters and our reader undoes them: for every pixel size, for short rows,
- * and for each filter in a row below each other one. */
+ * and for every pair of filters in two successive rows. */
 static void unfilter(void **state)
 {
     (void)state;

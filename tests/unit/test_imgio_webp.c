@@ -212,7 +212,7 @@ static void extended(void **state)
     gi_image_free(&image);
     struct bytes file = read_file(path);
     assert_memory_equal(file.at + 12, "VP8X", 4);
-    file.at[20] |= 2; /* "WebP Container Specification": animation */
+    file.at[20] |= 2; /* set VP8X's flag of an animation (RFC 9649, 2.7) */
     assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_E_FORMAT);
     assert_non_null(strstr(err.text, "first frame"));
     free(file.at);

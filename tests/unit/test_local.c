@@ -142,8 +142,8 @@ static void draw(struct walk_case *c)
     local(c, c->width > 1000 || c->large ? 3 : ks[walk_between(c, 0, 4)]);
 }
 
-/* Draws 8-bit images, whose widths are divided among threads, warps and bands, for each rule and
- * border mode. */
+/* Draws 8-bit gray images for each rule and border mode. They are wide and high enough to be
+ * divided among threads, warps and bands. */
 static void draw_bytes(struct walk_case *c)
 {
     static const int ks[] = {3, 7, 15, 21, 31, 33};

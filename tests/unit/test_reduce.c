@@ -132,7 +132,8 @@ static void draw_reduce(struct walk_case *c)
             }
 }
 
-/* Draws rows that fill 32-bit lanes, and lanes of doubles up to the limit of their precision. */
+/* Draws long rows of large samples: the sums of integers reach the limit of 32-bit lanes, and the
+ * sums of floats the limit of a double's precision. */
 static void draw_lanes(struct walk_case *c)
 {
     if (c->channels > 1 || (c->width < 200000) != (c->type == GI_F32))

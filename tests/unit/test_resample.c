@@ -311,7 +311,8 @@ static void define(struct walk_case *c)
     (spec->integer ? define_integer : define_float)(want, src, spec);
 }
 
-/* The cases draw their own sizes: these are how many there are. */
+/* Only the number of entries counts, because the cases draw their own sizes. draw_large() takes its
+ * ratio and number of taps from `ratios`. */
 static const int once[][2] = {{1, 1}, {0, 0}}, often[][2] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1},
                                                              {6, 1}, {7, 1}, {8, 1}, {0, 0}};
 static const int ratios[][2] = {{2, 2},  {2, 4},  {2, 8},  {2, 12}, {4, 4},

@@ -1,6 +1,6 @@
-/* Pointwise operations, lookup tables, thresholds, luma and plain arithmetic of two images: every
- * way gives the definition of kernels/tone.h, kernels/color.h or kernels/arithmetic.h to the bit,
- * also in place, and is close to double precision.
+/* Pointwise operations, lookup tables, thresholds, luma and plain arithmetic of two images: the
+ * results of every way, also in place, equal those that kernels/tone.h, kernels/color.h or
+ * kernels/arithmetic.h defines, bit for bit, and are close to double precision.
  * Sources: tone arithmetic filters/tone/levels.c kernels/cpu/color/luma.c
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"

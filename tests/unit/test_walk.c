@@ -1,7 +1,7 @@
-/* Runs random chains of all operations with random options on random images. Every instruction
- * level of the CPU, other numbers of threads, every CUDA device, runs in bands, and primitives
- * forced to other ways must give the bytes, the results, the status and the message of plain C on
- * one thread.
+/* Runs random chains of all operations with random options on random images. All of these must give
+ * the bytes, results, status and message of plain C on one thread: every instruction level of the
+ * CPU, other numbers of threads, every CUDA device, runs in bands, and primitives forced to other
+ * ways.
  *
  * By default it runs WALK_CASES cases from a fixed seed. SEED=N sets the seed, WALK_SECONDS=N runs
  * for N seconds, WALK_CASE=N runs one case. A difference prints two command lines that reproduce

@@ -159,7 +159,8 @@ static bool add_step(struct walk_case *c, const struct gi_filter *filter)
     return true;
 }
 
-/* Adds compare as the only step: its two images have no option, so it can't be in a chain. */
+/* Adds the command compare as the only step: no option names its second image, so it can't be in a
+ * chain. */
 static bool add_pair(struct walk_case *c, const struct gi_filter *filter)
 {
     static const struct gi_compare_rules rules; /* all counts, on every backend */

@@ -14,7 +14,8 @@ enum { BLOCK = 768 /* integer samples: whole pixels for all numbers of channels 
 
 struct work;
 
-/* Computes n samples of a row. `b` is NULL for a constant, `d` without a dark image. */
+/* Computes n samples of a row. `b` is NULL if the second operand is a constant, and `d` if there is
+ * no dark image. */
 typedef void row_fn(const struct work *work, void *out, const void *a, const void *b, const void *d,
                     size_t n);
 

@@ -42,7 +42,8 @@ static inline void vec_store_f32(float *p, GI_VEC v)
     _mm256_storeu_ps(p, _mm256_blendv_ps(v, _mm256_set1_ps(NAN), nan));
 }
 
-/* Rounds to 16 bits. NaN and negative values that do not fit in 32 bits become INT32_MIN. */
+/* Rounds to unsigned 16 bits, 0 to `full`. NaN and values below INT32_MIN become INT32_MIN in the
+ * conversion, and so 0. */
 static inline __m128i vec_round(GI_VEC v, float full)
 {
     v = _mm256_min_ps(_mm256_set1_ps(full), v);

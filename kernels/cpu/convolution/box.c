@@ -25,8 +25,8 @@ struct worker {
     void *fresh, *old; /* rows that enter and leave the column sums, nwindow samples each */
 };
 
-/* Returns the samples, in the columns that windows need, of the row at position p, which may be
- * outside the image. */
+/* Returns the row at position p, which may be outside the image: its samples in the columns that
+ * windows need. */
 static const void *window_row(const struct worker *w, void *buffer, long long p)
 {
     return GI_CPU(row_at)(buffer, w->box->src, &w->box->spec->border, p,

@@ -49,7 +49,8 @@ struct worker {
     size_t n;        /* bytes of the tile's row */
     char *suffix;    /* `height` rows of the block; each is the minimum (maximum) of itself and all
                         later rows (suffix) */
-    char *prefix[2]; /* running minimum (maximum) of the next block's rows: new, old */
+    char *prefix[2]; /* running minimum (maximum) of the next block's rows; rows alternate between
+                        the two buffers */
     char *fresh;     /* a row as keys */
     char *outside;   /* a row of border values */
     char *line, *next; /* two rows with the halo of the window */

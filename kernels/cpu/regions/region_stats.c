@@ -264,7 +264,8 @@ static void add_row(const struct stats_job *job, int band, struct rows *rows, in
         GI_CPU_TYPES(job->values->type, add_word(job, band, rows, y, w, TYPE));
 }
 
-/* Perimeter classes need the border pixels of the next rows, and these need one more row. */
+/* The perimeter classes of a row need the border pixels of the rows above and below, and these need
+ * one more row on each side. */
 static void stats_band(void *arg, int index, void *scratch)
 {
     const struct stats_job *job = arg;

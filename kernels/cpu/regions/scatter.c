@@ -14,8 +14,8 @@ struct work {
     int njobs;
 };
 
-/* Returns channel c of the value at pixel x of a row of values; `row` NULL: of the constant
- * value. */
+/* Returns channel c of the value at pixel x of a row of values, or of the constant value if `row`
+ * is NULL. */
 static inline float value_of(const struct work *work, const void *row, size_t x, int c)
 {
     const struct gi_scatter *spec = work->spec;

@@ -295,7 +295,7 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
 /* ---- everything ---- */
 
 /* Limits the offset of `other` along a side of n pixels, so that differences of coordinates fit in
- * 32 bits. Offsets beyond the limit place `other` outside the image, too. */
+ * 32 bits. An offset that is limited places `other` outside the image, as the given one does. */
 static int64_t nearer(int64_t at, int n, bool tile)
 {
     const int64_t most = 1 << 30;
@@ -360,8 +360,8 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. Half the sum of two images: pieces
- * 73, pixels 652. The plain sum of two images: words 73. */
+/* Times in us on an H100, 8192 x 8192, 8-bit gray. Half the sum of two images: "pieces" 73,
+ * "pixels" 652. Plain sum of two images: "words" 73. */
 const struct gi_arithmetic_way gi_cuda_arithmetic_ways[GI_WAYS_MAX] = {
     {{"words", "plain arithmetic"}, gi_cuda_arithmetic_words_takes, gi_cuda_arithmetic_words},
     {{"pieces", "arithmetic on images of one type and as many channels"}, pieces_takes, by_pieces},

@@ -54,8 +54,8 @@ static bool fits_table(const struct gi_queue *, const struct gi_image *src, cons
     return bits_of(src) <= TABLE_BITS;
 }
 
-/* The table of counts is passed to compact as an image of floats with the same bits. They are > 0
- * where the count is not 0, up to the bits of infinity, 2^31 - 2^23. */
+/* The table of counts is passed to compact as an image of floats with the same bits. As floats,
+ * all counts from 1 to 2^31 - 2^23 (the bits of infinity) are > 0. */
 static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
                                const struct gi_image *src, const void *none, struct gi_err *err)
 {

@@ -14,7 +14,8 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
-/* Two exponents of 2: of the factor of the weights, and of the factor that restores the sums. */
+/* Powers of 2: weights are multiplied by 2^weights, and sums by 2^rest, which makes them sums of
+ * samples again. */
 struct raw_scale {
     int weights, rest;
 };

@@ -173,9 +173,10 @@ struct strips_args {
     struct target dst;
     int r, halo; /* window radius; halo on each side, > r, a multiple of PIXELS */
     struct strips_cut cut;
-    int band;                      /* rows per block */
-    int shared_nbytes;             /* per block */
-    int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to the ends of window j */
+    int band;          /* rows per block */
+    int shared_nbytes; /* per block */
+    /* offsets, in words, from a thread's own prefix sums to those at the two ends of window j */
+    int high[PIXELS], low[PIXELS];
 };
 
 /* The kernel argument. END, the epilogue, has its parameters as members and defines:

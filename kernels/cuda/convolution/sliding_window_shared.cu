@@ -193,8 +193,8 @@ static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int
         sum[k] = N > BLOCK ? __fadd_rn(first[k], sum[k]) : sum[k];
 }
 
-/* Partial sums along a thread's columns: acc[j] includes the rows under taps up to j of its
- * block. */
+/* Partial sums down a thread's columns: acc[j] sums tap * row from the first tap of j's block to
+ * tap j. */
 template <int N> struct flight {
     float acc[N - 1][ACROSS];
 };

@@ -17,7 +17,8 @@ struct plain_args {
     const float *space; /* in device memory, as in struct gi_bilateral */
     const float2 *table;
     int half, n;
-    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* reach[|j|]: maximum |i| whose weight is not 0 */
+    /* reach[|j|]: largest |i| in row j with a weight other than 0; -1: none */
+    int16_t reach[GI_BILATERAL_MAX / 2 + 1];
     float scale;
     bool whole; /* distances are table indices */
 };

@@ -58,11 +58,11 @@ remap_spots_lines(struct remap_spot *at, const struct remap_args *args, int x, i
             at[i] = remap_spot<HOW>(gi_map_projective(map->m, x + i, y));
 }
 
-/* FIELD maps: computes the whole part and the fraction of the coordinate a + base in float. This is
- * exact for |a| < 2^21, except that with a relative map a must be 0 or |a| >= 2^-12: base is below
- * REMAP_FOURS_MAX, so the double sum of gi_map_samples() is exact then, too. Adding 1.5 * 2^23
- * rounds a to an integer; adding 1.5 rounds the rest, -1/2 to 1/2, to GI_PLACE_BITS. The bits of
- * both sums are read as integers. */
+/* FIELD maps: computes the whole part and the fraction of the coordinate a + base in float. The
+ * result equals that of gi_map_samples() if |a| < 2^21 and, with a relative map, a is 0 or
+ * |a| >= 2^-12: base is below REMAP_FOURS_MAX, so the double sum there is exact, too. A sum with
+ * 1.5 * 2^23 rounds a to an integer; adding 1.5 rounds the rest, -1/2 to 1/2, to GI_PLACE_BITS. The
+ * bits of both sums are read as integers. */
 template <int HOW>
 static __device__ __forceinline__ void remap_axis(int *whole, unsigned *part, float a, int base)
 {

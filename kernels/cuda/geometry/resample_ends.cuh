@@ -24,7 +24,7 @@ template <int TAPS, int PHASES> struct ends {
     int first[MAX];
     float weights[MAX][TAPS];
     float sums[MAX], sum;    /* divisors: of each end result; of inner results; 1: none */
-    int inner_first[PHASES]; /* `first` of result i < PHASES if it were an inner result */
+    int inner_first[PHASES]; /* by phase: `first` of an inner result with i + shift < PHASES */
     float inner[PHASES][TAPS];
 };
 
@@ -88,7 +88,7 @@ edge_place(const struct border &row, const struct border &col, long long index, 
     *y = col.low + turn;
 }
 
-/* Constants of results that are computed one by one, each by LANES neighbouring lanes. */
+/* Compile-time constants for end results: LANES neighbouring lanes compute each one. */
 template <int TAPS> struct alone {
     enum {
         LANES = TAPS < 4     ? TAPS

@@ -44,7 +44,7 @@ template <int TAPS> struct ratio_args {
 template <typename T, int R, int TAPS, int C> struct shape {
     enum {
         K = TAPS / R,
-        /* Samples of a row per thread; with few partial sums 4 pixels of RGB. */
+        /* Samples of a row per thread: 8, or for RGB with few partial sums 12 (4 pixels). */
         OWN = C == 3 && K <= 2 ? 12 : 8,
         WORDS = OWN * (int)sizeof(T) / 4, /* of memory */
         OWN_CHUNKS = OWN / 4,

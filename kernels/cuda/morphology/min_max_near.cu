@@ -66,8 +66,8 @@ static __device__ __forceinline__ unsigned join(const unsigned (*parts)[N], int 
                           : parts[0][j];
 }
 
-/* A thread's two chunks. The first and the last lane also have the chunk beside the strip; the
- * words of the halo begin `side` bytes into it. */
+/* A thread's two chunks. The first and the last lane also load words of the halo: they begin at
+ * byte `side` of the chunk `beside` the strip. */
 struct near_chunks {
     struct box_chunk own[2], beside;
     int side;
@@ -93,7 +93,9 @@ neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsig
 {
     int lane = (int)threadIdx.x;
 #pragma unroll
-    for (int j = 0; j < SIDE; j++) { /* where the two parts meet, words of the other part */
+    for (int j = 0; j < SIDE; j++) {
+        /* The parts meet in the middle of the strip: lane 31 passes words of part 0 to lane 0, and
+         * lane 0 words of part 1 to lane 31. */
         unsigned last = p && lane < 31 ? lasts[8 - SIDE + j] : lasts[4 - SIDE + j];
         unsigned first = p || lane == 0 ? firsts[4 + j] : firsts[j];
         before[j] = __shfl_sync(~0u, last, (lane + 31) & 31);

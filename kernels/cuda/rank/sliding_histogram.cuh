@@ -82,7 +82,7 @@ struct strip {
     unsigned *keys[2]; /* SPAN keys each, in shared memory */
 };
 
-/* Stages keys of row y, which may be outside: `n` columns of the windows, from column i on. */
+/* Stages the keys of row y for n window columns, from column i on. y may be outside the image. */
 template <typename T>
 static __device__ __forceinline__ void stage(unsigned *keys, const struct strip *strip, int y,
                                              int i, int n)

@@ -13,7 +13,7 @@ enum {
     TILE_WIDTH = TILE_COLUMNS * WARP,
     TILE_WORDS = 2 * TILE_BANDS * TILE_COLUMNS, /* maximum */
     TILE_THREADS = TILE_BANDS * TILE_COLUMNS,   /* one thread per word of a band */
-    TILE_OPEN = 192, /* maximum of open parts; at most that many runs reach the edge */
+    TILE_OPEN = 192, /* maximum of open parts in a tile, because at most 192 runs reach its edge */
     RUNS = 16,       /* maximum in a word of a band */
 };
 
@@ -29,7 +29,8 @@ struct field {
     uint32_t *counts; /* first pixels before each such block */
     uint4 *firsts;    /* 16 x 16 bits per word of a band: the first pixel of each run's part, as
                          y * TILE_WIDTH + x within the tile */
-    uint2 *open;      /* TILE_OPEN per tile: first pixel of an open part, and of its component */
+    uint2 *open; /* TILE_OPEN pairs per tile, one per open part: its first pixel; the first pixel of
+                    its component */
     uint32_t *nopen;  /* per tile */
     unsigned columns; /* words per row */
     unsigned tiles;   /* side by side */
