@@ -35,7 +35,7 @@ static enum gi_status run_convert(const struct gi_command *self, void *const *pa
 const struct gi_command gi_command_convert = {
     .name = "convert",
     .operands = "INPUT OUTPUT",
-    .summary = "Convert to another format, depth or to gray",
+    .summary = "Convert to another format or depth, or to gray",
     .manual = "The suffix of OUTPUT chooses its format. A prefix as in png:- overrides the "
               "suffix, and --format overrides both. Samples change only if an option says so: "
               "--depth changes their type, --gray makes the image gray (with --linear in linear "

@@ -110,14 +110,14 @@ const struct gi_command gi_command_pages = {
     .operands = "INPUT...",
     .summary = "Join images into a TIFF of several pages, or a video",
     .manual =
-        "Each input becomes a page of the file of --out, in the order of the inputs; if an input "
-        "is a TIFF of several pages, each of its pages does. Pages may differ in size, depth and "
+        "Each input becomes a page of the file of --out, in the order of the inputs. Each page "
+        "of a TIFF of several pages becomes a page of its own. Pages may differ in size, depth and "
         "channels, and keep their metadata. Several images are read and encoded at a time. The "
         "file appears as a whole or not at all: an input that cannot be read ends the command. "
         "It is a BigTIFF if it exceeds 4 GB.\n\n"
         "If --out is a Y4M video, each image becomes a frame of 4:2:0 in 8 bits, and all must have "
         "the same size; gray images give a video of luma alone. Red, green and blue become luma "
-        "and chroma by BT.601, from 720 rows on by BT.709.\n\n"
+        "and chroma by BT.601, or by BT.709 if the video has 720 or more rows.\n\n"
         "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse, and so does gpuimg convert "
         "in.y4m 'frame-{index:05}.png'.",
     .examples = "gpuimg pages a.png b.png --out doc.tif\n"

@@ -361,8 +361,8 @@ const struct gi_command gi_command_split = {
         "PNG, or that of --format.\n\n"
         "With many images --out names a folder of layers for each, for example 'layers/{stem}' "
         "(gpuimg help batch lists the fields), and --labels is one image for all or a template "
-        "such as 'labels/{stem}.png'. With --resume a folder of layers from an earlier run is "
-        "replaced if it has changed since.\n\n"
+        "such as 'labels/{stem}.png'. With --resume, folders "
+        "that are complete by the report are kept, and the others are replaced.\n\n"
         "gpuimg merge puts the layers together again. To write only the bounding box of each "
         "label, use gpuimg extract --crops; gpuimg paste pastes these crops back.",
     .examples = "gpuimg split photo.jpg --labels labels.png --out-dir layers/\n"

@@ -37,7 +37,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "% of full scale",
-     .help = "Leave samples unchanged that differ from the blurred copy by at most this"},
+     .help = "Samples that differ from the blurred copy by at most this do not change"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };

@@ -39,8 +39,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, like),
      .default_text = "itself",
      .choices = likes,
-     .help = "With --gravity center: where the rectangle is if the number of pixels around it is "
-             "odd"},
+     .help = "With --gravity center: where the odd pixel is if the margins cannot be equal"},
     {.name = "clip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, clip),

@@ -165,7 +165,8 @@ const struct gi_filter gi_filter_perspective = {
               "Each pixel of the result is interpolated from a few pixels of the input. An image "
               "that is made much smaller therefore shows aliasing: blur it first. Colours are "
               "weighted by alpha. Coordinates are computed in double precision. Behind the "
-              "horizon, where g x + h y + i has the other sign, the formula is applied unchanged "
+              "horizon, where g x + h y + i does not have the sign that it has in the visible "
+              "part, the formula is applied unchanged "
               "and shows the plane from below.",
     .options = options,
     .params_nbytes = sizeof(struct params),

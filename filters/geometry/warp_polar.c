@@ -123,10 +123,9 @@ const struct gi_filter gi_filter_warp_polar = {
               "in the input at radius x R / width and angle 2 pi y / height. With --log the "
               "radius is R^(x / width) - 1 instead. Angles begin on the right and go downwards, "
               "as in OpenCV's warpPolar. By default the result is R pixels wide and pi R pixels "
-              "high, where R counts at most as the distance to the farthest corner of the "
-              "image.\n\n"
+              "high; here R is limited to the distance to the farthest corner of the image.\n\n"
               "--inverse transforms a polar image back. By default the result has 2 R x 2 R "
-              "pixels, where R counts at most as the width of the polar image. The last row of "
+              "pixels; here R is limited to the width of the polar image. The last row of "
               "the polar image is followed by its first row.\n\n"
               "Colours are weighted by alpha. Logarithm, root and angle are computed in double "
               "precision, by formulas that give the same result on every machine.",

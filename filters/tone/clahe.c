@@ -296,9 +296,9 @@ const struct gi_filter gi_filter_clahe = {
               "normalize brings them into the range from 0 to 1.\n\n"
               "Source: K. Zuiderveld, Graphics Gems IV, 1994. For 8 and 16 bits the result "
               "equals OpenCV's createCLAHE(clipLimit, tileGridSize) to the byte; OpenCV's "
-              "default limit is 40. If one side or both are not multiples of their numbers of "
-              "tiles, both sides are extended by mirroring, each to the next larger multiple, "
-              "even a side that is a multiple already.",
+              "default limit is 40. If a side is not a multiple of its number of tiles, both "
+              "sides are extended by mirroring to the next larger multiple; a side that is a "
+              "multiple already then grows by one pixel per tile.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -251,8 +251,8 @@ const struct gi_filter gi_filter_match = {
         "The result is that of scikit-image's match_histograms() with each channel alone, except "
         "that it is rounded in integer images; a tie is rounded to the even number. The "
         "cumulative histogram of the reference is interpolated linearly, in double precision, "
-        "between the values that occur in it. Below the first of these values the result is the "
-        "first value.",
+        "between the values that occur in it. Samples whose cumulative share is below that of the "
+        "first value become the first value.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,
