@@ -64,7 +64,8 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
             stream->made.height = result.height;
         }
         struct gi_image want = gi_y4m_plane(&stream->made, i);
-        if (i > 0 && (status || result.width != want.width || result.height != want.height)) {
+        bool differs = result.width != want.width || result.height != want.height;
+        if (i > 0 && status != GI_E_MEMORY && (status || differs)) {
             *fits = false;
             return GI_OK;
         }
