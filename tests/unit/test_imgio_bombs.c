@@ -196,7 +196,7 @@ static void put_entry(struct draft *d, unsigned tag, unsigned value)
 static struct draft make_tiff(unsigned compression, bool tile)
 {
     struct draft d = {malloc(FILE_MAX), 0};
-    PUT(&d, 'I', 'I', 42, 0, 8, 0, 0, 0, tile ? 9 : 8, 0);
+    PUT(&d, 'I', 'I', 42, 0, 8, 0, 0, 0, tile ? 10 : 8, 0);
     put_entry(&d, 256, SIDE);
     put_entry(&d, 257, SIDE);
     put_entry(&d, 258, 8);

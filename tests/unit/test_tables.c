@@ -87,8 +87,8 @@ static void test_npy(void **unused)
     assert_true(gi_npy_is("a.NPY") && !gi_npy_is("npy") && !gi_npy_is("a.npy.png"));
 }
 
-/* Gray with alpha becomes RGBA, the pixels of the region are unchanged, and the frame surrounds
- * them. */
+/* Gray with alpha becomes RGBA, and a frame surrounds the region. The pixels of the region are
+ * stretched: black and white are near the 0.1th and the 99.9th percentile of all samples. */
 static void test_overlay(void **unused)
 {
     (void)unused;
@@ -112,12 +112,16 @@ static void test_overlay(void **unused)
     assert_true(dst.channels == 4 && dst.type == GI_U16);
     for (int y = 20; y < 30; y++) {
         const uint16_t *row = gi_row(&dst, y);
-        for (int x = 20; x < 30; x++)
-            for (int c = 0; c < 4; c++)
-                assert_int_equal(row[4 * x + c], samples[2 * (y * SIDE + x) + (c == 3)]);
+        for (int x = 20; x < 30; x++) {
+            double want = 65535.0 * (y * SIDE + x) / (SIDE * SIDE - 1);
+            for (int c = 0; c < 3; c++)
+                assert_true(fabs(row[4 * x + c] - want) < 0.002 * 65535);
+            assert_int_equal(row[4 * x + 3], 1000);
+        }
         assert_true(row[4 * 19] == 65535 && row[4 * 19 + 3] == 65535 && row[4 * 30] == 65535);
     }
-    assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 39], samples[2 * (39 * SIDE + 39)]);
+    assert_int_equal(((uint16_t *)gi_row(&dst, 0))[0], 0);
+    assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 39], 65535);
     gi_image_free(&dst);
     /* The region fills the image: frame and number are drawn inside. */
     region = (struct gi_region_sums){.area = 1, .max_x = SIDE - 1, .max_y = SIDE - 1};
