@@ -1,4 +1,4 @@
-/* Commands: their rows, and how their arguments are read.
+/* The rows that describe commands, and the functions that read their arguments.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_COMMAND_H
 #define GI_CLI_COMMAND_H
@@ -10,8 +10,8 @@
 #define GI_VERSION      "0.1.0"
 #define GI_VERSION_DATE "2026-11-21" /* date of the manual pages */
 
-/* GI_EXIT_AGAIN: the machine failed rather than the input; a later run may succeed (EX_TEMPFAIL of
- * sysexits.h). */
+/* GI_EXIT_AGAIN means that the machine failed and not the input, so that a later run may succeed
+ * (EX_TEMPFAIL of sysexits.h). */
 enum { GI_EXIT_OK = 0, GI_EXIT_FAILED = 1, GI_EXIT_USAGE = 2, GI_EXIT_AGAIN = 75 };
 
 enum { GI_OPTION_SETS_MAX = 5 };
@@ -23,34 +23,39 @@ struct gi_option_set {
     size_t params_nbytes;
 };
 
-/* A command is one row. Operations from image to image share one, gi_command_filter. */
+/* A command is one row. Operations from image to image share the row gi_command_filter. */
 struct gi_reporter;
 struct gi_command {
     const char *name;
     enum gi_group group;
-    const char *operands; /* for the synopsis: "INPUT OUTPUT", "[COMMAND]", "bash|zsh|fish"; "" for
-                             none. Completion knows COMMAND, OPERATION, words separated by | and a
-                             first word in lower case; for all others it offers files */
-    const char *summary;  /* one line, no full stop */
-    const char *manual;   /* paragraphs, separated by blank lines */
-    const char *examples; /* lines like "gpuimg blur in.png out.png --k 5"; NULL: none */
-    /* Sets `line` to line i of a text that help and manual print after the options: line 0 is its
-     * heading, the others come from other tables. Returns NULL past the end. The
-     * pointer is NULL if there is no such text. */
+    /* The operands in the synopsis: "INPUT OUTPUT", "[COMMAND]", "bash|zsh|fish", or "" if there
+     * are none. Completion recognises COMMAND, OPERATION, words separated by |, and a first word in
+     * lower case. For all other operands it offers files. */
+    const char *operands;
+    const char *summary; /* one line, no full stop */
+    const char *manual;  /* paragraphs, separated by blank lines */
+    /* Lines like "gpuimg blur in.png out.png --k 5"; NULL if there are none. */
+    const char *examples;
+    /* Sets `line` to line i of a text that help and manual print after the options: line 0 is the
+     * heading of the text, and the other lines come from other tables. Returns NULL past the end.
+     * The pointer is NULL if there is no such text. */
     const char *(*more)(int i, char *line, size_t nbytes);
     int min_operands, max_operands; /* max -1: any number */
-    const char *many;               /* for an error: what to use for more operands; NULL: nothing */
-    /* The sets; the first one without rows ends them. If `filter` is set, the first set may be
-     * empty, and `name`, `summary`, `manual` and `examples` may be missing: gi_command_at() takes
-     * them from the filter's row. */
+    /* What the error about too many operands recommends instead; NULL if nothing. */
+    const char *many;
+    /* The sets of options. A set without rows ends the array. If `filter` is not NULL, sets[0] may
+     * be empty, and `name`, `summary`, `manual` and `examples` may be missing, because
+     * gi_command_at() takes them from the filter. */
     struct gi_option_set sets[GI_OPTION_SETS_MAX];
-    int trouble; /* exit status after a failed file or operation; 0: GI_EXIT_FAILED */
-    const struct gi_filter *filter;     /* an operation: its options are in one of the sets, and its
-                                           check() is called before `run`; NULL: none */
+    /* The exit status after a failed file or operation; 0 means GI_EXIT_FAILED. */
+    int trouble;
+    /* The operation of the command, or NULL. Its options are in one of the sets, and its check() is
+     * called before `run`. */
+    const struct gi_filter *filter;
     const struct gi_reporter *reporter; /* of an analysis and its steps in chains */
     /* Runs the command and prints its data to stdout; `params[i]` belongs to sets[i]. On failure it
-     * fills `err` and returns the status, from which the exit status follows. If the text of `err`
-     * is "", the error has been logged already (gi_cli_log). */
+     * fills `err` and returns the status, from which main() derives the exit status. If the text of
+     * `err` is "", the error has already been logged (gi_cli_log). */
     enum gi_status (*run)(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err);
 };
@@ -90,14 +95,16 @@ enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *comma
                             char **argv, struct gi_err *err);
 void gi_args_free(struct gi_args *args);
 
-/* The first one suggests a command for the unknown `name`: "blur", or with an option "edges
- * --operator sobel". The second one suggests an option of `command`, without dashes: "device cuda".
- * NULL: nothing is similar (cli/help/suggestion.c). */
+/* gi_command_nearest() suggests a command for the unknown `name`, such as "blur", or a command with
+ * an option, such as "edges --operator sobel". gi_option_nearest() suggests an option of `command`
+ * without dashes, such as "device cuda". Both return NULL if nothing is similar
+ * (cli/help/suggestion.c). */
 const char *gi_command_nearest(const char *name);
 const char *gi_option_nearest(const struct gi_command *command, const char *name);
 
-/* Gives other programs' names for commands, one per index: *word is the name, *means the command,
- * or the command and an option, with that meaning. Both are static. Returns false past the end. */
+/* Looks up the name number `index` that another program has for a command. *word becomes this name,
+ * and *means the command here with the same meaning, perhaps followed by an option. Both texts are
+ * static. Returns false past the end. */
 bool gi_synonym_at(const char **word, const char **means, int index);
 
 /* Returns how many letters must be changed, inserted or deleted, or neighbours swapped, to turn a

@@ -1,5 +1,5 @@
-/* Looks up commands in the list that main() passes. So help, parser and chains depend on no
- * command.
+/* Looks up commands in the list that main() passes. So the help, the parser and the chains do not
+ * depend on single commands.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 
@@ -24,8 +24,9 @@ const char *const gi_group_titles[GI_GROUPS] = {
     [GI_GROUP_REGIONS] = "Regions",
 };
 
-/* Fills in what a row takes from its operation: the first set, the group, and missing texts. The
- * rows can't contain them, because a constant can't be initialised from one in another file. */
+/* Fills in the members that a row takes from its operation, which are the first set, the group, and
+ * missing texts. The rows can't contain them, because a constant can't be initialised from a
+ * constant in another file. */
 static void take_from_filter(struct gi_command *command)
 {
     const struct gi_filter *filter = command->filter;
@@ -46,7 +47,7 @@ static void take_from_filter(struct gi_command *command)
         command->examples = filter->examples;
 }
 
-/* Returns the row of the command that only `filter` has; NULL: it has none. */
+/* Returns the row of the command that belongs to `filter` alone; NULL if there is no such row. */
 static const struct gi_command *row_of(const struct gi_filter *filter)
 {
     for (int i = 1; commands[i]; i++)

@@ -12,11 +12,13 @@
 #include "filters/filter.h"
 #include "imgio/imgio.h"
 
-/* Maximum bytes of a file: the largest mask has 4001 x 4001 samples, each a digit and a blank. */
+/* Maximum bytes of a file. The largest mask has 4001 x 4001 samples, and each takes a digit and a
+ * blank. */
 enum { CONTENT_MAX = 64 << 20 };
 
-/* Returns whether `text`, which is not the name of a file, looks like a path: before its first
- * blank, comma, end of row or comment it has a letter that is not part of a number. */
+/* Returns whether `text` looks like a path, for a text that is not the name of an existing file. It
+ * does if there is a letter that is not part of a number before the first blank, comma, end of row
+ * or comment. */
 static bool looks_like_path(const char *text)
 {
     if (*text == '{' || strchr(text, '\n')) /* JSON, or several lines */

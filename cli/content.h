@@ -5,10 +5,11 @@
 
 #include "filters/option.h"
 
-/* Sets *content to the malloc()ed content of the file that `text` names, or with row->drawn to its
- * image as text. *content is NULL if `text` names no file and is the content itself. Errors are one
- * line, which begins with the option: GI_E_USAGE, GI_E_IO, GI_E_LIMIT, GI_E_MEMORY; for images
- * those of gi_load(). */
+/* Sets *content to the malloc()ed content of the file that `text` names. If row->drawn is set and
+ * the file is an image, *content is the image written as text. *content is NULL if `text` does not
+ * name a file, because `text` is then the content itself. The message of an error is one line that
+ * begins with the name of the option. Errors: GI_E_USAGE, GI_E_IO, GI_E_LIMIT, GI_E_MEMORY, and for
+ * images as gi_load(). */
 enum gi_status gi_content_read(char **content, const struct gi_option *row, const char *text,
                                struct gi_err *err);
 

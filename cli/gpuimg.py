@@ -34,7 +34,7 @@ __all__ = ["Chain", "Error", "Process", "run"]
 
 Image = Union[np.ndarray, str, os.PathLike]
 
-KEPT = 8  # processes that run() keeps: those of the last chains
+KEPT = 8  # processes that run() keeps, which are those of the last chains
 END = "end"
 
 
@@ -147,7 +147,7 @@ class Process:
         if self._process is None:
             self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                              stderr=self._errors)
-        # Both pipes are busy at once: neither side may wait for the other.
+        # Both pipes are in use at the same time, so neither side may wait for the other.
         writer = threading.Thread(target=self._write, args=(images,))
         writer.start()
         try:
@@ -180,7 +180,7 @@ class Process:
                 self._write_member(str(i), data)
             self._write_member(END, b"")
             self._process.stdin.flush()
-        except OSError:  # the process ended: the reader finds the end
+        except OSError:  # the process ended, which the reader will notice
             pass
 
     def _write_member(self, name: str, data: bytes) -> None:

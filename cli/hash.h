@@ -8,7 +8,8 @@
 
 static const uint64_t GI_HASH_START = UINT64_C(0xcbf29ce484222325);
 
-/* Returns the hash of all bytes hashed so far (`hash`; GI_HASH_START: none) followed by these. */
+/* Returns the hash of the bytes hashed so far, followed by `bytes`. `hash` is the hash so far, and
+ * GI_HASH_START if no bytes were hashed yet. */
 static inline uint64_t gi_hash(uint64_t hash, const void *bytes, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i++)

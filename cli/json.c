@@ -1,5 +1,5 @@
-/* JSON through jansson. It refuses text that is not UTF-8 and numbers that are not finite, so these
- * are replaced here.
+/* JSON through the library jansson, which refuses text that is not UTF-8 and numbers that are not
+ * finite. This file replaces such text and numbers.
  * SPDX-License-Identifier: MIT */
 #include "cli/json.h"
 #include "cli/command.h"
@@ -19,8 +19,8 @@
 /* Set when memory runs out in any thread, because jansson has one allocator for the process. */
 static atomic_bool memory_ran_out;
 
-/* Where to jump if memory runs out during parsing: if jansson's parser went on, it would free a
- * value twice. */
+/* Where to jump if memory runs out during parsing. Jansson's parser must not go on then, because it
+ * would free a value twice. */
 static _Thread_local jmp_buf *out_of_memory;
 
 static void *allocate(size_t nbytes)
@@ -158,7 +158,7 @@ enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err
 enum gi_status gi_json_print_for(int reader, FILE *out, json_t *value, int indent,
                                  struct gi_err *err)
 {
-    /* On terminals everything is ASCII: they may take U+0080 to U+009F for commands. */
+    /* Terminals get only ASCII, because they may take U+0080 to U+009F for commands. */
     size_t flags = isatty(reader) ? JSON_ENSURE_ASCII : 0;
     char *text = gi_json_dump(value, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
     if (!text)

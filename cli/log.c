@@ -11,8 +11,8 @@ static const char *command_name;
 static bool is_quiet;
 static bool shows_line; /* protected by the lock of stderr */
 
-/* Warnings of a batch, without the name before their first ": ". Warnings that find no place are
- * printed each time. Protected by the lock of stderr. */
+/* Warnings of a batch, without the name before their first ": ". A warning for which the array has
+ * no room is printed each time that it occurs. The array is protected by the lock of stderr. */
 enum { WARNINGS_MAX = 32 };
 static struct {
     char text[1024];

@@ -1,4 +1,5 @@
-/* The log: lines on standard error. Also names and numbers in a form that is safe on terminals.
+/* The log, which consists of lines on standard error. Also prints names and numbers in a form that
+ * is safe on terminals.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_LOG_H
 #define GI_CLI_LOG_H
@@ -11,15 +12,16 @@
 void gi_cli_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "gpuimg: warning: COMMAND: text", unless warnings are off. */
 void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Between the two, a warning that differs from an earlier one only in the name before its first ":
- * " is counted instead of printed; the second prints the counts. For batches. */
+/* For batches. After gi_cli_count_warnings(), a warning that differs from an earlier warning only
+ * in the name before its first ": " is counted and not printed. gi_cli_print_warnings() prints the
+ * counts, and ends this. */
 void gi_cli_count_warnings(void);
 void gi_cli_print_warnings(void);
-/* Prints a line for a person, as gi_cli_log() does: only on a terminal, not if warnings are off,
- * and not while warnings are counted. */
+/* Prints a line for a person, in the form of gi_cli_log(). Prints it only if stderr is a terminal,
+ * warnings are on, and warnings are not being counted. */
 void gi_cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Set the COMMAND of messages (NULL: none), and whether warnings are off (--quiet). Called by
- * main(). */
+/* gi_cli_name() sets the COMMAND of messages; NULL if there is none. The other function sets
+ * whether warnings are off (--quiet). main() calls both. */
 void gi_cli_name(const char *name);
 void gi_cli_quiet(bool quiet);
 
@@ -27,11 +29,13 @@ void gi_cli_quiet(bool quiet);
  * it. Lines logged meanwhile appear above it. */
 void gi_cli_show_line(const char *line);
 
-/* Returns the length of the UTF-8 sequence at `text`, 1 to 4 bytes; 0: it is not UTF-8. */
+/* Returns the length of the UTF-8 sequence at `text`, from 1 to 4 bytes, or 0 if the text there is
+ * not UTF-8. */
 size_t gi_utf8_nbytes(const char *text);
 
-/* Prints a name or path in a form that can't control a terminal: control characters as \xNN. Those
- * of 8 bits (0x80 to 0x9f) are included, single or in UTF-8 (U+0080 to U+009F). */
+/* Prints a name or path in a form that can't control a terminal. Control characters are printed as
+ * \xNN. They include 0x80 to 0x9f, both as single bytes and as the characters U+0080 to U+009F in
+ * UTF-8. */
 void gi_print_safe(FILE *out, const char *text);
 
 /* Prints a number of bytes as "3.1 MB". Returns buffer. */

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 /* Opens descriptors 0 to 2 if they are closed, because an output file would otherwise become
- * standard output. The substitute, /dev/null opened in the wrong direction, fails when it is
- * used. */
+ * standard output. A closed descriptor is replaced by /dev/null, opened in the wrong direction so
+ * that any use of it fails. */
 static void open_standard_files(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -37,8 +37,8 @@ static void clean_up_and_die(int signal_number)
     raise(signal_number);
 }
 
-/* Makes write() fail if a pipe's reader has gone or a file is over the size limit, instead of a
- * signal that ends the process. */
+/* If a pipe's reader has gone or a file is over the size limit, write() shall fail. Otherwise a
+ * signal would end the process. */
 static void set_signals(void)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
@@ -100,15 +100,16 @@ static enum gi_status fail_command(const char *name, struct gi_err *err)
                    nearest ? ", did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-/* Ends the process. Exiting at once loses nothing: outputs are committed, and standard output is
- * flushed. */
+/* Ends the process. Exiting at once loses nothing, because all outputs have been committed and
+ * standard output has been flushed. */
 static int finish(enum gi_status status, const struct gi_command *command, const struct gi_err *err)
 {
     if (status && status != GI_E_PIPE && *err->text)
         gi_cli_log("%s", err->text);
     int failed =
         status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
-    /* GI_E_DEVICE also means that there never was such a device. */
+    /* GI_E_DEVICE can also mean that the machine never had such a device, so it is no reason to run
+     * again. */
     bool again = status != GI_E_DEVICE && gi_status_is_machine(status);
     int code = !status                ? GI_EXIT_OK
                : status == GI_E_USAGE ? GI_EXIT_USAGE
@@ -130,7 +131,7 @@ static bool is_command(const char *word)
 
 /* Returns a copy of the command line in which the command `name` comes first, even if options
  * preceded it ("--device cpu blur in.png out.png"), and an alias is replaced by its words. The
- * caller frees it. NULL: out of memory. */
+ * caller frees the copy. NULL if memory ran out. */
 static char **command_line(int *argc, char **argv, const char *name)
 {
     char **line = calloc((size_t)*argc + 3, sizeof *line);

@@ -17,7 +17,7 @@
 
 enum {
     CODE_OPERAND = 1, /* getopt's own code for an operand */
-    CODE_HELP = 256,  /* above all letters; the codes of the option rows follow CODE_ROW in order */
+    CODE_HELP = 256,  /* larger than all letters; option row i has the code CODE_ROW + i */
     CODE_JSON,        /* --json, short for --format json */
     CODE_ROW,
 };
@@ -27,7 +27,7 @@ struct table {
     const struct gi_option **rows;
     int *sets; /* the set of each row */
     int nrows;
-    int json;             /* number of the row of --format if it has the choice json; -1: none */
+    int json; /* number of the row of --format if it has the choice json, otherwise -1 */
     struct option *longs; /* names and aliases of rows, help, json */
     int nlongs;
     char *shorts; /* getopt's short options: "-:hv..." */
@@ -65,8 +65,8 @@ static enum gi_status table_make(struct table *t, const struct gi_command *comma
     t->shorts = calloc(2 * n + 8, 1);
     if (!t->rows || !t->sets || !t->longs || !t->shorts)
         return gi_fail(err, GI_E_MEMORY, "out of memory: options");
-    /* getopt's '-' returns operands in place, at any position; its ':' gives missing arguments a
-     * code. */
+    /* With '-' getopt returns operands too, at the positions where they occur. With ':' it returns
+     * the code ':' for a missing argument. */
     char *letter = t->shorts + sprintf(t->shorts, "-:h");
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
@@ -190,7 +190,8 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
                                  struct gi_err *err)
 {
     opterr = 0;
-    optind = 0; /* resets the getopt of glibc and musl after an earlier command line */
+    optind = 0; /* makes the getopt of glibc and musl start again, because it may have read another
+                   command line before */
     for (;;) {
         int word = optind ? optind : 1;
         optopt = 0;
@@ -244,8 +245,9 @@ static enum gi_status check_folders(const struct gi_args *args, const struct gi_
     return GI_OK;
 }
 
-/* Returns the option of the operation for which a superfluous operand may be the value, because it
- * is a number, a size, or the name of a file (of a further image). NULL: none. */
+/* Returns an option of the operation whose value a superfluous operand may be, because the operand
+ * is a number, a size, or the name of a file for an option that names a further image. Returns NULL
+ * if there is no such option. */
 static const struct gi_option *option_of_operand(const struct gi_args *args,
                                                  const struct gi_command *command, const char *text)
 {

@@ -1,4 +1,4 @@
-/* The process: its clock, its end, its standard output.
+/* Functions of the whole process, for its end, its standard output and its clock.
  * SPDX-License-Identifier: MIT */
 #include "cli/process.h"
 

@@ -1,4 +1,4 @@
-/* The process: its clock, its end, its standard output.
+/* Functions of the whole process, for its end, its standard output and its clock.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_PROCESS_H
 #define GI_CLI_PROCESS_H
@@ -8,10 +8,11 @@
 #include "imgio/status.h"
 
 /* Returns whether a command frees memory and contexts after its work. The system would free them
- * anyway, so only leak checkers need this: builds with a sanitizer, or GPUIMG_TEAR_DOWN is set. */
+ * anyway, so only leak checkers need that. The result is true in builds with a sanitizer, and if
+ * GPUIMG_TEAR_DOWN is set. */
 bool gi_cli_tears_down(void);
 
-/* Flushes standard output. Errors: GI_E_PIPE if its reader has gone, GI_E_IO. */
+/* Flushes standard output. Errors: GI_E_PIPE if the reader of its pipe has gone, GI_E_IO. */
 enum gi_status gi_cli_flush(struct gi_err *err);
 
 /* Returns the monotonic clock's time in milliseconds. */

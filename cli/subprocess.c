@@ -1,4 +1,5 @@
-/* Runs work in a subprocess. Its output comes back through a pipe, its error through shared memory.
+/* Runs work in a subprocess. The output of the work comes back through a pipe, and an error through
+ * shared memory.
  * SPDX-License-Identifier: MIT */
 #include "cli/subprocess.h"
 

@@ -1,5 +1,5 @@
-/* Prints text into memory, and compares words. open_memstream() can't be used: if memory runs out,
- * the one of glibc 2.36 loses text, and neither ferror() nor fclose() reports it.
+/* Prints text into memory, and compares words. open_memstream() can't be used, because that of
+ * glibc 2.36 loses text if memory runs out, and neither ferror() nor fclose() reports the loss.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TEXT_H
 #define GI_CLI_TEXT_H
@@ -15,21 +15,21 @@ struct gi_text_memory {
     size_t nbytes, capacity;
 };
 
-/* Opens a stream that prints to *text, which must stay where it is until gi_text_close(). NULL: out
- * of memory. */
+/* Opens a stream that prints to *text. *text must stay at the same address until gi_text_close().
+ * Returns NULL if memory ran out. */
 FILE *gi_text_open(struct gi_text_memory *text);
-/* Closes the stream and returns the malloc()ed text, which the caller frees. NULL: memory ran out
- * at some time, or `stream` is NULL. */
+/* Closes the stream and returns the malloc()ed text, which the caller frees. Returns NULL if memory
+ * ran out at any time since gi_text_open(), or if `stream` is NULL. */
 char *gi_text_close(FILE *stream, struct gi_text_memory *text);
-/* Closes the stream and writes its text to the sink, unless printing it failed with `status`.
- * Errors: `status`, GI_E_MEMORY, and as gi_sink_write(). */
+/* Closes the stream. If `status`, the result of printing the text, is GI_OK, writes the text to the
+ * sink. Errors: `status`, GI_E_MEMORY, and as gi_sink_write(). */
 enum gi_status gi_text_write(FILE *stream, struct gi_text_memory *text, enum gi_status status,
                              struct gi_sink *sink, struct gi_err *err);
 
-/* Returns whether the first `n` characters of `word` are one of the names, which are separated by
- * spaces, in any case. */
+/* Returns whether the first `n` characters of `word` are one of `names`, which are separated by
+ * spaces. Upper and lower case count as equal. */
 bool gi_text_is_one_of(const char *names, const char *word, size_t n);
-/* Returns whether the name ends in a dot and one of the suffixes. */
+/* Returns whether the name ends in a dot followed by one of the suffixes. */
 bool gi_text_has_suffix(const char *name, const char *suffixes);
 
 #endif

@@ -1,11 +1,12 @@
 /* Runs a pipeline in bands of rows. To compute a band, the last step requests the rows of its
- * source that it needs. The step before requests the rows for these, and so on up to the source
- * image. So a band includes the halos of all later steps, limited to the image, and every step sees
- * the image's borders where they are. Bands do not change a byte of the result.
+ * source that it needs. To compute these rows, the step before requests rows of its source, and so
+ * on up to the source image. So a band includes the halos of all later steps, limited to the image,
+ * and every step sees the image's borders where they are. Bands do not change a byte of the result.
  * SPDX-License-Identifier: MIT */
 #include "filters/execution.h"
 
-/* Rows of a step's result: `image` owns the memory, `view` is the requested rows in it. */
+/* Rows of a step's result. `image` owns the memory, and `view` refers to the requested rows in
+ * it. */
 struct rows {
     struct gi_image image, view;
 };
@@ -18,14 +19,14 @@ static void release(struct gi_execution *execution, struct rows *rows)
     execution->queue->k->release(execution->queue, &rows->image);
 }
 
-/* Returns the shape of the result of step i, or for i = -1 of the source. */
+/* Returns the shape of the result of step i, or the shape of the source if i is -1. */
 static struct gi_image shape_after(const struct gi_execution *execution, int i)
 {
     return i < 0 ? execution->pipeline->plans[0].sources[0] : execution->pipeline->plans[i].result;
 }
 
-/* As rows_of(), for a span that extends past the ends of the image, which repeats there: assembles
- * the rows from pieces. */
+/* Like rows_of(), for a span that extends past the ends of the image. The image repeats there,
+ * and the rows are assembled from pieces. */
 static enum gi_status wrapped_rows_of(struct gi_execution *execution, int i, struct gi_span span,
                                       struct rows *rows, struct gi_err *err)
 {
@@ -63,7 +64,7 @@ static enum gi_status source_rows(struct gi_execution *execution, struct gi_span
     return status;
 }
 
-/* Runs plan i on its sources; srcs[0] is loaded and begins at row src_y. */
+/* Runs plan i on its sources. srcs[0] is loaded and begins at row src_y. */
 static enum gi_status run_plan(struct gi_execution *execution, int i, struct gi_span span,
                                int src_y, struct gi_image *srcs, struct rows *rows,
                                struct gi_err *err)
@@ -94,9 +95,10 @@ static bool past_ends(struct gi_span span, int height)
     return span.top < 0 || span.bottom > height;
 }
 
-/* Returns whether a step gives the same rows if its source is repeated periodically: its border
- * wraps around, or it uses single rows only. Then only the source is assembled from pieces.
- * Assembling the rows of every step would double the work with each step. */
+/* Returns whether a step computes the same rows if its source is repeated periodically. This is so
+ * if the border of the step wraps around, or if a row depends on a single row only. Then only the
+ * rows of the source are assembled from pieces. Assembling the rows of every step would double the
+ * work with each step. */
 static bool repeats(const struct gi_plan *plan, struct gi_span span)
 {
     long long in = (long long)span.bottom - span.top + 2LL * plan->halo;
@@ -104,7 +106,8 @@ static bool repeats(const struct gi_plan *plan, struct gi_span span)
            in < plan->sources[0].height && (plan->border == GI_BORDER_WRAP || plan->halo == 0);
 }
 
-/* Computes the rows `span` of the result of step i, which repeats periodically past its ends. */
+/* Computes the rows `span` of the result of step i. The result repeats periodically past its
+ * ends. */
 static enum gi_status rows_of(struct gi_execution *execution, int i, struct gi_span span,
                               struct rows *rows, struct gi_err *err)
 {
@@ -172,7 +175,7 @@ static enum gi_status measure_pass(struct gi_execution *execution, int i, int pa
     return status;
 }
 
-/* Collects all rows of the result of step i in the host image `dst`, which it allocates. */
+/* Collects all rows of the result of step i in the host image `dst`, which is allocated here. */
 static enum gi_status collect(struct gi_execution *execution, int i, struct gi_image *dst, int rows,
                               struct gi_err *err)
 {
@@ -239,8 +242,8 @@ static double row_on_device(const struct gi_image *image, const struct gi_device
     return (double)((gi_row_nbytes(image) + align - 1) / align * align);
 }
 
-/* Returns the maximum number of source rows that `n` rows of a plan's result need; looks at the
- * top, the middle and the bottom. */
+/* Returns the maximum number of source rows that `n` rows of a plan's result need. The rows at the
+ * top, in the middle and at the bottom of the result are examined. */
 static int most_needed(const struct gi_plan *plan, int n)
 {
     int height = plan->result.height, most = 0;
@@ -252,9 +255,10 @@ static int most_needed(const struct gi_plan *plan, int n)
     return most;
 }
 
-/* Returns whether n rows of step `last`, and all they need, fit on the device. For each plan its
- * sources and its result must fit at once. Rows that wrap around are assembled from pieces, one at
- * a time. An analysis may allocate as many bytes as its input has. */
+/* Returns whether n rows of the result of step `last`, and all rows that they need, fit on the
+ * device. The sources and the result of each plan must fit at the same time. Rows that wrap around
+ * are assembled from pieces, one piece at a time. An analysis may allocate as many bytes as its
+ * input has. */
 static bool fits(const struct gi_execution *execution, const struct gi_device_limits *limits,
                  int last, int n)
 {
@@ -277,7 +281,8 @@ static bool fits(const struct gi_execution *execution, const struct gi_device_li
     return true;
 }
 
-/* Returns the largest n that fits(), at most the height of the result of step `last`; 0: none. */
+/* Returns the largest n for which fits() is true, at most the height of the result of step `last`,
+ * or 0 if no row fits. */
 static int most_rows(const struct gi_execution *execution, const struct gi_device_limits *limits,
                      int last)
 {

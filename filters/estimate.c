@@ -10,20 +10,22 @@
 static const double CPU_CLOCK_HZ = 3e9, CUDA_MEMORY_RATE = 3e11, CUDA_LINK_RATE = 16e9;
 
 /* Fractions of the peak multiply-add rate that programs reach. On a CPU half of the issue slots are
- * used for loads, conversions and stores; on CUDA kernels of common sizes also wait for memory. */
+ * used for loads, conversions and stores. On CUDA, kernels of common sizes also wait for memory. */
 static const double CPU_FMA_PART = 0.5, CUDA_FMA_PART = 0.3;
 
-/* Bytes per clock that a CPU thread moves when it writes memory for the first time, as results do;
- * and the number of threads that saturates the memory bus. */
+/* Bytes per clock that a CPU thread moves when it writes memory for the first time, which results
+ * require. CPU_THREADS_OF_A_BUS is the number of threads that saturate the memory bus. */
 static const double CPU_NBYTES_A_CLOCK = 1.2;
 enum { CPU_THREADS_OF_A_BUS = 10 };
 
-/* Fractions of nominal rates that are reached: of the device's memory bus by a copy, and of the
- * link to the host by uploads from pageable memory and by downloads to fresh memory. */
+/* Fractions of nominal rates that are reached. Of the memory bus of the device, a copy reaches
+ * CUDA_MEMORY_PART. Of the link to the host, uploads from pageable memory reach CUDA_UP_PART, and
+ * downloads to fresh memory reach CUDA_DOWN_PART. */
 static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART = 0.16;
 
 /* Seconds from the first driver call until a kernel has run, and seconds that the driver adds to
- * the end of the process. They hardly differ between machines: the driver does the same work. */
+ * the end of the process. Both hardly differ between machines, because the driver does the same
+ * work. */
 static const double CUDA_OPEN_S = 0.19, CUDA_CLOSE_S = 0.085;
 
 static double given_or(double given, double nominal)
@@ -100,8 +102,8 @@ static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rat
 struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads,
                                         const struct gi_rates *cpu, const struct gi_rates *cuda)
 {
-    /* A second thread opens the device while the image is decoded, which takes at least as long as
-     * a copy into fresh memory. */
+    /* A second thread opens the device while the image is decoded. Decoding takes at least as long
+     * as a copy into fresh memory. */
     double decode_s =
         threads > 1 ? gi_image_nbytes(&pipeline->plans[0].sources[0]) / cpu->memory : 0;
     double start_s = larger(cuda->open_s - decode_s, 0) + cuda->close_s;

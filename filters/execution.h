@@ -6,24 +6,25 @@
 
 #include "filters/pipeline.h"
 
-/* Plans exist up to the first late one. When that is settled, the following ones are made. */
+/* Plans exist up to the first late plan. When the late plan is settled, the following plans are
+ * made. */
 struct gi_pipeline {
     int n; /* number of plans made */
     struct gi_plan *plans;
     int nsteps;
-    struct gi_step *steps;   /* the pipeline owns the arrays `others` in them */
+    struct gi_step *steps;   /* the pipeline owns the array `others` of each step */
     struct gi_limits limits; /* limits of the result of each step, as in struct gi_plan */
 };
 
 struct gi_execution {
-    const struct gi_pipeline *pipeline; /* the caller's, or `own` */
-    struct gi_pipeline *own;            /* a copy with settled plans; NULL: no plan was late */
+    const struct gi_pipeline *pipeline; /* the caller's pipeline, or `own` */
+    struct gi_pipeline *own;            /* a copy with settled plans; NULL if no plan was late */
     struct gi_queue *queue;
     const struct gi_image *src; /* host */
     const struct gi_side *sides;
-    void **states; /* an entry per step; NULL without passes */
+    void **states; /* an entry per step, which is NULL if the step has no passes */
     struct gi_times *times;
-    struct gi_stopwatch *watch; /* if times are wanted */
+    struct gi_stopwatch *watch; /* NULL if no times are wanted */
 };
 
 /* Upload and download an image, with timing and a name for profilers. */
@@ -39,14 +40,15 @@ enum gi_status gi_execution_download_into(struct gi_execution *execution,
 /* Runs one measuring pass of plan i. */
 enum gi_status gi_execution_measure(struct gi_execution *execution, int i,
                                     const struct gi_look *look, struct gi_err *err);
-/* Replaces the state of step i, whose plan measures, by a zeroed one. Errors: GI_E_MEMORY. */
+/* Replaces the state of step i by a zeroed state. The plan of step i must have passes. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_execution_new_state(struct gi_execution *execution, int i, struct gi_err *err);
 
-/* Resets what the steps from `from` on have measured. Errors: GI_E_MEMORY. */
+/* Resets the measurements of the steps from step `from` on. Errors: GI_E_MEMORY. */
 enum gi_status gi_execution_begin(struct gi_execution *execution, int from, struct gi_err *err);
 
-/* If plan i is late and has been measured: settles it and makes the following plans, in `own`,
- * which then replaces the caller's pipeline. Errors: as gi_plan_make(). */
+/* If plan i is late and has been measured, settles plan i and makes the following plans. They are
+ * in `own`, which then replaces the caller's pipeline. Errors: as gi_plan_make(). */
 enum gi_status gi_execution_settle(struct gi_execution *execution, int i, struct gi_err *err);
 
 /* Runs plan i. */
@@ -57,8 +59,9 @@ enum gi_status gi_execution_plan(struct gi_execution *execution, int i, const st
 enum gi_status gi_execution_copy_out(struct gi_execution *execution, struct gi_image *host,
                                      const struct gi_image *image, struct gi_err *err);
 
-/* Loads rows y0 to y1 - 1 of the further sources of plan i as srcs[1] and following, on the
- * backend; all rows for GI_DEPENDENCY_GLOBAL. gi_execution_release_others() releases them. */
+/* Loads the further sources of plan i on the backend as srcs[1] and following. Loads only the rows
+ * that are needed with rows y0 to y1 - 1 of the first source, as gi_plan_beside() says, but all
+ * rows for GI_DEPENDENCY_GLOBAL. gi_execution_release_others() releases the sources. */
 enum gi_status gi_execution_others(struct gi_execution *execution, int i, struct gi_image *srcs,
                                    int y0, int y1, struct gi_err *err);
 void gi_execution_release_others(struct gi_execution *execution, int i, struct gi_image *srcs);
@@ -68,9 +71,9 @@ enum gi_status gi_execution_check_bands(const struct gi_execution *execution, st
 /* Runs everything in bands of at most `rows` rows of each step's result (filters/bands.c). */
 enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
                                   struct gi_err *err);
-/* Finds the maximum number of result rows that fit on the device, at most the height of the tallest
- * image, or 0. Sets *whole if everything fits at once. Errors: GI_E_DEVICE_MEMORY: a row is too
- * long. */
+/* Sets *rows to the maximum number of result rows that fit on the device, or to 0 if none fits. The
+ * maximum is at most the height of the tallest image. Sets *whole if everything fits at once.
+ * Errors: GI_E_DEVICE_MEMORY if a row is too long. */
 enum gi_status gi_execution_fit(const struct gi_execution *execution, int *rows, bool *whole,
                                 struct gi_err *err);
 

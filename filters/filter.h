@@ -1,7 +1,7 @@
-/* An operation is one constant row: its name, manual and options, and the functions that make and
- * run its plan. filters.c lists all rows. A row is the same for every backend: its `plan` computes
- * weights and tables on the host, in double precision, and its `run` calls primitives through the
- * queue. A row has no access to argv, files or devices.
+/* An operation is one constant struct gi_filter: its name, manual and options, and the functions
+ * that make and run its plan. filters.c lists all operations. An operation is the same for every
+ * backend, because its `plan` computes weights and tables on the host, in double precision, and its
+ * `run` calls primitives through the queue. An operation has no access to argv, files or devices.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_FILTER_H
 #define GI_FILTERS_FILTER_H
@@ -13,7 +13,7 @@
 
 /* The heading of the help that lists a command. */
 enum gi_group {
-    GI_GROUP_TOOLS, /* batches and tools; also the group of rows that set none */
+    GI_GROUP_TOOLS, /* batches and tools; also the group of operations that set none */
     GI_GROUP_FILTERS,
     GI_GROUP_MORPHOLOGY,
     GI_GROUP_TONE,
@@ -29,45 +29,47 @@ struct gi_filter {
     const char *name; /* name of the command, and of the file in filters/ */
     enum gi_group group;
     const char *summary; /* one line, no full stop */
-    const char *manual;  /* paragraphs, separated by blank lines; a formula names its source */
+    const char *manual;  /* paragraphs, separated by blank lines; formulas have a source */
     /* Three lines like "gpuimg blur in.png out.png --k 5", for operations from image to image. */
     const char *examples;
     const struct gi_option *options;
     size_t params_nbytes;
     int min_sources,
-        max_sources; /* number of sources, without those that options name; 0 means 1 */
+        max_sources; /* number of sources, not counting sources that options name; 0 means 1 */
     bool averages;   /* the operation averages pixels, so that --linear is useful */
 
     /* Checks options against each other before any file is read, and fills in values that follow
-     * from others. NULL: nothing to check. Errors: GI_E_USAGE. */
+     * from others. NULL if there is nothing to check. Errors: GI_E_USAGE. */
     enum gi_status (*check)(void *params, struct gi_err *err);
 
-    /* Called after an image that an option names, sources[j], was loaded: checks its content, or
-     * converts it to what plans expect. `other` is in host memory and owned by the caller. NULL:
-     * nothing to do. Errors: GI_E_UNSUPPORTED, with a message that does not name the image;
-     * GI_E_MEMORY. */
+    /* Called after the image of an option, sources[j], was loaded. Checks the content of that
+     * image, `other`, or converts it to what plans expect. `other` is in host memory and owned by
+     * the caller. NULL if there is nothing to do. Errors: GI_E_UNSUPPORTED, with a message that
+     * does not name the image; GI_E_MEMORY. */
     enum gi_status (*admit)(const void *params, int j, struct gi_image *other, struct gi_err *err);
 
-    /* Returns the factor (1, 2, 4 or 8) by which decoding may reduce the sides of a first source of
-     * that shape. The reduced shape records the original one (struct gi_shrunk). NULL: 1. */
+    /* Returns the factor (1, 2, 4 or 8) by which decoding may reduce the sides of a first source
+     * that has the shape of `source`. The reduced shape records the original shape (struct
+     * gi_shrunk). NULL if the factor is always 1. */
     int (*shrink)(const void *params, const struct gi_image *source);
 
-    /* Returns the sample type of the result for sources of `type`. NULL: the same. */
+    /* Returns the sample type of the result for sources of `type`. NULL if it is the same type. */
     enum gi_type (*result_type)(const void *params, enum gi_type type);
 
-    /* Fills in everything that follows from parameters and shapes (filters/plan.h). NULL: nothing
+    /* Fills in everything that follows from parameters and shapes (filters/plan.h). NULL if nothing
      * follows. Errors: as gi_plan_make(). */
     enum gi_status (*plan)(struct gi_plan *plan, struct gi_err *err);
 
     /* Returns the rows of source j, 1 or more, that are needed with rows y0 to y1 - 1 of the first
-     * source; top = bottom: none. NULL: the same rows. Not called for GI_DEPENDENCY_GLOBAL, which
-     * needs all rows. */
+     * source. If no row is needed, top = bottom. NULL if the same rows are needed. Not called for
+     * GI_DEPENDENCY_GLOBAL, which needs all rows. */
     struct gi_span (*beside)(const struct gi_plan *plan, int j, int y0, int y1);
 
-    /* As gi_plan_needs(); only for GI_DEPENDENCY_MAPPED. */
+    /* As gi_plan_needs(). Called only for GI_DEPENDENCY_MAPPED. */
     struct gi_span (*needs)(const struct gi_plan *plan, int y0, int y1);
 
-    /* Computes the result from the sources. NULL: an analysis. Errors: those of the primitives. */
+    /* Computes the result from the sources. NULL for an analysis. Errors: those of the
+     * primitives. */
     enum gi_status (*run)(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err);
 
@@ -76,16 +78,16 @@ struct gi_filter {
     enum gi_status (*measure)(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               const struct gi_look *look, struct gi_err *err);
 
-    /* Only with plan->late: uses what was measured to complete the plan that `plan` made; `late`
-     * and `passes` are already reset. Errors: as `plan`. */
+    /* Called only if plan->late is set. Completes the plan that `plan` made, from the measurements
+     * in `state`. The members `late` and `passes` are already reset. Errors: as `plan`. */
     enum gi_status (*settle)(struct gi_plan *plan, const void *state, struct gi_err *err);
 
-    /* An analysis turns images into a result of `result_nbytes` bytes. The caller owns the result:
-     * it zeroes it, and frees it by result_free, also after an error. An analysis has `analyse`,
-     * which takes whole images, or `measure` and `conclude`, which work in bands: `conclude` makes
-     * the result on the host from what was measured. If it has all three, plans that are on_host
-     * use `analyse`. `result_equal` compares bits, for selftest and tests. `ask_all` requests the
-     * parts of the result that no option requests. */
+    /* An analysis turns images into a result of `result_nbytes` bytes. The caller owns the result,
+     * zeroes it before, and frees it by result_free, also after an error. An analysis has
+     * `analyse`, which takes whole images, or `measure` and `conclude`, which work in bands.
+     * `conclude` makes the result on the host from the measurements. If an analysis has all three,
+     * plans that are on_host use `analyse`. `result_equal` compares bits, for selftest and tests.
+     * `ask_all` requests the parts of the result that no option requests. */
     size_t result_nbytes;
     enum gi_status (*analyse)(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err);
@@ -102,15 +104,17 @@ extern const struct gi_filter *const gi_filters[];
 /* Returns the operation of that name, or NULL. */
 const struct gi_filter *gi_filter_find(const char *name);
 
-/* Returns the option row of the i-th image (from 0) that options name; NULL past the last one. */
+/* Returns the option row of the i-th image, counted from 0, that options name. Returns NULL if
+ * options name at most i images. */
 const struct gi_option *gi_filter_image(const struct gi_filter *filter, const void *params, int i);
 /* Returns the path that this option has. */
 const char *gi_option_path(const struct gi_option *row, const void *params);
-/* Returns the number of sources after the first: images that options name, else the minimum. */
+/* Returns the number of sources after the first source. This is the number of images that options
+ * name, or if there are none, what the minimum number of sources requires. */
 int gi_filter_others(const struct gi_filter *filter, const void *params);
 
-/* Option rows that several operations share. --border and --border-value set a struct
- * gi_border_params, the member `border` of the struct type `params`. */
+/* Option rows that several operations share. The options --border and --border-value set a struct
+ * gi_border_params, which is the member `border` of the struct type `params`. */
 struct gi_border_params {
     int mode; /* enum gi_border */
     struct gi_colour value;
@@ -132,8 +136,9 @@ extern const struct gi_choice gi_border_choices[];
                 "value for all channels, or one per channel with alpha last"                       \
     }
 
-/* The row of --border-value for operations that add pixels, described by `what`; --background is an
- * alias there. `member` is the struct gi_border_params within `params`. */
+/* The option row of --border-value for operations that add pixels. `what` begins its help text. The
+ * option --background is an alias there. `member` is the struct gi_border_params within
+ * `params`. */
 #define GI_ADDED_VALUE_OPTION(params, member, what)                                                \
     {                                                                                              \
         .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
@@ -143,8 +148,8 @@ extern const struct gi_choice gi_border_choices[];
                      "last"                                                                        \
     }
 
-/* Returns the border specification for an image of the type and channels of `src`, with values by
- * gi_colour_pixel(). */
+/* Returns the border specification for an image of the type and channels of `src`.
+ * gi_colour_pixel() converts the border value. */
 struct gi_border_spec gi_border_spec_from(const struct gi_border_params *params,
                                           const struct gi_image *src);
 

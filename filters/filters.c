@@ -126,7 +126,7 @@ int gi_filter_others(const struct gi_filter *filter, const void *params)
     return n ? n : filter->min_sources > 1 ? filter->min_sources - 1 : 0;
 }
 
-/* In the order of enum gi_border, then names that other programs use. */
+/* In the order of enum gi_border, followed by names that other programs use. */
 const struct gi_choice gi_border_choices[] = {
     {"clamp", NULL, "the nearest pixel of the image: aaa|abc|ccc"},
     {"border", NULL, "the value of --border-value"},

@@ -1,22 +1,25 @@
-/* Fully transparent pixels, whose alpha is not > 0, have no colour: operations that choose a sample
- * from a neighbourhood ignore them. A measuring pass finds out whether the image has any.
+/* Fully transparent pixels, whose alpha is not > 0, have no colour. So operations that choose a
+ * sample from a neighbourhood ignore such pixels. A measuring pass finds out whether the image has
+ * any.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OPACITY_H
 #define GI_FILTERS_OPACITY_H
 
 #include "filters/filter.h"
 
-/* Called by a filter's `plan`: if the image has alpha that is copied (not `alpha_too`), plans one
- * measuring pass. The filter's `measure` is gi_opacity_measure(). */
+/* Called by a filter's `plan`. If the image has alpha, and alpha is copied because `alpha_too` is
+ * not set, plans one measuring pass. The filter's `measure` is gi_opacity_measure(). */
 void gi_opacity_plan(struct gi_plan *plan, bool alpha_too);
 enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                   const struct gi_look *look, struct gi_err *err);
 
-/* Returns whether the pixels that `border` makes outside an image count (are not transparent). */
+/* Returns whether the pixels that `border` makes outside an image count, because they are not
+ * transparent. */
 bool gi_opacity_counts(const struct gi_border_spec *border, const struct gi_image *image);
 
-/* Called by a filter's `run`: returns whether pixels, in the image or outside, must be ignored. It
- * is also true if no pass could tell, for images of more pixels than a pass can measure. */
+/* Called by a filter's `run`. Returns whether pixels in the image or outside must be ignored. Also
+ * returns true if no pass could find out, because the image has more pixels than a pass can
+ * measure. */
 bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
                       const struct gi_border_spec *border, bool alpha_too);
 

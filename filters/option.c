@@ -1,5 +1,5 @@
-/* Reads option values from text, strictly: if a row does not allow a value, the message contains
- * the row's own description of allowed values.
+/* Reads option values from text, strictly. If an option row does not allow a value, the message
+ * contains the row's description of allowed values.
  * SPDX-License-Identifier: MIT */
 #include "filters/option.h"
 
@@ -13,8 +13,9 @@
 
 bool gi_number_read(double *value, const char *text, const char **end)
 {
-    /* strtod() also reads blanks, hexadecimal numbers, "inf" and "nan"; from these characters it
-     * can only read decimal numbers. */
+    /* strtod() also reads blanks, hexadecimal numbers, "inf" and "nan". The text is a decimal
+     * number if a digit follows its signs and points, and if strtod() reads only the characters
+     * below. */
     if (text[strspn(text, "+-.")] < '0' || text[strspn(text, "+-.")] > '9')
         return false;
     size_t n = strspn(text, "+-.0123456789eE");
@@ -133,7 +134,7 @@ static bool read_size(uint64_t *value, const struct gi_option *row, const char *
     return in_range(row, (double)v);
 }
 
-/* Reads into `value`; its content is undefined if the function returns false. */
+/* Reads `text` into `value`. If the function returns false, the content of `value` is undefined. */
 static bool read_value(void *value, const struct gi_option *row, const char *text)
 {
     switch (row->type) {
@@ -245,7 +246,7 @@ void gi_options_example(void *params, const struct gi_option *rows)
             gi_option_read(params, row, row->type == GI_OPT_FLAG ? NULL : row->example, NULL);
 }
 
-/* A buffer to which text is appended; what does not fit is cut off. */
+/* A buffer to which text is appended. Text that does not fit is cut off. */
 struct line {
     char *text;
     size_t n, room;
@@ -273,7 +274,8 @@ static void add_choices(struct line *line, const struct gi_choice *choices)
             add(line, "%s%s", c->name, --left > 1 ? ", " : left == 1 ? " or " : "");
 }
 
-/* Appends "1 to 9 px", or `otherwise` if the row has no range. */
+/* Appends the range of the option, such as "1 to 9 px", or `otherwise` if the option has no
+ * range. */
 static void add_range(struct line *line, const struct gi_option *row, const char *otherwise)
 {
     if (has_range(row))

@@ -1,4 +1,5 @@
-/* An option is one constant row: parser, help, man page, completion and `list` use the same one.
+/* An option is one constant option row, a struct gi_option, which the parser, the help, the man
+ * page, the completion and the command list share.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OPTION_H
 #define GI_FILTERS_OPTION_H
@@ -17,7 +18,7 @@ enum gi_option_type {
     GI_OPT_ODD,     /* int, odd; unset: 0 */
     GI_OPT_REAL,    /* double; unset: NAN */
     GI_OPT_REALS,   /* struct gi_reals: numbers separated by commas; unset: n = 0 */
-    GI_OPT_CHOICE,  /* int: index in `choices`; an alias gives the index of its original */
+    GI_OPT_CHOICE,  /* int: index in `choices`; an alias has the index of its original */
     GI_OPT_LEVEL,   /* struct gi_level: a number, a percentage "50%", or "otsu"; unset:
                     GI_LEVEL_UNSET */
     GI_OPT_SIZE,    /* uint64_t: a whole number with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti
@@ -26,12 +27,12 @@ enum gi_option_type {
     GI_OPT_RECT,    /* struct gi_rect: a size and maybe a position, "800x600+10+20"; unset: open */
     GI_OPT_COLOUR,  /* struct gi_colour: sample values, a name or "#rrggbb"; unset: n = 0 */
     GI_OPT_TEXT,    /* const char *: points into argv; unset: NULL */
-    GI_OPT_CONTENT, /* const char *: the text, or the content of the file if it names a readable one
-                       (owned by the reader of options); unset: NULL */
+    GI_OPT_CONTENT, /* const char *: the text, or if the text names a readable file, the content of
+                       the file (owned by the reader of options); unset: NULL */
     GI_OPT_PATH,    /* const char *: a file or folder; unset: NULL */
     GI_OPT_IMAGE,   /* const char *: a file with an image, a further source of the operation. Images
-                       that are set become sources[1], sources[2] ... in the order of their rows;
-                       unset: NULL */
+                       that are set become sources[1], sources[2] ... in the order of the option
+                       rows; unset: NULL */
 };
 
 enum { GI_REALS_MAX = 32 };
@@ -61,23 +62,23 @@ struct gi_option {
     char letter;      /* the short form, or 0 */
     enum gi_option_type type;
     size_t offset;    /* offsetof() the value in the parameter struct */
-    const char *bare; /* value of --name without an argument, so that other values are given as
-                         --name=TEXT; NULL: an argument is required */
+    const char *bare; /* value if --name has no argument, so that other values are written as
+                         --name=TEXT; NULL if an argument is required */
     const char *default_text; /* read if the option is not given; NULL: unset, see the types */
-    double min, max;  /* INT, ODD, REAL, REALS (each), SIZE: inclusive range; both 0: none */
+    double min, max;  /* INT, ODD, REAL, REALS (each), SIZE: inclusive range; both 0: no range */
     int least, most;  /* REALS: minimum and maximum count; `most` 0: GI_REALS_MAX */
     const char *unit; /* "px", "samples"; NULL: none */
-    bool picture;     /* IMAGE: like the input, --gray and --linear apply to it */
+    bool picture;     /* IMAGE: --gray and --linear apply to it as to the input */
     bool amount;      /* LEVEL: an amount, not a level, so that "otsu" is not allowed */
     const char *form; /* EXTENT: the forms that are allowed; NULL: all forms */
     bool at_least;    /* EXTENT: "^" may follow two sides */
     bool labels;      /* IMAGE: may be GI_U32 */
-    bool drawn; /* CONTENT: may also be an image of one channel, which is read as "WxH:" and a 1 for
-                   each sample that is not 0, else a 0 */
+    bool drawn; /* CONTENT: may also be an image of one channel. It is read as "WxH:", followed by 1
+                   for each sample that is not 0 and by 0 for each other sample */
     const struct gi_choice *choices; /* GI_OPT_CHOICE */
-    const char *example; /* value for selftest and tests if the option is required, or one of
-                            several; "" for a flag; NULL: these use the default */
-    bool one_of;         /* with `example`: another option may be given instead */
+    const char *example; /* value for selftest and tests if this option, or one of several options,
+                            is required; "" for a flag; NULL: selftest and tests use the default */
+    bool one_of;         /* with `example`: another option may be given instead of this one */
     const char *metavar; /* name of the argument in help: "N"; NULL: depends on the type */
     const char *help;    /* one sentence, without range, default, unit and choices, which are
                             printed from the other members */
@@ -86,12 +87,13 @@ struct gi_option {
 /* Sets every value of `params` to its row's default. */
 void gi_options_default(void *params, const struct gi_option *rows);
 
-/* Sets defaults, then reads the example of each row; every filter runs with these parameters. */
+/* Sets defaults, then reads the example of each option row. Every filter runs with these
+ * parameters. */
 void gi_options_example(void *params, const struct gi_option *rows);
 
-/* Reads `text` (NULL for a flag) into the row's value in `params`. The caller must have replaced a
- * GI_OPT_CONTENT that names a file by its content. Errors: GI_E_USAGE with a message such as
- * "--sigma 999: want 0.1 to 250 px". */
+/* Reads `text` (NULL for a flag) into the row's value in `params`. If a GI_OPT_CONTENT names a
+ * file, the caller must have replaced `text` by the content of the file. Errors: GI_E_USAGE with a
+ * message such as "--sigma 999: want 0.1 to 250 px". */
 enum gi_status gi_option_read(void *params, const struct gi_option *row, const char *text,
                               struct gi_err *err);
 
@@ -99,7 +101,7 @@ enum gi_status gi_option_read(void *params, const struct gi_option *row, const c
  * bit, texts by content. */
 bool gi_option_same(const struct gi_option *row, const void *a_params, const void *b_params);
 
-/* Prints a row's value, which must be set, in the form that gi_option_read() accepts; prints
+/* Prints a row's value, which must be set, in the form that gi_option_read() accepts. Prints
  * nothing for a flag. */
 void gi_option_print(FILE *out, const struct gi_option *row, const void *params);
 
@@ -107,12 +109,13 @@ void gi_option_print(FILE *out, const struct gi_option *row, const void *params)
  * border or wrap". Returns buffer. */
 const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nbytes);
 
-/* Reads the finite decimal number at the beginning of `text` ("-1.5e3"; no blank before it, not
- * hexadecimal); *end becomes the rest of the text. Returns false if there is no such number. */
+/* Reads the finite decimal number at the beginning of `text`, such as "-1.5e3". A blank before the
+ * number and hexadecimal digits are not allowed. *end becomes the rest of the text. Returns false
+ * if there is no such number. */
 bool gi_number_read(double *value, const char *text, const char **end);
 
-/* Reads 1 to `most` numbers, separated by commas, from all of `text` into `v`. Returns their
- * number, or 0 if the text has another form; `v` is then undefined. */
+/* Reads 1 to `most` numbers, separated by commas, from all of `text` into `v`. Returns how many
+ * numbers there are. If the text has another form, returns 0, and `v` is undefined. */
 int gi_numbers_read(double *v, int most, const char *text);
 
 #endif

@@ -7,25 +7,25 @@
 
 #include "imgio/image.h"
 
-/* A colour: sample values as in an image, or a named colour, in fractions of full scale. */
+/* A colour: either sample values in sample units, or a named colour in fractions of full scale. */
 struct gi_colour {
     bool named;
     int n;                     /* number of values: 4 if `named`, else 1 to GI_MAX_CHANNELS; 0:
                                   unset */
-    double v[GI_MAX_CHANNELS]; /* `named`: red, green, blue, alpha, each 0 to 1 */
+    double v[GI_MAX_CHANNELS]; /* if `named`: red, green, blue, alpha, each 0 to 1 */
 };
 
-/* Reads a colour from all of `text`: sample values separated by commas; hexadecimal digits as in
- * "#rgb", "#rgba", "#rrggbb" or "#rrggbbaa"; or a name. The names are the 16 basic colours of CSS,
- * and cyan, magenta, grey, orange and transparent
- * (https://www.w3.org/TR/css-color-4/#named-colors). Returns false, with *colour undefined, for
- * other texts. */
+/* Reads a colour from all of `text`. This may be sample values that are separated by commas,
+ * hexadecimal digits such as "#rgb", "#rgba", "#rrggbb" or "#rrggbbaa", or a name. The names are
+ * the 16 basic colours of CSS, and cyan, magenta, grey, orange and transparent
+ * (https://www.w3.org/TR/css-color-4/#named-colors). For other texts returns false, and *colour is
+ * undefined. */
 bool gi_colour_read(struct gi_colour *colour, const char *text);
 
 /* Converts a colour to a pixel of the type and channels of `image`. A single value is used for all
- * channels. If there are several values, but not enough, the last one is repeated, and alpha is
- * opaque. In a gray image a named colour becomes its luma (ITU-R BT.709), for integer samples
- * rounded half up. */
+ * channels. If there are several values, but not enough, the last value is repeated for the
+ * remaining colours, and alpha is opaque. In a gray image a named colour becomes its luma (ITU-R
+ * BT.709). For integer samples the values of a named colour are rounded half up. */
 void gi_colour_pixel(float pixel[GI_MAX_CHANNELS], const struct gi_colour *colour,
                      const struct gi_image *image);
 

@@ -1,5 +1,5 @@
-/* The neighbourhood that --k, --size, --shape or --mask define: the structuring element of
- * morphology, the neighbourhood of rank filters.
+/* The neighbourhood that the options --k, --size, --shape or --mask define. It is the structuring
+ * element of morphology, and the neighbourhood of rank filters.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OPTION_FOOTPRINT_H
 #define GI_FILTERS_OPTION_FOOTPRINT_H
@@ -8,16 +8,17 @@
 
 /* The first member of the parameters of operations with a neighbourhood. */
 struct gi_footprint_params {
-    int k;                 /* pixels; 0: unset until the check */
+    int k; /* pixels; 0: unset. The check then sets 3, unless --size or --mask is given */
     struct gi_extent size; /* unset: k x k */
     int shape;             /* enum gi_footprint_shape */
-    const char *mask;      /* rows of numbers, 0 for pixels that do not belong; NULL: unset */
+    const char *mask; /* rows of numbers, which are 0 for pixels that do not belong; NULL: unset */
 };
 
 enum gi_footprint_shape { GI_FOOTPRINT_RECT, GI_FOOTPRINT_DISK, GI_FOOTPRINT_DIAMOND };
 extern const struct gi_choice gi_footprint_shapes[];
 
-/* The rows of --k and --size; `most` is the maximum side in pixels, `most_text` says the same. */
+/* The option rows of --k and --size. `most` is the maximum side in pixels, and `most_text` is the
+ * same number as text. */
 #define GI_FOOTPRINT_SIZE_OPTIONS(most, most_text)                                                 \
     {.name = "k",                                                                                  \
      .letter = 'k',                                                                                \
@@ -35,7 +36,8 @@ extern const struct gi_choice gi_footprint_shapes[];
                 "of the image's side"                                                              \
     }
 
-/* The rows of --shape and --mask, for operations that take structuring elements of any shape. */
+/* The option rows of --shape and --mask, for operations that take structuring elements of any
+ * shape. */
 #define GI_FOOTPRINT_SHAPE_OPTIONS                                                                 \
     {.name = "shape",                                                                              \
      .type = GI_OPT_CHOICE,                                                                        \
@@ -78,12 +80,12 @@ enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footp
 struct gi_footprint {
     int width, height;
     int pixels;
-    struct gi_footprint_run *runs; /* nruns; NULL: the whole rectangle */
+    struct gi_footprint_run *runs; /* `nruns` runs; NULL: the whole rectangle */
     int nruns;
 };
 
 /* Makes the structuring element `made` for an image like `src`. Errors: as gi_footprint_sides(),
- * GI_E_USAGE for an invalid mask, GI_E_MEMORY; then there is nothing to free. */
+ * GI_E_USAGE for an invalid mask, GI_E_MEMORY. After an error there is nothing to free. */
 enum gi_status gi_footprint_make(struct gi_footprint *made,
                                  const struct gi_footprint_params *window,
                                  const struct gi_image *src, int most, struct gi_err *err);

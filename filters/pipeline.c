@@ -1,5 +1,5 @@
-/* Runs a pipeline: one plan after another, on whole images if they fit on the device, else in
- * bands.
+/* Runs the plans of a pipeline one after another, on whole images if they fit on the device, else
+ * in bands.
  * SPDX-License-Identifier: MIT */
 #include "filters/pipeline.h"
 
@@ -16,15 +16,15 @@ static bool wants_all(const struct gi_plan *plan)
            (plan->filter->analyse && !plan->filter->conclude);
 }
 
-/* Begins a stage: names it for profilers and, if times are wanted, starts the stopwatch. */
+/* Begins a stage. Names the stage for profilers and, if times are wanted, starts the stopwatch. */
 static void start(struct gi_execution *execution, const char *name)
 {
     execution->queue->k->range(execution->queue, name);
     execution->queue->k->stopwatch_mark(execution->watch, START);
 }
 
-/* Ends a stage, whose work returned `status`, and adds its time to *ms (NULL: no times are wanted).
- * Errors: as sync(). */
+/* Ends a stage, whose work returned `status`. Adds the time of the stage to *ms, unless `ms` is
+ * NULL because no times are wanted. Errors: as sync(). */
 static enum gi_status stop(struct gi_execution *execution, enum gi_status status, double *ms,
                            struct gi_err *err)
 {
@@ -105,7 +105,7 @@ enum gi_status gi_execution_copy_out(struct gi_execution *execution, struct gi_i
     return gi_execution_download(execution, host, &view, err);
 }
 
-/* Returns a pointer to the time of step i; NULL: no times are wanted. */
+/* Returns a pointer to the time of step i, or NULL if no times are wanted. */
 static double *step_ms(struct gi_execution *execution, int i)
 {
     return execution->times ? &execution->times->step_ms[i] : NULL;
@@ -175,7 +175,7 @@ enum gi_status gi_execution_others(struct gi_execution *execution, int i, struct
     return status;
 }
 
-/* Runs an analysis that needs its images in host memory; downloads images that are on a device. */
+/* Runs an analysis that needs its images in host memory. Downloads images that are on a device. */
 static enum gi_status analyse_on_host(struct gi_execution *execution, int i, struct gi_image *srcs,
                                       struct gi_err *err)
 {
@@ -225,7 +225,7 @@ static enum gi_status settle_whole(struct gi_execution *execution, int i, struct
                                      execution->pipeline->steps[i].filter->name);
 }
 
-/* Runs step i on *image, its whole first source; replaces *image by the result. */
+/* Runs step i on *image, which is its whole first source, and replaces *image by the result. */
 static enum gi_status step_whole(struct gi_execution *execution, int i, struct gi_image *image,
                                  struct gi_err *err)
 {
@@ -329,7 +329,7 @@ enum gi_status gi_execution_check_bands(const struct gi_execution *execution, st
     return GI_OK;
 }
 
-/* Runs in bands, smaller and smaller ones until memory suffices. */
+/* Runs in bands. If memory does not suffice, tries smaller and smaller bands until it does. */
 static enum gi_status run_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
                                 struct gi_err *err)
 {

@@ -71,8 +71,8 @@ static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_i
     return GI_OK;
 }
 
-/* Checks that the steps after a late plan accept its sample type and channels; the size is not
- * known yet. Errors: GI_E_UNSUPPORTED for step *failed. */
+/* Checks that the steps after a late plan accept the sample type and channels of its result. The
+ * size of the result is not known yet. Errors: GI_E_UNSUPPORTED for step *failed. */
 static enum gi_status try_rest(const struct gi_pipeline *pipeline, int *failed, struct gi_err *err)
 {
     struct gi_image src = pipeline->plans[pipeline->n - 1].result;

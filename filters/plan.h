@@ -1,7 +1,7 @@
 /* A plan: one operation prepared for sources of one shape. It contains everything that follows from
  * shape and parameters (weights and tables, computed in double and stored as float; the shape of
- * the result; which rows depend on which), so that running it only calls primitives. A plan is
- * read-only once it is made: many threads may run one, each on its own queue.
+ * the result; which source rows a result row needs), so that running it only calls primitives. A
+ * plan is read-only once it is made. So many threads may run one plan, each on its own queue.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_PLAN_H
 #define GI_FILTERS_PLAN_H
@@ -17,15 +17,16 @@ enum { GI_SOURCES_MAX = 4 };
  * `gpuimg bench`. */
 struct gi_cost {
     double fmas;   /* fused multiply-adds in the definition of the operation */
-    double other;  /* other work, as fused multiply-adds that take a CPU as long */
+    double other;  /* other work, as the number of fused multiply-adds that take a CPU as long */
     double nbytes; /* memory traffic besides reading sources and writing the result once */
 };
 
 /* How result rows depend on source rows. */
 enum gi_dependency {
     GI_DEPENDENCY_LOCAL,  /* local: row y depends on rows y - halo to y + halo; rows outside the
-                             image follow `border`. In bands the result has the rows of the sources'
-                             band; those within `halo` rows of a cut are not used */
+                             image follow `border`. In bands the result has the same rows as the
+                             band of the sources, but rows within `halo` rows of a cut are not used
+                           */
     GI_DEPENDENCY_MAPPED, /* mapped: the filter's `needs` returns the rows that a row depends on */
     GI_DEPENDENCY_GLOBAL, /* global: every row depends on all rows; never run in bands */
 };
@@ -41,53 +42,56 @@ struct gi_plan {
     const void *params;                      /* owned by the caller; outlives the plan */
     int nsources;                            /* 1 to GI_SOURCES_MAX */
     struct gi_image sources[GI_SOURCES_MAX]; /* shapes: `data` is NULL */
-    struct gi_limits limits;                 /* limits of the result; a member of 0: no limit */
+    struct gi_limits limits;                 /* limits of the result; a limit of 0 means none */
 
     /* Set by the filter's `plan`. Before the call, the result has the shape of the first source,
      * row y depends on row y alone, and everything else is 0. */
-    struct gi_image result; /* a shape; an analysis passes its first source on */
+    struct gi_image result; /* shape of the result; for an analysis that of its first source */
     enum gi_dependency dependency;
-    int halo;              /* rows, GI_DEPENDENCY_LOCAL */
-    enum gi_border border; /* GI_DEPENDENCY_LOCAL: WRAP needs rows from the other end */
+    int halo;              /* for GI_DEPENDENCY_LOCAL, in rows */
+    enum gi_border border; /* for GI_DEPENDENCY_LOCAL; WRAP needs rows from the other end */
     struct gi_cost cost;
     int passes;      /* measuring passes over all sources, before `run` or `conclude` */
-    int band_passes; /* further passes if sources come in bands; for whole sources `run` does their
-                        work and gets no state */
+    int band_passes; /* further passes if sources come in bands. If sources are whole, `run` does
+                        the work of these passes and gets no state */
     bool wide;       /* GI_DEPENDENCY_LOCAL: measuring passes need the halo, too */
-    size_t state_nbytes;   /* size of the state that passes fill. It is zeroed before the first pass
-                              and contains no pointers; parts that are never written take no memory */
+    size_t state_nbytes; /* size of the state that passes fill. The state is zeroed before the first
+                            pass and contains no pointers; parts of it that are never written take
+                            no memory */
     size_t scratch_nbytes; /* tables and counters of `run` whose size depends on options;
                               allocations that every run makes are not included */
-    bool late;    /* the result depends on the measuring passes. Until then it has the shape of the
-                     first source, and gi_plan_settle() must be called before `run` */
+    bool late;    /* the result depends on the measuring passes. Until gi_plan_settle() is called,
+                     which must be before `run`, `result` has the shape of the first source */
     bool on_host; /* an analysis without primitives, with images in host memory */
     size_t array_nbytes;  /* bytes of arrays as large as the image in an analysis' result */
     void *tables;         /* one block from malloc(), owned by the plan; NULL: none */
-    size_t tables_nbytes; /* its size, set by gi_plan_tables() */
+    size_t tables_nbytes; /* size of `tables`, set by gi_plan_tables() */
 };
 
-/* Arguments of a measuring pass: images on the queue's backend, whole or bands of the same rows. */
+/* Arguments of a measuring pass. The images are on the queue's backend, as whole images or as bands
+ * of the same rows. */
 struct gi_look {
     int pass;                    /* number of the pass, from 0 */
     const struct gi_image *srcs; /* plan->nsources */
-    int above, below; /* plan->wide: rows of halo at the top and at the bottom. Other bands measure
-                         them; here they only serve the rows between them */
+    int above, below; /* if plan->wide: rows of halo at the top and at the bottom of the band. The
+                         rows in between need them, and other bands measure them */
 };
 
-/* Arguments of one run: images on the queue's backend, whole ones or bands. */
+/* Arguments of one run. The images are on the queue's backend, as whole images or as bands. */
 struct gi_work {
     struct gi_image *dst;        /* has the width, channels and type of the result */
     const struct gi_image *srcs; /* plan->nsources */
-    int dst_y, src_y;  /* first row of the result in dst, and of sources in srcs, except sources
-                          whose rows filter->beside returns */
-    const void *state; /* what `measure` found; NULL without passes, and for whole sources if there
-                          are only band_passes */
+    /* `dst_y`: row of the result with which `dst` begins. `src_y`: row of the sources with which
+     * `srcs` begin, except sources whose rows filter->beside returns. */
+    int dst_y, src_y;
+    const void *state; /* what `measure` found. NULL if there are no passes, or if sources are whole
+                          and there are only band_passes */
 };
 
 /* Makes the plan of `filter` for sources of these shapes. `params` must have passed the filter's
  * check and outlive the plan. gi_plan_free() frees it. Errors: GI_E_UNSUPPORTED for shapes that the
- * operation does not accept, GI_E_USAGE for options that do not fit them, GI_E_MEMORY; then there
- * is nothing to free. */
+ * operation does not accept, GI_E_USAGE for options that do not fit them, GI_E_MEMORY. After an
+ * error there is nothing to free. */
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
                             const void *params, const struct gi_image *sources, int nsources,
                             struct gi_err *err);
@@ -104,17 +108,17 @@ void gi_plan_free(struct gi_plan *plan);
 enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *plan,
                               const void *state, struct gi_err *err);
 
-/* Called by the filter's `plan`: sets plan->tables to `nbytes` of zeroed memory. If that size
- * depends on the result, its shape must be set before. Returns NULL with `err` without memory, or
- * if the result is over the plan's limits: `plan` then returns GI_E_MEMORY, which
- * gi_plan_make_within() replaces by GI_E_LIMIT. */
+/* Called by the filter's `plan`. Sets plan->tables to `nbytes` of zeroed memory. If that size
+ * depends on the result, the shape of the result must be set before. Returns NULL and sets `err` if
+ * memory runs out or if the result is over the plan's limits. Then `plan` returns GI_E_MEMORY,
+ * which gi_plan_make_within() replaces by GI_E_LIMIT if the limits are the cause. */
 void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err);
 
-/* Returns the source rows that rows y0 to y1 - 1 of the result need: rows within the image, or with
- * GI_BORDER_WRAP also past its ends, where the image repeats. */
+/* Returns the source rows that rows y0 to y1 - 1 of the result need. They are within the image, but
+ * with GI_BORDER_WRAP they may extend past its ends, where the image repeats. */
 struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1);
 /* Returns the rows of source j (1 or more) that are needed with rows y0 to y1 - 1 of the first
- * one. */
+ * source. */
 struct gi_span gi_plan_beside(const struct gi_plan *plan, int j, int y0, int y1);
 
 #endif

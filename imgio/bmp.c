@@ -1,6 +1,7 @@
-/* Windows and OS/2 bitmaps in: palettes, run lengths, bit fields, rows in either order ("Bitmap
- * Storage", Windows SDK). A palette of grays makes a gray image. JPEG, PNG and Huffman inside a
- * bitmap are not read. SPDX-License-Identifier: MIT */
+/* Reads bitmaps of Windows and OS/2 ("Bitmap Storage", Windows SDK), with palettes, run lengths,
+ * bit fields, and rows in either order. If all colours of the palette are gray, the image is gray.
+ * JPEG, PNG and Huffman inside a bitmap are not read.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/metadata.h"
 
@@ -19,7 +20,7 @@ enum compression { RGB, RLE8, RLE4, BITFIELDS, EMBEDDED_JPEG, EMBEDDED_PNG, ALPH
 
 /* A sample in a pixel of 16 or 32 bits. */
 struct field {
-    uint32_t mask; /* contiguous bits; 0: the file lacks this sample, which reads as 0 */
+    uint32_t mask; /* contiguous bits; 0 if the file lacks this sample, which then reads as 0 */
     int shift, bits;
 };
 
@@ -127,7 +128,7 @@ static enum gi_status read_fields(struct bitmap *b, size_t *after, struct gi_err
     size_t masks = b->head_nbytes >= 56 || b->compression == ALPHABITFIELDS ? 4 : 3;
     *after = FILE_HEAD + b->head_nbytes;
     if (given && b->head_nbytes == INFO_HEAD)
-        *after += 4 * masks; /* with this header the masks follow it; longer headers contain them */
+        *after += 4 * masks; /* masks follow a header of this length; longer headers contain them */
     if (*after > b->decode->nbytes)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its header");
     uint32_t all = 0;
@@ -286,7 +287,8 @@ struct pen {
     int64_t x, y;
 };
 
-/* Writes `n` pixels: the literal bytes at `literal`, or `code`, which is one or two colours. */
+/* Writes `n` pixels from the packed palette indices at `literal`. If that is NULL, the byte `code`
+ * is repeated, which contains one index or, at 4 bits per pixel, two. */
 static bool put_run(const struct bitmap *b, struct pen *pen, const unsigned char *literal,
                     unsigned code, unsigned n)
 {
@@ -302,13 +304,13 @@ static bool put_run(const struct bitmap *b, struct pen *pen, const unsigned char
     return true;
 }
 
-/* Reports pixels that no code sets: they have no colour, so the file counts as damaged. */
+/* Reports that no code sets some pixels. They have no colour, so the file counts as damaged. */
 static enum gi_status left_out(const struct bitmap *b, const struct pen *pen, struct gi_err *err)
 {
     return gi_decode_damaged_at(b->decode, err, (int)pen->y, "leaves pixels out");
 }
 
-/* Reads one code of two bytes with its data. *done becomes true at the end of the bitmap. */
+/* Reads one code of two bytes with its data. Sets *done to true at the end of the bitmap. */
 static enum gi_status read_code(const struct bitmap *b, struct pen *pen, bool *done,
                                 struct gi_err *err)
 {

@@ -1,6 +1,6 @@
-/* A bundle of outputs, which appear together or not at all. They are written under temporary names
- * and exchanged with the existing files at their targets; if one exchange fails, the others are
- * undone.
+/* A bundle of outputs, which appear together or not at all. The outputs are written under temporary
+ * names and then exchanged with the existing files at their targets. If one exchange fails, the
+ * earlier exchanges are undone.
  * SPDX-License-Identifier: MIT */
 #include "imgio/sink.h"
 #include "imgio/temporary.h"
@@ -19,14 +19,16 @@
 
 /* One output: a file or a folder. */
 struct member {
-    struct gi_sink *sink; /* NULL: a folder */
-    char *name, *target;  /* a folder's path as the caller gave it, and resolved */
-    char *temporary;      /* NULL: written directly */
+    struct gi_sink *sink; /* NULL if the output is a folder */
+    char *name, *target;  /* path of a folder, as the caller gave it and with links resolved */
+    char *temporary;      /* NULL if the output is written directly */
     bool (*ours)(const char *name);
-    int lock;   /* the new folder, locked against gi_sink_clear_dead(); -1: none */
-    int parent; /* the target's folder, locked while the older output has the temporary name; -1:
-                   none, or another member has locked it */
-    DIR *older; /* the replaced folder, opened at the exchange: emptying needs no open() */
+    int lock; /* descriptor of the new folder, locked against gi_sink_clear_dead(), or -1 */
+    /* Descriptor of the target's folder, which is locked while the older output has the temporary
+     * name. It is -1 if there is no lock, or if another member has locked that folder. */
+    int parent;
+    /* the replaced folder, opened at the exchange so that emptying it later needs no open() */
+    DIR *older;
     bool durable, moved, exchanged;
 };
 
@@ -34,7 +36,7 @@ struct gi_bundle {
     struct member *members;
     size_t n;
     bool clears;
-    char *cleared; /* the last folder in which abandoned files were removed; NULL: none yet */
+    char *cleared; /* the last folder in which abandoned files were removed, or NULL */
 };
 
 enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_err *err)
@@ -46,7 +48,8 @@ enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_e
     return GI_OK;
 }
 
-/* Removes what killed processes left in the folder of `target`, unless it was cleared last. */
+/* Removes what killed processes left in the folder of `target`, unless that folder was the last one
+ * to be cleared. */
 static void clear(struct gi_bundle *bundle, const char *target)
 {
     if (!bundle->clears || !target)
@@ -61,7 +64,7 @@ static void clear(struct gi_bundle *bundle, const char *target)
     bundle->cleared = folder;
 }
 
-/* Adds a member. NULL: out of memory. */
+/* Adds a member. Returns NULL if memory ran out. */
 static struct member *add(struct gi_bundle *bundle)
 {
     struct member *grown = realloc(bundle->members, (bundle->n + 1) * sizeof *grown);
@@ -72,8 +75,8 @@ static struct member *add(struct gi_bundle *bundle)
     return &grown[bundle->n++];
 }
 
-/* Returns the member whose folder contains `path`, and sets *file to the name in that folder. NULL:
- * no member's folder does. */
+/* Returns the member whose folder contains `path`, and sets *file to the name in that folder.
+ * Returns NULL if `path` is in no member's folder. */
 static const struct member *folder_of(const struct gi_bundle *bundle, const char *path,
                                       const char **file)
 {
@@ -142,8 +145,8 @@ static int lock_folder(const char *path, int how)
     return fd;
 }
 
-/* Creates and locks a folder. If another process took it for an abandoned one and removed it before
- * it was locked, it is created again. */
+/* Creates and locks a folder. Before the folder is locked, another process may take it for an
+ * abandoned folder and remove it. The folder is then created again. */
 static int make_folder(void *arg, const char *name)
 {
     int *lock = arg;
@@ -200,12 +203,13 @@ bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *n
         return true;
     if (!ours || !ours(name))
         return false;
-    /* Missing if another process, whose output replaced this folder, is emptying it. */
+    /* The file is missing if another process, whose output replaced this folder, is emptying it. */
     return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
-/* Checks that the older output, which now has the temporary name, may be removed: it must be a file
- * if a file replaces it, or else a folder that contains only files of ours. Returns 0 or errno. */
+/* Checks that the older output, which now has the temporary name, may be removed. If a file
+ * replaces the older output, that must be a file, too. Otherwise it must be a folder that contains
+ * only files of ours. Returns 0 or errno. */
 static int look_at_older(struct member *m)
 {
     struct stat st;
@@ -240,8 +244,8 @@ static int move(struct member *m)
 }
 
 /* Between the exchange and the end of the commit, older outputs have temporary names but no locks.
- * Shared locks on the targets' folders keep gi_sink_clear_dead() from removing them. A folder that
- * can't be locked stays unlocked. */
+ * Therefore the targets' folders get shared locks, because of which gi_sink_clear_dead() removes
+ * nothing there. A folder that can't be locked stays unlocked. */
 static void lock_parents(struct gi_bundle *bundle)
 {
     char *last = NULL;
@@ -281,7 +285,8 @@ static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
     return status;
 }
 
-/* Removes the older outputs; they have the temporary names once all members are in place. */
+/* Removes the older outputs, which have the temporary names once all members are at their
+ * targets. */
 static void drop_older(struct gi_bundle *bundle)
 {
     for (size_t i = 0; i < bundle->n; i++) {

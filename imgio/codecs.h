@@ -1,4 +1,4 @@
-/* The rows of the table of formats, and helpers that several codecs share.
+/* The formats of the table in formats.c, and helpers that several codecs share.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_CODECS_H
 #define GI_IMGIO_CODECS_H
@@ -22,11 +22,11 @@ extern const struct gi_format gi_format_tiff;
 extern const struct gi_format gi_format_webp;
 extern const struct gi_format gi_format_gif;
 
-/* The warning for animations, of which only the first frame is read. */
+/* The warning for animations. Only their first frame is read. */
 #define GI_MORE_FRAMES "holds more frames; only the first is read"
 
-/* Returns a copy of `nbytes` at `bytes`, owned by the caller. NULL: out of memory, or nbytes is
- * 0. */
+/* Returns a copy of `nbytes` at `bytes`, which the caller frees. Returns NULL if memory ran out or
+ * nbytes is 0. */
 void *gi_memory_copy(const void *bytes, size_t nbytes);
 
 /* Writes one image as PNG (png_write.c), as gi_format.encode does. */
@@ -43,7 +43,8 @@ enum gi_status gi_tga_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
 
-/* Write PBM, PGM or PPM (by channels) and PAM (pnm_write.c), as gi_format.encode does. */
+/* Write PBM, PGM or PPM (depending on the channels) and PAM (pnm_write.c), as gi_format.encode
+ * does. */
 enum gi_status gi_pbm_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);

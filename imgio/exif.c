@@ -1,6 +1,6 @@
-/* Reads and changes parts of an EXIF block, a TIFF (TIFF 6.0, sections 2 and 8): the orientation,
- * tag 0x0112 of the first directory; the GPS directory of tag 0x8825 (Exif 2.3, 4.6.3); and the
- * second directory, which is that of the thumbnail.
+/* Reads and changes parts of an EXIF block, which is a TIFF (TIFF 6.0, sections 2 and 8). The parts
+ * are the orientation, which is tag 0x0112 of the first directory, the GPS directory, to which tag
+ * 0x8825 points (Exif 2.3, 4.6.3), and the second directory, which describes the thumbnail.
  * SPDX-License-Identifier: MIT */
 #include "imgio/exif.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    TIFF_HEAD = 8, /* "II*\0" or "MM\0*", offset of the first directory */
+    TIFF_HEAD = 8, /* "II*\0" or "MM\0*", then the offset of the first directory */
     ENTRY = 12,    /* tag, type, count, value */
     TAG_ORIENTATION = 0x0112,
     TAG_GPS = 0x8825,
@@ -97,10 +97,11 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
         }
         wipe(&t, directory, 2 + n * ENTRY + 4);
     }
-    /* Later entries and the offset of the next directory move up by one entry. */
+    /* Removes the entry by moving later entries and the offset of the next directory up by one
+     * entry. */
     size_t first = get32(&t, 4), n = get16(&t, first), end = first + 2 + n * ENTRY + 4;
     unsigned char *bytes = exif;
-    if (n == 0) /* the GPS directory, just wiped, was also the first one */
+    if (n == 0) /* the GPS directory, which was just wiped, was also the first directory */
         return;
     end = end < nbytes ? end : nbytes;
     if (entry + ENTRY < end)
@@ -133,7 +134,7 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes)
     wipe(&t, directory, directory_nbytes);
     if (bytes_at >= link + 4)
         wipe(&t, bytes_at, bytes_n);
-    /* Most blocks end with this directory and then the thumbnail, so that both are cut off. */
+    /* Most blocks end with this directory and then the thumbnail, so that both can be cut off. */
     if (bytes_at >= link + 4 && bytes_at < nbytes && nbytes - bytes_at <= bytes_n)
         nbytes = bytes_at;
     if (directory >= link + 4 && directory < nbytes && nbytes - directory <= directory_nbytes)
@@ -172,8 +173,8 @@ static void put32(unsigned char *p, bool big_endian, size_t v)
     put16(p + (big_endian ? 0 : 2), big_endian, v >> 16);
 }
 
-/* Returns the number of entries of the first directory that are inside the block, or 0 if this is
- * no TIFF block. Sets *at to the offset of the first entry. */
+/* Returns how many entries of the first directory are inside the block, or 0 if this is no TIFF
+ * block. Sets *at to the offset of the first entry. */
 static size_t count_entries(struct tiff *t, size_t *at)
 {
     find_entry(t, 0); /* sets the byte order */

@@ -5,23 +5,23 @@
 
 #include "imgio/image.h"
 
-/* Returns the orientation, 1 to 8, in a TIFF block (without "Exif\0\0"); 1 if the block has none or
- * is damaged. */
+/* Returns the orientation, 1 to 8, in a TIFF block (without "Exif\0\0"), or 1 if the block has no
+ * orientation or is damaged. */
 int gi_exif_orientation(const void *exif, size_t nbytes);
 
-/* Sets the orientation of the block to 1 if it has one. */
+/* Sets the orientation of the block to 1 if the block has an orientation. */
 void gi_exif_reset(void *exif, size_t nbytes);
 
 /* Sets the orientation, 1 to 8, in the malloc()ed block *exif, which grows if necessary. If *exif
- * is NULL a block is made. Errors: GI_E_MEMORY. */
+ * is NULL, a new block is made. Errors: GI_E_MEMORY. */
 enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, struct gi_err *err);
 
-/* Removes the entry of the GPS directory, and zeroes that directory and all data that it refers
- * to. */
+/* Removes the entry that points to the GPS directory, and zeroes that directory and all data to
+ * which the directory refers. */
 void gi_exif_forget_place(void *exif, size_t nbytes);
 
-/* Unlinks and zeroes the thumbnail and its directory. Returns the new length of the block, in
- * bytes: a thumbnail at its end is cut off. */
+/* Unlinks and zeroes the thumbnail and its directory. If the thumbnail is at the end of the block,
+ * it is cut off. Returns the new length of the block in bytes. */
 size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes);
 
 /* Flips and transposes the host image in place, so that it is shown as `orientation` (1 to 8) says.

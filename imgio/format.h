@@ -1,4 +1,5 @@
-/* A format is one row: how its files are recognised, read and written. formats.c has the table.
+/* Each format is described by one struct gi_format, which says how files of the format are
+ * recognised, read and written. The table of all formats is in formats.c.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_FORMAT_H
 #define GI_IMGIO_FORMAT_H
@@ -6,7 +7,8 @@
 #include "imgio/imgio.h"
 #include "imgio/library.h"
 
-/* Arguments of a decoder (the bytes of the whole file), and where it stores its results. */
+/* Arguments of a decoder, such as the bytes of the whole file, and the addresses at which it stores
+ * its results. */
 struct gi_decode {
     const unsigned char *bytes;
     size_t nbytes;
@@ -15,9 +17,9 @@ struct gi_decode {
     struct gi_metadata *metadata; /* never NULL here */
     struct gi_file_info *info;    /* never NULL here */
     struct gi_err *warning;       /* never NULL here */
-    int orientation; /* EXIF's number, set by formats with a field for it; 0: use the orientation in
-                        EXIF */
-    int shrink;      /* factor by which the decoder reduces each side; 0 means 1 */
+    /* EXIF's number, set by formats with a field for it; if 0, EXIF's orientation is used */
+    int orientation;
+    int shrink; /* factor by which the decoder reduces each side; 0 means 1 */
 };
 
 /* Returns the factor for decode->shrink for a picture of this size. Decoders that can reduce a
@@ -29,55 +31,61 @@ int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t he
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err);
 
-/* Checks a file in a format that can code many pixels in almost no bits. Refuses more `pixels` than
- * a file of this length may have. Errors: GI_E_LIMIT. */
+/* Checks a file in a format that can code many pixels in almost no bits. It is an error if `pixels`
+ * is more than a file of this length may have. Errors: GI_E_LIMIT. */
 enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
                                     struct gi_err *err);
 
 /* The images in a file that may hold several. */
 struct gi_image_place {
     uint64_t offset, skip; /* for gi_load_options */
-    bool own;              /* not a smaller version or a mask of another image */
+    /* true unless the image is a smaller version or a mask of another image */
+    bool own;
 };
 struct gi_image_list {
     struct gi_image_place *images; /* malloc()ed by the format */
     int all;                       /* their number */
-    uint64_t end;                  /* of the last byte that an image uses */
+    uint64_t end;                  /* offset of the end of the last byte that an image uses */
     bool circle;                   /* the file is damaged: they have no end */
 };
 
 struct gi_format {
     struct gi_format_info info;
-    /* Returns whether the bytes begin like a file of this format. NULL: the format is only written;
-     * if info.reads is set, the probes of other formats recognise its files. */
+    /* Returns whether the bytes begin like a file of this format. NULL if the format is only
+     * written, or, with info.reads set, if the probes of other formats recognise its files. */
     bool (*probe)(const unsigned char *bytes, size_t nbytes);
-    /* The caller frees the image after an error. NULL with a probe: info.missing says why. */
+    /* The caller frees the image after an error. If this is NULL although `probe` is set,
+     * info.missing says why. */
     enum gi_status (*decode)(struct gi_decode *decode, struct gi_err *err);
-    /* Called only with the types and channel counts that `info` allows. NULL: read only. */
+    /* Called only with the types and channel counts that `info` allows. NULL if the format is only
+     * read. */
     enum gi_status (*encode)(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
-    /* Loaded before `decode` and `encode` are called. NULL: none. */
+    /* Libraries that are loaded before `decode` and `encode` are called, or NULL. */
     const struct gi_library *reads_by, *writes_by;
-    /* Lists the images of a file that begins as this format does; decode() then knows
-     * options->image and offset. NULL: the first is the only one. Errors: GI_E_MEMORY. */
+    /* Lists the images of a file that begins as this format does. The `decode` of such a format
+     * obeys options->image and options->offset. NULL if files of the format have only one image.
+     * Errors: GI_E_MEMORY. */
     enum gi_status (*list)(struct gi_image_list *list, const unsigned char *bytes, size_t nbytes,
                            struct gi_err *err);
     bool one_bit;                /* can write samples of one bit */
-    bool gray, rgb;              /* can write gray, RGB; with alpha if `info` says so */
+    bool gray, rgb;              /* can write gray or RGB, with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */
     bool texts, colour;          /* writes texts, PNG's colour chunks */
-    size_t metadata_max;         /* maximum bytes of EXIF, of XMP and of a text; 0: unlimited */
+    size_t metadata_max;         /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */
 };
 
 /* Handles data that ends early or is damaged. If partial images are allowed, fills `warning` and
- * returns GI_OK: the decoder goes on with the samples it has. Otherwise returns GI_E_FORMAT. */
+ * returns GI_OK, and the decoder goes on with the samples that it has. Otherwise returns
+ * GI_E_FORMAT. */
 enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
                                  ...) __attribute__((format(printf, 3, 4)));
 
-/* Returns whether `rows` rows of decode->image suffice for a partial image: a sixteenth of it, or
- * any number if the image has at most 16 MiB, so that a header alone can't take much memory. */
+/* Returns whether `rows` rows of decode->image suffice for a partial image. A sixteenth of the rows
+ * is needed if the image is larger than 16 MiB, so that a header alone can't take much memory. For
+ * smaller images any number suffices. */
 bool gi_decode_has_enough(const struct gi_decode *decode, int rows);
 
 /* As gi_decode_damaged(), with ", in row R of N" in the text. It is an error if too few rows
@@ -85,7 +93,7 @@ bool gi_decode_has_enough(const struct gi_decode *decode, int rows);
 enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err, int row,
                                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Every format, in the order of probing; ends with NULL. */
+/* All formats, in the order of probing, and then NULL. */
 extern const struct gi_format *const gi_formats[];
 
 #endif

@@ -54,9 +54,9 @@ enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, c
     return GI_OK;
 }
 
-/* A sixteenth of the limit is allowed to any file, so that blank images of ordinary size pass. For
- * more pixels a file must be at least as long as the densest PNG: each byte of deflate gives at
- * most 1032 bytes, with 8 pixels each. */
+/* Any file may have a sixteenth of the limit, so that blank images of ordinary size pass. For more
+ * pixels a file must be at least as long as the densest PNG, in which each byte of deflate becomes
+ * at most 1032 bytes of 8 pixels each. */
 enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
                                     struct gi_err *err)
 {
@@ -92,8 +92,8 @@ enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err
     return gi_decode_damaged(decode, err, "%s, in row %d of %d", text, row, height);
 }
 
-/* Zeroes all samples. Whole pages are given back to the system, which supplies zeros on the first
- * access: rows that the file lacks take no memory. */
+/* Zeroes all samples. Whole pages are returned to the system, which supplies zeros on the first
+ * access, so that rows that the file lacks take no memory. */
 static void zero(const struct gi_image *image)
 {
     char *start = image->data, *end = start + image->stride * (size_t)image->height;
@@ -162,8 +162,8 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     const struct gi_shape_listener *listener = decode->options->listener;
     if (listener)
         listener->tell(listener->arg, &shape);
-    /* Partial images use plain memory, which takes pages only as they are touched; pinned memory
-     * takes all pages at once. */
+    /* Partial images use plain memory, because the system supplies its pages only when they are
+     * first touched. Pinned memory takes all pages at once. */
     const struct gi_allocator *allocator =
         decode->options->allow_partial ? NULL : decode->options->allocator;
     enum gi_status status = gi_image_alloc_from(decode->image, allocator, shape.width, shape.height,
@@ -189,8 +189,9 @@ const struct gi_format_info *gi_format_of(const void *bytes, size_t nbytes)
     return format ? &format->info : NULL;
 }
 
-/* Files that other programs convert to images: their kind, and the command. Files of ISO/IEC
- * 14496-12 begin with the length of a box, "ftyp" and the brand of the format. */
+/* Kinds of files that gpuimg can't read, each with the command of another program that converts
+ * them to images. Files of ISO/IEC 14496-12 begin with the length of a box, "ftyp" and the brand of
+ * the format. */
 static const struct {
     size_t at; /* of `bytes` in the file */
     const char *bytes, *is;
@@ -311,7 +312,8 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     return status;
 }
 
-/* Opens the file of `path`. If the path selects one image of the file, sets options->image. */
+/* Opens the file that `path` names. If the path selects one image of the file, sets
+ * options->image. */
 static enum gi_status open_path(struct gi_source *source, struct gi_load_options *options,
                                 const char *path, struct gi_err *err)
 {

@@ -1,6 +1,7 @@
-/* Reads GIF through giflib: the first frame, placed on the logical screen that the file describes
- * ("Graphics Interchange Format", version 89a). Pixels outside the frame are transparent. A palette
- * of grays makes a gray image. Without giflib at build time only an error message is left.
+/* Reads GIF through giflib ("Graphics Interchange Format", version 89a). The first frame is placed
+ * on the logical screen that the file describes, and pixels outside the frame are transparent. If
+ * all colours of the palette are gray, the image is gray. In a build without giflib, only an error
+ * message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -75,7 +76,7 @@ static enum gi_status fail(const struct reader *r, struct gi_err *err)
     return gi_fail(err, GI_E_FORMAT, "%s%s", r->ended ? "" : "is damaged: ", fault(r));
 }
 
-/* Reads the blocks of an extension. Returns false if it is damaged. */
+/* Reads the blocks of an extension. Returns false if the extension is damaged. */
 static bool read_extension(struct reader *r)
 {
     int code;

@@ -1,6 +1,7 @@
-/* Radiance HDR: a text header, then rows of RGBE pixels, uncompressed or run-length coded, by
- * component or (the old way) by pixel (Ward, "Real Pixels", Graphics Gems II; the Radiance manual,
- * "picture file format"). A mantissa m of 0 to 255 under the exponent e means m * 2^(e - 136).
+/* Radiance HDR: a text header, then rows of RGBE pixels (Ward, "Real Pixels", Graphics Gems II; the
+ * Radiance manual, "picture file format"). Rows are uncompressed or run-length coded. The runs are
+ * of the bytes of a component, or in the older coding of whole pixels. A mantissa m of 0 to 255
+ * with the exponent e means m * 2^(e - 136).
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -16,7 +17,8 @@ enum {
     PLAIN_MAX = 128,
 };
 
-/* Writes one pixel: three mantissas of 8 bits with one exponent, truncated as Radiance does. */
+/* Writes one pixel, which consists of three mantissas of 8 bits and one exponent. The mantissas are
+ * truncated, as Radiance does. */
 static void put_rgbe(uint8_t *to, size_t step, const float *rgb)
 {
     float v[3], largest = 0;
@@ -41,8 +43,9 @@ static size_t run_length(const uint8_t *at, const uint8_t *end)
     return n;
 }
 
-/* Run-length encodes `n` bytes. A run becomes 128 + its length and the byte; other bytes follow
- * their count. Returns the end of the output, which has at most n + n / PLAIN_MAX + 1 bytes. */
+/* Run-length encodes `n` bytes. A run is written as 128 + its length and the repeated byte. Other
+ * bytes are written after a byte with their number. Returns the end of the output, which has at
+ * most n + n / PLAIN_MAX + 1 bytes. */
 static uint8_t *put_runs(uint8_t *to, const uint8_t *at, size_t n)
 {
     const uint8_t *end = at + n;
@@ -82,7 +85,7 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
                        image->height, image->width);
     for (int y = 0; y < image->height && !status; y++) {
         const float *in = gi_row(image, y);
-        /* Coded rows store all R, then all G, B and E; others store pixel by pixel. */
+        /* Coded rows store R of all pixels, then G, B and E. Other rows store pixel by pixel. */
         for (size_t x = 0; x < width; x++)
             put_rgbe(coded ? row + x : row + 4 * x, coded ? width : 1, in + 3 * x);
         const uint8_t head[] = {2, 2, (uint8_t)(width >> 8), (uint8_t)width};
@@ -129,7 +132,7 @@ static uint64_t read_size(const char **at, const char *axis)
     return v;
 }
 
-/* Reads the header lines up to the line of sizes, which follows an empty line. */
+/* Reads the header lines, up to an empty line and the line with the sizes, which follows it. */
 static enum gi_status read_header(struct cursor *in, uint64_t *width, uint64_t *height,
                                   struct gi_err *err)
 {
@@ -155,8 +158,8 @@ static enum gi_status read_header(struct cursor *in, uint64_t *width, uint64_t *
     return GI_OK;
 }
 
-/* Decodes one component of a row. A run is 128 + its length and the byte; other bytes follow their
- * count. */
+/* Decodes one component of a row. A run is stored as 128 + its length and the repeated byte. Other
+ * bytes follow a byte with their number. */
 static bool read_runs(struct cursor *in, uint8_t *to, size_t n)
 {
     while (n) {
@@ -178,8 +181,9 @@ static bool read_runs(struct cursor *in, uint8_t *to, size_t n)
     return true;
 }
 
-/* Reads pixels, uncompressed or coded the old way: mantissas 1, 1, 1 repeat the pixel before, as
- * often as their exponent says; directly after another such pixel 256 times as often, and so on. */
+/* Reads pixels that are uncompressed or in the older coding. There a pixel with mantissas 1, 1, 1
+ * repeats the pixel before it, as many times as its exponent says. A second such pixel directly
+ * after the first repeats 256 times as often, and so on. */
 static bool read_plain(struct cursor *in, uint8_t *row, size_t width)
 {
     unsigned shift = 0;

@@ -1,4 +1,4 @@
-/* Reads ICC profiles through lcms2: tone curves, and CMYK to sRGB.
+/* Reads the tone curves of ICC profiles, and converts CMYK to sRGB by ICC profiles, through lcms2.
  * SPDX-License-Identifier: MIT */
 #include "imgio/icc.h"
 #include "imgio/codecs.h"
@@ -35,14 +35,15 @@ static const struct gi_library library =
     GI_LIBRARY(FUNCTIONS, lcms, "liblcms2.so.2", "lcms2", "liblcms2-2");
 
 enum {
-    HEAD = 128, /* the profile's header; a number of tags follows, then name, offset and length of
-                   each */
+    /* the profile's header, before the number of tags and each tag's name, offset and length */
+    HEAD = 128,
     TAG_ENTRY = 12,
-    BLOCK_MAX = 16 << 20, /* maximum bytes that lcms2 may allocate at once: damaged profiles can ask
-                             for any size */
+    /* maximum bytes that lcms2 may allocate at once, because damaged profiles can ask for any
+     * size */
+    BLOCK_MAX = 16 << 20,
 };
 
-/* ---- lcms2's allocator: if memory runs out, sets the flag that open_context() got ---- */
+/* ---- lcms2's allocator, which sets the flag that open_context() got if memory runs out ---- */
 
 static void *note(cmsContext context, void *memory)
 {
@@ -156,8 +157,9 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Hides the float tables: lcms2 would evaluate any number of them in sequence at each grid point,
- * for minutes. The integer tables, which it uses instead, are mandatory (ICC.1:2022, 8.3.2). */
+/* Hides the float tables, because lcms2 would evaluate any number of them in sequence at each grid
+ * point, which may take minutes. lcms2 then uses the integer tables, which every profile must have
+ * (ICC.1:2022, 8.3.2). */
 static void hide_floats(unsigned char *icc, size_t nbytes)
 {
     size_t room = nbytes < HEAD + 4 ? 0 : (nbytes - HEAD - 4) / TAG_ENTRY;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Large images ask for huge pages: the first access to each page costs a page fault, which with
- * pages of 4 KiB takes longer than filtering the image. */
+/* Large images ask for huge pages, because the first access to each page costs a page fault. With
+ * pages of 4 KiB all these faults take longer than filtering the image. */
 void *gi_samples_alloc(size_t nbytes)
 {
     const size_t huge = (size_t)2 << 20;
@@ -117,8 +117,9 @@ enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src
     return GI_OK;
 }
 
-/* Computes fmaf(). Processors may lack this instruction, so integer samples (`whole`, up to 65535)
- * do without it: their product and its sum with a float are exact in double. */
+/* Computes fmaf(). With `whole`, samples are integers up to 65535, so that the product, and the sum
+ * of the product and a float, are exact in double. fmaf() is then avoided, because processors may
+ * lack the instruction. */
 static float weigh(float weight, float sample, float sum, bool whole)
 {
     return whole ? (float)((double)weight * (double)sample + (double)sum)

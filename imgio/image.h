@@ -22,46 +22,50 @@ enum gi_type {
     GI_U8,
     GI_U16,
     GI_F32, /* usually 0 to 1, but other values, NaN and infinity are kept */
-    GI_U32, /* only for labels: read if gi_load_options asks for labels, never filtered */
+    /* only for labels; files are read as this if gi_load_options asks for labels; never filtered */
+    GI_U32,
 };
 
 enum gi_owner {
     GI_OWNER_NONE, /* a view: another image owns the samples */
     GI_OWNER_HOST, /* gi_image_free() frees them */
-    GI_OWNER_CUDA, /* device memory, which the CUDA context that made the image releases */
+    GI_OWNER_CUDA, /* device memory, which is released by the CUDA context that made the image */
 };
 
 enum {
     GI_MAX_CHANNELS = 4,
-    GI_ROW_ALIGN = 64, /* bytes: rows that we allocate start at multiples of this */
+    GI_ROW_ALIGN = 64, /* rows that we allocate begin at multiples of this number of bytes */
 };
 
-/* Allocator for the samples of host images. `alloc` returns 64-byte aligned memory, or NULL; `free`
- * takes a pointer that `alloc` returned. Both may be called by any thread. */
+/* Allocator for the samples of host images. `alloc` returns 64-byte aligned memory, or NULL. `free`
+ * takes a pointer that `alloc` returned. Any thread may call these functions. */
 struct gi_allocator {
     void *self;
     void *(*alloc)(void *self, size_t nbytes);
     void (*free)(void *self, void *samples);
 };
 
-/* How a decoder reduced a picture, if gi_shape_listener asked it to. */
+/* Tells how a decoder reduced a picture, if gi_shape_listener asked for that. */
 struct gi_shrunk {
-    int by;            /* pixels of the picture across one pixel of the image; 0: not reduced */
+    int by;            /* pixels of the picture across one pixel of the image; 0 if not reduced */
     int width, height; /* pixels of the picture */
-    int left, top;     /* pixels by which the first column and row of the image extend beyond the
-                          picture's edges; the last ones extend until all have the same size */
+    /* Pixels by which the first column and row of the image extend beyond the picture's edges. The
+     * last column and row extend so far that all have the same size. */
+    int left, top;
 };
 
 struct gi_image {
-    void *data;    /* sample 0 of row 0; row y starts at (char *)data + y * stride */
-    size_t stride; /* bytes from a row to the next: at least gi_row_nbytes(), in a view any */
-    int width;     /* pixels, 1 or more */
-    int height;    /* rows, 1 or more */
-    int channels;  /* 1 to 4 */
+    void *data; /* sample 0 of row 0; row y starts at (char *)data + y * stride */
+    /* bytes from a row to the next: gi_row_nbytes() or more, but any number in a view */
+    size_t stride;
+    int width;    /* pixels, 1 or more */
+    int height;   /* rows, 1 or more */
+    int channels; /* 1 to 4 */
     enum gi_type type;
     enum gi_owner owner;
-    const struct gi_allocator *allocator; /* takes the samples back; outlives the image. NULL:
-                                             plain memory, or device memory */
+    /* Takes the samples back, and outlives the image. NULL if the samples are in plain memory or in
+     * device memory. */
+    const struct gi_allocator *allocator;
     struct gi_shrunk shrunk;
 };
 
@@ -86,7 +90,7 @@ static inline const char *gi_type_word(enum gi_type type)
     return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
 }
 
-/* The sample value that stands for white or opaque: 255, 65535 or 1. */
+/* Returns the sample value that means white or opaque, which is 255, 65535 or 1. */
 static inline float gi_type_full_scale(enum gi_type type)
 {
     return type == GI_U8 ? 255.0f : type == GI_U16 ? 65535.0f : 1.0f;
@@ -97,7 +101,7 @@ static inline bool gi_has_alpha(const struct gi_image *image)
     return image->channels == 2 || image->channels == 4;
 }
 
-/* Number of colour channels, that is without alpha: 1 or 3. */
+/* Returns the number of colour channels, which is 1 or 3. Alpha is not counted. */
 static inline int gi_colour_channels(const struct gi_image *image)
 {
     return image->channels - gi_has_alpha(image);
@@ -109,13 +113,14 @@ static inline double gi_luma(const double rgb[3])
     return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
 }
 
-/* Bytes of the samples of one row, without padding. */
+/* Returns the number of bytes of the samples of one row, without padding. */
 static inline size_t gi_row_nbytes(const struct gi_image *image)
 {
     return (size_t)image->width * (size_t)image->channels * gi_type_nbytes(image->type);
 }
 
-/* Bytes of all samples without padding; UINT64_MAX if that does not fit in 64 bits. */
+/* Returns the number of bytes of all samples without padding, or UINT64_MAX if that number does not
+ * fit in 64 bits. */
 static inline uint64_t gi_image_nbytes(const struct gi_image *image)
 {
     uint64_t nbytes;
@@ -135,7 +140,8 @@ static inline void *gi_row(const struct gi_image *image, int y)
     return (char *)image->data + (size_t)y * image->stride;
 }
 
-/* Sample i of a row of GI_U8, GI_U16 or GI_F32 as a double, which holds each of them exactly. */
+/* Returns sample i of a row of GI_U8, GI_U16 or GI_F32 as a double, which holds all values of these
+ * types exactly. */
 static inline double gi_sample(const void *row, size_t i, enum gi_type type)
 {
     return type == GI_U8    ? ((const uint8_t *)row)[i]
@@ -143,8 +149,8 @@ static inline double gi_sample(const void *row, size_t i, enum gi_type type)
                             : (double)((const float *)row)[i];
 }
 
-/* Stores a * b in *product. Returns false if it does not fit in a size_t. Every product of sizes is
- * computed by this function. */
+/* Stores a * b in *product. Returns false if the product does not fit in a size_t. Every product of
+ * sizes is computed by this function. */
 static inline bool gi_mul_size(size_t *product, size_t a, size_t b)
 {
     return !__builtin_mul_overflow(a, b, product);
@@ -155,46 +161,50 @@ static inline bool gi_mul_size(size_t *product, size_t a, size_t b)
 enum gi_status gi_limits_check(const struct gi_limits *limits, const struct gi_image *made,
                                struct gi_err *err);
 
-/* Makes a host image, which the caller frees with gi_image_free(); `image` need not be initialised.
- * Samples are not initialised; rows are 64-byte aligned and padded. Errors: GI_E_MEMORY (too large
- * for a size_t, or out of memory). */
+/* Makes a host image, which the caller frees with gi_image_free(). `image` need not be initialised,
+ * and the samples are not initialised. Rows are 64-byte aligned and padded. Errors: GI_E_MEMORY if
+ * the image is too large for a size_t, or if memory ran out. */
 enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
                               enum gi_type type, struct gi_err *err);
 
-/* As gi_image_alloc(), in memory of `allocator`; in plain memory if that is NULL or exhausted. */
+/* As gi_image_alloc(), in memory of `allocator`, or in plain memory if `allocator` is NULL or
+ * exhausted. */
 enum gi_status gi_image_alloc_from(struct gi_image *image, const struct gi_allocator *allocator,
                                    int width, int height, int channels, enum gi_type type,
                                    struct gi_err *err);
 
-/* Allocates 64-byte aligned plain memory for samples; free() frees it. NULL: out of memory. */
+/* Allocates 64-byte aligned plain memory for samples, which free() frees. Returns NULL if memory
+ * ran out. */
 void *gi_samples_alloc(size_t nbytes);
 
-/* Frees a host image's samples, unless it is a view, and sets `data` to NULL. NULL data: does
- * nothing. Must not be called on a CUDA image. */
+/* Frees a host image's samples, unless the image is a view, and sets `data` to NULL. Does nothing
+ * if `data` is NULL. Must not be called on a CUDA image. */
 void gi_image_free(struct gi_image *image);
 
 /* Returns rows y0 <= y < y1 of `image` as a view, which is valid only as long as `image`. */
 struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1);
 
-/* Makes `dst`, which is `src` in another type, in the same kind of memory; the caller frees it.
- * Full scale stays full scale (255 -> 65535 -> 1.0). Values are rounded to nearest (half to even)
- * and saturated; NaN becomes 0 in integers. Errors: GI_E_MEMORY. */
+/* Makes `dst`, which is `src` in another type and in the same kind of memory. The caller frees
+ * `dst`. Full scale stays full scale (255 -> 65535 -> 1.0). Values are rounded to nearest (half to
+ * even) and saturated, and NaN becomes 0 in integers. Errors: GI_E_MEMORY. */
 enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
                                 struct gi_err *err);
 
-/* Makes `dst`, the gray image of colour image `src`, with its alpha; the caller frees it. Gray is
- * fmaf(weights[2], b, fmaf(weights[1], g, weights[0] * r)), rounded to nearest (half to even) and
- * saturated. Errors: GI_E_MEMORY. */
+/* Makes `dst`, the gray image of the colour image `src`, with the alpha of `src`. The caller frees
+ * `dst`. Gray is fmaf(weights[2], b, fmaf(weights[1], g, weights[0] * r)), rounded to nearest (half
+ * to even) and saturated. Errors: GI_E_MEMORY. */
 enum gi_status gi_image_gray(struct gi_image *dst, const struct gi_image *src,
                              const float weights[3], struct gi_err *err);
 
-/* A flip, quarter turn or transposition, as three bits. The result's pixel (y, x) is the source's
- * (sy, sx): (x, y) with GI_LAYOUT_TRANSPOSE, otherwise (y, x). GI_LAYOUT_MIRROR_X then replaces sx
- * by width - 1 - sx, and GI_LAYOUT_MIRROR_Y replaces sy by height - 1 - sy. */
+/* A flip, quarter turn or transposition, as three bits. Pixel (y, x) of the result is pixel (sy,
+ * sx) of the source. With GI_LAYOUT_TRANSPOSE (sy, sx) is (x, y), otherwise it is (y, x). Then
+ * GI_LAYOUT_MIRROR_X replaces sx by width - 1 - sx, and GI_LAYOUT_MIRROR_Y replaces sy by height -
+ * 1 - sy. */
 enum gi_layout { GI_LAYOUT_MIRROR_X = 1, GI_LAYOUT_MIRROR_Y = 2, GI_LAYOUT_TRANSPOSE = 4 };
 
-/* Returns the layout that shows an image stored with this EXIF orientation, 1 to 8, upright. The
- * value says which sides of the scene row 0 and column 0 of the file are (EXIF 2.32, 4.6.4). */
+/* Returns the layout that turns an image upright, if the image is stored with this EXIF
+ * orientation, 1 to 8. The orientation says at which sides of the scene row 0 and column 0 of the
+ * file are (EXIF 2.32, 4.6.4). */
 static inline int gi_orientation_layout(int orientation)
 {
     static const unsigned char turns[9] = {
@@ -211,7 +221,8 @@ static inline int gi_orientation_layout(int orientation)
     return turns[orientation];
 }
 
-/* Returns the layout that undoes `layout`: with a transposition, the mirrors are exchanged. */
+/* Returns the layout that undoes `layout`. If that has a transposition, the two mirrors are
+ * exchanged. */
 static inline int gi_layout_inverse(int layout)
 {
     bool one = (layout & GI_LAYOUT_MIRROR_X) != 0, other = (layout & GI_LAYOUT_MIRROR_Y) != 0;
@@ -221,8 +232,9 @@ static inline int gi_layout_inverse(int layout)
 }
 
 /* Threads that a caller lends. run() calls job(arg, i, scratch) once for each i from 0 to njobs -
- * 1, in any order and concurrently, and returns when all calls are done. Every thread has its own
- * `scratch`. Errors: GI_E_MEMORY for the scratch, before any job runs. */
+ * 1, in any order and concurrently, and returns when all calls are done. Every thread has scratch
+ * memory that no other thread uses. Errors: GI_E_MEMORY for the scratch memory, before any job
+ * runs. */
 struct gi_parallel {
     void *self;
     int threads; /* maximum number of threads of run(), 1 or more */

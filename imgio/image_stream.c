@@ -60,7 +60,7 @@ struct taking {
     bool short_of; /* the input ended within it */
 };
 
-/* Appends the next `nbytes` of the input. Memory grows only as they arrive. */
+/* Appends the next `nbytes` of the input. Memory grows only as bytes arrive. */
 static enum gi_status take(struct taking *t, uint64_t nbytes, struct gi_err *err)
 {
     struct gi_buffer *buffer = t->buffer;
@@ -82,7 +82,8 @@ static enum gi_status take(struct taking *t, uint64_t nbytes, struct gi_err *err
     return status;
 }
 
-/* Takes a PNG: chunks, each a length, a type, data and a checksum, up to IEND (PNG 1.2, 3.2). */
+/* Takes the chunks of a PNG up to IEND. Each chunk consists of a length, a type, data and a
+ * checksum (PNG 1.2, 3.2). */
 static enum gi_status take_png(struct taking *t, struct gi_err *err)
 {
     enum gi_status status = take(t, PNG_SIGNATURE, err);
@@ -122,7 +123,8 @@ static enum gi_status take_scan(struct taking *t, struct gi_err *err)
     }
 }
 
-/* Takes a JPEG: segments up to the end of the image, or up to bytes that do not begin a segment. */
+/* Takes the segments of a JPEG up to the end of the image, or up to bytes that do not begin a
+ * segment. */
 static enum gi_status take_jpeg(struct taking *t, struct gi_err *err)
 {
     enum gi_status status = take(t, 2, err);
@@ -156,7 +158,8 @@ static enum gi_status take_jpeg(struct taking *t, struct gi_err *err)
     return status;
 }
 
-/* Takes a RIFF file: bytes 4 to 7 are the length of the rest; an odd length has a padding byte. */
+/* Takes a RIFF file. Bytes 4 to 7 are the length of the rest. If that is odd, a padding byte
+ * follows. */
 static enum gi_status take_webp(struct taking *t, struct gi_err *err)
 {
     enum gi_status status = take(t, 12, err);

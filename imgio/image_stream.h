@@ -1,5 +1,5 @@
-/* Streams of concatenated images, as ffmpeg's image2pipe writes them: PNG, JPEG and WebP, whose
- * structure shows their end, and PNM and PAM.
+/* Streams of concatenated images, as ffmpeg's image2pipe writes them. The images may be PNG, JPEG
+ * and WebP, whose structure shows where they end, and PNM and PAM.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_IMAGE_STREAM_H
 #define GI_IMGIO_IMAGE_STREAM_H
@@ -11,23 +11,24 @@
 /* Returns whether the bytes begin a PNG, JPEG or WebP. */
 bool gi_image_stream_starts(const unsigned char *bytes, size_t nbytes);
 
-/* As gi_reader_peek(), for just the bytes that show whether an image begins. More could block on a
- * live pipe whose images are tiny. */
+/* As gi_reader_peek(), but only for the bytes that show whether an image begins. A wait for more
+ * bytes could block on a live pipe whose images are tiny. */
 enum gi_status gi_image_stream_peek(struct gi_reader *reader, const unsigned char **bytes,
                                     size_t *nbytes, struct gi_err *err);
 
-/* Sets *image to true if an image of any of the formats begins next. Errors: GI_E_IO. */
+/* Sets *image to whether an image of any of these formats begins next. Errors: GI_E_IO. */
 enum gi_status gi_image_stream_goes_on(bool *image, struct gi_reader *reader, struct gi_err *err);
 
-/* Reads the next image of a stream into `buffer`, or sets *end at the end, as gi_pnm_next() does
- * for PNM and PAM. A truncated or damaged image gives its bytes up to the damage; decoding them
- * reports it. Errors: those of gi_pnm_next(), and GI_E_LIMIT for an image of more than
- * limits->max_bytes bytes. */
+/* Reads the next image of a stream into `buffer`, or sets *end at the end of the stream, as
+ * gi_pnm_next() does for PNM and PAM. If an image is truncated or damaged, its bytes up to the
+ * damage are returned, and decoding reports the damage. Errors: those of gi_pnm_next(), and
+ * GI_E_LIMIT for an image of more than limits->max_bytes bytes. */
 enum gi_status gi_image_stream_next(struct gi_buffer *buffer, bool *end, struct gi_reader *reader,
                                     const struct gi_limits *limits, struct gi_err *err);
 
-/* Returns whether the JPEG in memory has an index of further images that belong to it, such as gain
- * maps and previews (CIPA DC-007, multi-picture format). They are not images of the stream. */
+/* Returns whether the JPEG in memory has an index of further images that belong to that JPEG, such
+ * as gain maps and previews (CIPA DC-007, multi-picture format). Those are not images of the
+ * stream. */
 bool gi_image_stream_has_index(const unsigned char *bytes, size_t nbytes);
 
 #endif

@@ -1,6 +1,7 @@
-/* Reads JPEG through libjpeg-turbo: gray, RGB, and CMYK, which becomes RGB, by a profile if any.
+/* Reads JPEG through libjpeg-turbo. The file may be gray, RGB or CMYK. CMYK becomes RGB, by the
+ * file's profile if there is one.
  *
- * libjpeg reports damage as a warning and continues; here a warning that means wrong pixels is an
+ * libjpeg reports damage as a warning and continues. Here a warning that means wrong pixels is an
  * error.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
@@ -35,7 +36,7 @@ struct errors {
     struct gi_err *err;
     struct gi_decode *decode;
     enum gi_status status;
-    struct gi_inks *inks; /* NULL: none, or inks without a profile */
+    struct gi_inks *inks; /* NULL if there are no inks, or inks without a profile */
     int scan;             /* number of the scan being read */
     uint64_t blocks;      /* blocks visited by all scans up to `scan` */
 };
@@ -62,14 +63,14 @@ static void on_error(j_common_ptr cinfo)
     longjmp(e->jump, 1);
 }
 
-/* Returns whether every pixel is still as the encoder intended after a warning with this code. */
+/* Returns whether, after a warning with this code, every pixel is still as the encoder intended. */
 static bool is_harmless(int code)
 {
     return code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
 }
 
-/* Returns an estimate of the rows in the part of the file that exists: one byte per 4 samples, as
- * in photographs of the best quality; others need less. */
+/* Returns an estimate of the rows in the part of the file that exists. It assumes one byte per 4
+ * samples, as in photographs of the best quality. Other images need fewer bytes. */
 static int rows_there(const struct gi_decode *decode, const struct jpeg_decompress_struct *cinfo)
 {
     enum { SAMPLES_A_BYTE = 4 };
@@ -83,8 +84,8 @@ static int rows_there(const struct gi_decode *decode, const struct jpeg_decompre
     return cinfo->input_scan_number > 1 || row > (uint64_t)height ? height : (int)row;
 }
 
-/* Returns whether a warning is about stray bytes between markers before the first scan, which some
- * cameras and editors leave. */
+/* Returns whether a warning is about stray bytes between markers before the first scan. Some
+ * cameras and editors leave such bytes. */
 static bool is_stray(const struct jpeg_decompress_struct *cinfo)
 {
     return cinfo->err->msg_code == JWRN_EXTRANEOUS_DATA && cinfo->input_scan_number == 0;
@@ -125,9 +126,9 @@ static void errors_init(struct errors *e, struct gi_decode *decode, struct gi_er
     e->blocks = 0;
 }
 
-/* Limits the work that many scans cause. At the start of each scan it adds the scan's blocks to the
- * total, and stops the decoder above the limit. The scans were checked by their headers before, but
- * in a damaged file libjpeg may find others. */
+/* Limits the work that many scans cause. At the start of each scan this function adds the scan's
+ * blocks to the total, and stops the decoder if the total is above the limit. The headers of the
+ * scans were checked before, but in a damaged file libjpeg may find other scans. */
 static void on_progress(j_common_ptr common)
 {
     struct errors *e = (struct errors *)common->err;
@@ -141,8 +142,8 @@ static void on_progress(j_common_ptr common)
         longjmp(e->jump, 1);
 }
 
-/* Stores a comment as a text. A comment "Keyword: ..." as gi_jpeg_encode() writes it gets that
- * keyword, if it is known. */
+/* Stores a comment as a text. If the comment is "Keyword: ...", as gi_jpeg_encode() writes it, and
+ * the keyword is known, the text gets that keyword. */
 static void read_comment(struct gi_decode *decode, const char *bytes, size_t n)
 {
     size_t head = 0;
@@ -220,8 +221,8 @@ static void choose_colour(j_decompress_ptr cinfo)
                                                           : JCS_RGB;
 }
 
-/* Converts CMYK without a profile: red, green and blue are the light that their ink and black
- * leave. `inverted`: inks as Adobe's programs store them (Adobe Technical Note 5116). */
+/* Converts CMYK without a profile. Each of red, green and blue is the light that its ink and black
+ * leave. With `inverted`, inks are as Adobe's programs store them (Adobe Technical Note 5116). */
 static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, int width, bool inverted)
 {
     unsigned flip = inverted ? 0 : 255;
@@ -244,7 +245,7 @@ static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t 
     }
 }
 
-/* Warns of a second image after the first, as in stereo, gain map and concatenated files. */
+/* Warns if a second image follows the first, as in stereo, gain map and concatenated files. */
 static void warn_of_more(const struct gi_decode *decode, const unsigned char *bytes, size_t nbytes)
 {
     for (; nbytes && *bytes == 0; nbytes--)
@@ -312,7 +313,7 @@ static enum gi_status decode_jpeg(struct gi_decode *decode, struct gi_err *err)
     gi_inks_free(&e.inks);
     if (!status)
         return GI_OK;
-    /* Damage that stops libjpeg still leaves an image if decoding had started. */
+    /* If damage stops libjpeg after decoding had started, there is still an image. */
     if (status == GI_E_FORMAT && decode->image->data && decode->options->allow_partial &&
         gi_decode_has_enough(decode, (int)cinfo.output_scanline))
         return gi_decode_damaged(decode, err, "%s", fault.text);

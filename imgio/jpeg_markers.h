@@ -1,4 +1,5 @@
-/* JPEG's markers, the second byte of each (ITU-T T.81, table B.1): those that gpuimg looks for.
+/* The markers of JPEG for which gpuimg looks. Each value is the second byte of a marker (ITU-T
+ * T.81, table B.1).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_JPEG_MARKERS_H
 #define GI_IMGIO_JPEG_MARKERS_H
@@ -17,8 +18,8 @@ enum {
     GI_JPEG_DRI = 0xdd,
 };
 
-/* Bytes from a frame's marker to its height, which has 2 bytes, the upper one first (B.2.2: marker,
- * length, precision, height). */
+/* Bytes from a frame's marker to the height in the frame's header (B.2.2: marker, length,
+ * precision, height). The height has 2 bytes, the upper byte first. */
 enum { GI_JPEG_SOF_HEIGHT = 5 };
 
 #endif

@@ -1,9 +1,9 @@
 /* Parallel decoding of JPEGs with restart markers, at which the entropy coder starts anew (ITU-T
- * T.81, E.1.4, E.2.4). If a marker is at the end of a row of MCUs, the rows after it can be decoded
- * like a separate file. Such a file, a strip, consists of the file's tables, a frame header with
- * the strip's height, and the strip's part of the scan. A strip continues into the row of MCUs
- * below it, so that excess bytes before the marker are noticed and subsampled colour is
- * interpolated across the boundary. For the latter it also begins in the rows above.
+ * T.81, E.1.4, E.2.4). If a marker is at the end of a row of MCUs, the rows after the marker can be
+ * decoded like a separate file. Such a file, a strip, consists of the file's tables, a frame header
+ * with the strip's height, and the strip's part of the scan. A strip continues into the row of MCUs
+ * below, so that excess bytes before the marker are noticed and subsampled colour is interpolated
+ * across the boundary. For that interpolation the strip also begins in the rows above.
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_strips.h"
 
@@ -19,23 +19,24 @@
 
 enum {
     STRIPS_A_THREAD = 4,
-    MCU_ROWS_LEAST = 16,            /* minimum rows of MCUs per strip, without dropped ones */
+    MCU_ROWS_LEAST = 16,            /* minimum rows of MCUs in a strip, not counting dropped rows */
     STRIP_NBYTES_LEAST = 256 << 10, /* minimum samples of a strip, before the image is reduced */
 };
 
-/* The parsed file. `rows` are rows of MCUs; a group is the smallest number of them that ends at a
- * restart marker. */
+/* The parsed file. `rows` counts rows of MCUs. A group is the smallest number of rows of MCUs that
+ * ends at a restart marker. */
 struct reader {
     const struct gi_decode *decode;
     const struct jpeg_decompress_struct *file;
     unsigned char *head; /* SOI, tables, frame header, restart interval and start of the scan */
     size_t head_nbytes, height_at;
-    unsigned mcu_height;    /* pixels of the file */
-    unsigned rows, across;  /* MCUs of the image */
-    unsigned group_rows;    /* the last group may have fewer */
-    unsigned group_markers; /* in a group, one of them at its end; fewer in the last group */
+    unsigned mcu_height;   /* pixels of the file */
+    unsigned rows, across; /* MCUs of the image */
+    unsigned group_rows;   /* the last group may have fewer */
+    /* number of restart markers in a group, the last at its end; fewer in the last group */
+    unsigned group_markers;
     unsigned ngroups;
-    const unsigned char **groups; /* start of each group; after the last one, EOI */
+    const unsigned char **groups; /* start of each group; the last element is the position of EOI */
     bool above;                   /* a strip needs the group above it to interpolate colour */
     unsigned strip_groups, nstrips;
     atomic_bool failed;
@@ -95,7 +96,7 @@ static bool measure(struct reader *r)
     return true;
 }
 
-/* Chooses strip_groups and nstrips. Returns false if strips are not worth it. */
+/* Chooses strip_groups and nstrips. Returns false if decoding in strips is not worth it. */
 static bool choose_strips(struct reader *r)
 {
     unsigned parts = (unsigned)r->decode->options->parallel->threads * STRIPS_A_THREAD;
@@ -113,7 +114,7 @@ static bool choose_strips(struct reader *r)
     return r->nstrips > 1;
 }
 
-/* Copies the parts of the file's head that a strip needs, marker by marker. */
+/* Copies, marker by marker, the parts of the head of the file that a strip needs. */
 static bool make_head(struct reader *r, const unsigned char *scan)
 {
     const unsigned char *at = r->decode->bytes + 2, *keep;
@@ -142,7 +143,8 @@ static bool make_head(struct reader *r, const unsigned char *scan)
     return at == scan && r->height_at;
 }
 
-/* Finds all restart markers of the scan. Returns false if they are not in the expected order. */
+/* Finds all restart markers of the scan. Returns false if the markers are not in the expected
+ * order. */
 static bool find_groups(struct reader *r, const unsigned char *at, const unsigned char *end)
 {
     uint64_t mcus = (uint64_t)r->rows * r->across, markers = 0;
@@ -168,8 +170,8 @@ static bool find_groups(struct reader *r, const unsigned char *at, const unsigne
     return false;
 }
 
-/* Writes groups `from` to `to` - 1 as a file of their own, with markers counted from RST0. Returns
- * its length. */
+/* Writes groups `from` to `to` - 1 as a separate file, whose markers are counted from RST0. Returns
+ * the length of that file. */
 static size_t put_file(const struct reader *r, unsigned char *out, unsigned from, unsigned to)
 {
     unsigned top = from * r->group_rows * r->mcu_height;
@@ -198,7 +200,7 @@ static void read_row(j_decompress_ptr jpeg, unsigned char *row)
     jpeg_read_scanlines(jpeg, &target, 1);
 }
 
-/* Decodes rows y0 to y1 - 1 of the image; `skip` rows of the strip precede them. libjpeg's errors
+/* Decodes rows y0 to y1 - 1 of the image, before which the strip has `skip` rows. libjpeg's errors
  * leave this function by longjmp(). */
 static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes, unsigned skip,
                          int y0, int y1)
@@ -221,8 +223,8 @@ static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes,
         read_row(jpeg, s->dropped);
     else
         jpeg_finish_decompress(jpeg);
-    /* Excess bytes before a marker: a single decoder notices them later, or never if it has read
-     * that marker already. */
+    /* Decoding in strips fails if there are excess bytes before a marker, because a single decoder
+     * notices such bytes later, or never if it has read that marker already. */
     return !jpeg->marker->discarded_bytes;
 }
 
@@ -258,7 +260,8 @@ const unsigned char *gi_jpeg_read_strips(const struct gi_decode *decode,
     const struct gi_parallel *parallel = decode->options->parallel;
     struct reader r = {.decode = decode, .file = cinfo};
     const unsigned char *scan = cinfo->src->next_input_byte;
-    /* In a file that ends in its head, libjpeg has inserted an end marker and reads that. */
+    /* If a file ends inside its head, libjpeg has inserted an end marker and reads that marker
+     * instead of the file. */
     if (scan + cinfo->src->bytes_in_buffer != decode->bytes + decode->nbytes)
         return NULL;
     if (!parallel || parallel->threads < 2 || !measure(&r) || !choose_strips(&r))

@@ -1,5 +1,5 @@
 /* Limits the work that the scans of a JPEG cause. A valid progressive file of 65 kB may contain 882
- * scans, each a pass over the coefficients of the whole image.
+ * scans, and each scan is a pass over the coefficients of the whole image.
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_work.h"
 
@@ -8,11 +8,12 @@
 #include "imgio/jpeg_markers.h"
 
 enum {
-    /* One visit of a block is allowed per 32 pixels of --max-pixels. At about 50 ns each (once the
-     * coefficients outgrow the cache) the default of 2^28 gives any image 0.4 s ... */
+    /* One visit of a block is allowed per 32 pixels of --max-pixels. A visit takes about 50 ns once
+     * the coefficients outgrow the cache, so that the default of 2^28 pixels allows any image 0.4 s
+     * ... */
     PIXELS_A_VISIT = 32,
-    /* ... in addition to those that encoders need: libjpeg's own progression visits luma blocks 6
-     * times. */
+    /* ... in addition to the visits that encoders need. With the progression of libjpeg there are 6
+     * visits of each block of luma. */
     VISITS_A_BLOCK = 8,
     VISITS_A_BYTE = 8,
 };
@@ -53,8 +54,8 @@ enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
                    (unsigned long long)blocks, (unsigned long long)budget);
 }
 
-/* Returns the number of blocks that a scan visits, by its header of `nbytes` at `head` (ITU T.81,
- * B.2.3). */
+/* Returns the number of blocks that a scan visits, computed from the scan's header, `nbytes` at
+ * `head` (ITU T.81, B.2.3). */
 static uint64_t header_blocks(const unsigned char *head, size_t nbytes,
                               const struct jpeg_decompress_struct *cinfo)
 {
@@ -66,7 +67,8 @@ static uint64_t header_blocks(const unsigned char *head, size_t nbytes,
     return blocks;
 }
 
-/* Returns the number of blocks that all scans of the file visit, from their headers. */
+/* Returns the number of blocks that all scans of the file visit, computed from the headers of the
+ * scans. */
 static uint64_t file_blocks(const struct gi_decode *decode,
                             const struct jpeg_decompress_struct *cinfo)
 {
@@ -79,7 +81,7 @@ static uint64_t file_blocks(const struct gi_decode *decode,
             continue;
         }
         at += 2;
-        /* Neither these markers nor a byte 0xff in a scan's data are followed by a length. */
+        /* No length follows these markers, or a byte 0xff in a scan's data. */
         if (marker <= GI_JPEG_TEM || (marker >= GI_JPEG_RST0 && marker <= GI_JPEG_SOI))
             continue;
         size_t nbytes = (size_t)(at[0] << 8 | at[1]);

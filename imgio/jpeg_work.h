@@ -9,12 +9,12 @@
 
 #include "imgio/format.h"
 
-/* Returns the number of blocks that the current scan visits: all blocks of its components, even
- * those for which it codes nothing. */
+/* Returns the number of blocks that the current scan visits. These are all blocks of the scan's
+ * components, even blocks for which the scan codes nothing. */
 uint64_t gi_jpeg_scan_blocks(const struct jpeg_decompress_struct *cinfo);
 
-/* Checks that the image, its file and the limit on pixels allow `blocks` visits of blocks, those
- * of all scans together. Errors: GI_E_LIMIT. */
+/* Checks that `blocks`, the visits of blocks by all scans together, are not too many for the size
+ * of the image, the length of the file and the limit on pixels. Errors: GI_E_LIMIT. */
 enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
                                     const struct jpeg_decompress_struct *cinfo, uint64_t blocks,
                                     struct gi_err *err);

@@ -1,7 +1,7 @@
-/* Writes JPEG through libjpeg-turbo, in strips that several threads encode. Each strip is a JPEG of
- * its own, whose entropy-coded part is a restart interval of the result: at the restart markers
- * between the parts the coder starts anew (ITU-T T.81, B.2.1), so the decoded pixels equal those of
- * a single encoder.
+/* Writes JPEG through libjpeg-turbo, in strips that several threads encode. Each strip is encoded
+ * as a separate JPEG, whose entropy-coded part becomes a restart interval of the result. At the
+ * restart markers between these parts the coder starts anew (ITU-T T.81, B.2.1), so the decoded
+ * pixels equal those of a single encoder.
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_write.h"
 
@@ -34,11 +34,12 @@ const char *const gi_jpeg_keywords[] = {"Title",         "Author",     "Descript
 struct writer {
     struct gi_sink *sink;
     const struct gi_image *image;
-    const struct gi_metadata *metadata; /* NULL: none */
+    const struct gi_metadata *metadata; /* or NULL */
     int quality;
     bool full_colour;
     int strip_rows, nstrips;
-    unsigned interval; /* restart interval in MCUs, which is one strip; 0: one strip for all */
+    /* restart interval, in MCUs, which is the length of a strip; 0 if there is only one strip */
+    unsigned interval;
 };
 
 /* Encoder of one strip. libjpeg's callback receives a pointer to `base`, the first member. */
@@ -118,7 +119,8 @@ static void write_segment(j_compress_ptr jpeg, int marker, const void *head, siz
         jpeg_write_m_byte(jpeg, ((const unsigned char *)bytes)[i]);
 }
 
-/* Writes a text as a JPEG comment, with its keyword in front: comments have none of their own. */
+/* Writes a text as a JPEG comment that begins with the text's keyword, because comments have no
+ * field for a keyword. */
 static void write_text(j_compress_ptr jpeg, const struct gi_text *text)
 {
     char head[256] = "";
@@ -140,7 +142,7 @@ static void write_metadata(j_compress_ptr jpeg, const struct gi_metadata *metada
         write_text(jpeg, &metadata->texts[i]);
 }
 
-/* Encodes rows y0 to y1 - 1 as a JPEG of their own, into e->bytes. */
+/* Encodes rows y0 to y1 - 1 as a separate JPEG, into e->bytes. */
 static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, int y1)
 {
     j_compress_ptr jpeg = &e->jpeg;
@@ -194,9 +196,9 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
     return GI_OK;
 }
 
-/* Returns the length of a strip's head, up to its entropy-coded part, and sets the height in its
- * frame header to the whole image's. libjpeg wrote the head: markers with lengths, the last one
- * SOS. */
+/* Returns the length of a strip's head, which ends where the entropy-coded part begins. Sets the
+ * height in the head's frame header to the height of the whole image. libjpeg wrote the head, which
+ * consists of markers with lengths, the last of them SOS. */
 static size_t take_head(unsigned char *bytes, int height)
 {
     size_t at = SOI_NBYTES;

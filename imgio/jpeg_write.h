@@ -5,17 +5,18 @@
 
 #include "imgio/imgio.h"
 
-/* An APP1 segment with XMP begins with this text and its zero. */
+/* An APP1 segment with XMP begins with this text and the zero at its end. */
 #define GI_XMP_HEAD "http://ns.adobe.com/xap/1.0/"
 
-/* Maximum bytes of EXIF, of XMP or of a text, so that it fits in one segment with its header. */
+/* Maximum bytes of EXIF, of XMP or of a text, so that each fits in one segment with its header. */
 enum { GI_JPEG_METADATA_MAX = 65500 };
 
-/* Keywords that gi_jpeg_encode() writes before a comment ("Author: "), and that are read back. */
+/* Keywords that gi_jpeg_encode() writes before a comment ("Author: "), and that the decoder
+ * recognises there. */
 extern const char *const gi_jpeg_keywords[];
 
-/* As gi_format.encode: gray and RGB of 8 bits, with options->quality and options->parallel. Errors:
- * GI_E_UNSUPPORTED for a side that JPEG can't hold, GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
+/* As gi_format.encode, for gray and RGB of 8 bits. Uses options->quality and options->parallel.
+ * Errors: GI_E_UNSUPPORTED for a side that JPEG can't hold, GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
 enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *err);

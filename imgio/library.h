@@ -1,5 +1,5 @@
-/* Shared libraries that are loaded when they are first needed, so that the program starts without
- * them and runs if they are not installed.
+/* Shared libraries that are loaded when they are first needed, so that the program starts faster,
+ * and runs even if a library is not installed.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_LIBRARY_H
 #define GI_IMGIO_LIBRARY_H
@@ -17,9 +17,10 @@ struct gi_library {
     void *functions; /* array of pointers to functions, filled by gi_library_load() */
 };
 
-/* Declares a table of a library's functions; each is a member with its own name and the type in its
- * header. From LIST(X) = X(first) X(second) come GI_LIBRARY_TABLE(tiff_table, LIST), then `static
- * struct tiff_table tiff` and GI_LIBRARY(LIST, tiff, "libtiff.so.6", ...). */
+/* Declares a table of a library's functions. The table has a member for each function, with the
+ * name of the function and the type in the library's header. From LIST(X) = X(first) X(second) come
+ * GI_LIBRARY_TABLE(tiff_table, LIST), then `static struct tiff_table tiff` and GI_LIBRARY(LIST,
+ * tiff, "libtiff.so.6", ...). */
 #define GI_LIBRARY_MEMBER(function) __typeof__(function) *function;
 #define GI_LIBRARY_SYMBOL(function) #function,
 #define GI_LIBRARY_TABLE(tag, list)                                                                \
@@ -33,8 +34,8 @@ struct gi_library {
         .nsymbols = sizeof(table) / sizeof(void *), .functions = &(table),                         \
     }
 
-/* Loads the library, once per process. Any thread may call this. Errors: GI_E_UNSUPPORTED if it is
- * not installed or lacks a function. */
+/* Loads the library, once per process. Any thread may call this function. Errors: GI_E_UNSUPPORTED
+ * if the library is not installed or lacks a function. */
 enum gi_status gi_library_load(const struct gi_library *library, struct gi_err *err);
 
 #endif

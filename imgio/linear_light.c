@@ -16,9 +16,10 @@ enum {
 
 /* The transfer curve of one channel. */
 struct curve {
-    float *light;    /* of each sample; linear */
-    float *least;    /* the minimum linear light of which this sample is the nearest: midway to the
-                        sample before */
+    float *light; /* linear light of each sample */
+    /* of each sample: the minimum linear light that is encoded as this sample, which is midway to
+     * the sample before */
+    float *least;
     uint16_t *start; /* of each cell: the sample nearest to the cell's minimum */
 };
 
@@ -42,8 +43,8 @@ static double srgb(double v)
     return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
 }
 
-/* Returns the gamma exponent that PNG's colour chunks give: 0 for sRGB, -1 for another transfer
- * function. */
+/* Returns the gamma exponent that PNG's colour chunks declare, or 0 for sRGB, or -1 for another
+ * transfer function. */
 static double png_exponent(const struct gi_metadata *metadata)
 {
     const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
@@ -92,13 +93,14 @@ static uint32_t bits_of(float v)
     return bits;
 }
 
-/* Returns the cell of linear light v in 2^LEAST_EXPONENT to 1. */
+/* Returns the cell that contains the linear light v, from 2^LEAST_EXPONENT to 1. */
 static uint32_t cell_of(float v)
 {
     return (bits_of(v) >> CELL_BITS) - ((uint32_t)(127 + LEAST_EXPONENT) << (23 - CELL_BITS));
 }
 
-/* Makes a curve. `steps`: the linear light of `codes` samples and of the middles between them. */
+/* Makes a curve of `codes` samples. `steps` alternates between the linear light of a sample and
+ * that of the middle between this sample and the next. */
 static bool make_curve(struct curve *curve, const double *steps, size_t codes)
 {
     curve->light = malloc(codes * 2 * sizeof(float) + CELLS * sizeof(uint16_t));
@@ -183,7 +185,7 @@ static unsigned nearest(const struct curve *curve, unsigned most, float v)
     return code;
 }
 
-/* Returns the float sample for linear light v, 0 to 1: interpolated between two 16-bit samples. */
+/* Returns the float sample for linear light v, 0 to 1, interpolated between two 16-bit samples. */
 static float between(const struct curve *curve, float v)
 {
     unsigned most = 65535, code = nearest(curve, most, v);

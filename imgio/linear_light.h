@@ -1,5 +1,5 @@
-/* Conversion between samples and linear light, by tables that are made once on the host, so that
- * every backend gets the same floats.
+/* Conversion between samples and linear light. It uses tables that are computed once, on the host,
+ * so that every backend gets the same floats.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_LINEAR_LIGHT_H
 #define GI_IMGIO_LINEAR_LIGHT_H
@@ -7,15 +7,16 @@
 #include "imgio/imgio.h"
 
 /* Replaces the 8-bit or 16-bit samples of `image` by linear light, floats from 0 to 1, and keeps
- * the inverse in metadata->light. Uses the curves of the ICC profile, of PNG's cICP or gAMA, or
- * else sRGB's (IEC 61966-2-1). Alpha is only scaled. Errors: GI_E_UNSUPPORTED (a profile without
- * curves), GI_E_MEMORY; the image is then unchanged. */
+ * the inverse conversion in metadata->light. Uses the curves of the ICC profile, or of PNG's cICP
+ * or gAMA, or else of sRGB (IEC 61966-2-1). Alpha is only scaled. If there is an error, the image
+ * is unchanged. Errors: GI_E_UNSUPPORTED (a profile without curves), GI_E_MEMORY. */
 enum gi_status gi_linear_light_decode(struct gi_image *image, struct gi_metadata *metadata,
                                       const struct gi_load_options *options, struct gi_err *err);
 
-/* Makes `dst`, which the caller frees: for each float of `src` the sample with the nearest linear
- * light, in the type that was asked for when `light` was made. A colour image that has become gray
- * has lost its profile, so it gets sRGB's curve. Errors: GI_E_MEMORY. */
+/* Makes `dst`, which the caller frees. Each float of `src` becomes the sample with the nearest
+ * linear light, in the type that was asked for when `light` was made. A colour image that has
+ * become gray has lost its profile, so its samples are encoded by sRGB's curve. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_linear_light_encode(struct gi_image *dst, const struct gi_image *src,
                                       const struct gi_linear_light *light,
                                       const struct gi_parallel *parallel, struct gi_err *err);

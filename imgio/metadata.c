@@ -38,9 +38,9 @@ static bool holds_one_of(const void *bytes, size_t nbytes, const char *const *wo
     return false;
 }
 
-/* Returns whether the XMP names a place. It searches for names of properties in the schemas of
- * EXIF, Photoshop and IPTC ("XMP Specification", part 2; "IPTC Photo Metadata Standard"), and
- * cannot search text that is not UTF-8. */
+/* Returns whether the XMP names a place. Searches for names of properties in the schemas of EXIF,
+ * Photoshop and IPTC ("XMP Specification", part 2; "IPTC Photo Metadata Standard"). Text that is
+ * not UTF-8 can't be searched. */
 static bool xmp_names_place(const struct gi_metadata *metadata)
 {
     static const char *const words[] = {"GPS",     "Location", ":City", ":State", ":Country",
@@ -122,8 +122,8 @@ static void keep_xmp(struct gi_metadata *metadata, const void *bytes, size_t n)
     gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, bytes, n);
 }
 
-/* Returns the length in bytes of the UTF-8 character at `p`, of which `n` bytes are available; 0 if
- * it is not UTF-8 (RFC 3629, section 4; surrogates are accepted). */
+/* Returns the length in bytes of the UTF-8 character at `p`, where `n` bytes are available, or 0 if
+ * there is no such character (RFC 3629, section 4; surrogates are accepted). */
 static size_t character(const unsigned char *p, size_t n)
 {
     size_t length = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : 4;
@@ -179,8 +179,8 @@ static char *put_text(char *to, const void *bytes, size_t n)
     return to + 1;
 }
 
-/* Decodes "\nexif\n    1234\n4578696600..." to bytes, which the caller frees. NULL: the text has
- * another form, or memory ran out. */
+/* Decodes a text such as "\nexif\n    1234\n4578696600..." to bytes, which the caller frees.
+ * Returns NULL if the text has another form or memory ran out. */
 static unsigned char *read_raw_profile(struct gi_metadata *metadata, const char *text, size_t n,
                                        size_t *nbytes)
 {
@@ -271,7 +271,8 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     return true;
 }
 
-/* Removes all elements from the tag `start` to the tag `end` from the XMP packet. */
+/* Removes from the XMP packet everything from the start tag `start` to the end tag `end`, wherever
+ * these occur. */
 static void cut_elements(struct gi_metadata *metadata, const char *start, const char *end)
 {
     char *xmp = metadata->xmp, *from, *to;
@@ -286,7 +287,7 @@ static void cut_elements(struct gi_metadata *metadata, const char *start, const 
     }
 }
 
-/* Removes tiff:Orientation, as attribute or element. */
+/* Removes tiff:Orientation, which is either an attribute or an element. */
 static void reset_xmp_orientation(struct gi_metadata *metadata)
 {
     static const char name[] = "tiff:Orientation";

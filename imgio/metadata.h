@@ -6,32 +6,33 @@
 #include "imgio/format.h"
 
 enum {
-    GI_TEXTS_MAX = 1024, /* maximum texts kept of a file; the rest is dropped with a warning */
+    /* maximum number of texts kept of a file; further texts are dropped with a warning */
+    GI_TEXTS_MAX = 1024,
     GI_TEXTS_NBYTES_MAX = 8 << 20, /* maximum bytes of all texts, and of XMP in a text chunk */
 };
 
-/* Keeps `n` bytes of text under a keyword. Bytes of either that are not UTF-8 are read as Latin-1.
- * `language` and `translated`, the translated keyword, must be UTF-8 (NULL: none). XMP and EXIF
- * stored as texts are kept as XMP and EXIF. Returns false, with a warning, if no more texts are
- * kept. */
+/* Keeps `n` bytes of text under a keyword. If the text or the keyword is not UTF-8, its bytes are
+ * read as Latin-1. `language` and `translated`, the translated keyword, must be UTF-8, or NULL. XMP
+ * and EXIF that are stored as texts are kept as XMP and EXIF. Returns false, with a warning, if no
+ * more texts are kept. */
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
                         const char *translated, const void *bytes, size_t n);
 
 /* Keeps `n` bytes as a block of the metadata, for example in &metadata->icc and
- * &metadata->icc_nbytes, unless that block exists already. Like all functions here it sets
+ * &metadata->icc_nbytes, unless that block exists already. Like all functions in this file, sets
  * metadata->starved if memory runs out. */
 void gi_metadata_keep(struct gi_metadata *metadata, void **block, size_t *nbytes, const void *bytes,
                       size_t n);
 
-/* Adapts metadata to a changed picture: removes thumbnails of the old one, resets the orientation
- * to 1. */
+/* Adapts metadata to a changed picture: removes thumbnails of the old picture, and resets the
+ * orientation to 1. */
 void gi_metadata_settle(struct gi_metadata *metadata);
 
 /* Returns whether PNG's colour chunks declare sRGB and nothing else. */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata);
 
-/* Sets *latin to the text in Latin-1, which the caller frees, and *n to its length; *latin is NULL
- * if a character is not in Latin-1. Errors: GI_E_MEMORY. */
+/* Sets *latin to the text in Latin-1, which the caller frees, and *n to the length of *latin.
+ * *latin is NULL if a character is not in Latin-1. Errors: GI_E_MEMORY. */
 enum gi_status gi_latin1(char **latin, size_t *n, const char *text, struct gi_err *err);
 
 #endif

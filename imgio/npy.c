@@ -1,8 +1,8 @@
 /* Reads and writes .npy: a magic number, the length of the header, a Python dictionary padded to 64
  * bytes, then the array (NumPy enhancement proposal 1). Images are arrays of (height, width),
- * (height, width, channels) or (channels, height, width) with 1 to 4 channels, in either order of
- * bytes and of axes. uint8, uint16 and float32 are read as they are, bool as 0 and 255, all other
- * integers and floats as the nearest float32. Labels are integers of any size.
+ * (height, width, channels) or (channels, height, width) with 1 to 4 channels. Bytes and axes may
+ * be in either order. uint8, uint16 and float32 are read as they are, bool as 0 and 255, and all
+ * other integers and floats as the nearest float32. Labels are integers of any size.
  * SPDX-License-Identifier: MIT */
 #include "imgio/npy.h"
 
@@ -43,15 +43,16 @@ enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_
 struct array {
     size_t at;               /* offset of the first sample */
     uint64_t axes[AXES_MAX]; /* height, width, channels */
-    size_t steps[AXES_MAX];  /* samples from one row, one pixel and one channel to the next */
+    size_t steps[AXES_MAX];  /* number of samples from a row, a pixel and a channel to the next */
     int naxes;
     bool fortran, swapped, first; /* `first`: channels are the first axis */
-    char kind;                    /* NumPy's: b bool, u unsigned, i signed, f float */
-    size_t nbytes;                /* of a sample as stored: 1, 2, 4 or 8 */
-    enum gi_type type;            /* of the image */
+    /* NumPy's letter for the kind of type: b bool, u unsigned, i signed, f float */
+    char kind;
+    size_t nbytes;     /* of a sample as stored: 1, 2, 4 or 8 */
+    enum gi_type type; /* of the image */
 };
 
-/* Returns the text after "'key':" in the dictionary; NULL if there is no such key. */
+/* Returns the text after "'key':" in the dictionary, or NULL if there is no such key. */
 static const char *find_value(const char *words, const char *key)
 {
     const char *at = strstr(words, key);
@@ -62,7 +63,8 @@ static const char *find_value(const char *words, const char *key)
     return *at == ':' ? at + 1 + strspn(at + 1, " ") : NULL;
 }
 
-/* Reads a type such as '<f4' and chooses the image's. Returns false if no image type suits. */
+/* Reads a type such as '<f4' and chooses the type of the image. Returns false if no image type
+ * suits. */
 static bool read_type(struct array *a, const char *value, bool labels)
 {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -106,7 +108,8 @@ static bool read_shape(struct array *a, const char *value)
 }
 
 /* Reorders axes (channels, height, width) to (height, width, channels), and computes the step of
- * each. If both readings are possible, channels are the last axis, unless `chw`. */
+ * each axis. If both readings of the axes are possible, the last axis is the channels, unless
+ * `chw`. */
 static bool order_axes(struct array *a, bool chw)
 {
     uint64_t *n = a->axes;
@@ -166,7 +169,7 @@ static void copy_sample(void *to, const unsigned char *from, size_t size, bool s
         ((unsigned char *)to)[i] = from[swapped ? size - 1 - i : i];
 }
 
-/* Returns the value of a 16-bit float (IEEE 754 binary16), which is exact. */
+/* Returns the value of a 16-bit float (IEEE 754 binary16) as a 32-bit float, which is exact. */
 static float half_value(uint16_t h)
 {
     int exponent = h >> 10 & 31, fraction = h & 1023;
@@ -266,7 +269,8 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
     size_t row = gi_row_samples(decode->image) * a.nbytes;
     size_t have = (decode->nbytes - a.at) / row;
     int rows = decode->image->height;
-    if (have < (size_t)rows) { /* the first rows are complete only in C order with channels last */
+    /* only in C order with channels last does a truncated file have complete rows */
+    if (have < (size_t)rows) {
         rows = a.fortran || a.first ? 0 : (int)have;
         status = gi_decode_damaged_at(decode, err, rows, "ends early");
     }
@@ -280,7 +284,8 @@ static bool probe_npy(const unsigned char *bytes, size_t nbytes)
     return nbytes >= PREAMBLE && memcmp(bytes, "\x93NUMPY", 6) == 0;
 }
 
-/* Writes one plane per channel, in order. Errors: GI_E_MEMORY, and the sink's. */
+/* Writes one plane per channel, in the order of the channels. Errors: GI_E_MEMORY, and the
+ * sink's. */
 static enum gi_status write_planes(struct gi_sink *sink, const struct gi_image *image,
                                    struct gi_err *err)
 {

@@ -15,8 +15,9 @@
 /* Returns whether a file's name ends in .npy. */
 bool gi_npy_is(const char *path);
 
-/* Writes the header of an array with `ndim` axes (1 to 3) in C order; `type` is a Python literal
- * such as "'<u4'". The samples must follow, in native byte order. Errors: GI_E_IO. */
+/* Writes the header of an array with `ndim` axes (1 to 3) in C order. `type` is a Python literal
+ * such as "'<u4'". The caller must write the samples afterwards, in native byte order. Errors:
+ * GI_E_IO. */
 enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_t *shape, int ndim,
                            struct gi_err *err);
 

@@ -1,4 +1,4 @@
-/* Applies an EXIF orientation: flips, quarter turns and transpositions.
+/* Applies an EXIF orientation by flips, quarter turns and transpositions.
  * SPDX-License-Identifier: MIT */
 #include "imgio/exif.h"
 

@@ -15,13 +15,15 @@ struct gi_pages {
     struct gi_source source; /* without bytes: they are the caller's */
     const unsigned char *bytes;
     size_t nbytes;
-    struct gi_image_list list; /* without images: the only one, found by its decoder */
-    int *selected;             /* numbers of the selected images */
-    int n, own; /* number of these, and of all that are not smaller versions or masks of others */
+    /* has no images if the file has only one image, which the decoder finds */
+    struct gi_image_list list;
+    int *selected; /* numbers of the selected images */
+    /* number of selected images, and of images that are not smaller versions or masks of others */
+    int n, own;
     bool all;
 };
 
-/* Reads digits, at most 9, and moves on; -1: there are none. */
+/* Reads at most 9 digits, and moves *text past them. Returns -1 if there are no digits. */
 static int read_number(const char **text)
 {
     int v = -1;
@@ -72,7 +74,7 @@ bool gi_pages_starts(const void *bytes, size_t nbytes)
     return format && format->list;
 }
 
-/* Returns whether the selection takes image i of the list. */
+/* Returns whether the selection includes image i of the list. */
 static bool takes(const struct gi_pages *pages, const struct gi_selection *selection, int i)
 {
     bool own = !pages->list.images || pages->list.images[i].own;
@@ -102,7 +104,7 @@ static enum gi_status select_pages(struct gi_pages *pages, const struct gi_selec
                          all, all - 1);
 }
 
-/* Lists the images, and reports images that are left out. */
+/* Lists the images, and warns of images that are left out. */
 static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selection *selection,
                                  const struct gi_load_options *options, struct gi_err *warning,
                                  struct gi_err *err)
@@ -225,7 +227,7 @@ bool gi_pages_are_all(const struct gi_pages *pages)
 
 bool gi_pages_are_followed(const struct gi_pages *pages)
 {
-    enum { NEAR = 16 }; /* writers may begin at a multiple of a few bytes */
+    enum { NEAR = 16 }; /* maximum distance, because writers may align files to a few bytes */
     for (uint64_t at = pages->list.end; at < pages->nbytes && at < pages->list.end + NEAR; at++)
         if (gi_pages_starts(pages->bytes + at, pages->nbytes - (size_t)at))
             return true;

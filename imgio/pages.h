@@ -1,4 +1,5 @@
-/* Files of several images, opened once: the pages of a TIFF. A file of another format has one.
+/* Files of several images that are opened once. These are TIFFs, whose images are their pages. A
+ * file of another format has one image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PAGES_H
 #define GI_IMGIO_PAGES_H
@@ -7,22 +8,23 @@
 
 struct gi_pages;
 
-/* Opens the file at `path`, and selects the pages that the path names in brackets, otherwise all
- * that are not smaller versions or masks of others. Messages begin with the path. Errors: GI_E_IO,
- * GI_E_FORMAT, GI_E_UNSUPPORTED (no such page), GI_E_LIMIT, GI_E_MEMORY. A chain of pages without
- * an end is an error, or with options->allow_partial a warning, and each page comes once. */
+/* Opens the file at `path`, and selects the pages that the path names in brackets. Without
+ * brackets, all pages that are not smaller versions or masks of others are selected. Messages begin
+ * with the path. Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED (no such page), GI_E_LIMIT,
+ * GI_E_MEMORY. A chain of pages without an end is an error. With options->allow_partial it is only
+ * a warning, and each page is selected once. */
 enum gi_status gi_pages_open(struct gi_pages **pages, const char *path,
                              const struct gi_load_options *options, struct gi_err *warning,
                              struct gi_err *err);
-/* Does the same with bytes in memory, which must outlive it, and messages that begin with `name`.
- */
+/* As gi_pages_open(), for a file in memory, which must outlive *pages. Messages begin with
+ * `name`. */
 enum gi_status gi_pages_open_memory(struct gi_pages **pages, const void *bytes, size_t nbytes,
                                     const char *name, const struct gi_load_options *options,
                                     struct gi_err *warning, struct gi_err *err);
-/* Returns the same pages for another owner, who closes them too. */
+/* Returns the same pages for another owner, who must also call gi_pages_close(). */
 struct gi_pages *gi_pages_share(struct gi_pages *pages);
-/* Nulls, and closes the file if this is the last owner; NULL: does nothing. Errors: GI_E_IO if the
- * file was truncated while it was read. */
+/* Sets *pages to NULL, and closes the file if this was the last owner. Does nothing if *pages is
+ * NULL. Errors: GI_E_IO if the file was truncated while it was read. */
 enum gi_status gi_pages_close(struct gi_pages **pages, struct gi_err *err);
 
 /* Returns whether the bytes begin a file of a format that may hold several images. */
@@ -30,34 +32,35 @@ bool gi_pages_starts(const void *bytes, size_t nbytes);
 
 /* Returns the number of selected pages, 1 or more. */
 int gi_pages_n(const struct gi_pages *pages);
-/* Returns whether these are all pages of the file. */
+/* Returns whether the selected pages are all pages of the file. */
 bool gi_pages_are_all(const struct gi_pages *pages);
-/* Returns whether another file of several images begins behind this one, as in a pipe. */
+/* Returns whether another file of several images begins behind this file, as in a pipe. */
 bool gi_pages_are_followed(const struct gi_pages *pages);
 /* Returns the path of the file, without brackets. */
 const char *gi_pages_file(const struct gi_pages *pages);
-/* Returns the number of selected page i within the file, as in "scan.tif[3]", from 0. */
+/* Returns the number that selected page i has in the file, from 0, as in "scan.tif[3]". */
 int gi_pages_number(const struct gi_pages *pages, int i);
 
-/* Reads selected page i, from 0, as gi_load() does; called by several threads at once. Messages
- * begin with `name`. */
+/* Reads selected page i, from 0, as gi_load() does. Several threads may call this function at once.
+ * Messages begin with `name`. */
 enum gi_status gi_pages_load(struct gi_image *image, struct gi_metadata *metadata,
                              struct gi_file_info *info, const struct gi_pages *pages, int i,
                              const char *name, const struct gi_load_options *options,
                              struct gi_err *warning, struct gi_err *err);
 
-/* A TIFF of several pages being written; a BigTIFF once it exceeds 4 GB. */
+/* A TIFF of several pages that is being written. It becomes a BigTIFF once it exceeds 4 GB. */
 struct gi_page_writer;
 
-/* Makes a writer into the sink, which must outlive it. `big_from`: bytes from which the file is a
- * BigTIFF, which a pipe cannot become; 0: 4 GB. Errors: GI_E_MEMORY. */
+/* Makes a writer into the sink, which must outlive the writer. From `big_from` bytes on, the file
+ * is a BigTIFF, but a file in a pipe cannot become one. A `big_from` of 0 means 4 GB. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_page_writer_new(struct gi_page_writer **writer, struct gi_sink *sink,
                                   uint64_t big_from, struct gi_err *err);
-/* Adds the page in a TIFF that gi_save_memory() has made, and takes the bytes, also after an error.
- * Errors: the sink's, GI_E_UNSUPPORTED for more than 4 GB through a pipe. */
+/* Adds the page in a TIFF that gi_save_memory() has made, and takes ownership of `bytes`, also
+ * after an error. Errors: the sink's, and GI_E_UNSUPPORTED for more than 4 GB through a pipe. */
 enum gi_status gi_page_writer_add(struct gi_page_writer *writer, void *bytes, size_t nbytes,
                                   struct gi_err *err);
-/* Writes what is left. The sink is committed by the caller. Errors: the sink's. */
+/* Writes what is not written yet. The caller must commit the sink. Errors: the sink's. */
 enum gi_status gi_page_writer_end(struct gi_page_writer *writer, struct gi_err *err);
 void gi_page_writer_free(struct gi_page_writer **writer);
 

@@ -1,5 +1,6 @@
 /* Portable float map: "PF" or "Pf", size, scale, then rows from bottom to top. The sign of the
- * scale gives the byte order (negative: little-endian). Its magnitude is a unit, which is ignored.
+ * scale tells the byte order (negative for little-endian). The magnitude of the scale is a unit,
+ * which is ignored.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -19,7 +20,7 @@ static bool is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Copies the next word of the header, and skips the one white space after it. */
+/* Copies the next word of the header, and skips the single white space after the word. */
 static bool read_token(char *token, const unsigned char **at, const unsigned char *end)
 {
     size_t n = 0;

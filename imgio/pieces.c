@@ -1,5 +1,5 @@
 /* Makes pieces of a file in parallel and writes them in order. The thread that completes the next
- * piece in order also writes it: no thread is there for writing only.
+ * piece in order also writes that piece, so that no thread is needed only for writing.
  * SPDX-License-Identifier: MIT */
 #include "imgio/pieces.h"
 
@@ -10,7 +10,8 @@ enum {
     PIECES_OF_IMAGE = 8,
     LEAST_NBYTES = 1 << 17,
     MOST_NBYTES = 1 << 20,
-    /* pieces per thread in the ring buffer, by which a thread may be ahead of the slowest one */
+    /* Pieces per thread in the ring buffer. A thread may be ahead of the slowest thread by the
+     * pieces of the whole buffer. */
     PIECES_PER_THREAD = 3,
 };
 
@@ -35,8 +36,8 @@ static void note(struct work *w, enum gi_status status, const struct gi_err *fau
     }
 }
 
-/* Writes all finished pieces that are next in order. If another thread is writing, it will find
- * them instead. Called with the lock held, which is released during writes. */
+/* Writes all finished pieces that are next in order. If another thread is writing, that thread will
+ * find these pieces. Called with the lock held. The lock is released during writes. */
 static void write_made(struct work *w)
 {
     while (!w->writing && !w->status && w->ring[w->written % w->room].bytes) {
@@ -56,8 +57,8 @@ static void write_made(struct work *w)
     }
 }
 
-/* Makes the next piece, whatever the job's index: pieces are begun in order, so that some thread
- * always makes the piece that all others wait for. */
+/* Makes the next piece, whatever the job's index. Pieces are begun in order, so that the piece for
+ * which all other threads wait is always being made by some thread. */
 static void piece_job(void *arg, int index, void *scratch)
 {
     (void)index;

@@ -1,5 +1,6 @@
-/* Reads PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, as netpbm's manual pages pbm(5) to pam(5)
- * define them. If a file has several images, this reads the first; pnm_stream.c reads all.
+/* Reads PBM, PGM, PPM (plain and raw) and PAM, which are P1 to P7, as netpbm's manual pages pbm(5)
+ * to pam(5) define them. If a file has several images, only the first is read here; pnm_stream.c
+ * reads all.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -18,8 +19,8 @@ static unsigned scale(unsigned v, unsigned maxval, unsigned full)
     return v >= maxval ? full : (v * full + maxval / 2) / maxval; /* the product is below 65536^2 */
 }
 
-/* Converts one row of the raster to an image row. Returns the largest value in it, or 0 if every
- * value is allowed, since it is then not computed. */
+/* Converts one row of the raster to an image row. Returns the largest value of the row, or 0 if
+ * every value is allowed, because the largest value is then not computed. */
 static unsigned unpack_row(void *row, const unsigned char *raster, size_t samples,
                            const struct gi_pnm_header *head, const uint8_t *table)
 {
@@ -54,7 +55,7 @@ static enum gi_status over_maxval(struct gi_decode *decode, unsigned value,
                              value, head->maxval);
 }
 
-/* A raw raster; several threads convert pieces of its rows. */
+/* A raw raster. Several threads convert pieces of its rows. */
 struct raw {
     const struct gi_image *image;
     const struct gi_pnm_header *head;
@@ -63,9 +64,9 @@ struct raw {
     int rows, piece_rows;
     uint8_t table[256];
     struct excess {
-        unsigned value; /* largest sample of row y if above the maximum; otherwise 0 */
+        unsigned value; /* the largest sample of row y, if above the maximum; otherwise 0 */
         int y;
-    } * excess; /* the first of each piece */
+    } * excess; /* the first such row of each piece */
 };
 
 static void unpack_piece(void *arg, int index, void *scratch)
@@ -125,7 +126,7 @@ static enum gi_status read_raw(struct gi_decode *decode, struct gi_pnm_cursor *i
     return status;
 }
 
-/* Reads one sample of a plain raster. In P1 samples need no white space between them. */
+/* Reads one sample of a plain raster. In P1 there need be no white space between samples. */
 static bool read_plain(struct gi_pnm_cursor *in, const struct gi_pnm_header *head, unsigned *value)
 {
     if (head->magic != '1')
@@ -137,9 +138,9 @@ static bool read_plain(struct gi_pnm_cursor *in, const struct gi_pnm_header *hea
     return true;
 }
 
-/* Warns that the last number may be truncated, because no white space follows it (some complete
- * files end like that). A number can't be truncated if one more digit would exceed the maximum, or
- * if it starts with 0. */
+/* Warns that the last number may be truncated, because no white space follows the number (some
+ * complete files end like that). A number can't be truncated if one more digit would exceed the
+ * maximum, or if the number starts with 0. */
 static void warn_of_cut(const struct gi_decode *decode, const struct gi_pnm_cursor *in,
                         const struct gi_pnm_header *head)
 {
@@ -183,8 +184,8 @@ static enum gi_status read_plain_raster(struct gi_decode *decode, struct gi_pnm_
     return GI_OK;
 }
 
-/* Checks the length of a plain raster. A sample takes at least two characters (in P1 one), so a
- * short file can't declare a huge raster. */
+/* Checks the length of a plain raster. A sample takes at least two characters, or one in P1, so
+ * that a short file can't declare a huge raster. */
 static enum gi_status check_plain_length(struct gi_decode *decode, const struct gi_pnm_cursor *in,
                                          const struct gi_pnm_header *head, struct gi_err *err)
 {
@@ -206,7 +207,8 @@ static int bits_of(unsigned maxval)
     return bits;
 }
 
-/* Warns of further images: netpbm's files are streams, which may contain several. */
+/* Warns if there are further images. netpbm's files are streams, which may contain several
+ * images. */
 static void warn_of_more(const struct gi_decode *decode, struct gi_pnm_cursor in)
 {
     gi_pnm_skip_space(&in);
@@ -310,7 +312,9 @@ const struct gi_format gi_format_pnm = {
     .info = {.name = "pnm",
              .suffixes = "pnm",
              .summary = "PGM or PPM, by the image's channels",
-             .reads = true, /* files are recognised by content, and read by the other rows */
+             /* the probes of the other formats recognise such files, and their decoders read
+              * them */
+             .reads = true,
              .writes = true,
              .u8 = true,
              .u16 = true},

@@ -66,7 +66,7 @@ static enum gi_status read_pnm_header(struct gi_pnm_cursor *in, struct gi_pnm_he
     if (!bits && !gi_pnm_read_number(in, &head->maxval))
         return fail_header(err, "the largest sample value, 1 to 65535");
     head->channels = head->magic == '3' || head->magic == '6' ? 3 : 1;
-    /* One white space ends the header; further ones belong to the raw raster. */
+    /* One white space ends the header. Further white space belongs to the raw raster. */
     if (in->at == in->end || !gi_pnm_is_space(*in->at))
         return fail_header(err, "white space before the raster");
     in->at++;

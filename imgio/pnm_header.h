@@ -20,7 +20,8 @@ struct gi_pnm_header {
 
 bool gi_pnm_is_space(int c);
 
-/* Returns whether an image starts here: P, a digit from 1 to 7, and white space or a comment. */
+/* Returns whether an image starts here, with P, a digit from 1 to 7, and white space or a
+ * comment. */
 bool gi_pnm_starts(const unsigned char *bytes, size_t nbytes);
 
 /* Returns whether the samples are decimal numbers. */
@@ -35,12 +36,12 @@ size_t gi_pnm_row_nbytes(const struct gi_pnm_header *head);
 /* Skips white space and comments. A comment runs from '#' to the end of its line. */
 void gi_pnm_skip_space(struct gi_pnm_cursor *in);
 
-/* Reads a decimal number up to INT_MAX. Returns false if there is none, or a larger one. */
+/* Reads a decimal number up to INT_MAX. Returns false if there is no number, or a larger one. */
 bool gi_pnm_read_number(struct gi_pnm_cursor *in, unsigned *value);
 
-/* Reads the header of the image that starts at in->at, up to its raster. If in->at is in->end after
- * an error, the header may only be incomplete. Errors: GI_E_FORMAT, GI_E_UNSUPPORTED (more than 4
- * channels). */
+/* Reads the header of the image that starts at in->at, up to the raster. If there is an error and
+ * in->at is in->end, the header may only be incomplete. Errors: GI_E_FORMAT, GI_E_UNSUPPORTED (more
+ * than 4 channels). */
 enum gi_status gi_pnm_read_header(struct gi_pnm_cursor *in, struct gi_pnm_header *head,
                                   struct gi_err *err);
 

@@ -1,15 +1,16 @@
-/* Finds where each image of a PNM stream ends. For a raw raster the header gives the size; of a
- * plain raster the numbers are counted.
+/* Finds where each image of a PNM stream ends. The size of a raw raster follows from the header. In
+ * a plain raster the numbers are counted.
  * SPDX-License-Identifier: MIT */
 #include "imgio/pnm_stream.h"
 #include "imgio/pnm_header.h"
 
 enum {
-    STEP_NBYTES = 32 << 20, /* a raster's memory grows in such steps: its header may be wrong */
+    /* memory for a raster grows in steps of this size, because the header may be wrong */
+    STEP_NBYTES = 32 << 20,
     GLANCE_NBYTES = 16 << 10,
 };
 
-/* Appends `nbytes` that gi_reader_peek() has returned, and takes them from `reader`. */
+/* Appends `nbytes` that gi_reader_peek() has returned, and takes these bytes from `reader`. */
 static enum gi_status append(struct gi_buffer *buffer, struct gi_reader *reader,
                              const unsigned char *bytes, size_t nbytes, struct gi_err *err)
 {
@@ -88,8 +89,8 @@ struct count {
     bool in_number, in_comment, bits;
 };
 
-/* Returns the number of bytes up to the last sample, with one white space after it if there is one,
- * or `nbytes` if the last sample is not among them. */
+/* Returns the number of bytes up to the last sample, including one white space if it follows.
+ * Returns `nbytes` if the last sample is not among these bytes. */
 static size_t count_samples(struct count *count, const unsigned char *bytes, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i++) {
@@ -152,7 +153,7 @@ enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader
                : take_raw(buffer, reader, (size_t)raster, err);
 }
 
-/* For files: moves *at, an offset in bytes, past a plain raster without consuming it. */
+/* For files: moves *at, an offset in bytes, past a plain raster. Consumes nothing. */
 static enum gi_status pass_plain(uint64_t *at, const struct gi_reader *reader, uint64_t samples,
                                  bool bits, struct gi_err *err)
 {

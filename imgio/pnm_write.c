@@ -1,4 +1,4 @@
-/* Writes raw PBM, PGM, PPM and PAM. 8-bit rows go to the sink as they are; 16-bit samples are
+/* Writes raw PBM, PGM, PPM and PAM. 8-bit rows are written as they are. 16-bit samples are
  * converted to big-endian piece by piece.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -33,7 +33,7 @@ static enum gi_status write_raster(struct gi_sink *sink, const struct gi_image *
                                    struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    /* Rows without padding are written in one piece, which the sink need not copy. */
+    /* If rows have no padding, they are written by one call, and the sink need not copy them. */
     if (image->type == GI_U8 && image->stride == gi_row_nbytes(image))
         return gi_sink_write(sink, image->data, image->stride * (size_t)image->height, err);
     for (int y = 0; y < image->height && !status; y++)
@@ -55,8 +55,8 @@ enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
     return status ? status : write_raster(sink, image, err);
 }
 
-/* Packs eight samples per byte, the leftmost in the highest bit; 1 is black. Returns false if a
- * sample is neither black nor white. */
+/* Packs eight samples per byte, the leftmost sample in the highest bit. A bit of 1 is black.
+ * Returns false if a sample is neither black nor white. */
 static bool pack_row(unsigned char *bits, const unsigned char *row, int width)
 {
     memset(bits, 0, ((size_t)width + 7) / 8);

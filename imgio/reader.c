@@ -1,4 +1,4 @@
-/* Reads an input from front to end. Long reads go directly to the caller's memory.
+/* Reads an input from beginning to end. Long reads go directly to the caller's memory.
  * SPDX-License-Identifier: MIT */
 #include "imgio/reader.h"
 
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The maximum for unprivileged processes on Linux (/proc/sys/fs/pipe-max-size). A pipe of the usual
- * 64 KiB would wake both its ends 16 times as often. */
+/* The maximum for unprivileged processes on Linux (/proc/sys/fs/pipe-max-size). With the usual 64
+ * KiB, the processes at both ends of a pipe would wake 16 times as often. */
 enum { PIPE_NBYTES = 1 << 20 };
 
 struct gi_reader {
@@ -23,7 +23,7 @@ struct gi_reader {
     unsigned char buffer[GI_READER_AHEAD];
 };
 
-static bool (*stops)(void); /* NULL: never stops */
+static bool (*stops)(void); /* NULL if nothing stops a wait */
 
 int gi_pipe_widen(int fd)
 {
@@ -55,7 +55,8 @@ int gi_input_open(const char *path)
 {
     struct stat st;
     int fd;
-    /* Opening a pipe would wait for its other end, during which the callback can't be called. */
+    /* The opening of a pipe would wait for the pipe's other end, and the callback can't be called
+     * during that wait. */
     bool pipe = stops && !stat(path, &st) && S_ISFIFO(st.st_mode);
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
@@ -123,7 +124,7 @@ unsigned long long gi_reader_at(const struct gi_reader *reader)
     return reader->taken - (reader->to - reader->from);
 }
 
-/* Calls read() once, for up to `nbytes` bytes. *got is 0 only at the end. */
+/* Calls read() once, for up to `nbytes` bytes. *got is 0 only at the end of the input. */
 static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                            struct gi_err *err)
 {
@@ -136,7 +137,8 @@ static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, si
             n = read(reader->fd, to, nbytes);
         while (n < 0 && errno == EINTR);
     *got = n > 0 ? (size_t)n : 0;
-    reader->ended = n == 0; /* final: a terminal could give more after its end */
+    /* the end is final, although a terminal could have more bytes after its end */
+    reader->ended = n == 0;
     reader->taken += *got;
     return n < 0 ? fail(reader, errno, err) : GI_OK;
 }

@@ -1,5 +1,5 @@
-/* Writes images: chooses the format, lists the properties that it cannot hold, and converts the
- * samples to a type and a number of channels that it can.
+/* Writes images: chooses the format, lists the properties that the format cannot hold, and converts
+ * the samples to a type and a number of channels that the format can hold.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
@@ -18,7 +18,8 @@ void *gi_memory_copy(const void *bytes, size_t nbytes)
     return copy ? memcpy(copy, bytes, nbytes) : NULL;
 }
 
-/* Returns the row with the first `n` characters of `word` among its suffixes, in either case. */
+/* Returns the format that has the first `n` characters of `word` among its suffixes, in upper or
+ * lower case. */
 static const struct gi_format *find(const char *word, size_t n)
 {
     for (int i = 0; gi_formats[i]; i++)
@@ -56,7 +57,7 @@ static enum gi_status fail_usage(struct gi_err *err, const char *format, const c
                    path, names);
 }
 
-/* Finds the row of the format; moves *path past a prefix such as "png:". */
+/* Finds the format, and moves *path past a prefix such as "png:". */
 static enum gi_status choose(const struct gi_format **chosen, const char **path, const char *format,
                              struct gi_err *err)
 {
@@ -112,7 +113,7 @@ static enum gi_type wanted_type(const struct gi_image *image, const struct gi_sa
     return bits == 8 || bits == 1 ? GI_U8 : bits == 16 ? GI_U16 : bits == 32 ? GI_F32 : image->type;
 }
 
-/* Returns the type nearest to `type` that the format holds. */
+/* Returns the type that is nearest to `type` among those that the format can hold. */
 static enum gi_type nearest_type(const struct gi_format *format, enum gi_type type)
 {
     const struct gi_format_info *info = &format->info;
@@ -130,8 +131,8 @@ static const char *type_words(enum gi_type type)
     return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
 }
 
-/* Returns whether the profile is for images with this number of colour channels: bytes 16 to 19
- * name its colour model, such as RGB or GRAY (ICC.1:2022, 7.2.6). */
+/* Returns whether the profile is for images with this number of colour channels. Bytes 16 to 19 of
+ * a profile name its colour model, such as RGB or GRAY (ICC.1:2022, 7.2.6). */
 static bool profile_fits(const struct gi_metadata *metadata, int colour_channels)
 {
     const char *want = colour_channels == 1 ? "GRAY" : "RGB ";
@@ -147,7 +148,7 @@ void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels)
     metadata->icc_nbytes = 0;
 }
 
-/* Lists losses of EXIF, XMP, texts and other metadata, at most 5; returns their number. */
+/* Lists losses of EXIF, XMP, texts and other metadata, at most 5. Returns their number. */
 static int metadata_losses(const char **losses, const struct gi_format *format,
                            const struct gi_metadata *metadata)
 {
@@ -210,7 +211,7 @@ static void set_sample(void *row, size_t i, enum gi_type type, double value)
         ((float *)row)[i] = (float)value;
 }
 
-/* Returns channel c of the background, 0 to 1; for a gray image its luma. */
+/* Returns channel c of the background, 0 to 1. For a gray image this is the background's luma. */
 static double behind(const struct gi_save_options *options, int colours, int c)
 {
     const double *rgb = options->background;
@@ -219,8 +220,8 @@ static double behind(const struct gi_save_options *options, int colours, int c)
     return colours == 1 ? gi_luma(rgb) : rgb[c];
 }
 
-/* Makes `dst`: `src` composited over the background. Alpha is dropped unless `keep_alpha`, and gray
- * is repeated as red, green and blue if `to_rgb`. */
+/* Makes `dst`, which is `src` composited over the background. Alpha is dropped unless `keep_alpha`,
+ * and gray is repeated as red, green and blue if `to_rgb`. */
 static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, bool keep_alpha,
                               bool to_rgb, const struct gi_save_options *options,
                               struct gi_err *err)
@@ -249,8 +250,8 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
     return GI_OK;
 }
 
-/* Sets options->orientation in EXIF, turns the samples by its inverse so that viewers show `image`,
- * and encodes both. */
+/* Sets the orientation in EXIF to options->orientation, turns the samples by the inverse of that
+ * orientation so that viewers show `image`, and encodes both. */
 static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_format *format,
                                       const struct gi_image *image,
                                       const struct gi_metadata *metadata,
@@ -276,7 +277,7 @@ static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_form
     return status;
 }
 
-/* Converts `image` to samples that the format holds, then encodes it. */
+/* Converts `image` to samples that the format can hold, then encodes the image. */
 static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_format *format,
                                          const struct gi_image *image,
                                          const struct gi_metadata *metadata,
@@ -350,8 +351,8 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
     return status;
 }
 
-/* Chooses the format and lists the losses: as an error under --strict, otherwise in `warning`.
- * Messages begin with `name`; *path loses its prefix. */
+/* Chooses the format and lists the losses, which with --strict are an error, and otherwise a text
+ * in `warning`. Messages begin with `name`. Moves *path past its prefix. */
 static enum gi_status prepare(const struct gi_format **format, const char **path, const char *name,
                               const struct gi_image *image, const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *warning,
@@ -381,7 +382,7 @@ static enum gi_status prepare(const struct gi_format **format, const char **path
     return GI_OK;
 }
 
-/* Encodes an image in linear light: *image becomes *made, which the caller frees. */
+/* Encodes an image that is in linear light. *image then becomes *made, which the caller frees. */
 static enum gi_status leave_linear_light(struct gi_image *made, const struct gi_image **image,
                                          const struct gi_metadata *metadata,
                                          const struct gi_save_options *options, struct gi_err *err)

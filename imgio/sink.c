@@ -1,6 +1,6 @@
-/* Output that is complete or absent. It is written to an unnamed file (O_TMPFILE) if the system has
- * these, otherwise to a temporary file beside the target, and finally linked or renamed to its
- * name.
+/* Output that is complete or absent. Output is written to an unnamed file (O_TMPFILE) if the system
+ * has such files, otherwise to a temporary file in the folder of the target. Finally the file is
+ * linked or renamed to its target.
  * SPDX-License-Identifier: MIT */
 #include "imgio/reader.h"
 #include "imgio/sink.h"
@@ -35,7 +35,7 @@ static enum gi_status place_fail(struct gi_sink *sink, int why, struct gi_err *e
     return gi_fail(err, gi_sink_status_of(why), "%s: %s", sink->name, strerror(why));
 }
 
-/* Frees the temporary name and sets it to NULL. `remove_it`: also removes the file. */
+/* Frees the temporary name and sets it to NULL. With `remove_it`, also removes the file. */
 static void forget_temporary(struct gi_sink *sink, bool remove_it)
 {
     if (!sink->temporary)
@@ -45,8 +45,8 @@ static void forget_temporary(struct gi_sink *sink, bool remove_it)
     gi_temporary_forget(&sink->temporary);
 }
 
-/* Creates and locks the temporary file, so that gi_sink_clear_dead() of other processes leaves it
- * alone. If another process removed the file before it was locked, its name counts as taken. */
+/* Creates and locks the temporary file, so that gi_sink_clear_dead() in other processes does not
+ * remove it. If another process removed the file before it was locked, the name counts as taken. */
 static int make_open(void *arg, const char *name)
 {
     struct gi_sink *sink = arg;
@@ -54,8 +54,8 @@ static int make_open(void *arg, const char *name)
     sink->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (sink->fd < 0)
         return -1;
-    flock(sink->fd, LOCK_EX); /* may fail on file systems without locks, where gi_sink_clear_dead()
-                                 removes nothing */
+    /* flock() may fail on file systems without locks, where gi_sink_clear_dead() removes nothing */
+    flock(sink->fd, LOCK_EX);
     if (fstat(sink->fd, &st) || st.st_nlink > 0)
         return 0;
     close(sink->fd);
@@ -85,7 +85,7 @@ static int open_unnamed(const char *target)
     return fd;
 }
 
-/* Gives the file a temporary name beside its target. Returns 0 or errno. */
+/* Gives the file a temporary name in the folder of its target. Returns 0 or errno. */
 static int name_temporary(struct gi_sink *sink, gi_make_fn *make)
 {
     sink->temporary = gi_temporary_make(sink->target, make, sink);
@@ -105,7 +105,8 @@ static int open_target(struct gi_sink *sink, const char *path)
     }
     if (exists && sink->no_clobber)
         return EEXIST;
-    /* The folder's permissions would allow the replacement, but a read-only file is respected. */
+    /* The folder's permissions would allow the replacement, but a read-only file is not
+     * replaced. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return errno;
     sink->mode = exists ? (int)(st.st_mode & 07777) : -1;
@@ -123,8 +124,8 @@ static int open_target(struct gi_sink *sink, const char *path)
     return sink->fd >= 0 ? 0 : name_temporary(sink, make_open);
 }
 
-/* Makes a sink without an open file. NULL with `err`: out of memory. Its buffer is not initialised,
- * so that it takes only the memory that is used. */
+/* Makes a sink without an open file. Returns NULL, with `err`, if memory ran out. The sink's buffer
+ * is not initialised, so that it takes only the memory that is used. */
 static struct gi_sink *new_sink(const char *name, struct gi_err *err)
 {
     struct gi_sink *sink = malloc(sizeof *sink);
@@ -192,7 +193,7 @@ static enum gi_status gather(struct gi_sink *sink, const unsigned char *bytes, s
 {
     if (nbytes > sink->room - sink->nbytes) {
         size_t room = sink->nbytes + nbytes;
-        room += sink->nbytes ? room / 2 : 0; /* the first piece may be the only one */
+        room += sink->nbytes ? room / 2 : 0; /* the first piece may be the only piece */
         unsigned char *grown = realloc(sink->bytes, room);
         if (!grown)
             return sink_fail(sink, ENOMEM, err);
@@ -312,8 +313,8 @@ static int close_fd(struct gi_sink *sink)
     return fd >= 0 && close(fd) && errno != EINTR ? errno : 0;
 }
 
-/* Copies the older file's owner and permissions. A process that may not change the owner stays the
- * owner. Returns 0 or errno. */
+/* Copies the owner and permissions of the older file. If the process may not change the owner, the
+ * new file keeps the process's user as its owner. Returns 0 or errno. */
 static int keep_rights(struct gi_sink *sink)
 {
     struct stat st;
@@ -327,8 +328,8 @@ static int keep_rights(struct gi_sink *sink)
     return fchmod(sink->fd, (mode_t)sink->mode) ? errno : 0;
 }
 
-/* Finishes the file, except for the move to its target. A file that is committed `alone` and
- * replaces nothing is linked to its target here. Returns 0 or errno. */
+/* Finishes the file, except for the move to its target. A file that is committed without others
+ * (`alone`) and replaces nothing is linked to its target here. Returns 0 or errno. */
 static int prepare(struct gi_sink *sink, bool durable, bool alone)
 {
     int why = sink->target ? keep_rights(sink) : 0;
@@ -346,7 +347,7 @@ static int prepare(struct gi_sink *sink, bool durable, bool alone)
         }
         why = sink->in_place ? 0 : name_temporary(sink, make_link);
     }
-    if (sink->temporary) /* close() may fail; the lock stays until the file has its name */
+    if (sink->temporary) /* close() may fail; the lock remains until the file has its name */
         sink->lock = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
     why = why ? why : close_fd(sink);
     if (why && sink->in_place)

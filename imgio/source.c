@@ -1,6 +1,7 @@
 /* Opens input files. Large regular files are memory-mapped, which avoids a second copy of
- * gigabytes; all others are read into a buffer. If a mapped file is truncated meanwhile, the system
- * sends SIGBUS; a signal handler then maps zeros, and closing the source reports the truncation.
+ * gigabytes. All other files are read into a buffer. If a mapped file is truncated meanwhile, the
+ * system sends SIGBUS. A signal handler then maps zeros, and the closing of the source reports the
+ * truncation.
  * SPDX-License-Identifier: MIT */
 #include "imgio/source.h"
 #include "imgio/reader.h"
@@ -17,14 +18,16 @@
 #include <unistd.h>
 
 enum {
-    MAP_FROM_NBYTES = 1 << 20, /* smaller files are read(): as fast, and no SIGBUS */
-    READ_NBYTES = 1 << 16,     /* first buffer for a pipe; doubles */
-    GUARDS = 64,               /* maximum mappings at one time; further files are read() */
+    /* smaller files are read by read(), which is as fast and causes no SIGBUS */
+    MAP_FROM_NBYTES = 1 << 20,
+    READ_NBYTES = 1 << 16, /* length of the first buffer for a pipe, which is doubled repeatedly */
+    /* maximum number of mappings at one time; further files are read by read() */
+    GUARDS = 64,
 };
 
-/* A guarded mapping. These are global because a signal handler has no argument for them. */
+/* A guarded mapping. The mappings are global because a signal handler has no argument for them. */
 struct guard {
-    atomic_uintptr_t base; /* 0: free */
+    atomic_uintptr_t base; /* 0 if the guard is free */
     atomic_size_t nbytes;
     atomic_bool faulted;
 };
@@ -32,8 +35,8 @@ static struct guard guards[GUARDS];
 static struct sigaction action_before;
 static pthread_once_t guard_once = PTHREAD_ONCE_INIT;
 
-/* Maps zeros from the faulting page to the end of its mapping. After a fault anywhere else it
- * restores the handler that was installed before, and the instruction faults again. */
+/* Maps zeros from the faulting page to the end of its mapping. After a fault anywhere else,
+ * restores the handler that was installed before. The instruction then faults again. */
 static void on_sigbus(int signal, siginfo_t *info, void *ucontext)
 {
     (void)ucontext;
@@ -68,7 +71,7 @@ static int guard_take(void *base, size_t nbytes)
     pthread_once(&guard_once, install_handler);
     for (int i = 0; i < GUARDS; i++) {
         uintptr_t unused = 0;
-        /* The slot is taken before its length is set; until then the handler sees an empty
+        /* The slot is taken before its length is set. Until then the handler sees an empty
          * range. */
         if (atomic_compare_exchange_strong(&guards[i].base, &unused, (uintptr_t)base)) {
             atomic_store(&guards[i].faulted, false);
@@ -101,11 +104,12 @@ static enum gi_status too_long(const struct gi_limits *limits, struct gi_err *er
                    (unsigned long long)limits->max_bytes);
 }
 
-/* Reads to the end of `fd`. `expected`: the size that the system reports, 0 if it is unknown. */
+/* Reads to the end of `fd`. `expected` is the size that the system reports, or 0 if it is
+ * unknown. */
 static enum gi_status read_all(struct gi_source *source, int fd, size_t expected,
                                const struct gi_limits *limits, struct gi_err *err)
 {
-    /* One byte more than expected shows the end without another allocation. */
+    /* A buffer of one byte more than expected shows the end without another allocation. */
     size_t capacity = expected ? expected + 1 : READ_NBYTES, used = 0;
     unsigned char *buffer = malloc(capacity);
     while (buffer) {
@@ -149,7 +153,8 @@ static enum gi_status open_fd(struct gi_source *source, int fd, const struct gi_
     if (S_ISDIR(st.st_mode))
         return gi_fail(err, GI_E_IO, "is a directory, want an image file");
     bool sized = S_ISREG(st.st_mode) && st.st_size > 0;
-    /* Standard input may be a file whose position is not its start: it is then read from there. */
+    /* Standard input may be a file whose position is not its start. Such a file is read from that
+     * position. */
     if (sized && st.st_size >= MAP_FROM_NBYTES && lseek(fd, 0, SEEK_CUR) == 0 &&
         map_file(source, fd, (size_t)st.st_size))
         return GI_OK;

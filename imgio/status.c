@@ -1,4 +1,4 @@
-/* Error messages: one per failure.
+/* Error messages, one per failure.
  * SPDX-License-Identifier: MIT */
 #include "imgio/status.h"
 
@@ -15,8 +15,8 @@ static void replace_controls(char *text)
             *text = '?';
 }
 
-/* Prints into `err`. A text that is too long loses its middle, such as a part of a path, because
- * the reason is at the end. */
+/* Prints into `err`. If a text is too long, its middle is left out, such as a part of a path,
+ * because the reason is at the end. */
 static void print_text(struct gi_err *err, const char *format, va_list args)
 {
     enum { HEAD = sizeof err->text / 3, TAIL = sizeof err->text - HEAD - sizeof "..." };

@@ -32,8 +32,8 @@ static void write_piece(void *context, void *bytes, int nbytes)
         t->status = gi_sink_write(t->sink, bytes, (size_t)nbytes, t->err);
 }
 
-/* Returns a copy of the samples without padding between rows; the caller frees it. NULL: out of
- * memory. */
+/* Returns a copy of the samples without padding between rows, which the caller frees. Returns NULL
+ * if memory ran out. */
 static void *pack(const struct gi_image *image)
 {
     size_t row_nbytes = gi_row_nbytes(image);

@@ -25,7 +25,8 @@ enum {
     NAMES = 64, /* maximum number of names that a signal handler removes */
 };
 
-/* The names that a signal handler must remove. They are global because it gets no argument. */
+/* The names that a signal handler must remove. They are global because the handler gets no argument
+ * for them. */
 static _Atomic(const char *) names[NAMES];
 
 static void replace_name(const char *from, const char *to)
@@ -37,8 +38,8 @@ static void replace_name(const char *from, const char *to)
     }
 }
 
-/* Removes files of the folder at `fd` in one pass. Returns how many. It does without opendir(),
- * because a signal handler must not allocate memory. */
+/* Removes files of the folder at `fd` in one pass, and returns how many were removed. opendir() is
+ * not used, because a signal handler must not allocate memory. */
 static int remove_files(int fd)
 {
     _Alignas(struct dirent64) char entries[4096];
@@ -54,7 +55,7 @@ static int remove_files(int fd)
 
 void gi_temporary_empty(int fd)
 {
-    /* Repeats the pass, because a directory read may skip files while others are removed. */
+    /* Repeats the pass, because a pass may skip some files while it removes others. */
     do
         lseek(fd, 0, SEEK_SET);
     while (remove_files(fd) > 0);
@@ -96,7 +97,8 @@ char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg)
             errno = ENOMEM;
             return NULL;
         }
-        replace_name(NULL, name); /* before the file exists: signals find it */
+        /* registered before the file exists, so that signal handlers find the name */
+        replace_name(NULL, name);
         if (make(arg, name) == 0)
             return name;
         int why = errno;
@@ -189,7 +191,7 @@ void gi_path_sync(const char *path)
     char *folder = gi_path_folder(path);
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
-        fsync(fd); /* some file systems can't sync folders; the file has been synced */
+        fsync(fd); /* some file systems can't sync folders; the file itself has been synced */
         close(fd);
     }
     free(folder);
@@ -202,9 +204,10 @@ static bool is_temporary(const char *name)
            strspn(name + n, "0123456789abcdef") == 16;
 }
 
-/* Finds abandoned files by their locks: a process locks the files and folders that it writes, and
- * these locks end with the process. While a process commits several outputs (gi_bundle_commit()),
- * it also locks the folder around them, because older outputs then have temporary names. */
+/* Recognises abandoned files because they are not locked. A process locks the files and folders
+ * that it writes, and its locks end with the process. While a process commits several outputs
+ * (gi_bundle_commit()), it also locks the folder around them, because the older outputs then have
+ * temporary names but no locks. */
 void gi_sink_clear_dead(const char *folder)
 {
     DIR *open_folder = opendir(folder);

@@ -5,19 +5,20 @@
 
 #include <stdbool.h>
 
-/* Creates a file or folder called `name`. Returns 0, or -1 with errno (EEXIST: the name is
+/* Creates a file or folder called `name`. Returns 0, or -1 with errno (EEXIST if the name is
  * taken). */
 typedef int gi_make_fn(void *arg, const char *name);
 
-/* Creates a file or folder beside `target` by calling `make` with new names. Returns its name,
- * owned by the caller, for gi_temporary_forget(). NULL: errno is set. */
+/* Creates a file or folder in the folder of `target` by calling `make` with new names. Returns its
+ * name, which the caller must pass to gi_temporary_forget(), or NULL with errno. */
 char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg);
 /* Unregisters the name, which is then no longer temporary, frees it, and sets *name to NULL. */
 void gi_temporary_forget(char **name);
 
-/* Renames `temporary` to `target`, which it replaces unless `no_clobber`. Returns 0 or errno. */
+/* Renames `temporary` to `target`, and replaces a file at `target` unless `no_clobber`. Returns 0
+ * or errno. */
 int gi_temporary_move(const char *temporary, const char *target, bool no_clobber);
-/* As gi_temporary_move(), but reversible: the older target gets the name `temporary`, and
+/* As gi_temporary_move(), but reversible. The older target gets the name `temporary`, and
  * *exchanged is set. If the file system can't exchange names, a file is replaced irreversibly. */
 int gi_temporary_exchange(const char *temporary, const char *target, bool no_clobber,
                           bool *exchanged);
@@ -29,11 +30,11 @@ void gi_temporary_empty(int fd);
 /* Removes a file, or a folder with its files. Safe in a signal handler. */
 void gi_temporary_remove(const char *name);
 
-/* Returns the path to which `path` leads through all symbolic links, even if the last one is
- * dangling. The caller frees it. NULL: errno is set. */
+/* Returns the path to which `path` leads through all symbolic links, even if the last link is
+ * dangling. The caller frees the path. Returns NULL with errno after an error. */
 char *gi_path_resolve(const char *path);
-/* Returns the folder in `path`, with a slash at its end, or "." if there is none. The caller frees
- * it. NULL: out of memory. */
+/* Returns the folder in `path`, with a slash at its end, or "." if `path` has none. The caller
+ * frees the text. Returns NULL if memory ran out. */
 char *gi_path_folder(const char *path);
 /* Syncs the directory entry of `path` to the disk, if the file system can do that. */
 void gi_path_sync(const char *path);

@@ -1,6 +1,7 @@
-/* Reads Truevision TGA: colour, gray and palette, run lengths, all four origins ("Truevision TGA
- * File Format Specification", version 2.0). The format has no magic number: a header counts as TGA
- * if all its fields are plausible. A palette of grays makes a gray image.
+/* Reads Truevision TGA with colours, grays or a palette, plain or run-length coded, with all four
+ * origins ("Truevision TGA File Format Specification", version 2.0). The format has no magic
+ * number. A header counts as TGA if all its fields are plausible. If all colours of the palette are
+ * gray, the image is gray.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -34,7 +35,7 @@ static unsigned get16(const unsigned char *p)
     return p[0] | (unsigned)p[1] << 8;
 }
 
-/* Reads and checks the header. Returns false if the bytes are not one. */
+/* Reads and checks the header. Returns false if the bytes are not a header. */
 static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes)
 {
     if (nbytes < HEAD)
@@ -66,8 +67,8 @@ static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes
            t->height && t->alpha_bits <= 8;
 }
 
-/* Converts a colour of `bits` bits to `channels` samples. It is stored blue first, either as bytes
- * or with 5 bits per colour and perhaps one of alpha. */
+/* Converts a colour of `bits` bits to `channels` samples. A colour is stored with blue first. It
+ * consists of bytes, or of 5 bits each of blue, green and red and perhaps one bit of alpha. */
 static void put_colour(uint8_t *to, int channels, const unsigned char *in, unsigned bits)
 {
     uint8_t rgba[4];
@@ -125,7 +126,7 @@ struct tape {
     bool repeats;
 };
 
-/* Returns the address of the next pixel; NULL at the end of the file. */
+/* Returns the address of the next pixel, or NULL at the end of the file. */
 static const unsigned char *next_pixel(const struct targa *t, struct tape *tape)
 {
     size_t have = (size_t)(tape->end - tape->at);
@@ -163,8 +164,8 @@ static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decod
     return GI_OK;
 }
 
-/* Returns false if the extension area says that alpha is meaningless. The file's last bytes point
- * to that area. */
+/* Returns false if the extension area says that alpha is meaningless. The offset of that area is at
+ * the end of the file. */
 static bool alpha_counts(const struct gi_decode *decode)
 {
     enum { FOOTER = 26, SIGNATURE = 8, ATTRIBUTES = 494, USEFUL_ALPHA = 3 };
@@ -185,8 +186,8 @@ static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
         return gi_fail(err, GI_E_FORMAT, "has a damaged header");
     if (t.pixels_at > decode->nbytes)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its palette");
-    /* The header counts alpha bits per pixel, or per colour of a palette. 32 bits without alpha
-     * bits mean an unused byte. */
+    /* The header counts alpha bits per pixel, or per colour if there is a palette. 32 bits without
+     * alpha bits mean that a byte is unused. */
     unsigned bits = t.kind == KIND_PALETTE ? t.colour_bits : t.bits;
     bool alpha = t.kind == KIND_GRAY ? bits == 16
                                      : (bits == 32 && (t.alpha_bits || t.kind == KIND_PALETTE)) ||

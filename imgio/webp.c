@@ -1,5 +1,5 @@
-/* Reads and writes WebP through libwebp: lossy, or lossless at quality 100, with alpha, ICC
- * profile, EXIF and XMP. It reads the first frame of an animation. Without libwebp at build time
+/* Reads and writes WebP through libwebp, with alpha, ICC profile, EXIF and XMP. Output is lossy, or
+ * lossless at quality 100. The first frame of an animation is read. In a build without libwebp,
  * only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
@@ -76,8 +76,8 @@ static void put32(unsigned char *p, uint32_t v)
         p[i] = (unsigned char)(v >> (8 * i));
 }
 
-/* Returns the data of the next chunk of that name from byte `at` on, and sets *n to its length.
- * NULL: there is none. */
+/* Returns the data of the first chunk of that name at or after byte `at`, and sets *n to the length
+ * of the data. Returns NULL if there is no such chunk. */
 static const unsigned char *find_next_chunk(const unsigned char *bytes, size_t nbytes, size_t at,
                                             const char *name, size_t *n)
 {
@@ -125,8 +125,8 @@ struct frame {
     bool more;                    /* further frames follow */
 };
 
-/* Finds the first frame of an animation (RFC 9649, 2.7.1.1). `features` of the file are replaced by
- * those of the frame. */
+/* Finds the first frame of an animation (RFC 9649, 2.7.1.1). The features of that frame replace the
+ * file's in `features`. */
 static enum gi_status find_frame(struct frame *frame, const struct gi_decode *decode,
                                  WebPBitstreamFeatures *features, struct gi_err *err)
 {
@@ -286,8 +286,8 @@ static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image
     return status;
 }
 
-/* Returns whether the lossless output contains the pixels. If memory runs out for its smallest
- * table, libwebp 1.2.4 leaves them out and reports success. */
+/* Returns whether the lossless output contains the pixels. If memory runs out for libwebp's
+ * smallest table, libwebp 1.2.4 leaves the pixels out and reports success. */
 static bool holds(const WebPMemoryWriter *made, const struct gi_image *image)
 {
     struct gi_image back;

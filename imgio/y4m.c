@@ -1,4 +1,5 @@
-/* Reads and writes YUV4MPEG2: header lines and planes. Planes are read directly into images.
+/* Reads and writes YUV4MPEG2, which consists of header lines and planes. Planes are read directly
+ * into images.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -20,7 +21,7 @@ bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes)
            (bytes[sizeof magic - 1] == ' ' || bytes[sizeof magic - 1] == '\n');
 }
 
-/* Takes a line, without its newline. Sets *end to true if no bytes were left. */
+/* Takes a line, without its newline. Sets *end to true if the input has no more bytes. */
 static enum gi_status take_line(char *line, bool *end, struct gi_reader *reader, struct gi_err *err)
 {
     const unsigned char *bytes, *stop = NULL;
@@ -47,7 +48,7 @@ static enum gi_status take_line(char *line, bool *end, struct gi_reader *reader,
     return GI_OK;
 }
 
-/* Reads the sample format: "420p10", "420jpeg", "mono16", "444alpha". */
+/* Reads the sample format, such as "420p10", "420jpeg", "mono16" or "444alpha". */
 static bool read_kind(struct gi_y4m *video, const char *text)
 {
     static const struct {
@@ -88,7 +89,7 @@ static bool read_size(int *value, const char *text)
     return *value >= 1 && (!*stop || *stop == ' ');
 }
 
-/* Reads one parameter of the header, n characters long. */
+/* Reads one parameter of the header, which has n characters. */
 static enum gi_status read_word(struct gi_y4m *video, const char *word, size_t n,
                                 struct gi_err *err)
 {
@@ -142,7 +143,8 @@ static enum gi_status check_limits(const struct gi_y4m *video, const struct gi_l
     return GI_OK;
 }
 
-/* Reads the header from its line of n characters. Error texts don't name the input yet. */
+/* Reads the header from its line of n characters. Error texts don't name the input, which the
+ * caller must do. */
 static enum gi_status read_header(struct gi_y4m *video, const char *line, size_t n,
                                   struct gi_err *err)
 {
@@ -194,7 +196,7 @@ enum gi_status gi_y4m_read_plane(const struct gi_image *image, struct gi_reader 
                                  struct gi_err *err)
 {
     size_t row = gi_row_nbytes(image), got = 0;
-    bool whole = image->stride == row; /* rows without padding: one read */
+    bool whole = image->stride == row; /* rows without padding are read at once */
     size_t piece = whole ? row * (size_t)image->height : row;
     enum gi_status status = GI_OK;
     for (int y = 0; y < (whole ? 1 : image->height) && !status; y++) {
@@ -281,7 +283,7 @@ enum gi_status gi_y4m_write_plane(struct gi_sink *sink, const struct gi_image *i
     return status;
 }
 
-/* If a video is read as an image, the image has the shape of its luma. */
+/* If a video is read as an image, the image has the shape of the luma plane. */
 static enum gi_status decode_y4m(struct gi_decode *decode, struct gi_err *err)
 {
     const unsigned char *end = memchr(decode->bytes, '\n', decode->nbytes);

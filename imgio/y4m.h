@@ -1,7 +1,8 @@
-/* YUV4MPEG2 video: a header line, then frames, each a line and its planes, as in mjpegtools'
- * yuv4mpeg(5), with the depths that ffmpeg writes ("C420p10").
+/* YUV4MPEG2 video: a header line, then frames, as in mjpegtools' yuv4mpeg(5), with the depths that
+ * ffmpeg writes ("C420p10"). Each frame consists of a line and planes.
  *
- * Every plane is a gray image of its own. Samples of more than 8 bits become 0 to 65535 in images.
+ * Every plane becomes a separate gray image. Samples of more than 8 bits become 0 to 65535 in
+ * images.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_Y4M_H
 #define GI_IMGIO_Y4M_H
@@ -31,13 +32,13 @@ bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes);
 enum gi_status gi_y4m_read_head(struct gi_y4m *video, struct gi_reader *reader,
                                 const struct gi_limits *limits, struct gi_err *err);
 
-/* Returns the shape of a plane, counted from 0, in a video of this size and format: one channel of
- * GI_U8 or GI_U16. */
+/* Returns the shape of plane number `plane`, from 0, in a video of this size and format. The shape
+ * has one channel of GI_U8 or GI_U16. */
 struct gi_image gi_y4m_plane(const struct gi_y4m *video, int plane);
 
-/* Takes the line before a frame into line[GI_Y4M_LINE_MAX], without its newline: "FRAME", perhaps
- * with parameters. At the end of the video it sets *end to true instead. Errors: GI_E_IO,
- * GI_E_FORMAT */
+/* Takes the line before a frame, which is "FRAME", perhaps with parameters. Stores the line without
+ * its newline in line[GI_Y4M_LINE_MAX]. At the end of the video, sets *end to true instead. Errors:
+ * GI_E_IO, GI_E_FORMAT. */
 enum gi_status gi_y4m_read_frame(char *line, bool *end, struct gi_reader *reader,
                                  struct gi_err *err);
 
@@ -46,13 +47,14 @@ enum gi_status gi_y4m_read_frame(char *line, bool *end, struct gi_reader *reader
 enum gi_status gi_y4m_read_plane(const struct gi_image *image, struct gi_reader *reader,
                                  struct gi_err *err);
 
-/* Scale the file's samples to the image's range, 0 to 65535, and back, rounded to nearest; samples
- * that were read are written unchanged. Nothing happens for 8 bits. Errors, without a name:
- * GI_E_FORMAT for a sample of more than `bits` bits. */
+/* gi_y4m_widen() scales the file's samples to the image's range, 0 to 65535, and gi_y4m_narrow()
+ * scales them back, rounded to nearest. Samples that were read are written unchanged. With 8 bits
+ * nothing happens. Error texts do not name the input. Errors: GI_E_FORMAT for a sample of more than
+ * `bits` bits. */
 enum gi_status gi_y4m_widen(const struct gi_image *image, int bits, struct gi_err *err);
 void gi_y4m_narrow(const struct gi_image *image, int bits);
 
-/* Write a header like video->line but with the video's size, and a plane with the file's samples.
+/* Write a header, which is video->line with the video's size, and a plane with the file's samples.
  * Errors: the sink's. */
 enum gi_status gi_y4m_write_head(struct gi_sink *sink, const struct gi_y4m *video,
                                  struct gi_err *err);

@@ -98,7 +98,8 @@ static void store(const struct gi_image *plane, int y, size_t i, double v, const
         ((uint16_t *)gi_row(plane, y))[i] = htole16((uint16_t)rounded);
 }
 
-/* Adds the colour difference of a row of pixels to the sums of chroma, and stores its luma. */
+/* Adds the colour differences of a row of pixels to the sums of chroma, and stores the luma of
+ * these pixels. */
 static void divide_row(const struct gi_image *planes, const struct gi_image *image,
                        const struct gi_y4m *video, const struct colour *c, int y, double *sums)
 {

@@ -12,15 +12,16 @@
 extern "C" {
 #endif
 
-/* The operations before LAYER compute f per sample: a is the sample of `src`, b is that of `other`,
- * and d is that of `dark` (0 without `dark`). LAYER and MASK work on whole pixels. */
+/* The operations before LAYER compute f per sample: a is the sample of `src`, b is the sample of
+ * `other`, and d is the sample of `dark` (0 without `dark`). LAYER and MASK work on whole
+ * pixels. */
 enum gi_arithmetic_op {
     GI_ARITHMETIC_ADD,        /* a + b */
     GI_ARITHMETIC_SUBTRACT,   /* a - b */
     GI_ARITHMETIC_MULTIPLY,   /* a * b */
     GI_ARITHMETIC_DIVIDE,     /* (a - d) / (b - d) */
     GI_ARITHMETIC_DIFFERENCE, /* |a - b| */
-    GI_ARITHMETIC_BLEND,      /* fmaf(t, b, fmaf(-t, a, a)): exactly a for t 0, b for t 1 */
+    GI_ARITHMETIC_BLEND,      /* fmaf(t, b, fmaf(-t, a, a)): exactly a (t = 0) or b (t = 1) */
     GI_ARITHMETIC_MIDDLE,     /* fmaf(1/2, b, 1/2 * a): no NaN for infinities */
     GI_ARITHMETIC_MINIMUM,    /* b where a > b, else a; NaN where either is NaN */
     GI_ARITHMETIC_MAXIMUM,    /* b where b > a, else a; NaN where either is NaN */
@@ -29,8 +30,9 @@ enum gi_arithmetic_op {
     GI_ARITHMETIC_MASK,
 };
 
-/* The blend function B: the colour of the result where both layers are opaque. s is the upper
- * colour, b the lower one, both in sample units. W3C, Compositing and Blending 1, 10.1. */
+/* The blend function B, which is the colour of the result where both layers are opaque. s is the
+ * upper colour and b the lower colour, both in sample units. W3C, Compositing and Blending 1,
+ * 10.1. */
 enum gi_arithmetic_layer_mode {
     GI_BLEND_NORMAL,     /* s */
     GI_BLEND_MULTIPLY,   /* b * s / full scale */
@@ -40,37 +42,39 @@ enum gi_arithmetic_layer_mode {
     GI_BLEND_DIFFERENCE, /* |b - s| */
 };
 
-/* Samples of `other` and `dark` are first scaled to the units of `src`: they are multiplied by full
- * scale of `src` / their own full scale, in float, whatever their type. If one of the two images is
- * gray, its sample is used for all colours. Without alpha `other` is opaque, and the alpha of
- * `dark` is 0.
+/* Samples of `other` and `dark` are first scaled to the units of `src`: they are multiplied by the
+ * full scale of `src` / the full scale of their own type, in float. If `other` or `dark` is gray,
+ * its sample is used for all colours. Without alpha `other` is opaque, and the alpha of `dark` is
+ * 0.
  *
- * Arithmetic: the result is fmaf(factor, f, offset), with the operation's f and the factor of the
- * channel; then the last step. With `plain` the result is f, and factor and offset are ignored.
- * Plain results of integers are exact, except those of BLEND and MIDDLE; MULTIPLY is then
- * a * b / full scale, rounded. `plain` requires an `other` with the type and channels of `src`, and
- * no `dark`. Without `alpha_too` the result has the alpha of `src`; with `alpha_too` an image
- * without alpha is opaque. `dst` has the shape of `src`; `other` and `dark` have its size.
+ * Arithmetic: the result is fmaf(factor, f, offset), where the operation defines f, and each
+ * channel has a factor and an offset of its own. The last step follows. With `plain` the result is
+ * f, and factor and offset are ignored. Plain results of integers are exact, except those of BLEND
+ * and MIDDLE; MULTIPLY is then a * b / full scale, rounded. `plain` requires an `other` with the
+ * type and channels of `src`, and no `dark`. Without `alpha_too` the result has the alpha of `src`;
+ * with `alpha_too` an image without alpha is opaque. `dst` has the shape of `src`; `other` and
+ * `dark` have its size.
  *
  * LAYER: composites `other` (colour s, alpha as) over `src` (colour b, alpha ab). Both alphas are
- * scaled so that full scale becomes 1: the sample (full scale without alpha) times (float)(1 / full
- * scale), for `other` times (float)(opacity / full scale). Outside `other` as is 0. With
+ * scaled so that full scale becomes 1: ab is the sample times (float)(1 / full scale), as is the
+ * sample times (float)(opacity / full scale). In an image without alpha the sample is full scale.
+ * Outside `other` as is 0. With
  *   fa = fmaf(above[1], ab, above[0]);  fb = fmaf(below[1], as, below[0]);
  *   p = as * fa;  q = ab * fb;  A = p + q, at most 1;  w = p / A;
- *   mix(x, y, t) = fmaf(t, y, fmaf(-t, x, x));  B the blend function of b and s:
+ *   mix(x, y, t) = fmaf(t, y, fmaf(-t, x, x)); B = the blend function of b and s:
  * alpha becomes A * full scale. Colour becomes mix(b, mix(s, B, ab), w), or with `plus` fmaf(w, s,
  * q / A * b). Colour is 0 if A is not > 0 or if the alpha stored in `dst` is 0. Source: T. Porter
  * and T. Duff, "Compositing digital images", SIGGRAPH 1984, in the form of W3C's Level 1, with
  * straight alpha. If `src` or `other` is gray, its gray is used for all colours; `dst` has any
  * number of channels, and without alpha it is opaque.
  *
- * MASK: as LAYER with w = p / A, s = `value`, p = (1 - m) * the alpha of `value`, and q = m * ab,
- * or with `set` q = m. m is the luma of `other` (as gi_luma_fn computes it) times (float)(1 / full
- * scale), times the alpha of `other`, limited to 0 to 1; with `invert` it is 1 - m. `opacity` is
- * 1. */
+ * MASK: as LAYER, but with s = `value`, p = (1 - m) * the alpha of `value`, and q = m * ab; with
+ * `set` q is m. w is p / A, as in LAYER. m is the luma of `other` (as gi_luma_fn computes it) times
+ * (float)(1 / full scale), times the alpha of `other`, limited to 0 to 1. With `invert` 1 - m is
+ * used instead of m. `opacity` is 1. */
 struct gi_arithmetic {
     enum gi_arithmetic_op op;
-    const struct gi_image *other;  /* on the backend; NULL: all its pixels are `value` */
+    const struct gi_image *other;  /* on the backend; if NULL, all its pixels are `value` */
     const struct gi_image *dark;   /* DIVIDE only; NULL: none */
     float value[GI_MAX_CHANNELS];  /* red, green, blue (gray: all three equal), alpha */
     bool plain;                    /* arithmetic: f itself */

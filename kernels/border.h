@@ -28,8 +28,8 @@ struct gi_border_spec {
                                      multiplies them by alpha too */
 };
 
-/* Returns the index, 0 to n - 1, of the pixel that replaces position i, inside or outside, of an
- * axis of n pixels. Returns -1 if the border value replaces it. */
+/* Returns the index, 0 to n - 1, of the pixel that is used at position i of an axis of n pixels; i
+ * may be outside the axis. Returns -1 if the border value is used. */
 GI_HOST_DEVICE static inline int gi_border_index(long long i, int n, enum gi_border border)
 {
     if (i >= 0 && i < n)
@@ -64,8 +64,8 @@ extern "C" {
 
 enum { GI_PIXEL_NBYTES_MAX = 16 };
 
-/* Stores the border values in `pixel`, converted by the last step to the sample type of `image`. At
- * most GI_PIXEL_NBYTES_MAX bytes are written. */
+/* Converts the border values to the sample type of `image` by the last step, and stores them in
+ * `pixel`. At most GI_PIXEL_NBYTES_MAX bytes are written. */
 void gi_border_pixel(void *pixel, const struct gi_border_spec *border,
                      const struct gi_image *image);
 

@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/* luma: converts an image to one channel. Gray is unchanged; colours become the luma of ITU-R
- * BT.709 of the stored values, fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), then the last step.
- * Alpha is dropped. */
+/* luma: converts an image to one channel. Gray is unchanged. Colours become the luma of ITU-R
+ * BT.709 of the stored values, fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)). The last step
+ * follows. Alpha is dropped. */
 
 /* convert: changes the sample type; `dst` has the size and channels of `src`. Full scale (255,
  * 65535 or 1) becomes full scale. Floats become integers by rounding half to even, with saturation,
@@ -32,8 +32,9 @@ struct gi_power {
 };
 
 /* A curve. It is fmaf(slope, x, low) for x up to `cut`. Above `cut` it is fmaf(scale, w, offset),
- * where u = fmaf(in_scale, x, in_offset), and w is u * u * u if `power` is < 0, else the power of u
- * by the tables powers[power]. If `odd`, the result for a negative x is minus the result for -x. */
+ * where u = fmaf(in_scale, x, in_offset), and w is u * u * u if `power` is < 0, otherwise the power
+ * of u from the tables powers[power]. If `odd`, the result for a negative x is minus the result for
+ * -x. */
 struct gi_colour_curve {
     float cut, slope, low;
     float in_scale, in_offset, scale, offset;
@@ -44,7 +45,7 @@ struct gi_colour_curve {
 enum gi_colour_step_kind {
     GI_COLOUR_MATRIX, /* v'[i] = offset[i], then for j = 0, 1, 2: fmaf(matrix[i][j], v[j], v'[i]) */
     GI_COLOUR_CURVE,  /* `curve` of v[0] to v[2] */
-    GI_COLOUR_TO_HSV, /* this and the next three call gi_colour_to_hsv() ... */
+    GI_COLOUR_TO_HSV, /* these four call gi_colour_to_hsv(), ... */
     GI_COLOUR_FROM_HSV,
     GI_COLOUR_TO_HSL,
     GI_COLOUR_FROM_HSL,
@@ -59,22 +60,23 @@ struct gi_colour_step {
 
 enum { GI_COLOUR_STEPS_MAX = 12 };
 
-/* Steps that are applied to the samples v of a pixel, one after the other; then the last step. v[3]
- * is alpha and remains unchanged, except with `alpha_too`, which requires alpha: a matrix then has
- * a fourth row, i = 3, and a fourth column, j = 3, which is added last. */
+/* Steps that are applied to the samples v of a pixel, one after the other. The last step follows.
+ * v[3] is alpha, which remains unchanged without `alpha_too`. `alpha_too` requires alpha; a matrix
+ * then has a fourth row (i = 3), and a fourth column (j = 3), whose product with v[3] is added
+ * last. */
 struct gi_colour_transform {
     int nsteps; /* 1 to GI_COLOUR_STEPS_MAX */
     struct gi_colour_step steps[GI_COLOUR_STEPS_MAX];
     bool alpha_too;
-    /* Tables that curves refer to; host memory, read before the primitive returns. NULL: no curve
-     * uses the table. */
+    /* Tables that curves refer to. They are host memory, which is read before the primitive
+     * returns. A table that no curve uses may be NULL. */
     const struct gi_power *powers[GI_POWERS_MAX];
 };
 
 /* colour_transform: images have 3 or 4 channels; `dst` may be `src`. */
 
-/* A colour and the number of pixels that have it. `colour` concatenates the samples, 8 or 16 bits
- * each, the first channel in the highest bits. */
+/* A colour and the number of pixels that have it. `colour` consists of the samples, which have 8 or
+ * 16 bits each, with the first channel in the highest bits. */
 struct gi_colour_count {
     uint64_t colour, count;
 };
@@ -85,19 +87,21 @@ struct gi_colours {
     struct gi_colour_count *each;
 };
 
-/* count_colours: allocates the array of the result, which the caller frees. All 1 to 4 channels
- * count; the image has fewer than 2^31 pixels. Waits. */
+/* count_colours: allocates the array of the result, which the caller frees. All channels,
+ * including alpha, belong to the colour. The image has 1 to 4 channels and fewer than 2^31 pixels.
+ * Waits. */
 
-/* Counts `n` colours (1 or more) in any order, of `bits` bits each. Takes ownership of `colours`,
- * which was allocated by malloc(). Errors: GI_E_MEMORY. */
+/* Counts `n` colours, which are in any order and have `bits` bits each. `n` is 1 or more. Takes
+ * ownership of `colours`, which was allocated by malloc(). Errors: GI_E_MEMORY. */
 enum gi_status gi_colours_sort(struct gi_colours *found, uint64_t *colours, size_t n, unsigned bits,
                                struct gi_err *err);
 
 enum { GI_RECOLOUR_SIDE = 4096, GI_RECOLOUR_MOST = 256 };
 
-/* recolour: replaces colours of a GI_U8 image of 3 or 4 channels by entries of `colours`. c is the
- * pixel's colour as a number, red in the highest bits; its entry is the sample of `table` in row c
- * / GI_RECOLOUR_SIDE, column c % GI_RECOLOUR_SIDE. Alpha is unchanged. */
+/* recolour: replaces colours of a GI_U8 image of 3 or 4 channels by entries of `colours`. Let c be
+ * the pixel's colour as a number with red in the highest bits. Its entry has the index that is the
+ * sample of `table` in row c / GI_RECOLOUR_SIDE, column c % GI_RECOLOUR_SIDE. Alpha is
+ * unchanged. */
 struct gi_recolour {
     const struct gi_image
         *table; /* on the backend: one channel of GI_U8, GI_RECOLOUR_SIDE x GI_RECOLOUR_SIDE */
@@ -106,8 +110,8 @@ struct gi_recolour {
 
 /* recolour: `dst` may be `src`. */
 
-/* Where the tables of gi_power are read for a number: `cell`, the fraction between that cell and
- * the next, and `octave`. */
+/* Where the tables of gi_power are read for a number: the index in `cell`, the fraction between
+ * that cell and the next cell, and the index in `octave`. */
 struct gi_power_place {
     int32_t cell, octave;
     float t;
@@ -132,8 +136,8 @@ GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *o
     return octave[at.octave] * fmaf(at.t, cell[at.cell + 1] - from, from);
 }
 
-/* Returns the curve at x; `cell` and `octave` are the tables of the curve's power, which are not
- * read if curve->power is < 0. */
+/* Returns the value of the curve at x. `cell` and `octave` are the tables of the curve's power;
+ * they are not read if curve->power is < 0. */
 GI_HOST_DEVICE static inline float gi_colour_curve_at(const struct gi_colour_curve *curve,
                                                       const float *cell, const float *octave,
                                                       float x)
@@ -197,8 +201,8 @@ GI_HOST_DEVICE static inline float gi_around(float x, float n)
     return x - n * floorf(x / n);
 }
 
-/* Numbers are first made at least 0, then at most 1: NaN becomes 0, as with the GPU's instructions
- * for saturation. */
+/* Numbers are first made at least 0, then at most 1, so that NaN becomes 0, as with the GPU's
+ * instructions for saturation. */
 GI_HOST_DEVICE static inline float gi_from_hsv(float turn, float chroma, float value, float n)
 {
     float k = gi_around(turn + n, 6.0f), part = gi_most(gi_least(k, 4.0f - k), 0.0f);
@@ -229,7 +233,8 @@ GI_HOST_DEVICE static inline void gi_colour_from_hsl(float *h, float *s, float *
     *l = gi_from_hsl(turn, chroma, light, 4.0f);
 }
 
-/* Returns row `row` of a matrix times v; with `alpha` including the fourth column. */
+/* Returns the product of row `row` of a matrix and v. With `alpha` the fourth column is
+ * included. */
 GI_HOST_DEVICE static inline float gi_colour_matrix_row(const struct gi_colour_step *step, int row,
                                                         float r, float g, float b, float a,
                                                         bool alpha)

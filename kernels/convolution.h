@@ -15,9 +15,9 @@ extern "C" {
  * reversed. Under GI_BORDER_VALUE a row outside the image consists of border values and is filtered
  * like any other row.
  *
- * More than GI_TAPS_BLOCK taps are summed in blocks of that many consecutive taps (the last one may
- * be shorter), each a chain of fmaf from +0. The sums p of the blocks are added in order, in
- * float32, with Kahan's carry. At first s is the first p and c = 0; for each further p
+ * More than GI_TAPS_BLOCK taps are summed in blocks of that many consecutive taps (the last block
+ * may be shorter). Each block is a chain of fmaf from +0. The sums p of the blocks are added in
+ * order, in float32, with Kahan's carry. At first s is the first p and c = 0; for each further p
  *   y = p - c;  t = s + y;  e = (t - s) - y;  c = e, or 0 if e is infinite or NaN;  s = t
  * so that an infinite sum remains infinite. W. Kahan, "Further remarks on reducing truncation
  * errors", CACM 8(1), 1965. */
@@ -32,7 +32,7 @@ struct gi_separable {
 };
 
 /* A dense kernel: f(y, x) = sum of weights[j * width + i] * src(y + j - anchor_y, x + i -
- * anchor_x), a chain of fmaf(weight, sample, sum), row by row: j ascends, and i ascends within each
+ * anchor_x), as a chain of fmaf(weight, sample, sum) in which j ascends, and i ascends within each
  * j. This is correlation, too. */
 struct gi_dense {
     const float *weights; /* host memory, read before the primitive returns */
@@ -44,20 +44,21 @@ struct gi_dense {
     struct gi_epilogue epilogue;
 };
 
-/* The box filter: the mean of k x k pixels, k odd, 1 to GI_TAPS_MAX, for GI_U8 and GI_U16. The mean
- * is exact: (2 * S + N) / (2 * N) rounded down, with S the sum of the samples and N = k * k. Border
- * values are first rounded to integers (half to even, saturated). Under GI_ALPHA_WEIGH colour is
- * (2 * S + A) / (2 * A) rounded down, with S the sum of c * a and A the sum of a, or 0 if A is 0;
- * alpha is the mean of a. */
+/* The box filter: the mean of k x k pixels, for GI_U8 and GI_U16. k is odd and from 1 to
+ * GI_TAPS_MAX. The mean is exact: (2 * S + N) / (2 * N) rounded down, with S the sum of the samples
+ * and N = k * k. Border values are first rounded to integers (half to even, saturated). Under
+ * GI_ALPHA_WEIGH, S is the sum of c * a, and A is the sum of a. Colour is (2 * S + A) / (2 * A)
+ * rounded down, or 0 if A is 0. Alpha is the mean of a. */
 struct gi_box {
     int k;
     enum gi_alpha_rule alpha; /* PLAIN or WEIGH */
     struct gi_border_spec border;
 };
 
-/* Gradient magnitude of a 3 x 3 operator. With D = (-1, 0, 1) and S = `smooth`, both as kernels of
- * gi_separable: gx is D along rows, then S along columns; gy is S along rows, then D along columns;
- * f = sqrtf(fmaf(gx, gx, gy * gy)), correctly rounded. The epilogue is STORE. */
+/* Gradient magnitude of a 3 x 3 operator. D = (-1, 0, 1) and S = `smooth` are kernels as in
+ * gi_separable. gx is the result of D along rows, then S along columns. gy is the result of S along
+ * rows, then D along columns. f is sqrtf(fmaf(gx, gx, gy * gy)), correctly rounded. The epilogue is
+ * STORE. */
 struct gi_gradient_magnitude {
     float smooth[3];
     enum gi_alpha_rule alpha; /* PLAIN or KEEP */

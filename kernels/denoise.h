@@ -17,19 +17,19 @@ enum {
     GI_NLMEANS_SEARCH_MAX = 41,
     GI_NLMEANS_ENTRIES = 4096, /* maximum entries of a table of distances */
     GI_NLMEANS_ONE = 32768,    /* maximum weight: 441 weights times 255 fit in 32 bits */
-    GI_NLMEANS_STEPS = 1023,   /* maximum patch difference; larger ones count as this one */
-    GI_RANGE_ENTRIES = 1024,   /* maximum entries of a range table: differences of 3 bytes fit */
+    GI_NLMEANS_STEPS = 1023,   /* maximum patch difference; larger differences become this */
+    GI_RANGE_ENTRIES = 1024,   /* maximum entries of a range table, for differences of 3 bytes */
 };
 
 /* The bilateral filter: a weighted mean of k x k pixels, h = k / 2. For pixel p and each neighbour
  * q = (y + j, x + i), -h <= i, j <= h, with colour samples p[c] and q[c] as floats:
  *   d = |q[0] - p[0]|, then d = d + |q[c] - p[c]| for further colours, ascending;  t = d * scale;
- *   q is skipped unless t < n - 1/2 (so if t is NaN), and if its entry of `space` is 0;
+ *   q is skipped if its entry of `space` is 0 or if t < n - 1/2 is false (as for a NaN);
  *   e = t rounded half to even;
  *   w = fmaf(t - e, slope[e], value[e]) * space[|j| * (h + 1) + |i|], with alpha times that of q.
  * The sums s[c] = fmaf(w, q[c], s[c]) and a = a + w start at +0 in each row, with i ascending; the
  * sums of the rows are added from +0 with j ascending. If the sum of w is > 0, colour c becomes
- * s[c] / a, else it is unchanged; then the last step. Alpha is copied. Border values are first
+ * s[c] / a, else it is unchanged. The last step follows. Alpha is copied. Border values are first
  * rounded to samples. Weights are at least 0.
  *
  * With a guide, d is the difference of the guide's colours at the two positions. q is then also
@@ -38,22 +38,22 @@ struct gi_bilateral {
     int k;       /* odd, 1 to GI_BILATERAL_MAX */
     int n;       /* entries, 1 to GI_RANGE_ENTRIES */
     float scale; /* table entries per sample unit */
-    /* Host memory, read before the primitive returns. `space` has (h + 1)^2 entries; those outside
-     * the disk of radius h are 0. `value` and `slope` have n. `slope` is NULL if every distance is
-     * an entry: then t = e = d, and `scale` is 1. */
+    /* Host memory, read before the primitive returns. `space` has (h + 1)^2 entries, which are 0
+     * outside the disk of radius h. `value` and `slope` have n entries. `slope` is NULL if every
+     * distance has an entry of its own. Then t = e = d, and `scale` is 1. */
     const float *space, *value, *slope;
     struct gi_border_spec border;
-    const struct gi_image *guide;       /* image on the backend, as large as `src`; NULL: none */
+    const struct gi_image *guide;       /* image on the backend, as large as `src`, or NULL */
     float guide_value[GI_MAX_CHANNELS]; /* outside the guide, with GI_BORDER_VALUE */
 };
 
 /* Non-local means: each pixel becomes the mean of pixels (y + j, x + i), |i|, |j| <= search / 2,
  * weighted by the similarity of their patches to the patch at (y, x).
  *
- * Patches are compared in integers: q(sample) is the sample itself for GI_U8; else it is sample *
- * scale in float, rounded half to even and limited to -2^29 .. 2^29, or 0 if the sample is not
- * finite. D is the sum of the squared differences of q at (y + v, x + u) and (y + j + v, x + i +
- * u), over all colours and |u|, |v| <= patch / 2, at most GI_NLMEANS_STEPS. The weight w is
+ * Patches are compared in integers q(sample). For GI_U8 q is the sample itself. For other types q
+ * is sample * scale in float, rounded half to even and limited to -2^29 .. 2^29, or 0 if the sample
+ * is not finite. D is the sum of the squared differences of q at (y + v, x + u) and (y + j + v, x +
+ * i + u), over all colours and |u|, |v| <= patch / 2, at most GI_NLMEANS_STEPS. The weight w is
  * weights[D >> shift], or 0 beyond the table, times the neighbour's alpha if there is alpha. In
  * GI_F32 w is 0 if a sample of the neighbour is not finite.
  *
@@ -67,7 +67,7 @@ struct gi_nlmeans {
     float scale;             /* steps per sample unit; GI_U8: unused */
     int shift;               /* 0 to 31 */
     int n;                   /* entries, 1 to GI_NLMEANS_ENTRIES */
-    const uint16_t *weights; /* n, at most GI_NLMEANS_ONE; host memory, read before return */
+    const uint16_t *weights; /* n entries, at most GI_NLMEANS_ONE; host, read before return */
     struct gi_border_spec border;
 };
 

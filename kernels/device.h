@@ -1,9 +1,9 @@
 /* Devices, queues of work on devices, tickets for copies, and stopwatches.
  *
- * A device is one GPU or the CPU. Threads share a device, whose data is protected by its lock. A
- * queue is one stream of work on a device with scratch and staging memory of its own. One thread
- * uses a queue at a time, and any number of queues work at once. Images, scratch and stopwatches
- * belong to the queue that made them.
+ * A device is one GPU or the CPU. Threads share a device, whose lock protects its data. A queue is
+ * one stream of work on a device with scratch and staging memory of its own. One thread uses a
+ * queue at a time, and any number of queues work at once. Images, scratch and stopwatches belong to
+ * the queue that made them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_DEVICE_H
 #define GI_KERNELS_DEVICE_H
@@ -37,10 +37,10 @@ struct gi_open_options {
                     which reacts faster */
     bool keeps;  /* CPU: memory of freed images is kept for reuse; every image must be freed before
                     the device is closed */
-    size_t max_bytes; /* CUDA: limit of device memory, for tests of bands; 0: all free memory */
+    size_t max_bytes; /* CUDA: limit of device memory, for tests of bands, or 0 for no limit */
 };
 
-/* Properties that a device reports. Numbers are 0 if unknown. */
+/* Properties that a device reports. A number that is unknown is 0. */
 struct gi_device_info {
     char name[96]; /* "NVIDIA H200", or the CPU's instruction level: "avx2" */
     int ordinal;
@@ -63,15 +63,15 @@ struct gi_device_limits {
     size_t row_align; /* rows are padded to a multiple of this many bytes */
 };
 
-/* Identifies a copy in progress; 0: none. It may be dropped, because sync() waits for all
- * copies. */
+/* Identifies a copy in progress, or no copy if it is 0. A ticket may be dropped, because sync()
+ * waits for all copies. */
 struct gi_ticket {
     uint64_t number;
 };
 
 /* Peak rates of a queue per second; `gpuimg bench` compares measured times with them. */
 struct gi_roofline {
-    double copy_rate; /* bytes of memory, read and written bytes added up */
+    double copy_rate; /* bytes copied, counting read and written bytes */
     double fma_rate;  /* fused multiply-adds of float32 */
 };
 

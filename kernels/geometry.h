@@ -34,9 +34,9 @@ struct gi_rays {
     double center_x, center_y;
 };
 
-/* GI_MAP_RINGS: with dx = x - center_x, dy = y - center_y and q = fma(dx, dx, dy * dy), X =
- * radial * sqrt(q), or with `log` X = radial * gi_map_log(sqrt(q) + 1), and Y =
- * angular * gi_map_angle(dx, dy). */
+/* GI_MAP_RINGS. With dx = x - center_x, dy = y - center_y and q = fma(dx, dx, dy * dy):
+ *   X = radial * sqrt(q), but with `log` X = radial * gi_map_log(sqrt(q) + 1);
+ *   Y = angular * gi_map_angle(dx, dy). */
 struct gi_rings {
     double center_x, center_y; /* of the result */
     double radial;             /* columns per pixel, or per factor e */
@@ -53,7 +53,7 @@ struct gi_lens {
 
 /* How pixel (x, y) of the result is mapped to the source position (X, Y). Numbers are double, `fma`
  * is fused, quotients and roots are those of IEEE 754. A coordinate that is NaN or below -2^26
- * becomes -2^26, one above 2^26 becomes 2^26. Coordinates are rounded half to even to
+ * becomes -2^26; a coordinate above 2^26 becomes 2^26. Coordinates are rounded half to even to
  * GI_PLACE_BITS. */
 struct gi_map {
     enum gi_map_kind kind;
@@ -66,9 +66,9 @@ struct gi_map {
     struct gi_rays rays;
     struct gi_rings rings;
     struct gi_lens lens;
-    /* X and Y are samples of these GI_F32 images at (x, y); with `relative` x and y are added. If
-     * both pointers are the same image with two channels or more, X and Y are its first two
-     * channels. Both are on the backend and have the size of the whole result. */
+    /* X and Y are the samples of these GI_F32 images at (x, y). With `relative` x and y are added
+     * to these samples. If both pointers are the same image with two channels or more, X and Y are
+     * its first two channels. Both are on the backend and have the size of the whole result. */
     const struct gi_image *field[2];
     bool relative;
 };
@@ -192,16 +192,16 @@ gi_map_field(const struct gi_image *a, const struct gi_image *b, bool relative, 
     return gi_map_samples(row[i], row2[i + second], relative, x, y);
 }
 
-/* Returns the row within a band of row y of the image, 0 <= y < height. The band begins at row
- * `band` of the image. It may extend past the image's ends, where the image is repeated. */
+/* Converts row y of the image, 0 <= y < height, to a row of a band that begins at row `band` of the
+ * image. The band may extend past the image's ends, where the image is repeated. */
 GI_HOST_DEVICE static inline int gi_band_row(int y, int band, int height)
 {
     int row = y - band;
     return row < 0 ? row + height : row >= height ? row - height : row;
 }
 
-/* Keys' cubic: w gets the weights of four taps for the position t between the second and the third
- * tap, 0 <= t < 1. */
+/* Sets w to the weights of the four taps of Keys' cubic, for a position between the second and the
+ * third tap at a distance t from the second, 0 <= t < 1. */
 GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, float a, float t)
 {
     float t2 = t * t;
@@ -215,15 +215,15 @@ GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, float a, float t)
  * source samples, the first at first[i] - origin, weighted by row phase[i] of `weights`. All taps
  * are inside the source. */
 struct gi_resample_side {
-    int n;                /* results: the width or the height of `dst` */
-    int taps;             /* 1 or more */
-    int origin;           /* first row or column of the image in `src`, which may be a band */
-    int nphases;          /* rows of weights */
-    const int32_t *first; /* n, never descending */
-    const int32_t *phase; /* n, 0 to nphases - 1 */
-    const float *weights; /* nphases rows of `taps` */
-    const float *sums;    /* nphases: sum of each row of weights; NULL, for both sides: all are 1 */
-    const int32_t *integers; /* `weights` times 2^22, for gi_resample.integer; else NULL */
+    int n;                   /* results: the width or the height of `dst` */
+    int taps;                /* 1 or more */
+    int origin;              /* first row or column of the image in `src`, which may be a band */
+    int nphases;             /* rows of weights */
+    const int32_t *first;    /* n, never descending */
+    const int32_t *phase;    /* n, 0 to nphases - 1 */
+    const float *weights;    /* nphases rows of `taps` */
+    const float *sums;       /* nphases sums, of the rows of `weights`; both NULL if all are 1 */
+    const int32_t *integers; /* `weights` times 2^22 for gi_resample.integer, else NULL */
 };
 
 /* A separable resampling. The tables are host memory, read before the primitive returns.
@@ -235,11 +235,11 @@ struct gi_resample_side {
  * weights sum to 1. Then the last step.
  *
  * With `integer` (GI_U8 only) the result is that of Pillow's Image.resize (libImaging/Resample.c).
- * Rows are resampled first by row.integers, then columns by col.integers; with `columns_first` it
- * is the other way round. Each 32-bit sum S is rounded to 8 bits, (S + 2^21) >> 22, limited to 0 to
- * 255, in both passes. Under GI_ALPHA_WEIGH the input colour is c * a / 255, computed as t = c * a
- * + 128; (t + (t >> 8)) >> 8. The resulting colour is 255 * c / a, truncated, at most 255, but
- * unchanged if a is 0 or 255 (Convert.c: rgbA2rgba and rgba2rgbA). */
+ * Rows are resampled first, by row.integers, then columns, by col.integers. With `columns_first`
+ * columns are resampled first. Each 32-bit sum S is rounded to 8 bits, (S + 2^21) >> 22, limited to
+ * 0 to 255, in both passes. Under GI_ALPHA_WEIGH the input colour is c * a / 255, computed as
+ * (t + (t >> 8)) >> 8 with t = c * a + 128. The resulting colour is 255 * c / a, truncated and at
+ * most 255, but it is c if a is 0 or 255 (Convert.c: rgbA2rgba and rgba2rgbA). */
 struct gi_resample {
     struct gi_resample_side row, col; /* `row`: weights along x; `col`: along y */
     enum gi_alpha_rule alpha;         /* PLAIN or WEIGH */
@@ -263,14 +263,14 @@ struct gi_remap {
     struct gi_map map;
     enum gi_interpolation interpolation;
     float cubic;              /* Keys' a */
-    enum gi_alpha_rule alpha; /* PLAIN, or WEIGH with a sum of weights of 1; NEAREST: PLAIN */
+    enum gi_alpha_rule alpha; /* PLAIN, or WEIGH with weights of sum 1; for NEAREST PLAIN */
     struct gi_border_spec border;
     int height;       /* rows of the whole source; `src` may be a band of them */
     int src_y, dst_y; /* first row of `src` in the whole source, and of `dst` in the whole result;
                          under GI_BORDER_WRAP `src` may extend past the source, which repeats */
 };
 
-/* The choice of ways, on both sides: float weights, or integers. */
+/* Whether a way takes the work, for both backends: ways use either float weights or integers. */
 static inline bool gi_resample_integer_takes(const struct gi_queue *queue,
                                              const struct gi_image *src,
                                              const struct gi_resample *spec)
@@ -290,11 +290,11 @@ static inline bool gi_resample_float_takes(const struct gi_queue *queue, const s
 /* remap: `dst` has any width and height. */
 
 /* Crops, or copies with a border: dst(y, x) is the image's sample at (y + top, x + left). Outside
- * the image it follows `border`, whose values go through the last step. If image_height is 0, `src`
- * is the image. Else `src` is a band that begins in row src_y of an image of image_height rows and
- * contains all rows that are needed. */
+ * the image dst follows `border`, whose values go through the last step. If image_height is 0,
+ * `src` is the image. Else `src` is a band that begins in row src_y of an image of image_height
+ * rows and contains all rows that are needed. */
 struct gi_copy_border {
-    int left, top; /* position of the first pixel of `dst` in the image; may be outside */
+    int left, top; /* position in the image of the first pixel of `dst`, maybe outside */
     int src_y, image_height;
     struct gi_border_spec border;
 };
@@ -318,7 +318,8 @@ struct gi_bounds {
 
 /* bounds: waits. */
 
-/* Returns the row of `src` for row y of the result of copy_border; -1: the border value. */
+/* Returns the row of `src` that row y of the result of copy_border uses, or -1 for the border
+ * value. */
 GI_HOST_DEVICE static inline int gi_copy_border_row(const struct gi_copy_border *spec,
                                                     const struct gi_image *src, int y)
 {

@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/* Minimum filter (erosion), or with `greatest` maximum filter (dilation), of each channel
- * separately: f(y, x) = the minimum of src(y + j - anchor_y, x + i - anchor_x), 0 <= j < height, 0
- * <= i < width. If there are `runs`, only samples in them count; runs are inside that rectangle,
- * ordered by y. Floats are ordered as by gi_float_key(), so -0 is below +0. A NaN in the
- * neighbourhood gives the canonical NaN. Border values are first rounded to integers (half to even,
- * saturated). */
+/* Minimum filter (erosion) of each channel separately, or maximum filter (dilation) with
+ * `greatest`: f(y, x) = the minimum of src(y + j - anchor_y, x + i - anchor_x), 0 <= j < height, 0
+ * <= i < width. If there are `runs`, only samples in these runs count. Runs are inside that
+ * rectangle and ordered by y. Floats are ordered as by gi_float_key(), so -0 is below +0. If a NaN
+ * is in the neighbourhood, the result is the canonical NaN. Border values are first rounded to
+ * integers (half to even, saturated). */
 struct gi_min_max {
     int width, height;      /* 1 to GI_TAPS_MAX */
     int anchor_x, anchor_y; /* 0 <= anchor < width, height */
@@ -23,24 +23,25 @@ struct gi_min_max {
     bool alpha_too; /* true: alpha is filtered like the colours; false: copied */
     struct gi_border_spec border;
     const struct gi_footprint_run
-        *runs; /* host memory, read before the primitive returns; NULL: rectangle */
+        *runs; /* host memory, read before the primitive returns; NULL for a rectangle */
     int nruns; /* 1 to GI_RUNS_MAX */
 };
 
 /* Rolling ball of radius r pixels below the samples of each channel: f(y, x) = the minimum of src(y
- * + j, x + i) + heights[|j| * (r + 1) + |i|], -r <= i, j <= r. The minimum starts at infinity; a
- * sum, NaN included, replaces it only if it is less. The result is f if `keep`, else src(y, x) - f.
- * Alpha is copied. Border values are first rounded to integers (half to even, saturated). */
+ * + j, x + i) + heights[|j| * (r + 1) + |i|], -r <= i, j <= r. The minimum starts at infinity, and
+ * a sum replaces it only if the sum is less (never if the sum is NaN). The result is f if `keep`,
+ * else src(y, x) - f. Alpha is copied. Border values are first rounded to integers (half to even,
+ * saturated). */
 struct gi_rolling_ball {
     int radius; /* 0 to GI_ROLLING_BALL_MAX */
-    /* Host memory, read before the primitive returns: (r + 1)^2 numbers of 0 or more, and infinity
-     * outside the ball. heights[0] is 0. */
+    /* Host memory, read before the primitive returns. There are (r + 1)^2 numbers of 0 or more,
+     * which are infinity outside the ball. heights[0] is 0. */
     const float *heights;
     bool keep;
     struct gi_border_spec border;
 };
 
-/* Returns the last column offset i inside the ball in row offset j; -1 if there is none. */
+/* Returns the last column offset i inside the ball in row offset j, or -1 if there is none. */
 static inline int gi_rolling_ball_reach(const struct gi_rolling_ball *spec, int j)
 {
     int n = spec->radius + 1, i = n - 1;
@@ -52,15 +53,16 @@ static inline int gi_rolling_ball_reach(const struct gi_rolling_ball *spec, int 
 /* ignore_transparent: makes min/max and rank filters ignore transparent pixels. A pixel counts if
  * its alpha is > 0. The primitive is called before and after the filter.
  *
- * Before the filter (`picked` is NULL): a pixel that does not count gets `hidden` in all samples. A
- * pixel that counts gets `shown` as its alpha and keeps its colour. `hidden` must be the sample
- * that the filter chooses last. If the filter filters alpha too, the filtered alpha is `hidden`
- * exactly where no pixel of the neighbourhood counts.
+ * Before the filter `picked` is NULL. All samples of a pixel that does not count become `hidden`.
+ * The alpha of a pixel that counts becomes `shown`, and its colour is unchanged. `hidden` must be
+ * the sample that the filter chooses last. If the filter filters alpha too, the filtered alpha is
+ * `hidden` exactly where no pixel of the neighbourhood counts.
  *
- * After the filter (`picked` is the filtered image): the result has the alpha of `src`. Its colour
- * is that of `src` where the alpha of `picked` is `hidden`, elsewhere that of `picked`. */
+ * After the filter `picked` is the filtered image. The result has the alpha of `src`. Where the
+ * alpha of `picked` is `hidden`, the result has the colour of `src`, elsewhere the colour of
+ * `picked`. */
 struct gi_ignore_transparent {
-    const struct gi_image *picked; /* shaped as `src`, on the backend; NULL: before the filter */
+    const struct gi_image *picked; /* on the backend, shaped as `src`; NULL before the filter */
     float hidden, shown;           /* two different samples of the type, no NaN */
 };
 

@@ -11,8 +11,8 @@
 
 enum {
     SCRATCH_KEPT = 8,    /* maximum number of idle buffers that are kept for later runs */
-    SCRATCH_ALIGN = 128, /* bytes: neighbouring threads share no cache line of scratch memory, nor a
-                            pair of lines, which CPUs prefetch together */
+    SCRATCH_ALIGN = 128, /* bytes; neighbouring threads then share no cache line of scratch memory,
+                            and no pair of lines, because CPUs prefetch pairs */
 };
 
 struct gi_pool {
@@ -25,14 +25,14 @@ struct scratch {
     size_t nbytes;
 };
 
-/* One call of gi_pool_run(); on the stack of its caller. */
+/* One call of gi_pool_run(). This struct is on the stack of the caller. */
 struct run {
     struct run *next; /* next run in the list; this and all members up to `fn` are protected by the
                          lock of the thread pool */
     int threads;      /* maximum number of threads, including the caller */
-    int joined;       /* number of threads that have joined so far, including the caller, and the
-                         index of the next one */
-    int busy;         /* workers that are in the run now */
+    int joined; /* number of threads that have joined so far, including the caller, which is the
+                   index of the next thread */
+    int busy;   /* workers that are in the run now */
     pthread_cond_t left; /* the last worker has left */
     gi_job_fn *fn;
     void *arg;
@@ -42,15 +42,15 @@ struct run {
     atomic_int next_job;
 };
 
-/* The worker threads: global, because threads belong to the process. The program has no other
- * variable at file scope. */
+/* The worker threads, which are global because threads belong to the process. The program has no
+ * other variable at file scope. */
 static struct {
     pthread_mutex_t life; /* protects npools; taken before `lock` */
     int npools;
     pthread_mutex_t lock; /* protects the following members */
     pthread_cond_t wake;  /* a run was listed, or `quit` */
     struct run *runs;
-    pthread_t *threads; /* array of threads_room entries; nthreads exist, of which nidle wait */
+    pthread_t *threads; /* array of threads_room entries; of its nthreads threads nidle wait */
     int nthreads, threads_room, nidle;
     bool quit;
     struct scratch kept[SCRATCH_KEPT];
@@ -65,7 +65,7 @@ static void work(struct run *run, int thread)
         run->fn(run->arg, i, scratch);
 }
 
-/* Removes a run from the list, once no more workers can join it. */
+/* Removes a run from the list, when no more workers can join this run. */
 static void unlist(struct run *run)
 {
     struct run **at = &workers.runs;
@@ -84,7 +84,8 @@ static struct run *run_to_join(void)
     return best;
 }
 
-/* In a worker thread: blocks the signals that end the process; the caller's threads handle them. */
+/* Called in a worker thread. Blocks the signals that end the process, because the caller's threads
+ * handle these signals. */
 static void refuse_signals(void)
 {
     sigset_t deadly;
@@ -203,7 +204,8 @@ static int call_workers(const struct run *run)
 }
 
 /* Takes a buffer with `stride` bytes of scratch for each of `threads` threads: the smallest cached
- * buffer that is large enough, else the largest one, which is replaced by a larger allocation. */
+ * buffer that is large enough. If none is, takes the largest cached buffer and replaces it by a
+ * larger allocation. */
 static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int threads,
                                    struct gi_err *err)
 {
@@ -230,7 +232,8 @@ static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int t
                : gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of scratch a thread", stride);
 }
 
-/* Caches a buffer in place of the smallest cached one, and frees the smaller of the two. */
+/* Compares a buffer with the smallest cached buffer, caches the larger of the two, and frees the
+ * other. */
 static void scratch_keep(struct scratch scratch)
 {
     int least = 0;

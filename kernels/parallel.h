@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A share in the thread pool: it limits the number of threads of each run. Any number of threads
+/* A share in the thread pool, which limits the number of threads of each run. Any number of threads
  * may start runs on the same share at once. */
 struct gi_pool;
 
@@ -27,14 +27,15 @@ enum gi_status gi_pool_new(struct gi_pool **pool, int threads, struct gi_err *er
 void gi_pool_free(struct gi_pool **pool);
 int gi_pool_threads(const struct gi_pool *pool);
 
-/* Runs jobs 0 to njobs - 1 once each, concurrently, started in this order, and returns when all are
- * done. The caller works too, so that a run ends even if no worker is free. Every thread has
- * `scratch_nbytes` of scratch memory. If a thread cannot be started, the run uses fewer. Errors:
- * GI_E_MEMORY for the scratch memory, before any job runs. */
+/* Runs jobs 0 to njobs - 1 once each. They start in this order and run concurrently. Returns when
+ * all are done. The caller works too, so that a run ends even if no worker is free. Every thread
+ * has `scratch_nbytes` of scratch memory. If a thread cannot be started, the run uses fewer
+ * threads. Errors: GI_E_MEMORY for the scratch memory, before any job runs. */
 enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void *arg,
                            size_t scratch_nbytes, struct gi_err *err);
 
-/* Returns the share as struct gi_parallel, which imgio takes; valid as long as the share. */
+/* Returns the share as struct gi_parallel, which imgio takes. The struct is valid as long as the
+ * share. */
 struct gi_parallel gi_pool_lend(struct gi_pool *pool);
 
 #ifdef __cplusplus

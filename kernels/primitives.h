@@ -1,7 +1,8 @@
-/* The list of primitives: one line each. Everything that a backend needs besides the contract
- * (kernels/FAMILY.h) and the implementations (kernels/cpu/FAMILY/, kernels/cuda/FAMILY/) is
- * generated from its line: the types of its function and of its table of ways, its slot in struct
- * gi_kernels, its declarations, the check of its arguments, its entry in `gpuimg list --ways`.
+/* The list of primitives, with one line for each primitive. Everything that a backend needs besides
+ * the contract (kernels/FAMILY.h) and the implementations (kernels/cpu/FAMILY/,
+ * kernels/cuda/FAMILY/) is generated from this line: the types of the function and of the table of
+ * ways, the slot in struct gi_kernels, the declarations, the check of the arguments, the entry in
+ * `gpuimg list --ways`.
  *
  * All primitives have one signature. P(box, INTEGER, SAME, struct gi_image, struct gi_box) is
  *
@@ -78,7 +79,7 @@
     P(paint,              SAMPLE,  SAME, struct gi_image,       struct gi_paint)                    \
     P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)
 
-/* Primitives of one backend only: the table of the other backend has NULL in their place. */
+/* Primitives of one backend only. The table of the other backend has NULL instead. */
 #define GI_PRIMITIVES_CPU(P)                                                                        \
     /* kernels/regions.h; CUDA has `label` and `paint` instead */                                   \
     P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood)

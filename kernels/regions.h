@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Defines the foreground: pixels whose sample of `on` is > above, or with `invert` pixels whose
- * sample is not. `on` has one channel. NaN is not > anything. */
+/* Defines the foreground: the pixels whose sample in `on` is > above, or, with `invert`, all other
+ * pixels. `on` has one channel. NaN is not > anything. */
 struct gi_predicate {
     const struct gi_image *on;
     float above; /* sample units */
@@ -22,7 +22,7 @@ struct gi_predicate {
 /* Coordinates and values of the foreground pixels in raster order; host memory. */
 struct gi_pixel_list {
     uint64_t n;
-    uint32_t *x, *y; /* n each: columns from the left, rows from the top */
+    uint32_t *x, *y; /* n entries each: columns from the left, rows from the top */
     float *value;    /* n; the sample of the value image */
 };
 
@@ -36,9 +36,9 @@ struct gi_region_sums {
                                   NaN; min_key > max_key: no samples */
     /* Perimeter after Benkrid and Crookes, as scikit-image counts it (neighborhood=4). A border
      * pixel is a pixel of the region with one of its 4 neighbours outside the region or the image.
-     * Each border pixel has the class 10 * (number of diagonal neighbours that are border pixels) +
-     * 2 * (number of 4-neighbours that are border pixels) + 1. Classes 5 7 15 17 25 27 are counted
-     * in `straight`, 21 33 in `diagonal`, 13 23 in `mixed`; others are not counted. */
+     * Each border pixel belongs to class 10 * (number of diagonal neighbours that are border
+     * pixels) + 2 * (number of 4-neighbours that are border pixels) + 1. Classes 5 7 15 17 25 27
+     * are counted in `straight`, 21 33 in `diagonal`, 13 23 in `mixed`; others are not counted. */
     uint64_t straight, diagonal, mixed;
 };
 
@@ -47,7 +47,7 @@ struct gi_region_sums {
  * shape of predicate->on. */
 
 /* label: finds the connected components of the foreground: the pixels of `src` (one channel) that
- * are > above, or with `invert` those that are not. At most 2^32 - 2 pixels. */
+ * are > above, or, with `invert`, all other pixels. There are at most 2^32 - 2 pixels. */
 struct gi_label {
     float above; /* sample units */
     bool invert;
@@ -62,8 +62,8 @@ struct gi_labels {
     uint32_t n;
 };
 
-/* region_stats: result[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries).
- * The values of `src`, of one channel, are the intensity. */
+/* region_stats: result[l - 1] is set to the sums of label l, 1 <= l <= n. The result is host memory
+ * for n entries. The samples of `src`, which has one channel, are the intensity. */
 struct gi_region_stats {
     const struct gi_image *labels; /* shaped as `src`, from label */
     uint32_t n;
@@ -72,19 +72,19 @@ struct gi_region_stats {
 
 void gi_pixel_list_free(struct gi_pixel_list *points);
 
-/* paint: pixels with a marked label get the colour samples `value`. Other pixels, and alpha, are
- * those of `src`. */
+/* paint: pixels with a marked label get the colour samples `value`. All other pixels, and alpha,
+ * are copied from `src`. */
 struct gi_paint {
     const struct gi_image *labels; /* GI_U32, shaped as `src`, on the backend */
     const uint8_t *marked; /* label l is marked if marked[l - 1] is not 0; host memory, read before
                               the primitive returns */
-    uint32_t n;            /* entries of `marked`: the largest label; label 0 is background */
+    uint32_t n;            /* entries of `marked`, which is the largest label; 0 is background */
     float value;           /* sample units, a sample of the type */
 };
 
 /* flood: fill from the sides of the image. Foreground pixels that are connected to a side get the
- * colour samples `value`; with `enclosed` all other foreground pixels get them instead. The
- * remaining pixels, and alpha, are those of `src`. */
+ * colour samples `value`. With `enclosed` all other foreground pixels get them instead. The
+ * remaining pixels, and alpha, are copied from `src`. */
 struct gi_flood {
     const struct gi_predicate *foreground; /* on an image of the size of `src`, on the backend */
     int connectivity;                      /* 4 or 8 */
@@ -93,16 +93,17 @@ struct gi_flood {
 };
 
 /* scatter: writes value i at position i, in raster order, so that the last value written to a pixel
- * remains. All other pixels are those of `src`. Position i is pixel i of `places`: its first two
- * channels, truncated to integers, are a column and a row of the whole image; positions outside it
- * are skipped. Value i is pixel i of `values` from channel `first` on: one or two channels are
- * gray, three or four are red, green and blue; with two and four the last is alpha. A sample of the
- * result is that sample times `scale` in float32; gray is used for all colours, and a missing alpha
- * is full scale; then the last step. */
+ * remains. All other pixels are copied from `src`. Position i is pixel i of `places`. Its first two
+ * channels, truncated to integers, are a column and a row of the whole image. Positions outside the
+ * image are skipped. Value i is pixel i of `values`, from channel `first` on. One or two channels
+ * are gray, three or four are red, green and blue; if there are two or four, the last is alpha. A
+ * sample of the result is a sample of the value times `scale` in float32. Gray is used for all
+ * colours, and a missing alpha is full scale. The last step follows. */
 struct gi_scatter {
     const struct gi_image *places; /* at least 2 channels, any size, fewer than 2^32 - 1 pixels */
-    const struct gi_image *values; /* as many pixels as `places`, or `places` itself; three colours
-                                      only if `dst` has three; NULL: `value` everywhere */
+    /* As many pixels as `places`, or `places` itself. `values` has three colours only if `dst` has
+     * three. If it is NULL, every value is `value`. */
+    const struct gi_image *values;
     int first;
     float scale;
     float value[GI_MAX_CHANNELS]; /* of `dst`, in its units */
@@ -113,14 +114,16 @@ struct gi_scatter {
 
 /* ---- the definition, for both backends ---- */
 
-/* Returns the coordinate v truncated to an integer, or -1 if it is not from 0 to `end` - 1. */
+/* Returns the coordinate v truncated to an integer, or -1 if this integer is not from 0 to `end` -
+ * 1. */
 GI_HOST_DEVICE static inline int gi_scatter_index(float v, int end)
 {
     int index = v >= 0 && v < 2147483648.0f ? (int)v : -1;
     return index < end ? index : -1;
 }
 
-/* Returns which of `nvalues` channels gives channel c of `channels`; -1: alpha is full scale. */
+/* Returns which of the `nvalues` channels of values becomes channel c of `channels`, or -1 if that
+ * channel is an alpha of full scale. */
 GI_HOST_DEVICE static inline int gi_scatter_channel(int c, int channels, int nvalues)
 {
     int colours = nvalues - (nvalues % 2 == 0);

@@ -13,10 +13,10 @@ extern "C" {
 #endif
 
 enum {
-    GI_TAPS_MAX = 4001,    /* maximum taps of one side of a separable kernel, and k of a box filter:
-                              its sum for 8 bits, 255 * 4001^2, fits in 32 bits unsigned */
+    GI_TAPS_MAX = 4001,    /* maximum taps of one side of a separable kernel, and maximum k of a box
+                              filter, whose sum for 8 bits, 255 * 4001^2, fits in 32 bits unsigned */
     GI_TAPS_BLOCK = 32,    /* taps in one fmaf chain of a separable kernel; longer chains drift */
-    GI_WEIGHTS_MAX = 7921, /* maximum weights of a dense kernel, 89 x 89: they fit in the 32764
+    GI_WEIGHTS_MAX = 7921, /* maximum weights of a dense kernel, 89 x 89, which fit in the 32764
                               bytes of constant memory for the arguments of a CUDA launch */
 };
 
@@ -30,8 +30,8 @@ enum {
  *   KEEP   c * a is filtered and divided by full scale. Alpha is copied from `src`. */
 enum gi_alpha_rule { GI_ALPHA_PLAIN, GI_ALPHA_WEIGH, GI_ALPHA_KEEP };
 
-/* Epilogue: what a filter does with a filtered colour value f, after the division of the alpha
- * rule, before the last step. s is the sample of `src` at the same position. Alpha is excluded. */
+/* What a filter does with a filtered colour value f, after the division of the alpha rule and
+ * before the last step. s is the sample of `src` at the same position. Alpha is excluded. */
 enum gi_epilogue_kind {
     GI_EPILOGUE_STORE, /* f + bias */
     GI_EPILOGUE_ABS,   /* |f| + bias */
@@ -46,17 +46,17 @@ enum gi_epilogue_kind {
 struct gi_epilogue {
     enum gi_epilogue_kind kind;
     float bias;              /* sample units */
-    float amount, threshold; /* `amount` is a factor for UNSHARP; else in sample units */
+    float amount, threshold; /* `amount` is a factor for UNSHARP, else in sample units */
 };
 
-/* The last step, which ends all primitives. Integers: round half to even; NaN and values below 0
- * become 0, values above full scale become full scale. GI_F32: values are unchanged, except that
- * every NaN becomes 0x7fc00000, because processors make different NaNs (luma of gray copies
- * NaNs). */
+/* The last step, which ends all primitives. For integers values are rounded half to even; NaN and
+ * values below 0 become 0, and values above full scale become full scale. For GI_F32 values are
+ * unchanged, except that every NaN becomes 0x7fc00000, because processors make different NaNs (luma
+ * of gray copies NaNs). */
 
-/* Returns an integer that orders as the float does: -inf is lowest, -0 just below +0, +inf highest.
- * The sign bit of positive floats is flipped, and all bits of negative ones. NaNs are above +inf or
- * below -inf. Idea: Herf, "Radix tricks", 2001. */
+/* Returns an integer key. Keys are ordered as their floats are: -inf is lowest, -0 just below +0,
+ * +inf highest. In positive floats the sign bit is flipped, in negative floats all bits are.
+ * NaNs are above +inf or below -inf. Idea: Herf, "Radix tricks", 2001. */
 GI_HOST_DEVICE static inline uint32_t gi_float_key(uint32_t bits)
 {
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
@@ -67,9 +67,9 @@ GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
     return key & 0x80000000u ? key & 0x7fffffffu : ~key;
 }
 
-/* Common to all primitives, unless a contract says otherwise: sample types and shapes are those of
- * kernels/primitives.h; images have 1 to 4 channels; the caller makes the image of the result.
- * Primitives with results in host memory wait. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY,
+/* Common to all primitives, unless a contract says otherwise: the sample types and shapes of
+ * kernels/primitives.h are required, images have 1 to 4 channels, and the caller makes the image of
+ * the result. Primitives with results in host memory wait. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY,
  * GI_E_DEVICE. */
 
 #ifdef __cplusplus

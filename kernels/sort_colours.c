@@ -1,10 +1,11 @@
-/* Counts colours by sorting them as integers: LSD radix sort, one byte per pass.
+/* Counts colours by sorting them as integers, with an LSD radix sort of one byte per pass.
  * SPDX-License-Identifier: MIT */
 #include "kernels/color.h"
 
 #include <stdlib.h>
 
-/* Sorts `from` into `to` by one byte. Returns false at once if all have the same byte. */
+/* Sorts `from` into `to` by one byte. Returns false at once if this byte is the same in all
+ * elements. */
 static bool sort_byte(uint64_t *to, const uint64_t *from, size_t n, unsigned byte)
 {
     size_t counts[256] = {0}, at = 0;

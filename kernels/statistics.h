@@ -19,9 +19,9 @@ enum gi_histogram_key {
                      e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi. Samples
                      outside lo..hi and NaN are not counted; nothing is counted if hi - lo is
                      negative or not finite. 1 <= nbins <= 65536 */
-    GI_KEY_FLOAT_HIGH, /* GI_F32: upper 16 bits of gi_float_key(v), NaN not counted; 65536 bins */
-    GI_KEY_FLOAT_LOW,  /* GI_F32: bin = lower 16 bits of gi_float_key(v); a sample counts if its
-                          upper 16 bits are one of `prefixes`; no NaN; 65536 bins per prefix */
+    GI_KEY_FLOAT_HIGH, /* GI_F32: upper half of gi_float_key(v), NaN not counted; 65536 bins */
+    GI_KEY_FLOAT_LOW,  /* GI_F32: bin = lower half of gi_float_key(v); a sample counts if it is not
+                          NaN and its upper half is one of `prefixes`; 65536 bins per prefix */
 };
 
 enum { GI_PREFIXES_MAX = 16 };
@@ -30,22 +30,22 @@ struct gi_histogram_spec {
     enum gi_histogram_key key;
     int nbins;
     double lo, hi; /* GI_KEY_RANGE */
-    /* GI_KEY_FLOAT_LOW: distinct upper halves of keys. Each has its own histogram; the histograms
-     * follow one another in the result. */
+    /* GI_KEY_FLOAT_LOW: distinct upper halves of keys. Each upper half has its own histogram. The
+     * histograms follow one another in the result. */
     uint16_t prefixes[GI_PREFIXES_MAX];
     int nprefixes; /* 1 to GI_PREFIXES_MAX */
 };
 
 /* Returns the bin of v among 65536 equal bins from 0 to 1, as GI_KEY_RANGE defines them. Values
- * outside get the nearest bin, NaN gets bin 0. The product with 2^16 is exact. */
+ * outside 0 to 1 get the nearest bin, and NaN gets bin 0. The product with 2^16 is exact. */
 GI_HOST_DEVICE static inline int gi_unit_bin(float v)
 {
     return v > 0 ? (v < 1 ? (int)(v * 65536.0f) : 65535) : 0;
 }
 
 /* histogram: adds the occurrences in channel c to result[c * nbins + bin], in host memory. There
- * are channels * nbins counts, with GI_KEY_FLOAT_LOW nprefixes times that number. The caller zeroes
- * them before the first band. */
+ * are channels * nbins counts, or nprefixes times as many with GI_KEY_FLOAT_LOW. The caller zeroes
+ * the counts before the first band. */
 
 /* Sums of quantised samples q. They are integers, so the order of additions does not matter. For
  * integer types q is the sample. For GI_F32 q = rint((v - lo) * ((2^31 - 1) / (hi - lo))) in
@@ -65,20 +65,21 @@ struct gi_sums_range {
 enum { GI_EXACT_WORDS = 10 };
 
 /* A 640-bit integer in two's complement, lowest word first. It can hold any sum of squares of 2^32
- * floats, so nothing is rounded, and any order of additions gives the same words. Source: the large
- * superaccumulator of R. Neal, "Fast exact summation using small and large superaccumulators",
- * arXiv:1505.05571, 2015. */
+ * floats, so nothing is rounded, and the words do not depend on the order of additions. Source: the
+ * large superaccumulator of R. Neal, "Fast exact summation using small and large
+ * superaccumulators", arXiv:1505.05571, 2015. */
 struct gi_exact {
     uint64_t w[GI_EXACT_WORDS];
 };
 
-/* Units of the exact sums of GI_F32: 2 to this power, for sums and magnitudes, and for squares. */
+/* Exponents of 2 in the units of exact sums of GI_F32. GI_EXACT_SUM is for sums and magnitudes,
+ * GI_EXACT_SQUARES for squares. */
 enum { GI_EXACT_SUM = -149, GI_EXACT_SQUARES = -298 };
 
 /* Results of one channel. For GI_F32 everything except the counts of special values refers to
  * finite samples, and -0 counts as +0. */
 struct gi_reduction {
-    uint64_t n;                             /* number of samples; for GI_F32 of finite samples */
+    uint64_t n;                             /* number of samples; GI_F32: finite ones */
     uint64_t nan, above, below;             /* numbers of NaN, +infinity and -infinity */
     struct gi_exact sum, magnitude, square; /* sums of samples, of absolute samples and of squares;
                                                GI_F32: in units 2^GI_EXACT_SUM,
@@ -88,7 +89,7 @@ struct gi_reduction {
 };
 
 struct gi_reduce {
-    bool sums_only; /* only sums are needed: minima, maxima and their positions become 0 */
+    bool sums_only; /* leave out minima, maxima and their positions, which become 0 */
     bool opaque;    /* only pixels with alpha > 0 count; no effect without alpha */
     int y;          /* row of the whole image that is the first row of `src`; bands come top down */
 };
@@ -96,10 +97,11 @@ struct gi_reduce {
 /* reduce: adds channel c to result[c], which the caller zeroes before the first band. Fewer than
  * 2^32 pixels. Waits. */
 
-/* Adds value * 2^shift to `to`, or subtracts it if `minus`; shift < 64 * GI_EXACT_WORDS. */
+/* Adds value * 2^shift to `to`, or subtracts it from `to` if `minus`. shift < 64 *
+ * GI_EXACT_WORDS. */
 void gi_exact_add(struct gi_exact *to, uint64_t value, unsigned shift, bool minus);
 
-/* Adds `from` to `to`; the samples of `from` come after those of `to`. */
+/* Adds `from` to `to`. The samples of `from` come after the samples of `to`. */
 void gi_reduction_add(struct gi_reduction *to, const struct gi_reduction *from);
 
 enum gi_scan_along {
@@ -108,12 +110,12 @@ enum gi_scan_along {
     GI_SCAN_COLUMNS, /* over rows 0 to y of column x */
 };
 
-/* Prefix sums, of each channel separately, alpha included: dst(y, x) = the sum of v over the
- * positions that `along` selects, where v is the sample or, with `squares`, its square. Sums are
- * integers, so their order does not matter. For GI_F32 v is computed in double, 0 if the sample is
- * not finite, and v * 2^shift is rounded to an integer (half to even); the sum is converted to
- * double (rounded to nearest) and multiplied by 2^-shift. The caller ensures that sums fit in 32 or
- * 64 bits unsigned, for GI_F32 in 63 bits and a sign. */
+/* Prefix sums of each channel separately, including alpha. dst(y, x) is the sum of v over the
+ * positions that `along` selects, where v is the sample, or its square with `squares`. Sums are
+ * integers, so their order does not matter. For GI_F32 v is computed in double (0 if the sample is
+ * not finite), and v * 2^shift is rounded to an integer (half to even). The sum of these integers
+ * is converted to double (rounded to nearest) and multiplied by 2^-shift. The caller ensures that
+ * sums fit in 32 or 64 bits unsigned, or for GI_F32 in 63 bits and a sign. */
 struct gi_scan {
     enum gi_scan_along along;
     bool squares;
@@ -121,8 +123,9 @@ struct gi_scan {
     int shift; /* GI_F32: -1000 to 1000 */
 };
 
-/* scan: `dst` is a GI_U32 image with the channels and rows of `src`, and `words` times its columns.
- * Its rows hold uint32_t, uint64_t or double, in the order of the samples of `src`. */
+/* scan: `dst` is a GI_U32 image with the channels and rows of `src`, and with `words` times the
+ * columns of `src`. Its rows hold uint32_t, uint64_t or double, in the order of the samples of
+ * `src`. */
 
 /* Returns the integer that a float contributes to a sum; `scale` is 2^shift. */
 GI_HOST_DEVICE static inline int64_t gi_scan_float(float sample, bool square, double scale)
@@ -131,7 +134,8 @@ GI_HOST_DEVICE static inline int64_t gi_scan_float(float sample, bool square, do
     return (int64_t)rint((square ? v * v : v) * scale);
 }
 
-/* How a stack of images is reduced to one: the n samples at one position, in float64, give s. */
+/* How a stack of images is reduced to one image: how s is computed, in float64, from the n samples
+ * at one position. */
 enum gi_stack_method {
     GI_STACK_MEAN,       /* the sum, added in the order of the images, / n */
     GI_STACK_MEDIAN,     /* gi_stack_median() of the samples in ascending order */
@@ -147,8 +151,9 @@ struct gi_stack {
     enum gi_stack_method method;
     int images;   /* number of images side by side in `src`, 1 to its width */
     double kappa; /* SIGMA_CLIP: clipping limit in standard deviations */
-    /* MEAN, MIN, MAX and SUM can continue earlier calls: the GI_U32 result of the last one, on the
-     * same backend, and the number of images in it. NULL and 0: there were none. */
+    /* MEAN, MIN, MAX and SUM can continue earlier calls. Then these members are the GI_U32 result
+     * of the last call, on the same backend, and the number of images in it; else they are NULL and
+     * 0. */
     const struct gi_image *earlier;
     uint64_t nearlier;
 };
@@ -159,7 +164,8 @@ static inline bool gi_stack_continues(const struct gi_stack *spec)
     return spec->method != GI_STACK_MEDIAN && spec->method != GI_STACK_SIGMA_CLIP;
 }
 
-/* The choice of ways, on both sides: image by image, or all images at once. */
+/* Whether a way takes the work, for both backends: ways work image by image, or on all images at
+ * once. */
 static inline bool gi_stack_running_takes(const struct gi_queue *queue, const struct gi_image *src,
                                           const struct gi_stack *spec)
 {
@@ -176,8 +182,8 @@ static inline bool gi_stack_sorted_takes(const struct gi_queue *queue, const str
 /* stack: reduces images of one shape, which are side by side in `src`, to one. With w = src->width
  * / images, rounded down, image k is columns k * w to (k + 1) * w - 1; columns to the right of the
  * last image are ignored. `dst` has w columns, and the rows and channels of `src`. Every channel is
- * reduced separately, alpha too. `dst` has the type of `src`, or for SUM GI_F32. Integers become
- * floor(s + 0.5); floats become s rounded to nearest. s is NaN if one of the samples is NaN.
+ * reduced separately, including alpha. `dst` has the type of `src`, but GI_F32 for SUM. Integers
+ * become floor(s + 0.5); floats become s rounded to nearest. s is NaN if one of the samples is NaN.
  *
  * If gi_stack_continues(), `dst` may instead be GI_U32 with 2 * w columns. Its rows then hold s as
  * double, before the division, and a later call can continue it. */
@@ -193,7 +199,7 @@ GI_HOST_DEVICE static inline double gi_stack_join(enum gi_stack_method method, d
 }
 
 /* The samples at one position as keys in ascending order: key i is keys[i * step]. The key of an
- * integer is the sample, that of a float gi_float_key(). */
+ * integer is the sample itself; the key of a float is its gi_float_key(). */
 struct gi_stack_order {
     const uint32_t *keys;
     size_t step;
@@ -217,7 +223,8 @@ GI_HOST_DEVICE static inline double gi_stack_mean(struct gi_stack_order order, i
     return sum / (to - from);
 }
 
-/* Returns the median of samples from <= i < to; for an even number the mean of the middle two. */
+/* Returns the median of samples from <= i < to. The median of an even number of samples is the mean
+ * of the middle two. */
 GI_HOST_DEVICE static inline double gi_stack_median(struct gi_stack_order order, int from, int to)
 {
     int n = to - from, middle = from + n / 2;
@@ -226,8 +233,8 @@ GI_HOST_DEVICE static inline double gi_stack_median(struct gi_stack_order order,
 }
 
 /* Returns the mean of n samples after outliers were removed in at most GI_STACK_ROUNDS rounds. A
- * round removes samples that differ from the median of the remaining ones by more than kappa times
- * their standard deviation. */
+ * round removes samples that differ from the median of the remaining samples by more than kappa
+ * times the standard deviation of the remaining samples. */
 GI_HOST_DEVICE static inline double gi_stack_clipped_mean(struct gi_stack_order order, int n,
                                                           double kappa)
 {
@@ -254,7 +261,7 @@ GI_HOST_DEVICE static inline double gi_stack_clipped_mean(struct gi_stack_order 
 }
 
 /* Sorts n keys by Batcher's merge exchange (Knuth, The Art of Computer Programming 3, 5.2.2,
- * algorithm M). The statement given as the last argument is executed for pairs i < j; it must leave
+ * algorithm M). The last argument is a statement that is executed for pairs i < j and must leave
  * the smaller key at i. The pairs depend only on n, so threads and lanes sort in step. */
 #define GI_STACK_SORT(n, i, j, ...)                                                                \
     do {                                                                                           \

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* The result for a sample a of `src`, before the last step. */
+/* How the result, before the last step, is computed from a sample a of `src`. */
 enum gi_pointwise_op {
     GI_POINTWISE_AFFINE, /* fmaf(scale, a, offset), per channel */
     GI_POINTWISE_TABLE,  /* table[channel][a]; GI_F32: table[channel][gi_unit_bin(a)], NaN stays */
@@ -22,12 +22,12 @@ enum gi_pointwise_op {
 
 struct gi_pointwise {
     enum gi_pointwise_op op;
-    bool alpha_too; /* true: alpha is computed like colours; false: it is copied */
+    bool alpha_too; /* true: alpha is computed like colours; false: alpha is copied */
     float scale[GI_MAX_CHANNELS], offset[GI_MAX_CHANNELS]; /* AFFINE: a factor; sample units */
     /* TABLE: one table per channel with 256 or 65536 entries of the type of the images (GI_F32:
-     * floats). The table of alpha, the last channel, is read only with `alpha_too`. Equal pointers
-     * are faster. NULL (GI_F32 only): the channel is unchanged. Host memory, read before the
-     * primitive returns. */
+     * floats). The table of alpha, the last channel, is read only with `alpha_too`. The lookup is
+     * faster if all pointers are equal. A channel whose table is NULL (GI_F32 only) is unchanged.
+     * Tables are host memory, read before the primitive returns. */
     const void *table[GI_MAX_CHANNELS];
 };
 
@@ -46,33 +46,35 @@ enum { GI_CLAHE_MAX = 256 }; /* tiles per side; more would have only a few pixel
 /* Contrast-limited adaptive histogram equalization (K. Zuiderveld, Graphics Gems IV, 1994), with
  * the same bytes as OpenCV's CLAHE. Let B be the number of levels, 256 or 65536.
  *
- * The image is cut into across x down tiles of one size, with N samples each. If the width or the
- * height is not divisible, both are first extended by n - side % n pixels, n being the tiles of
- * that side, under GI_BORDER_REFLECT101. Counts of a tile's histogram are limited to L = max(1,
- * (int)(clip * N / B)), except if clip is 0. The excess E is spread: every count grows by E / B,
- * and r = E % B counts (those of the levels 0, s, 2 s ..., with s = max(1, B / r)) grow by one
- * more. Entry v of the tile's table is the sum of the counts up to v, as float, times ((float)(B -
- * 1) / (float)N), rounded half to even, at most full scale.
+ * The image is cut into across x down tiles of one size, with N samples each. If the width is not
+ * divisible by across, or the height by down, both sides are first extended by n - side % n pixels
+ * under GI_BORDER_REFLECT101, where n is the number of tiles on that side. Counts of a tile's
+ * histogram are limited to L = max(1, (int)(clip * N / B)), except if clip is 0. The excess E is
+ * spread: every count grows by E / B, and r = E % B counts (those of the levels 0, s, 2 s ..., with
+ * s = max(1, B / r)) grow by one more. Entry v of the tile's table is the sum of the counts up to
+ * v, as float, times ((float)(B - 1) / (float)N), rounded half to even, at most full scale.
  *
  * A pixel is interpolated between the tables T of the four nearest tiles, in float without fmaf.
- * Horizontally X = x * (1 / tile width) - 1/2, i = floor(X), a = X - i; vertically y gives j and b.
- * If tile i, i + 1, j or j + 1 is outside, the nearest tile is used. With p = T(j, i), q = T(j, i +
- * 1), r = T(j + 1, i), s = T(j + 1, i + 1) the result is
+ * Horizontally X = x * (1 / tile width) - 1/2, i = floor(X), a = X - i. Vertically j and b are
+ * computed from y in the same way. If tile i, i + 1, j or j + 1 is outside the image, the nearest
+ * tile is used. With p = T(j, i), q = T(j, i + 1), r = T(j + 1, i), s = T(j + 1, i + 1) the result
+ * is
  *   f = (p * (1 - a) + q * a) * (1 - b) + (r * (1 - a) + s * a) * b; then the last step.
  *
- * The level of a float is gi_unit_bin() of it, B is 65536, the result is f / 65535; NaN gives
- * NaN. */
+ * For floats a level is gi_unit_bin() of the sample, B is 65536, and the result is f / 65535, but a
+ * NaN remains NaN. */
 struct gi_clahe {
     int across, down; /* tiles, 1 to GI_CLAHE_MAX */
-    double clip;      /* limit of counts in units of their mean; 0: no limit */
+    double clip;      /* limit of counts in units of their mean, or 0 for no limit */
     /* The tables of the whole image, [set][tile][value], of 8 or 16 bits; host memory, read before
-     * the primitive returns. There is one set per colour channel, or a single one if `judge` is
-     * set, whose samples are then not read. `src` is the band that begins at row y of an image of
-     * `height` rows. NULL: `src` is the whole image, and tables are made from it. */
+     * the primitive returns. There is one set per colour channel, or a single set if `judge` is not
+     * NULL; the samples of `judge` are then not read. `src` is the band that begins at row y of an
+     * image of `height` rows. If `tables` is NULL, `src` is the whole image, and tables are made
+     * from it. */
     const void *tables;
     int y, height;
     /* An image of one channel, with the size and type of `src`, from which the tables of all colour
-     * channels are made. NULL: each channel has its own tables. */
+     * channels are made. If it is NULL, each channel has its own tables. */
     const struct gi_image *judge;
 };
 
@@ -81,12 +83,12 @@ struct gi_clahe {
 /* The division of the image along x or along y. */
 struct gi_clahe_side {
     int n, tiles; /* pixels of the image; tiles */
-    int tile;     /* pixels of a tile along this side, those outside the image included */
+    int tile;     /* pixels of a tile along this side, including pixels outside the image */
     float inverse;
 };
 
-/* Returns the last tile whose centre is at or before pixel `at`, -1 to tiles - 1; *weight is the
- * weight of the next tile. */
+/* Returns the last tile whose centre is at or before pixel `at`, from -1 to tiles - 1, and sets
+ * *weight to the weight of the next tile. */
 GI_HOST_DEVICE static inline int gi_clahe_tile(const struct gi_clahe_side *side, int at,
                                                float *weight)
 {
@@ -102,7 +104,7 @@ GI_HOST_DEVICE static inline int gi_clahe_nearest(const struct gi_clahe_side *si
     return i < 0 ? 0 : i < side->tiles ? i : side->tiles - 1;
 }
 
-/* Rounds a float from 0 to 65535 half to even, in a form that compilers vectorise. */
+/* Rounds a float from 0 to 65535 (half to even), in a form that compilers vectorise. */
 static inline uint32_t gi_clahe_rounded(float f)
 {
     return (uint32_t)(int32_t)((f + 8388608.0f) - 8388608.0f);
@@ -123,8 +125,8 @@ GI_HOST_DEVICE static inline void gi_clahe_share(struct gi_clahe_cut *cut, uint3
     cut->step = cut->extra ? bins / cut->extra : 1;
 }
 
-/* Constants of all tiles: the two sides, the limit of counts (UINT32_MAX: none), and the scale of
- * the tables. */
+/* Constants that all tiles share: the two sides, the limit of counts (UINT32_MAX for no limit), and
+ * the scale of the tables. */
 struct gi_clahe_shape {
     struct gi_clahe_side x, y;
     uint32_t bins, limit;
@@ -154,7 +156,8 @@ static inline struct gi_clahe_shape gi_clahe_shape_of(const struct gi_image *src
     return shape;
 }
 
-/* Fills a tile's table, of 8 or 16 bits, from its counts, which become cumulative. */
+/* Fills a tile's table, whose entries have 8 or 16 bits, from the tile's counts. The counts become
+ * cumulative. */
 static inline void gi_clahe_fill(void *table, uint32_t *counts, const struct gi_clahe_shape *shape)
 {
     struct gi_clahe_cut cut = {shape->limit, 0, 0, 1};
@@ -182,17 +185,17 @@ static inline void gi_clahe_fill(void *table, uint32_t *counts, const struct gi_
 
 enum { GI_LOCAL_LEVELS = 1 << 20 }; /* that floats are taken for */
 
-/* Local threshold. A sample has a level v, an integer: the sample itself for GI_U8 and GI_U16; for
- * GI_F32 (sample - lo) * scale in double, limited to 0 to GI_LOCAL_LEVELS - 1 (NaN gives 0), plus
- * 0.5, truncated. Border values of GI_U8 and GI_U16 are first rounded to integers (half to even,
- * saturated).
+/* Local threshold. A sample has a level v, which is an integer. For GI_U8 and GI_U16 v is the
+ * sample itself. For GI_F32 v is (sample - lo) * scale in double, limited to 0 to GI_LOCAL_LEVELS -
+ * 1 (0 for NaN), plus 0.5, truncated. Border values of GI_U8 and GI_U16 are first rounded to
+ * integers (half to even, saturated).
  *
  * Let S be the sum of the levels of the k x k samples around a sample, Q the sum of their squares
  * (both exact), and N = k * k. With `mean` a sample is above its threshold if A > 0, where A =
- * (N * v - S) + shift. Else it is above if A > t * sqrt(D), in double, with
+ * (N * v - S) + shift. Without `mean` a sample is above if A > t * sqrt(D), in double, with
  *   D = N * Q - S * S, 0 or more, exact and then rounded as gi_local_spread() does;
- *   A = fma(part, S, (N * v - S) + shift), and if swell is not 0 this A
- *       minus (swell * E(decay * u)) * u, where u = S - base and E is gi_local_fall();
+ *   A = fma(part, S, (N * v - S) + shift), from which, if swell is not 0,
+ *       (swell * E(decay * u)) * u is subtracted, where u = S - base and E is gi_local_fall();
  *   t = fma(slope, S, level).
  * The test is computed as t < 0 ? A > 0 || A * A < t * t * D : A > 0 && A * A > t * t * D. */
 struct gi_local {
@@ -211,8 +214,8 @@ struct gi_local {
  * last spec->below rows. Waits. */
 
 /* Bernsen's threshold, in double. Let l and g be the minimum and the maximum around a sample v. If
- * g - l < contrast, v is above its threshold if l + g > full scale; else if 2 * v - (l + g) > more.
- * Comparisons with NaN are false. */
+ * g - l < contrast, v is above its threshold if l + g > full scale. Otherwise v is above its
+ * threshold if 2 * v - (l + g) > more. Comparisons with NaN are false. */
 struct gi_bernsen {
     const struct gi_image *least, *greatest; /* shaped as the source, on the backend */
     double contrast, more;
@@ -234,8 +237,8 @@ GI_HOST_DEVICE static inline bool gi_bernsen_above(const struct gi_bernsen *spec
     return g - l < spec->contrast ? l + g > full : 2 * v - (l + g) > spec->more;
 }
 
-/* Returns D: n * squares - sum * sum in 128 bits, converted to double by its upper half times 2^64
- * plus its lower half, each rounded to double. */
+/* Returns D, which is n * squares - sum * sum, computed in 128 bits. Its upper half and its lower
+ * half are each rounded to double; the result is the upper half times 2^64 plus the lower half. */
 GI_HOST_DEVICE static inline double gi_local_spread(uint64_t n, uint64_t sum, uint64_t squares)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -243,8 +246,9 @@ GI_HOST_DEVICE static inline double gi_local_spread(uint64_t n, uint64_t sum, ui
     return (double)(uint64_t)(spread >> 64) * 0x1p64 + (double)(uint64_t)spread;
 }
 
-/* Returns an approximation of e^-x, with x limited to -700 to 700. With x = m * ln 2 + r it is 2^-m
- * times the first 14 terms of the series of e^-r, summed from the last term on. */
+/* Returns an approximation of e^-x, with x limited to -700 to 700. With x = m * ln 2 + r the result
+ * is 2^-m times the sum of the first 14 terms of the series of e^-r, added from the last term to
+ * the first. */
 GI_HOST_DEVICE static inline double gi_local_fall(double x)
 {
     const double whole = 0x1.8p52; /* added, it leaves no fractions */
@@ -260,8 +264,8 @@ GI_HOST_DEVICE static inline double gi_local_fall(double x)
     return sum * power;
 }
 
-/* Returns whether a sample is above its threshold (without `mean`); rest = N * v - S, spread =
- * D. */
+/* Returns whether a sample is above its threshold, without `mean`. `rest` is N * v - S, and
+ * `spread` is D. */
 GI_HOST_DEVICE static inline bool gi_local_above(const struct gi_local *spec, double rest,
                                                  double sum, double spread)
 {

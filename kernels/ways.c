@@ -1,4 +1,4 @@
-/* Chooses the way that runs: keeps the forced ways and the log of those that ran.
+/* Chooses the way that runs, and keeps the forced ways and the log of the ways that ran.
  * SPDX-License-Identifier: MIT */
 #include "kernels/ways.h"
 
@@ -77,8 +77,9 @@ int gi_way_next(const struct gi_queue *queue, const struct gi_ways *ways, int i)
     return gi_way_at(ways, i + 1) ? i + 1 : -1;
 }
 
-/* Returns the entry of a way in a list of *n uses, which is added if it is new; NULL: the list is
- * full (`room` entries). Compares names, because each instruction level has its own table. */
+/* Returns the entry of a way in a list of *n uses, which is added if it is new. Returns NULL if the
+ * list is full, with `room` entries. Compares names, because each instruction level has its own
+ * table. */
 static struct gi_way_use *find_use(struct gi_way_use *uses, int *n, int room, const char *primitive,
                                    const char *way)
 {
@@ -154,7 +155,8 @@ int gi_ways_used(const struct gi_kernels *k, struct gi_way_use *uses, int max)
     return n;
 }
 
-/* Returns whether a primitive has run; fills `list` with the names of all that have. */
+/* Returns whether a primitive has run, and fills `list` with the names of all primitives that have
+ * run. */
 static bool has_run(const char *primitive, char *list, size_t room)
 {
     bool found = false;
@@ -208,7 +210,8 @@ static int find_way(const struct gi_ways *ways, const char *name)
     return -1;
 }
 
-/* Fails with a message that lists the ways of the primitive; without `ways`, all primitives. */
+/* Fails with a message that lists the ways of the primitive, or all primitives if `ways` is
+ * NULL. */
 static enum gi_status fail_unknown(const struct gi_kernels *k, const struct gi_ways *ways,
                                    const char *entry, struct gi_err *err)
 {

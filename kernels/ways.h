@@ -1,7 +1,7 @@
 /* The ways (implementations) of a primitive. The file named after a primitive ends in its table of
- * ways. The first way that accepts the work runs. Every work of the primitive is accepted by one of
- * them, usually the last one. A way exists because it is faster for some common work, which its
- * line in the table names.
+ * ways. The first way that accepts the work runs. All work of the primitive is accepted by some
+ * way, usually by the last one. A way exists because it is faster for some common work, which its
+ * table row names.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_WAYS_H
 #define GI_KERNELS_WAYS_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* A way's name and description: the first member of every row of a table. */
+/* A way's name and description, which are the first member of every table row. */
 struct gi_way {
     const char *name; /* lower case: "narrow" */
     const char *what; /* the work for which the way is faster, in one line */
@@ -30,16 +30,16 @@ enum gi_shape_rule { GI_SHAPE_SAME, GI_SHAPE_SIZE, GI_SHAPE_KIND, GI_SHAPE_OWN }
 
 enum { GI_WAYS_MAX = 8 }; /* rows of a table; unused rows are zero */
 
-/* The table of one primitive on one backend. */
+/* The table of ways of one primitive on one backend. */
 struct gi_ways {
     const char *primitive; /* the slot of struct gi_kernels: "box" */
     unsigned types;        /* bits 1 << enum gi_type of the types that the primitive takes */
     enum gi_shape_rule shape;
-    const struct gi_way *first; /* GI_WAYS_MAX rows of `nbytes`; each begins with struct gi_way */
+    const struct gi_way *first; /* GI_WAYS_MAX rows of `nbytes` bytes, which begin with a gi_way */
     size_t nbytes;
 };
 
-/* Returns row i, 0 or more, of a table; NULL past the last row. */
+/* Returns table row i, which is 0 or more, or NULL past the last row. */
 static inline const struct gi_way *gi_way_at(const struct gi_ways *ways, int i)
 {
     const struct gi_way *way =
@@ -48,8 +48,8 @@ static inline const struct gi_way *gi_way_at(const struct gi_ways *ways, int i)
 }
 
 /* Declares the type of a row of each primitive's table. `takes` returns whether `run` accepts this
- * work, and depends only on the work and the device. It is NULL in a last row that accepts
- * everything. For box:
+ * work, and depends only on the work and the device. `takes` is NULL in a last row that accepts all
+ * work. For box:
  *   typedef bool gi_box_takes_fn(const struct gi_queue *, const struct gi_image *src,
  *                                const struct gi_box *spec);
  *   struct gi_box_way { struct gi_way about; gi_box_takes_fn *takes; gi_box_fn *run; }; */
@@ -90,49 +90,50 @@ GI_PRIMITIVES(GI_WAY_TYPES)
 enum gi_status gi_ways_check(const struct gi_ways *ways, const void *result,
                              const struct gi_image *src, struct gi_err *err);
 
-/* Checks the sample type of one image only; `types` are bits 1 << enum gi_type. */
+/* Checks only the sample type of one image; `types` consists of bits 1 << enum gi_type. */
 enum gi_status gi_samples_check(const char *primitive, unsigned types, const struct gi_image *image,
                                 struct gi_err *err);
 
-/* For GI_WAYS_FUNCTION. gi_way_next() returns the row to try after row i (-1: the first one), or -1
- * after the last. gi_way_note() notes in the log that row i runs. gi_way_refuse() fails with
- * GI_E_UNSUPPORTED: the forced way does not take the work. */
+/* For GI_WAYS_FUNCTION. gi_way_next() returns the table row to try after row i, or the first row if
+ * i is -1. It returns -1 after the last row. gi_way_note() notes in the log that row i runs.
+ * gi_way_refuse() fails with GI_E_UNSUPPORTED, because the forced way does not take the work. */
 int gi_way_next(const struct gi_queue *queue, const struct gi_ways *ways, int i);
 void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i);
-/* Called by a way while it runs: adds a detail, a static string, to its entry in
- * gi_queue_ways(). */
+/* Adds a detail, which is a static string, to the entry of a way in gi_queue_ways(). The way calls
+ * this function while it runs. */
 void gi_way_detail(struct gi_queue *queue, const char *detail);
 enum gi_status gi_way_refuse(const struct gi_queue *queue, const struct gi_ways *ways,
                              struct gi_err *err);
 
-/* Returns the table of a primitive by its name; NULL: there is none. `k` may be NULL. */
+/* Returns the table of the primitive with this name, or NULL if there is none. `k` may be NULL. */
 const struct gi_ways *gi_ways_find(const struct gi_kernels *k, const char *primitive);
 
-/* Called when a queue is opened, after queue->k is set: makes queue->ways and forces the ways that
- * the environment variable GPUIMG_WAY names. gi_queue_ways_close() frees and nulls it. */
+/* Makes queue->ways, and forces the ways that the environment variable GPUIMG_WAY names. Called
+ * when a queue is opened, after queue->k is set. gi_queue_ways_close() frees queue->ways and sets
+ * it to NULL. */
 enum gi_status gi_queue_ways_open(struct gi_queue *queue, struct gi_err *err);
 void gi_queue_ways_close(struct gi_queue *queue);
 
-/* Forces the ways that `text` names, "[BACKEND/]PRIMITIVE:WAY,...", and no others; "" or NULL:
- * none. Names that only the other backend has are ignored. Errors: GI_E_USAGE, with a message that
- * lists the names. */
+/* Forces the ways that `text` names in the form "[BACKEND/]PRIMITIVE:WAY,...", and no other ways.
+ * If `text` is "" or NULL, no way is forced. Names that only the other backend has are ignored.
+ * Errors: GI_E_USAGE, with a message that lists the names. */
 enum gi_status gi_queue_force_ways(struct gi_queue *queue, const char *text, struct gi_err *err);
 
-/* Fills at most `max` uses with the ways that have run on the queue, ordered by their first run,
- * and returns their number. */
+/* gi_queue_ways() fills at most `max` uses with the ways that have run on the queue, in the order
+ * of their first run, and returns their number. */
 struct gi_way_use {
     const char *primitive, *way; /* static */
-    const char *detail;          /* static; NULL: none; of the last run */
+    const char *detail;          /* static string from the last run, or NULL */
     uint64_t runs;
 };
 int gi_queue_ways(const struct gi_queue *queue, struct gi_way_use *uses, int max);
 
-/* As gi_queue_ways(), for all queues of the backend that the process has opened, in the order of
- * the list of primitives. */
+/* Like gi_queue_ways(), for all queues that the process has opened on the backend `k`, and in the
+ * order of the list of primitives. */
 int gi_ways_used(const struct gi_kernels *k, struct gi_way_use *uses, int max);
 
-/* For the end of a command: fails with GI_E_USAGE if GPUIMG_WAY names a primitive that has run on
- * no queue of the process, although others have run. */
+/* Called at the end of a command. Fails with GI_E_USAGE if GPUIMG_WAY names a primitive that has
+ * not run on any queue of the process, although other primitives have run. */
 enum gi_status gi_ways_forced_ran(struct gi_err *err);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@
 #include "filters/pipeline.h"
 
 enum {
-    COVER_NBYTES = 128 << 20, /* bytes of the images used in turn; exceeds the caches */
+    COVER_NBYTES = 128 << 20, /* bytes of all images that are used in turn, more than the caches */
     IMAGES_MAX = 64,
     SIDE_MAX = 65536, /* maximum side of a square image for which `auto` is asked */
     NAME_NBYTES = 160,
@@ -56,7 +56,8 @@ struct row {
     int auto_side;               /* 0: never */
 };
 
-/* Draws noisy waves, which have smooth parts, edges, and thousands of connected components. */
+/* Fills the image with noisy waves, so that it has smooth parts, edges, and thousands of connected
+ * components. */
 static void draw(struct gi_image *image)
 {
     uint32_t noise = 1;
@@ -111,7 +112,7 @@ static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
     return status;
 }
 
-/* Adds a device. `start`: the time of the first access to it. */
+/* Adds a device. `start` is the time at which the device was first accessed. */
 static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k,
                                  const struct gi_open_options *options, double start,
                                  struct gi_err *err)
@@ -141,8 +142,7 @@ static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
     return add_column(bench, gi_kernels_cpu(), &options, gi_now_ms(), err);
 }
 
-/* Adds the CUDA device. If it is missing, that is an error under --device cuda, but not under
- * `auto`. */
+/* Adds the CUDA device. A missing device is an error if --device is cuda, but not if it is auto. */
 static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
 {
     enum { DEVICES_MAX = 64 };
@@ -211,7 +211,7 @@ static int auto_side(const struct bench *bench, const struct gi_step *step)
     return cuda;
 }
 
-/* Times the operation alone, with its options at their defaults. */
+/* Times a pipeline of only this operation, with all options at their defaults. */
 static enum gi_status measure_step(struct bench *bench, struct row *row, const struct gi_step *step,
                                    struct gi_err *err)
 {

@@ -20,14 +20,15 @@ struct gi_way_times {
     int n;
 };
 
-/* Times the pipeline, as gi_pipeline_measure() does, by every way of the primitives that it runs.
- * Each way is forced in turn, and left out if it does not take the work. Afterwards the queue's
- * ways are again those of GPUIMG_WAY. Errors: as gi_pipeline_measure(). */
+/* Times the pipeline as gi_pipeline_measure() does, once for every way of the primitives that the
+ * pipeline runs. For each measurement one way is forced. A way that can't do the work is left out.
+ * Afterwards the queue uses the ways of GPUIMG_WAY again. Errors: as gi_pipeline_measure(). */
 enum gi_status gi_way_times_measure(struct gi_way_times *times, const struct gi_pipeline *pipeline,
                                     struct gi_queue *queue, const struct gi_image *srcs, int nsrcs,
                                     struct gi_err *err);
 
-/* Print the head of the table and the lines of one operation on one device. */
+/* gi_way_times_head() prints the head of the table. The other function prints the lines of one
+ * operation on one device. */
 void gi_way_times_head(bool markdown);
 void gi_way_times_print(const struct gi_way_times *times, const char *operation, const char *device,
                         bool markdown);

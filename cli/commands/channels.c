@@ -20,10 +20,12 @@ extern const struct gi_filter gi_filter_channels;
 
 /* What a verb does with each image. */
 struct verb_work {
-    bool alpha;        /* alpha comes from the second source; false: `order` chooses the channels */
+    bool alpha; /* true: alpha comes from the second source; false: `order` chooses the channels */
     const char *order; /* NULL: as the operation's default */
-    char *const *paths; /* for one image: the sources, or the outputs of split; NULL: the item's */
-    int n;              /* number of sources, of split of outputs */
+    /* For a single image the paths of the sources, or for split those of the outputs; NULL if the
+     * item names them. */
+    char *const *paths;
+    int n;                /* number of sources, or for split of outputs */
     struct gi_image mask; /* second source for all images; width 0: each image has its own */
 };
 
@@ -35,7 +37,7 @@ static const char *order_of(const void *params)
     return order;
 }
 
-/* Makes *made of the channels that `order` names in the n images. */
+/* Makes *made from those channels of the n images that `order` names. */
 static enum gi_status make(struct gi_image *made, struct gi_imaging *imaging, struct gi_item *item,
                            const struct gi_image *images, int n, const char *order,
                            struct gi_err *err)
@@ -133,8 +135,8 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
 
 /* ---- join, alpha ---- */
 
-/* Chooses the channel order that takes the image's alpha from the mask: the mask's alpha if it has
- * one, else its gray. Errors name both files. */
+/* Chooses the channel order that takes alpha from the mask. This is the mask's alpha channel if the
+ * mask has one, otherwise its gray channel. Errors name both files. */
 static enum gi_status alpha_order(const char **order, const struct gi_image *image,
                                   const char *image_path, const struct gi_image *mask,
                                   const char *path, struct gi_err *err)
@@ -248,7 +250,8 @@ static const struct verb {
     int least, most; /* number of operands, with the verb */
     enum gi_status (*run)(void *self, const struct gi_batch_files *files,
                           struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
-    /* Processes many images, without an OUTPUT. NULL: the verb makes one image of several. */
+    /* Processes many images; there is no operand OUTPUT. NULL if the verb makes one image from
+     * several. */
     enum gi_status (*run_many)(struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 } verbs[] = {

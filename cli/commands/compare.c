@@ -85,8 +85,8 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Prints one row of the text: a double for the whole image, then one per channel. `offset`: of this
- * double in struct gi_difference. */
+/* Prints one row of the text, with a value for the whole image and then a value per channel.
+ * `offset` is the offset of this value, a double, in struct gi_difference. */
 static void print_row(const char *name, const struct gi_comparison *comparison, size_t offset)
 {
     printf("%-*s", CELL + 4, name);
@@ -226,7 +226,7 @@ enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi
     return GI_OK;
 }
 
-/* Prints the result. The picture is committed only after the text was printed. */
+/* Prints the result. Commits the picture only after the text has been printed. */
 static enum gi_status report(const struct gi_comparison *comparison, const struct gi_image *a,
                              const struct gi_image *b, char **names, void *const *params,
                              const struct gi_io_params *io, int threads, struct gi_err *err)
@@ -274,7 +274,7 @@ struct one {
     struct gi_io_params io; /* for writing a picture */
 };
 
-/* The work of the batch of one pair: compares the pair. */
+/* The work on the only item of a batch of one pair. Compares the pair. */
 static enum gi_status run_item(void *self, const struct gi_batch_files *files,
                                struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err)
 {

@@ -36,7 +36,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Returns whether the file has several pages; a fault is reported when it is read. */
+/* Returns whether the file has several pages. If it can't be read, this is reported later, when it
+ * is compared. */
 static bool has_pages(const char *path, const struct gi_io_params *io)
 {
     struct gi_pages *pages;

@@ -35,19 +35,20 @@ struct gi_compare_pair {
     struct gi_comparison comparison;
 };
 
-/* Loads the image of the item and the other one, which is encoded in `bytes` or, if these are NULL,
- * in the file `other`, and compares them. The caller frees both images, also after an error. */
+/* Loads the image of the item and the second image of the pair, and compares them. The second image
+ * is encoded in `bytes`, or in the file `other` if `bytes` is NULL. The caller frees both images,
+ * also after an error. */
 enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *imaging,
                                struct gi_item *item, const char *other, const void *bytes,
                                size_t nbytes, const struct gi_compare_rules *rules,
                                struct gi_err *err);
 
-/* Checks the difference against the limits; without any limit all samples must be equal, within the
- * tolerance. NaN exceeds every limit. Errors: GI_E_DIFFERENT. */
+/* Checks the difference against the limits. If no limit was given, all samples must be equal within
+ * the tolerance. NaN exceeds every limit. Errors: GI_E_DIFFERENT. */
 enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
                                 struct gi_err *err);
 
-/* Loads the mask of --ignore, if it was given, into `mask` and names it in `rules`. The caller
+/* If --ignore was given, loads its mask into `mask`, and makes `rules` refer to `mask`. The caller
  * frees `mask`, also after an error. Errors: as gi_cli_load(). */
 enum gi_status gi_compare_load_mask(struct gi_image *mask, struct gi_compare_rules *rules,
                                     const struct gi_compare_params *p,
@@ -59,13 +60,14 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
                                        const struct gi_io_params *io, int threads,
                                        struct gi_err *err);
 
-/* Returns the object that --json prints; it is incomplete if memory ran out (cli/json.h). `a`: one
- * of the images, whose shape is printed. */
+/* Returns the object that --json prints. The object is incomplete if memory ran out (cli/json.h).
+ * `a` is either of the images; its shape is printed. */
 json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
                         const char *const names[2]);
 
-/* Returns whether operands and options ask for many pairs: two folders, --pairs, --table or
- * --report. */
+/* Returns whether the operands and options ask for many pairs. They do if the operands are two
+ * folders or two files of several pages, or if --pairs, --table, --report, --shard or --tar was
+ * given. */
 bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands);
 
 /* Compares many pairs and writes one table. Errors: GI_E_DIFFERENT if a pair exceeds a limit, or

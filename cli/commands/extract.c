@@ -118,8 +118,8 @@ static enum gi_status pick_format(enum gi_table_format *format, const char *path
     return GI_OK;
 }
 
-/* Checks that every output has a path of its own, that no path is an input, and that each can be
- * written, before any file is changed. */
+/* Before any file is changed, checks that no two outputs have the same path, that no output is an
+ * input, and that every output can be written. */
 static enum gi_status check_paths(const char *image, const char *mask, const char *table,
                                   const struct gi_extract_output *output, struct gi_err *err)
 {
@@ -164,7 +164,7 @@ static enum gi_status check_paths(const char *image, const char *mask, const cha
                                     : status;
 }
 
-/* Sets in `params` which parts of the result these outputs need. */
+/* Sets in `params` which parts of the result the outputs need. */
 static enum gi_status check(const char *image, const char *table, const void *arg, void *params,
                             struct gi_err *err)
 {

@@ -153,8 +153,8 @@ static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_
     return save_as(view, format->type, path, err);
 }
 
-/* Computes red, green and blue of a label. Consecutive labels are often neighbours: their hues are
- * a golden angle apart, and brightness has three values in turn. */
+/* Computes red, green and blue of a label. Components with consecutive labels are often neighbours,
+ * so their hues are a golden angle apart, and their brightness takes three values in turn. */
 static void label_colour(uint8_t rgb[3], uint32_t label)
 {
     const double pi = acos(-1), golden = pi * (3 - sqrt(5.0));
@@ -236,8 +236,8 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
     return status;
 }
 
-/* Checks that the formats can hold an image of this size and the number of components, before
- * anything is written. */
+/* Before anything is written, checks that the formats can hold the labels of all components, and
+ * the colours of the crops. */
 static enum gi_status check_fit(const struct gi_extract_view *view, struct gi_err *err)
 {
     const struct gi_extract_output *output = view->output;

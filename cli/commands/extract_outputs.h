@@ -11,7 +11,7 @@ enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };
 
 /* Options of the set "Output". */
 struct gi_extract_output {
-    int format; /* 0: by the suffix; n: enum gi_table_format n - 1 */
+    int format; /* 0: the suffix decides; n above 0: enum gi_table_format n - 1 */
     const char *labels, *labels_picture, *mask, *overlay, *crops, *crop_format, *points;
     const char *pixel_size; /* "0.32um"; NULL: lengths are in pixels */
     int crop_margin, compression;
@@ -32,7 +32,8 @@ struct gi_extract_view {
     struct gi_bundle *bundle;
 };
 
-/* Reads a length, "0.32um"; `unit` points into `text`. NULL text: 1 and "". Errors: GI_E_USAGE. */
+/* Reads a length with its unit, such as "0.32um". *unit points into `text`. If `text` is NULL,
+ * *size becomes 1 and *unit "". Errors: GI_E_USAGE. */
 enum gi_status gi_extract_pixel_size(double *size, const char **unit, const char *text,
                                      struct gi_err *err);
 
@@ -45,13 +46,14 @@ enum gi_status gi_extract_points(struct gi_sink *sink, const struct gi_extract_v
 
 /* Returns whether a file has the name of a crop. */
 bool gi_extract_is_crop(const char *name);
-/* Sets `path` to that of a label's crop in `folder`, with this suffix. Errors: GI_E_USAGE. */
+/* Sets `path` to the path of the crop of `label` in `folder`, with `suffix`. Errors: GI_E_USAGE. */
 enum { GI_CROP_PATH_NBYTES = 4096 };
 enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *folder,
                                     uint32_t label, const char *suffix, struct gi_err *err);
 
-/* Before any work the first one checks whether the image outputs can be written; the second one
- * writes those that were asked for (cli/commands/extract_images.c). */
+/* gi_extract_check_images() checks before any work whether the outputs that are images can be
+ * written. gi_extract_images() writes those of them that were asked for
+ * (cli/commands/extract_images.c). */
 enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err);
 enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err);
 

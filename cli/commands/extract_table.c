@@ -15,8 +15,9 @@
 
 enum { LINE = 2048, POINTS_A_WRITE = 4096 };
 
-/* A column: its name in CSV, its name in JSON with the text before and after it, and the power of
- * length that its values have. The unit of length is appended to both names. */
+/* A column, with its name in CSV, its name in JSON together with the JSON text before and after the
+ * name, and the power to which its values contain the unit of length. The unit of length is
+ * appended to both names. */
 static const struct column {
     const char *name, *json, *after;
     int power;

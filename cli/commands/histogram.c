@@ -128,8 +128,9 @@ static void print_csv(FILE *out, const struct gi_histogram_view *view)
     }
 }
 
-/* Finds the bins first <= i < end that a plot shows: without --range those of an image of 16 bits
- * or of floats that hold its samples, because such images often use a small part of their range. */
+/* Finds the bins first <= i < end that a plot shows. If --range was not given, and the image has 16
+ * bits or floats, these are only the bins that hold its samples, because such images often use a
+ * small part of their range. */
 static void find_shown(const struct gi_histogram_view *view, int *first, int *end)
 {
     const struct gi_histogram *histogram = view->histogram;
@@ -219,8 +220,8 @@ static bool shows_colour(void)
     return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Returns a cumulative copy of the bins, in which each is the sum of itself and all bins before;
- * the caller frees it. */
+/* Returns a cumulative copy of the bins, in which each count is the sum of the original count and
+ * all counts before. The caller frees the copy. */
 static uint64_t *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
 {
     size_t n = (size_t)histogram->nbins;
@@ -307,7 +308,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         status = to_stdout ? print(stdout, &view, output->format, err)
                            : print_to_file(report->to, &view, output, report->bundle, err);
     if (!status && to_stdout)
-        status = gi_cli_flush(err); /* printed before a chain's image is written */
+        status = gi_cli_flush(err); /* the text is printed before the image of a chain is written */
     free(bins);
     return status;
 }

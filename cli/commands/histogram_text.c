@@ -8,9 +8,11 @@
 #include <string.h>
 
 enum {
-    CELL = 12,      /* width of a column */
-    LINES_MAX = 64, /* maximum bins with a line each; more are combined into GROUPS lines */
-    GROUPS = 16,    /* ... this many lines */
+    CELL = 12, /* width of a column */
+    /* Maximum number of bins that are printed on a line each. If there are more, bins are combined
+       into GROUPS lines. */
+    LINES_MAX = 64,
+    GROUPS = 16, /* number of lines for more than LINES_MAX bins */
     BAR_COLUMNS = 64,
     BAR_LINES = 8,
 };
@@ -85,8 +87,8 @@ static uint64_t gathered(const struct gi_histogram_view *view, int channel, int 
     return sum;
 }
 
-/* Prints the integers in bins `from` to `to` - 1, "16 - 31", or for floats the ends, "0.25 -
- * 0.5". */
+/* Prints the range of bins `from` to `to` - 1. For integers it is the first and the last value, "16
+ * - 31", and for floats the lower and the upper end, "0.25 - 0.5". */
 static void print_range(FILE *out, const struct gi_histogram_view *view, int from, int to)
 {
     double lo = gi_histogram_edge(view->histogram, from),
@@ -123,7 +125,8 @@ static void print_counts(FILE *out, const struct gi_histogram_view *view)
     }
 }
 
-/* Returns the character of one line, from height `foot`, in a bar of `eighths` of a line. */
+/* Returns the character that draws one line of a bar. The bar is `eighths` eighths of a line high,
+ * and the line begins at height `foot`, also in eighths. */
 static const char *block(int eighths, int foot, bool unicode)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

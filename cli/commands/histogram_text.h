@@ -12,8 +12,7 @@ struct gi_histogram_view {
     const struct gi_histogram *histogram;
     const struct gi_image *image; /* only its shape */
     const char *file;
-    unsigned maxval; /* largest sample value in the file's own scale, or in that of `image` if its
-                        depth differs */
+    unsigned maxval;           /* full scale of the file, or of `image` if its depth differs */
     const double *percentiles; /* histogram->npercentiles */
     bool cumulative;           /* the bins hold cumulative counts */
     bool ranged;               /* --range was given */
@@ -21,10 +20,11 @@ struct gi_histogram_view {
     bool unicode, colour; /* abilities of the terminal */
 };
 
-/* Returns the lower end of bin i, or for i = nbins the upper end of the last bin. */
+/* Returns the lower end of bin i. If i is nbins, returns the upper end of the last bin. */
 double gi_histogram_edge(const struct gi_histogram *histogram, int i);
 
-/* Prints statistics, then counts in at most 64 lines, or bars (cli/commands/histogram_text.c). */
+/* Prints statistics, and then either counts in at most 64 lines, or bars
+ * (cli/commands/histogram_text.c). */
 void gi_histogram_text(FILE *out, const struct gi_histogram_view *view);
 
 #endif

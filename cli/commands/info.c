@@ -44,8 +44,8 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Returns the 64-bit FNV-1a hash of the text "640x480x3 8-bit" (or 16-bit, float) and the samples
- * in raster order as little endian, as 16 digits. */
+/* Returns the 64-bit FNV-1a hash of the image as 16 digits. Hashes a text like "640x480x3 8-bit"
+ * (or 16-bit, float), and then the samples in raster order as little endian. */
 static const char *hash_of(char digits[17], const struct gi_image *image)
 {
     char shape[64];
@@ -112,7 +112,8 @@ static json_t *texts_json(const struct gi_metadata *metadata)
     return texts;
 }
 
-/* Returns the JSON of a file. `tar`: the tar it is in; NULL: none, or it is printed elsewhere. */
+/* Returns the JSON of a file. `tar` is the tar that contains the file. It is NULL if there is none,
+ * or if another function prints the tar. */
 static json_t *to_json(const char *tar, const char *path, const struct gi_image *image,
                        const struct gi_metadata *metadata, const struct gi_file_info *info,
                        bool hashes)
@@ -146,8 +147,8 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     return object;
 }
 
-/* Loads what is printed of an input: the header, or with --check the image. If the file has several
- * images, all are then decoded, and the first is returned. */
+/* Loads the part of an input that is printed. This is the header, or with --check the image. If
+ * --check was given and the file has several images, decodes all of them and returns the first. */
 static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path, const struct params *own,
                            const struct gi_io_params *input, const struct gi_loading *loading,
@@ -178,7 +179,7 @@ static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
     return status;
 }
 
-/* Prints a file, or with `pages` one of its pages. */
+/* Prints a file, or one page of the file if `pages` is not NULL. */
 static enum gi_status print_image(const char *path, const struct gi_pages *pages, int page,
                                   const struct params *own, const struct gi_io_params *input,
                                   struct gi_err *err)
@@ -208,7 +209,7 @@ static enum gi_status print_image(const char *path, const struct gi_pages *pages
     return status;
 }
 
-/* Prints a file, or each of the pages that brackets name. */
+/* Prints a file, or if its path has brackets each of the pages that they name. */
 static enum gi_status print_file(const char *path, const struct params *own,
                                  const struct gi_io_params *input, struct gi_err *err)
 {

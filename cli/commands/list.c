@@ -212,7 +212,7 @@ static void list_markdown(void)
 
 enum { USES_MAX = 128 };
 
-/* Returns whether one of the uses is of that primitive. */
+/* Returns whether one of the uses is a use of `primitive`. */
 static bool is_used(const struct gi_way_use *uses, int n, const char *primitive)
 {
     for (int i = 0; i < n && i < USES_MAX; i++)
@@ -232,8 +232,8 @@ static void print_ways(const struct gi_kernels *k, const struct gi_way_use *uses
                        gi_way_at(*ways, i)->name, gi_way_at(*ways, i)->what);
 }
 
-/* Prints the ways of the primitives that the operations run. To find out which these are, it runs
- * the operations on small images. Prints nothing for CUDA if there is no CUDA device. */
+/* Prints the ways of the primitives that the operations run. Runs the operations on small images to
+ * find out which primitives these are. Prints nothing for CUDA if there is no CUDA device. */
 static enum gi_status print_asked(const struct gi_kernels *k, char **operations, int noperations,
                                   struct gi_err *err)
 {

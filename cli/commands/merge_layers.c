@@ -18,8 +18,8 @@ struct merge {
     struct gi_image image; /* the layers so far */
 };
 
-/* Returns parameters for compositing a layer over an image; the caller frees them. The layer's name
- * in them is a placeholder: the layers are loaded here. */
+/* Returns parameters for compositing a layer over an image; the caller frees them. The name of the
+ * layer in these parameters is only a placeholder, because this file loads the layers itself. */
 static void *new_params(struct gi_err *err)
 {
     const struct gi_option *row = gi_filter_composite.options;

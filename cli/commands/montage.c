@@ -83,7 +83,8 @@ static const struct gi_option options[] = {
 /* The images for the sheet, resized, and the properties that they share. */
 struct sheet {
     const struct params *params;
-    struct gi_n_to_one job;  /* metadata: the first profile, if all are equal */
+    /* Its metadata has the colour profile of the first image, if all images have the same. */
+    struct gi_n_to_one job;
     struct gi_image *images; /* n images; memory for all */
     int n;
     int columns, rows, width, height; /* width and height of a cell in pixels */
@@ -123,7 +124,7 @@ static void *resize_params(const struct sheet *sheet, struct gi_err *err)
     return status ? NULL : params;
 }
 
-/* Keeps the profile of the first image as long as every image has the same one. */
+/* Keeps the profile of the first image as long as all images have the same profile. */
 static void keep_profile(struct sheet *sheet, const struct gi_metadata *metadata)
 {
     struct gi_metadata *kept = &sheet->job.metadata;
@@ -150,8 +151,8 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
 
 /* ---- the sheet ---- */
 
-/* Returns the shape of the sheet: the type with most bits among the images, with colour and alpha
- * if any image has them. */
+/* Returns the shape of the sheet. Its type is the type with the most bits among the images. It has
+ * colour if any image has colour, and alpha if any image has alpha. */
 static struct gi_image shape_of(const struct sheet *sheet)
 {
     const struct params *p = sheet->params;
@@ -244,7 +245,7 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
 
 /* ---- the command ---- */
 
-/* Chooses columns, rows and the size of cells for `n` images. */
+/* Chooses the numbers of columns and rows and the size of a cell for `n` images. */
 static enum gi_status lay_out(struct sheet *sheet, int n, uint64_t max_pixels, struct gi_err *err)
 {
     const struct params *p = sheet->params;

@@ -1,4 +1,4 @@
-/* gpuimg pages: joins images into one file of several: pages of a TIFF, frames of a video.
+/* gpuimg pages: joins images into one file, as the pages of a TIFF or the frames of a video.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/inputs/image_files.h"

@@ -13,7 +13,7 @@
 #include "cli/json.h"
 #include "imgio/npy.h"
 
-enum { PLACE_MAX = (1 << 24) - 1 /* largest coordinate; floats hold all integers up to it */ };
+enum { PLACE_MAX = (1 << 24) - 1 /* largest coordinate, up to which floats hold all integers */ };
 
 /* ---- points ---- */
 
@@ -70,8 +70,8 @@ static enum gi_status read_csv(struct points *points, const char *path, struct g
     return status;
 }
 
-/* Reads the header of an array that extract wrote, and returns its number of points; -1: another
- * kind of array. */
+/* Reads the header of an array of points as the command extract writes it. Returns the number of
+ * points, or -1 for another kind of array. */
 static long long npy_points(FILE *file)
 {
     static const char type[] = "[('x', '" GI_NPY_ORDER "u4'), ('y', '" GI_NPY_ORDER
@@ -118,8 +118,8 @@ static enum gi_status read_npy(struct points *points, const char *path, struct g
     return status;
 }
 
-/* Makes an image of one row with all points, or with one point outside the image if there are
- * none. */
+/* Makes an image of one row that has all points. If there are no points, it has one point outside
+ * the image. */
 static enum gi_status load_points(struct gi_image *image, const char *path, struct gi_err *err)
 {
     struct points points = {0};
@@ -176,8 +176,8 @@ static enum gi_status add_json_region(struct regions *regions, json_t *row, stru
     return add_region(regions, v, err);
 }
 
-/* Reads one JSON object of all components, as extract writes it, or one object per line if
- * `lines`. */
+/* Reads JSON as the command extract writes it, which is one object for all components. If `lines`
+ * is true, reads one object per line instead. */
 static enum gi_status add_json(struct regions *regions, const char *text, bool lines,
                                struct gi_err *err)
 {
@@ -239,7 +239,7 @@ static enum gi_status read_csv_regions(struct regions *regions, const char *path
     return status;
 }
 
-/* Reads the table in the format of its suffix, CSV if it has none. */
+/* Reads the table. The suffix of `path` gives the format, which is CSV if there is no suffix. */
 static enum gi_status read_regions(struct regions *regions, const char *path, struct gi_err *err)
 {
     const char *dot = strrchr(path, '.');
@@ -256,8 +256,8 @@ struct pieces {
     size_t n;
 };
 
-/* Makes room for `more` pixels of a crop. It is called after the crop was loaded, so that sizes in
- * the table alone take no memory. */
+/* Makes room for `more` pixels of a crop. Called only after the crop has been loaded, so that a
+ * table that merely states large sizes takes no memory. */
 static enum gi_status make_room(struct pieces *pieces, size_t more, int channels, enum gi_type type,
                                 struct gi_err *err)
 {
@@ -286,8 +286,9 @@ static enum gi_status make_room(struct pieces *pieces, size_t more, int channels
     return GI_OK;
 }
 
-/* Computes at which coordinate extract begins the crop of a component that begins at `at` and has
- * `length` pixels. Returns false if `crop` pixels can't be the length of such a crop. */
+/* Computes *first, the coordinate at which the command extract begins the crop of a component. The
+ * component begins at `at` and is `length` pixels long. Returns false if its crop can't be `crop`
+ * pixels long. */
 static bool fits(int *first, int at, int length, int margin, int crop)
 {
     *first = at > margin ? at - margin : 0;

@@ -1,4 +1,5 @@
-/* gpuimg run: applies a chain of operations to an image, which meanwhile stays on its device.
+/* gpuimg run: applies a chain of operations to an image. Between the operations the image stays on
+ * its device.
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -12,7 +13,7 @@
 enum { SET_CHAIN, SET_IO, SET_DEVICE, SET_BATCH };
 
 struct run_params {
-    const char *file; /* content of the file with the chain; NULL: an operand is the chain */
+    const char *file; /* content of the file with the chain; NULL if an operand is the chain */
 };
 
 static const struct gi_option options[] = {
@@ -90,7 +91,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     return status;
 }
 
-/* Lines "gaussian     --sigma --k --border", one per operation. */
+/* Prints one line per operation, such as "gaussian     --sigma --k --border". */
 static const char *more(int i, char *line, size_t nbytes)
 {
     struct gi_command step;

@@ -1,5 +1,6 @@
-/* gpuimg selftest: checks that every operation on every backend of this machine gives the same
- * bytes as plain C on one thread, alone and in a mixed batch on several queues at once.
+/* gpuimg selftest: checks that every operation computes the same bytes on every backend of this
+ * machine as plain C on one thread. Runs operations singly, and also in a mixed batch on several
+ * queues at once.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/selftest.h"
 #include "cli/command.h"
@@ -14,17 +15,19 @@
 
 enum {
     BACKENDS_MAX = 32,
-    THREADS = 3, /* odd, so that images are divided at other rows than by one or two threads */
-    BAND_NBYTES = 256 << 10, /* device memory limit; large images need bands */
-    WORK_MAX = 20000000, /* maximum work per case in units of gi_cost.other: the slowest passes of
-                            the largest images */
+    THREADS = 3, /* odd, so that it divides images at other rows than one or two threads do */
+    BAND_NBYTES = 256 << 10, /* limit of device memory, so small that large images need bands */
+    /* The maximum work of a case, in units of gi_cost.other. It allows the slowest passes over the
+       largest images. */
+    WORK_MAX = 20000000,
 };
 
 struct backend {
     char name[16], detail[32]; /* "avx2", and "avx2, 3 threads" */
     struct gi_queue *queue;
-    bool repeats; /* differs from another backend only in how work is divided, which small images
-                     don't show, so heavy cases are skipped */
+    /* The backend differs from another backend only in how it divides the work. Small images don't
+     * show this, so heavy cases are skipped. */
+    bool repeats;
     bool may_be_full; /* its memory is limited, so a case that does not fit is skipped */
 };
 
@@ -68,7 +71,7 @@ static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
     return status;
 }
 
-/* Adds a device twice: for whole images and for bands. */
+/* Adds a device twice, once for whole images and once for images in bands. */
 static enum gi_status add_cuda_device(struct bench *bench, int ordinal, struct gi_err *err)
 {
     const struct gi_kernels *k = gi_kernels_cuda();
@@ -80,8 +83,8 @@ static enum gi_status add_cuda_device(struct bench *bench, int ordinal, struct g
     return status ? status : add_backend(bench, k, &bands, name, ", in bands", err);
 }
 
-/* Adds the devices that --device names, or all. If no CUDA device takes part, `skipped` gets the
- * reason. */
+/* Adds the CUDA devices that --device names, or all of them if it names none. If no CUDA device
+ * takes part, `skipped` gets the reason. */
 static enum gi_status add_cuda(struct bench *bench, const char *device, struct gi_err *skipped,
                                struct gi_err *err)
 {
@@ -126,7 +129,7 @@ struct test {
     struct gi_image others[GI_SOURCES_MAX - 1]; /* further sources of the same shape */
     int cases;
     char difference[512]; /* "" as long as all results are equal */
-    struct gi_err err;    /* error of the reference if the case can't be run */
+    struct gi_err err;    /* error of the reference backend if it can't run the case */
 };
 
 static void describe_case(struct test *test, const struct backend *backend, const char *what)
@@ -241,8 +244,8 @@ static bool make_sources(struct test *test, int width, int height, int channels,
     return made;
 }
 
-/* Returns whether the operation accepts the case: planning fails for sample types that it does not
- * accept, and some cases would take minutes. */
+/* Returns whether the operation can be tested with the case. Planning fails for sample types that
+ * the operation does not accept, and some cases would take minutes. */
 static bool takes(const struct test *test, int width, int height, int channels, enum gi_type type)
 {
     struct gi_image sources[GI_SOURCES_MAX];

@@ -1,4 +1,5 @@
-/* The cases of selftest: every filter with several types, channels, borders, sizes and options.
+/* The cases of selftest, which run every filter with several types, channels, borders, sizes and
+ * options.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_COMMANDS_SELFTEST_H
 #define GI_CLI_COMMANDS_SELFTEST_H
@@ -8,24 +9,25 @@
 /* One set of parameters for a filter. */
 struct gi_variant {
     void *params;   /* owned by the caller of fn() */
-    char text[128]; /* how it differs from the example: "--k 5 --border wrap" */
-    bool heavy;     /* a value at an end of its range, perhaps slow: only one small image */
+    char text[128]; /* how the options differ from those of the example: "--k 5 --border wrap" */
+    /* An option is at an end of its range and perhaps slow, so only one small image is used. */
+    bool heavy;
 };
 
-/* Calls fn(arg, variant) for every variant of the filter's parameters, until it returns false.
+/* Calls fn(arg, variant) for every variant of the filter's parameters, until fn() returns false.
  * Errors: GI_E_MEMORY. */
 enum gi_status gi_variants_walk(const struct gi_filter *filter,
                                 bool (*fn)(void *arg, const struct gi_variant *variant), void *arg,
                                 struct gi_err *err);
 
-/* Fills the image with difficult samples: noise, constant runs, both ends of the range, and for
- * floats values outside 0 to 1. Equal seeds give equal samples. */
+/* Fills the image with difficult samples. These are noise, constant runs, both ends of the range,
+ * and for floats also values outside 0 to 1. Equal seeds give equal samples. */
 void gi_selftest_fill(struct gi_image *image, uint64_t seed);
 
 /* Returns 64 random bits and advances `state`. */
 uint64_t gi_selftest_random(uint64_t *state);
 
-/* Returns whether the shapes or some samples differ; `what` then describes the first difference. */
+/* Returns whether the shapes or some samples differ. `what` then describes the first difference. */
 bool gi_selftest_differ(char what[160], const struct gi_image *want, const struct gi_image *got);
 
 /* Runs the operation with every variant of its parameters on a small image of each sample type and
@@ -36,20 +38,21 @@ enum gi_status gi_selftest_ask(const struct gi_filter *filter, struct gi_queue *
 
 /* ---- the mixed batch (cli/commands/selftest_mixed.c) ---- */
 
-/* Pieces of work: several operations with different options (among them radii), image sizes, sample
- * types and channels. Each piece has its result, computed alone. */
+/* Pieces of work, each an operation on an image. They differ in operations, options (such as
+ * radii), image sizes, sample types and channels. Each piece has its result, which was computed
+ * while no other piece ran. */
 struct gi_mixed;
 
-/* Makes pieces for `operations` (for all operations if there are none), with their results by
- * `reference`, which must outlive them. gi_mixed_free() frees them, also after an error, and sets
- * *mixed to NULL. Errors: GI_E_MEMORY; as gi_pipeline_run(). */
+/* Makes pieces for `operations`, or for all operations if `noperations` is 0. The queue `reference`
+ * computes their results; it must outlive the pieces. gi_mixed_free() frees the pieces, also after
+ * an error, and sets *mixed to NULL. Errors: GI_E_MEMORY; as gi_pipeline_run(). */
 enum gi_status gi_mixed_new(struct gi_mixed **mixed, char **operations, int noperations,
                             struct gi_queue *reference, struct gi_err *err);
 void gi_mixed_free(struct gi_mixed **mixed);
 
-/* Runs all pieces on each of eight queues of the device: concurrently, with a thread per queue and
- * in different orders. Returns the number of runs. `difference` becomes "" or describes a piece
- * that failed or differed from the reference. */
+/* Runs all pieces on each of eight queues of the device. The queues run at the same time, with a
+ * thread per queue, and take the pieces in different orders. Returns the number of runs.
+ * `difference` becomes "" or describes a piece that failed or differed from the reference. */
 int gi_mixed_run(const struct gi_mixed *mixed, struct gi_device *device, char difference[512]);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value for one option; text NULL ends a list. */
+/* A value for one option. A NULL text ends the list of values. */
 struct trial {
     const struct gi_option *row;
     char text[64];
@@ -128,8 +128,8 @@ static bool set_all(struct walk *walk, const struct trial *trial, const struct g
     return fits;
 }
 
-/* Tries one value (NULL: the example's) with one border mode (NULL: none). Skips incompatible
- * options. */
+/* Tries one value with one border mode. If `trial` is NULL, the values are those of the example. If
+ * the border mode is NULL, none is set. Skips options that are incompatible. */
 static bool walk_one(struct walk *walk, const struct trial *trial, const struct gi_choice *border)
 {
     const struct gi_filter *filter = walk->filter;
@@ -185,7 +185,7 @@ enum gi_status gi_variants_walk(const struct gi_filter *filter,
     return GI_OK;
 }
 
-/* S. Vigna's splitmix64 (public domain), in which every seed gives a good sequence. */
+/* S. Vigna's splitmix64 (public domain), which makes a good sequence from every seed. */
 uint64_t gi_selftest_random(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

@@ -11,11 +11,12 @@
 #include "filters/pipeline.h"
 
 enum {
-    PIECES_OF_ONE = 4, /* per operation; more if few are named, see PIECES_LEAST */
+    /* Pieces per operation; more if few operations are named, see PIECES_LEAST. */
+    PIECES_OF_ONE = 4,
     PIECES_LEAST = 64,
     QUEUES = 8,
     SIDE_MAX = 300,
-    TRIES = 40,         /* draws of a shape, until the operation accepts it */
+    TRIES = 40,         /* maximum number of random shapes to try until the operation accepts one */
     WORK_MAX = 5000000, /* maximum multiply-adds per piece, by struct gi_cost */
 };
 
@@ -62,8 +63,9 @@ static void free_piece(struct piece *piece)
     *piece = (struct piece){0};
 }
 
-/* Changes half of the numeric options (sizes, radii) to random values, up to the geometric mean of
- * their range, unless the options are then incompatible. */
+/* Changes about half of the numeric options (sizes, radii) to random values, at most the geometric
+ * mean of the ends of the range. An option keeps its old value if the new value is incompatible
+ * with other options. */
 static void vary(struct gi_mixed *mixed, struct piece *piece)
 {
     const struct gi_filter *filter = piece->filter;
@@ -86,8 +88,8 @@ static void vary(struct gi_mixed *mixed, struct piece *piece)
     free(before);
 }
 
-/* Copies a variant, which is valid only during the walk. The copy has a static string wherever the
- * variant names an image. */
+/* Copies a variant, which is valid only during the walk. Where an option of the variant names an
+ * image, the copy has a static string. */
 static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
                                    const struct gi_variant *variant)
 {
@@ -105,7 +107,7 @@ static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
     return GI_OK;
 }
 
-/* Called for each variant; all have the same chance of being kept (reservoir sampling). */
+/* Called for each variant. Each variant has the same chance of being kept (reservoir sampling). */
 static bool keep_variant(void *arg, const struct gi_variant *variant)
 {
     struct gi_mixed *mixed = arg;
@@ -116,7 +118,7 @@ static bool keep_variant(void *arg, const struct gi_variant *variant)
     return copy_variant(mixed, piece, variant) == GI_OK;
 }
 
-/* Returns whether the operation accepts a first source of this shape, and would not be too slow. */
+/* Returns whether the operation accepts a first source of this shape and would be fast enough. */
 static bool takes(const struct piece *piece, const struct gi_image *shape)
 {
     struct gi_image sources[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
@@ -167,8 +169,8 @@ static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, 
     return status ? status : run_piece(piece, mixed->reference, &piece->want, piece->result, err);
 }
 
-/* Adds a piece for an operation. Adds none if the operation refuses all images drawn for its
- * options. */
+/* Adds a piece for an operation. Adds none if the operation refuses all random images that were
+ * tried with its options. */
 static enum gi_status add_piece(struct gi_mixed *mixed, const struct gi_filter *filter,
                                 struct gi_err *err)
 {
@@ -261,7 +263,8 @@ static void check_piece(struct hand *hand, struct gi_queue *queue, const struct 
     hand->runs++;
 }
 
-/* Runs all pieces, in an order of the queue's own: forwards or backwards from its own start. */
+/* Runs all pieces on one queue. Whether it goes forwards or backwards, and from which piece,
+ * depends on the number of the queue. */
 static void *work(void *arg)
 {
     struct hand *hand = arg;

@@ -65,7 +65,8 @@ static bool is_layer(const char *name)
 struct labels {
     struct gi_image image;
     uint32_t largest;
-    unsigned char *found; /* one per label up to `largest`: nonzero for those `n` that occur */
+    /* found[label] is nonzero if the label occurs, for labels up to `largest`. `n` labels occur. */
+    unsigned char *found;
     int n;
 };
 
@@ -145,10 +146,11 @@ static enum gi_status layer_path(char path[PATH_NBYTES], const char *folder, uin
 /* State shared by all images. */
 struct batch {
     const struct gi_io_params *io;
-    const void *mask;   /* parameters of the operation that masks */
-    const char *folder; /* of the layers of a single image; NULL: each item has its own */
-    bool force;         /* existing layers may be replaced, because of --force or --resume */
-    struct labels all;  /* width 0: each image has its own */
+    const void *mask; /* parameters of the operation that masks */
+    /* The folder for the layers of a single image; NULL if each item has a folder. */
+    const char *folder;
+    bool force;        /* existing layers may be replaced, because of --force or --resume */
+    struct labels all; /* width 0: each image has its own */
 };
 
 /* One image of the batch. */
@@ -178,7 +180,7 @@ static enum gi_status make_layer(struct piece *piece, const struct gi_image *mas
     return status;
 }
 
-/* Writes all layers as a folder of the bundle. */
+/* Writes all layers into a folder that is a part of the bundle. */
 static enum gi_status make_layers(struct piece *piece, const struct labels *labels,
                                   const char *folder, struct gi_err *err)
 {

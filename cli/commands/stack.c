@@ -81,7 +81,7 @@ static struct gi_image result_of(const struct stack *stack, const struct gi_imag
     return result;
 }
 
-/* Returns how many images are reduced at a time. `memory` bytes are available in total. */
+/* Returns how many images are reduced at the same time if `memory` bytes are available in total. */
 static size_t strip_images(const struct stack *stack, const struct gi_image *image, uint64_t memory)
 {
     uint64_t nbytes = gi_image_nbytes(image), n = STRIP_NBYTES / nbytes;
@@ -109,8 +109,8 @@ static enum gi_status begin(struct stack *stack, const struct gi_image *image, s
     return gi_stack_strip_new(&stack->strip, image, n, holds_all(stack) ? share : UINT64_MAX, err);
 }
 
-/* Reduces a part of the strip to *made, which the caller frees, continuing the sums of earlier
- * images in stack->sums if there are any. With `continues` *made has sums too. */
+/* Reduces a part of the strip to *made, which the caller frees. If stack->sums has sums of earlier
+ * images, they are continued. If `continues` is true, *made becomes sums too. */
 static enum gi_status reduce(struct stack *stack, struct gi_image *made,
                              const struct gi_stack_strip_part *part, bool continues,
                              struct gi_err *err)

@@ -10,7 +10,7 @@
 
 #include "cli/run/scratch_file.h"
 
-enum { PIECE_NBYTES = 4096 }; /* minimum bytes per image, for which a read is worth it */
+enum { PIECE_NBYTES = 4096 }; /* minimum bytes per image, so that a read is worth its cost */
 
 struct gi_stack_strip {
     struct gi_image shape;
@@ -33,7 +33,7 @@ static size_t columns_max(const struct gi_stack_strip *strip)
     return strip->n == 1 ? (size_t)strip->shape.width : most ? most : 1;
 }
 
-/* Chooses the size of parts: whole images, whole rows, or pieces of a row. */
+/* Chooses the size of a part, which has whole images, whole rows of images, or pieces of a row. */
 static void choose_part(struct gi_stack_strip *strip, uint64_t memory)
 {
     uint64_t each = memory / (uint64_t)strip->n, width = (uint64_t)strip->shape.width;

@@ -17,7 +17,7 @@
 #include "filters/statistics/stats.h"
 #include "imgio/npy.h"
 
-/* The columns of a table, in this order; percentiles follow the median. */
+/* The columns of a table, in this order. The columns of percentiles follow that of the median. */
 enum kind { WHOLE, REAL, PLACE };
 
 #define COLUMN(kind, name)                                                                         \
@@ -63,7 +63,7 @@ struct view {
     const struct gi_stats *stats;
     const struct gi_stats_params *asked;
     const struct gi_findings *report;
-    int zone; /* number of the zone, from 0; 0 without zones */
+    int zone; /* number of the zone, from 0; 0 if there are no zones */
 };
 
 static int zones_of(const struct view *view)
@@ -77,8 +77,8 @@ static const struct gi_stats_channel *channel_at(const struct view *view, int c)
     return stats->by ? &stats->of_zones[view->zone * stats->nchannels + c] : &stats->channels[c];
 }
 
-/* The columns that identify a zone: its row, its column, the position of its tile, or its label and
- * bounding box. */
+/* The columns that identify a zone. They are a row number, a column number, the position of a tile,
+ * or a label with its bounding box. */
 enum { PARTS_MAX = 5 };
 static const char *const part_names[PARTS_MAX] = {"label", "x", "y", "width", "height"};
 static const struct {
@@ -106,7 +106,7 @@ static int columns_of(const struct view *view)
     return COLUMNS + view->stats->npercentiles;
 }
 
-/* Returns column i. Percentiles are columns too, whose names are printed into `name`. */
+/* Returns column i. If it is a percentile, its name is printed into `name`. */
 static struct column column_at(char name[NAME_NBYTES], const struct view *view, int i)
 {
     if (i < COLUMNS)
@@ -337,8 +337,9 @@ static enum gi_status print_json(FILE *out, struct view *view, struct gi_err *er
     return gi_json_print(out, object, 0, err);
 }
 
-/* Describes a row as a structured type of NumPy: coordinates of zones in 4 bytes, a name in 9, then
- * integers and reals in 8 and coordinates in 4 bytes. -1 and NaN mean missing. */
+/* Describes a row as a structured type of NumPy. First come the coordinates of the zone with 4
+ * bytes each, and a name of 9 bytes. Then come integers and reals of 8 bytes, and coordinates of 4
+ * bytes. The values -1 and NaN mean missing. */
 static void npy_type(char *type, size_t nbytes, const struct view *view)
 {
     static const char *const types[] = {GI_NPY_ORDER "u8", GI_NPY_ORDER "f8", GI_NPY_ORDER "i4"};

@@ -1,4 +1,5 @@
-/* The row of `gpuimg stats --total`: the statistics of all images of a table, from those of each.
+/* The row of `gpuimg stats --total`: computes the statistics of all images of a table from the
+ * statistics of the single images.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/stats_total.h"
 
@@ -12,7 +13,7 @@
 
 enum { CHANNELS_MAX = 16, COLUMNS_MAX = 128, NAME_NBYTES = 40 };
 
-/* The columns that follow from those of single images. */
+/* The columns that can be computed from the same columns of single images. */
 enum {
     COUNT,
     NOT_A_NUMBER,
@@ -67,8 +68,8 @@ static int known_of(const char *column)
     return strcmp(column, "deviation") == 0 ? STDDEV : -1; /* the older key of JSON */
 }
 
-/* Joins the moments of two sets of samples (T. F. Chan, G. H. Golub, R. J. LeVeque 1979), which
- * lose no digits if the means are large. */
+/* Joins the moments of two sets of samples, by formulas that lose no digits if the means are large
+ * (T. F. Chan, G. H. Golub, R. J. LeVeque 1979). */
 static void join(double *to, const double *from)
 {
     double n = to[COUNT] + from[COUNT], apart = from[MEAN] - to[MEAN];

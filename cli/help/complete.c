@@ -1,5 +1,5 @@
-/* Shell completion: gpuimg completion prints small scripts, which call the program; it answers from
- * the rows.
+/* Shell completion: gpuimg completion prints small scripts, which call the program for each
+ * completion. It finds the answers in the rows of commands and options.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain.h"
 #include "cli/command.h"
@@ -62,8 +62,8 @@ static const char fish_script[] =
     "end\n"
     "complete -c gpuimg -f -a '(__gpuimg_complete)'\n";
 
-/* The word being completed: `part` is what was typed of it, `head` the text before
- * ("--border="). */
+/* The word that is being completed. `part` is the typed part of the word, and `head` the text
+ * before it ("--border="). */
 struct typed {
     const char *head;
     int nhead;
@@ -149,7 +149,8 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
     }
 }
 
-/* Offers the names of the options, or only their aliases. Returns whether any matches. */
+/* Offers the names of the options, or if `aliases` is true their aliases. Returns whether any of
+ * them matches. */
 static bool offer_names(const struct typed *typed, const struct gi_command *command, bool aliases)
 {
     char text[64];
@@ -174,8 +175,9 @@ static void offer_options(const struct typed *typed, const struct gi_command *co
         offer_names(typed, command, true);
 }
 
-/* Returns whether `word` ("--border", "--border=x") is the option `name`; with `equals` an "=" must
- * follow the name. */
+/* Returns whether `word` ("--border", "--border=x") is the option `name` and can be followed by its
+ * argument. `equals` says whether an "=" follows the name, in `word` or as the next word. `bare`
+ * says that the argument may be left out, so that it can follow only an "=". */
 static bool is_name(const char *word, const char *name, bool equals, bool bare)
 {
     size_t n = name ? strlen(name) : 0;
@@ -183,8 +185,9 @@ static bool is_name(const char *word, const char *name, bool equals, bool bare)
            (word[2 + n] == '=' || (!word[2 + n] && (equals || !bare)));
 }
 
-/* Returns the row of the option `word` ("--border", "--border=x", "-v") if the next word is its
- * argument; with `equals` the argument must follow an "=". NULL: there is none. */
+/* Returns the row of the option `word` ("--border", "--border=x", "-v") if its argument can follow.
+ * `equals` says whether an "=" follows the name, in `word` or as the next word. Returns NULL if
+ * there is no such option. */
 static const struct gi_option *find_row(const struct gi_command *command, const char *word,
                                         bool equals)
 {
@@ -210,8 +213,8 @@ static void offer_steps(const struct typed *typed)
 static void complete_word(const struct gi_command *command, int n, char **words,
                           const struct typed *whole);
 
-/* Completes the last word of a chain, and offers the whole chain with it. The chain is one word of
- * the shell, which may begin with a quote. */
+/* Completes the last word of a chain, and offers the whole chain with this word completed. For the
+ * shell the chain is a single word, which may begin with a quote. */
 static void complete_chain(const char *chain)
 {
     enum { WORDS_MAX = 64 };
@@ -264,8 +267,8 @@ static void offer_operands(const struct typed *typed, const struct gi_command *c
     }
 }
 
-/* Completes a word of the command itself; words[0] is the command's name. `whole` is the typed text
- * up to the end of the last word. */
+/* Completes a word of the command line of `command`; words[0] is the name of the command. `whole`
+ * is the typed text up to the end of the last word. */
 static void complete_word(const struct gi_command *command, int n, char **words,
                           const struct typed *whole)
 {

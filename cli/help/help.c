@@ -71,8 +71,8 @@ static void print_set(FILE *out, const char *title, const struct gi_option *rows
         print_option(out, row);
 }
 
-/* Prints a sentence with the names of the options that are explained in `gpuimg help common`, or if
- * `many` in `gpuimg help batch`. */
+/* Prints a sentence that names those options of the command that `gpuimg help common` explains, or
+ * if `many` is true those that `gpuimg help batch` explains. */
 static void print_shared(FILE *out, const struct gi_command *command, bool many)
 {
     char text[1024];

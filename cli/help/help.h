@@ -12,27 +12,28 @@ void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);
 void gi_man_command(FILE *out, const struct gi_command *command);
 
-/* Fill a topic, a page that belongs to no single command: a row of name, summary, manual, examples
- * (NULL: none) and options that cannot run. The manual is valid until the next call. Return false
- * past the end, or if no topic has that name (cli/help/topics.c). */
+/* Fill `topic` with a page that belongs to no single command. It has the form of a command that
+ * cannot run, with a name, a summary, a manual, examples (NULL if there are none) and options. The
+ * manual is valid until the next call. Return false past the end, or if no topic has that name
+ * (cli/help/topics.c). */
 bool gi_topic_at(struct gi_command *topic, int index);
 bool gi_topic_find(struct gi_command *topic, const char *name);
 void gi_help_topic(FILE *out, const struct gi_command *topic);
 void gi_man_topic(FILE *out, const struct gi_command *topic);
 
 /* Prints the commands, topics and options whose names and texts contain `words`, the best match
- * first. Case and hyphens do not matter. If no text contains `words` in this order, texts with all
- * of them match. Returns whether there are any; otherwise nothing is printed
+ * first. Case and hyphens do not matter. If no text contains `words` in this order, texts that
+ * contain all of them in any order match. Returns whether anything matches; if not, prints nothing
  * (cli/help/help_search.c). */
 bool gi_help_search(FILE *out, const char *words);
 
-/* Another program's name for a command. words[0] is the command here; words[1], if it is not NULL,
- * an option that is put before those given. */
+/* Another program's name for a command. words[0] is the name of the command here. words[1], if it
+ * is not NULL, is an option that is inserted before the options of the user. */
 struct gi_alias {
     const char *name, *words[2];
 };
 
-/* Return alias number `index`, or the alias with that name; NULL: there is none
+/* Return alias number `index`, or the alias with that name. NULL if there is no such alias
  * (cli/help/suggestion.c). */
 const struct gi_alias *gi_alias_at(int index);
 const struct gi_alias *gi_alias_find(const char *name);

@@ -13,7 +13,8 @@ enum {
     HITS_MAX = 256,
     NAME_COLUMNS = 19,   /* columns before the summary of a command */
     OPTION_COLUMNS = 28, /* columns before the text of an option */
-    /* Scores of a match by its place; a match with a whole word counts twice. */
+    /* Scores of a match, which depend on where the word was found. A match with a whole word counts
+       twice. */
     IN_NAME = 64,
     IN_SYNONYM = 32, /* is another program's name for the command */
     IN_SUMMARY = 16,
@@ -22,7 +23,7 @@ enum {
     IN_MANUAL = 1, /* in the manual, the examples or the names of operands */
 };
 
-/* The words to search for; a page must contain each. */
+/* The words to search for. A page matches only if it contains all of them. */
 struct query {
     char text[256];
     const char *words[WORDS_MAX];
@@ -36,14 +37,15 @@ struct hit {
     int score;  /* 0: no match */
 };
 
-/* Normalises a character: to lower case, and hyphens, underscores and newlines to a blank. */
+/* Normalises a character. Upper case becomes lower case, and hyphens, underscores and newlines
+ * become blanks. */
 static int plain(char c)
 {
     return c == '-' || c == '_' || c == '\n' ? ' ' : tolower((unsigned char)c);
 }
 
-/* Returns 2 if a word in `text` (NULL: none) is `word`, 1 if one begins with `word`, otherwise
- * 0. */
+/* Returns 2 if a word in `text` is equal to `word`, 1 if a word in `text` begins with `word`, and
+ * otherwise 0. `text` may be NULL. */
 static int match(const char *text, const char *word)
 {
     int best = 0;
@@ -84,8 +86,8 @@ static int score_synonyms(const char *name, const char *word)
     return 0;
 }
 
-/* Returns the rows of set `s` if the page of `hit` explains them; NULL if another page does, or
- * past the last set. */
+/* Returns the rows of option set number `s` if the page of `hit` explains these options. Returns
+ * NULL if another page explains them, or past the last set. */
 static const struct gi_option *explained(const struct hit *hit, int s)
 {
     const struct gi_option *rows = hit->row.sets[s].rows;
@@ -142,7 +144,7 @@ static void print_line(FILE *out, const char *name, const char *argument, const 
     gi_help_wrap(out, help, OPTION_COLUMNS, column);
 }
 
-/* Prints the option if it matches, and those of its choices that match. */
+/* Prints the option if it matches, and those of the option's choices that match. */
 static void print_option(FILE *out, const struct gi_option *row, const struct query *query)
 {
     char name[128], argument[128];
@@ -166,7 +168,7 @@ static void print_hit(FILE *out, const struct hit *hit, const struct query *quer
             print_option(out, o, query);
 }
 
-/* Fills in `hit` if the row matches. Returns whether it does. */
+/* Fills in `hit` if the row matches. Returns whether the row matches. */
 static bool take(struct hit *hit, const struct gi_command *row, bool topic, int index,
                  const struct query *query)
 {
@@ -175,8 +177,8 @@ static bool take(struct hit *hit, const struct gi_command *row, bool topic, int 
     return hit->score > 0;
 }
 
-/* Finds the commands and topics that match, at most `most`, and sorts them, the best first. Returns
- * their number. */
+/* Finds at most `most` commands and topics that match, and sorts them with the best match first.
+ * Returns their number. */
 static int find(struct hit *hits, int most, const struct query *query)
 {
     struct gi_command row;
@@ -190,8 +192,8 @@ static int find(struct hit *hits, int most, const struct query *query)
     return n;
 }
 
-/* Prints the hits. Pages that contain the words only in their texts are listed at the end, by
- * name. */
+/* Prints the hits. It prints only the names of pages that contain the words only in their texts, at
+ * the end. */
 static void print_hits(FILE *out, const struct hit *hits, int n, const struct query *query)
 {
     char text[2048] = "In the text of:";

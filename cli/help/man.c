@@ -9,7 +9,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Prints text as roff: escapes backslashes and hyphens, and lets no line begin like a request. */
+/* Prints text as roff: escapes backslashes and hyphens, and ensures that no line begins like a
+ * request of roff. */
 static void roff_n(FILE *out, const char *text, size_t n)
 {
     bool start = true;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Another program's name, and its equivalent here. */
+/* A name that another program uses, and its equivalent here. */
 struct synonym {
     const char *word, *means;
 };
@@ -101,7 +101,7 @@ bool gi_synonym_at(const char **word, const char **means, int index)
     return true;
 }
 
-/* The suggestion `means` is made only for commands that have the option. */
+/* `means` is suggested only for commands that have this option. */
 static const struct synonym options[] = {
     {"background", "border-value"},
     {"buckets", "bins"},
@@ -195,8 +195,9 @@ const struct gi_alias *gi_alias_find(const char *name)
     return NULL;
 }
 
-/* Returns how badly `candidate` explains `word`: 0 if one of them begins with the other, otherwise
- * the number of wrong letters. Up to 2 are allowed, and one in three; with more it returns 99. */
+/* Returns how badly `candidate` explains `word`. This is 0 if either of them begins with the other,
+ * and otherwise the number of wrong letters. Returns 99 if more than 2 letters, or more than a
+ * third of the letters, are wrong. */
 static int badness(const char *candidate, const char *word)
 {
     size_t n = strlen(word), length = strlen(candidate);
@@ -207,7 +208,7 @@ static int badness(const char *candidate, const char *word)
     return distance <= 2 && 3 * (size_t)distance <= n ? distance : 99;
 }
 
-/* Returns the equivalent of `word` in the table; NULL: there is none. */
+/* Returns the equivalent of `word` in the table, or NULL if there is none. */
 static const char *look_up(const struct synonym *synonyms, const char *word)
 {
     for (const struct synonym *s = synonyms; s->word; s++)

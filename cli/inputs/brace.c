@@ -16,12 +16,13 @@ struct names {
     const char *text; /* the whole text, for messages */
 };
 
-/* A brace from `open` to `close`; if it is a range, with its numbers. */
+/* A brace list in the text from `open` to `close`, and its numbers if it is a range. */
 struct brace {
     const char *open, *close;
     bool range;
     long from, to;
-    int width; /* digits of numbers that are filled with zeros; 0: they are not */
+    /* Number of digits to which zeros fill up the numbers; 0 if they are not filled up. */
+    int width;
 };
 
 static enum gi_status add(struct names *names, const char *name, struct gi_err *err)
@@ -86,7 +87,8 @@ static bool find(struct brace *brace, const char *text)
 
 static enum gi_status expand(struct names *names, const char *text, struct gi_err *err);
 
-/* Replaces the brace by `n` characters of `part`, and adds all names that the result expands to. */
+/* Replaces the brace list by the `n` characters at `part`, and adds all names to which the
+ * resulting text expands. */
 static enum gi_status put(struct names *names, const char *text, const struct brace *brace,
                           const char *part, size_t n, struct gi_err *err)
 {

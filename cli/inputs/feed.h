@@ -1,4 +1,5 @@
-/* Kinds of feeds (the inputs of a batch), and the function that runs a batch over any of them.
+/* Kinds of feeds, which are the sources of the inputs of a batch, and the function that runs a
+ * batch over a feed of any kind.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_FEED_H
 #define GI_CLI_INPUTS_FEED_H
@@ -7,7 +8,8 @@
 #include "cli/run/engine.h"
 
 extern const struct gi_feed_kind gi_feed_files; /* self: struct gi_batch_files */
-extern const struct gi_feed_kind gi_feed_pnm;   /* self: struct gi_stream, as of video, pages */
+/* `self` is a struct gi_stream, also for gi_feed_frames and gi_feed_pages. */
+extern const struct gi_feed_kind gi_feed_pnm;
 extern const struct gi_feed_kind gi_feed_video;
 extern const struct gi_feed_kind gi_feed_frames;
 extern const struct gi_feed_kind gi_feed_pages;

@@ -15,8 +15,8 @@
 #include "cli/log.h"
 #include "imgio/imgio.h"
 
-/* Takes this task's share of the list. Shards and {index} count in the sorted list, so that tasks
- * agree even if they were given the inputs in different orders. */
+/* Takes this task's share of the list. Shards and {index} use positions in the sorted list, so that
+ * the tasks agree even if they get the inputs in different orders. */
 static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *err)
 {
     files->n = files->list.n;
@@ -39,7 +39,7 @@ static size_t place_of(const struct gi_batch_files *files, size_t i)
     return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
 }
 
-/* Makes the name of the further input that belongs to each input. */
+/* For each input, makes the name of the further input that belongs to it. */
 static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_batch_work *work,
                                   struct gi_err *err)
 {
@@ -140,7 +140,7 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
     return status ? status : gi_batch_check(files, err);
 }
 
-/* Returns the option that named the file; NULL: it is an operand. */
+/* Returns the option that named the file, or NULL if an operand named it. */
 static const char *option_of(const struct gi_batch_files *files, const struct gi_path *entry,
                              const char **path)
 {
@@ -163,7 +163,8 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
     }
 }
 
-/* Returns the name of an input. Indices past the list count in the further inputs. */
+/* Returns the name of an input. Indices from the end of the list on are those of the further
+ * inputs. */
 static const char *input_of(const struct gi_batch_files *files, size_t index)
 {
     const struct gi_list *more = files->others.n ? &files->others : &files->beside;
@@ -210,7 +211,8 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
     return status;
 }
 
-/* Adds the output of input i, or if it has an output per channel those of all possible channels. */
+/* Adds the output of input i. If there is an output per channel, adds those of all possible
+ * channels. */
 static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_paths *paths,
                                   size_t i, struct gi_err *err)
 {
@@ -229,7 +231,8 @@ static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_
     return status;
 }
 
-/* Adds the folders that are results; with `above` also the folders around them, as inputs. */
+/* Adds the folders that are results. If `above` is true, adds the folders around them too, as
+ * inputs. */
 static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_paths *paths,
                                   bool above, struct gi_err *err)
 {
@@ -255,7 +258,8 @@ static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_
     return status;
 }
 
-/* Refuses a result inside the folder of another result, because either may be written first. */
+/* Refuses a result inside a folder that is another result, because either of the two may be written
+ * first. */
 static enum gi_status check_nested(const struct gi_batch_files *files, struct gi_err *err)
 {
     struct gi_paths paths = {0};
@@ -269,8 +273,9 @@ static enum gi_status check_nested(const struct gi_batch_files *files, struct gi
     return status;
 }
 
-/* Refuses a folder as a result if it contains an input, or the report if `report` is not NULL. The
- * folder of the inputs may contain the report. */
+/* Refuses a folder as a result if it contains an input. If `report` is not NULL, refuses it only if
+ * it contains the report. Both are checked in separate calls, because the folder of the inputs may
+ * contain the report. */
 static enum gi_status check_inside(const struct gi_batch_files *files, const char *report,
                                    struct gi_err *err)
 {

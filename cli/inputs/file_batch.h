@@ -1,4 +1,4 @@
-/* Batches of files: inputs, names of outputs, report, progress, and the status at the end.
+/* Batches of files, with their inputs, names of outputs, report, progress, and status at the end.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_FILE_BATCH_H
 #define GI_CLI_INPUTS_FILE_BATCH_H
@@ -16,26 +16,28 @@ struct gi_batch_files {
     const struct gi_chain *chain; /* NULL: none */
     const struct gi_io_params *io;
     struct gi_list list;
-    struct gi_list others; /* for pairs: the second image of each; otherwise empty */
-    struct gi_list beside; /* one further input per entry of `list`, or empty */
+    struct gi_list others; /* the second image of each pair; empty if inputs are no pairs */
+    struct gi_list beside; /* one further input per entry of `list`; empty if there are none */
     enum gi_batch_results results;
-    bool a_file_a_page;      /* there is an output for each page of an input */
-    const char *junit;       /* --junit of compare, which is written too; NULL: none */
+    bool a_file_a_page; /* there is an output per page of an input */
+    /* The file that --junit names, for the command compare; NULL if there is none. */
+    const char *junit;
     const char *unit;        /* what messages count: "pairs"; NULL: "files" */
-    struct gi_naming naming; /* naming.channel is "" for outputs per channel */
+    struct gi_naming naming; /* naming.channel is "" if there is an output per channel */
     bool named;              /* items have outputs */
     struct gi_report report;
     struct gi_shard shard;
-    struct gi_input **share; /* the inputs of the shard; NULL: the whole list */
+    struct gi_input **share; /* the inputs of the shard; NULL if it is the whole list */
     size_t n;                /* number of inputs in the share */
     int threads;             /* of the CPU */
     bool times;              /* the times of the stages are measured */
     size_t next;
-    bool by_page;                   /* an item is a page of an input */
-    bool by_names;                  /* but only of inputs whose path has brackets */
-    struct gi_page_cursor cursor;   /* with `by_page` */
-    struct gi_feed feed;            /* the source of the inputs */
-    struct gi_tar_inputs *tars;     /* inputs are the images in these tars; NULL: files */
+    bool by_page;                 /* an item is a page of an input */
+    bool by_names;                /* with `by_page`: only if the path of the input has brackets */
+    struct gi_page_cursor cursor; /* with `by_page` */
+    struct gi_feed feed;          /* the source of the inputs */
+    /* The inputs are the images in these tars; NULL if inputs are files. */
+    struct gi_tar_inputs *tars;
     struct gi_tar_pairs *tar_pairs; /* of pairs: the images are in these tars */
 };
 
@@ -45,8 +47,9 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                              char **operands, int noperands, struct gi_err *err);
 void gi_batch_close(struct gi_batch_files *files);
 
-/* gi_batch_names() checks the names of the outputs before any work; `images`: they are images, in
- * the format `image_format` if that is not NULL. gi_batch_places() makes their folders. */
+/* gi_batch_names() checks the names of the outputs before any work. `images` says whether the
+ * outputs are images; if `image_format` is not NULL, they have this format. gi_batch_places() makes
+ * the folders of the outputs. */
 enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
                               struct gi_err *err);
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err);
@@ -72,12 +75,12 @@ enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct 
 enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
                            struct gi_err *err);
 
-/* For deliver(): sets the names in the item's row of a table; *tar is NULL for files. Returns false
- * if the item has no row, because it failed or is not an image. */
+/* For deliver(). Sets the names that the item's row of a table contains; *tar becomes NULL for
+ * files. Returns false if the item has no row, because it failed or is not an image. */
 bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
                   const char **file);
 
-/* For deliver(): writes the item's line in the report. */
+/* For deliver(). Writes the line of the item to the report. */
 enum gi_status gi_batch_note(struct gi_batch_files *files, struct gi_item *item,
                              struct gi_err *err);
 

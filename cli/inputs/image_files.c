@@ -356,11 +356,11 @@ enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi
                                 const struct gi_file_info *info, struct gi_err *err)
 {
     bool keep = !io->format && strcmp(input, "-") == 0 && strcmp(output, "-") == 0;
-    if (info && keep) /* a PBM's result is rarely black and white */
+    if (info && keep) /* the result of an operation on a PBM is rarely black and white */
         io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
     const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};
-    /* An output may replace its own input through a temporary file, except if the input holds more
-     * images, or the output is standard output. */
+    /* An output may replace the input itself, because it is first written to a temporary file. This
+     * is refused if the input holds several images, or if the output is standard output. */
     if (info)
         return info->images == 1 ? GI_OK : gi_output_check_inputs(outputs, inputs, err);
     struct gi_io_params any = *io;
@@ -423,7 +423,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                    : gi_save(image, metadata, path, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
-    /* The folder existed before the work began, so the machine failed. */
+    /* The folder existed before the work began. If it is gone now, the machine failed. */
     if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->bundle, path) &&
         !gi_output_has_folder(path))
         status = err->status = GI_E_AGAIN;

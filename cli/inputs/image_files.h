@@ -10,13 +10,15 @@
 struct gi_io_params {
     const char *format;
     const char *background;
-    int depth;      /* enum gi_depth of the output */
-    int work_depth; /* enum gi_depth of the computation; SAME: the deeper one of input and output */
-    int gray;       /* kind of weights for gray; 0: the image stays in colour */
-    int strip;      /* enum gi_strip */
-    int layout;     /* order of .npy's axes: 0 channels last, 1 channels first */
+    int depth; /* enum gi_depth of the output */
+    /* The enum gi_depth of the computation. GI_DEPTH_SAME means the deeper one of the depths of
+     * input and output. */
+    int work_depth;
+    int gray;   /* which weights convert to gray; 0: the image stays in colour */
+    int strip;  /* enum gi_strip */
+    int layout; /* order of .npy's axes: 0 channels last, 1 channels first */
     int quality, compression;
-    double dpi; /* resolution to write; NAN: that of the input */
+    double dpi; /* resolution that is written; NAN: the resolution of the input */
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
     bool header_only, labels; /* not options: passed to gi_load_options */
     struct gi_ahead *ahead;   /* not an option: input read before */
@@ -37,17 +39,18 @@ extern const struct gi_option gi_input_options[]; /* for commands that only read
         .help = "Effort to make PNG and TIFF files small; 0 stores without compression"            \
     }
 
-/* Loads an image, by up to `threads` threads if its format allows that (0: one per CPU), converts
- * it to io->depth, and prints warnings. metadata, info and listener may be NULL. */
+/* Loads an image, converts it to io->depth, and prints warnings. Uses up to `threads` threads if
+ * the format allows that; 0 means one per CPU. metadata, info and listener may be NULL. */
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
                            const struct gi_io_params *io, int threads,
                            const struct gi_shape_listener *listener, struct gi_err *err);
 /* Further parameters for loading in batches. */
 struct gi_loading {
-    const void *bytes; /* the encoded image; NULL: it is in a file */
+    const void *bytes; /* the encoded image; NULL if it is in a file */
     size_t nbytes;
-    const struct gi_pages *pages; /* the open file whose page `page` is loaded; NULL: see above */
+    /* The open file whose page `page` is loaded; NULL if `bytes` or the path has the image. */
+    const struct gi_pages *pages;
     int page;
     bool together;                            /* passed to gi_load_options */
     const struct gi_parallel *parallel;       /* NULL: one thread */
@@ -60,29 +63,29 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
                               struct gi_err *err);
 /* Returns the shape of the image that gi_cli_load() makes of a file of the shape `stored`. */
 struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored);
-/* Returns the largest sample value on the file's own scale (its full scale), or that of `image` if
- * --depth asks for another type. */
+/* Returns full scale: that of the file, or that of `image` if --depth asks for another type. */
 unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
                        const struct gi_io_params *io);
-/* Encodes an image, by up to `threads` threads if the format allows that. */
+/* Encodes an image with up to `threads` threads if the format allows that. */
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
                            struct gi_err *err);
-/* As gi_cli_save(), by the threads that `parallel` lends (NULL: by the caller's thread alone). If
- * `bytes` is not NULL it encodes into memory: the caller owns the malloc()ed *bytes, and `path`
- * only selects the format and is named in messages. */
+/* As gi_cli_save(), but uses the threads that `parallel` provides, or only the caller's thread if
+ * it is NULL. If `bytes` is not NULL, encodes into memory. *bytes is then malloc()ed and owned by
+ * the caller, and `path` only selects the format and is named in messages. */
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
                               struct gi_err *err);
 /* Checks the output of a command that reads `input` and writes `output`, as gi_cli_check_save()
- * does. From - to - without --format the input's format is kept: *io is set to it once `info` is
- * known (before that `info` is NULL). Errors: as gi_cli_check_save(). */
+ * does. If both are "-" and --format was not given, the output gets the format of the input. This
+ * format is set in *io once `info` is known; `info` is NULL before. Errors: as gi_cli_check_save().
+ */
 enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
                                 const struct gi_file_info *info, struct gi_err *err);
 
-/* Returns `status`, of checks before any work; if they failed by GI_E_USAGE and one of the `n`
- * inputs is not there, GI_E_IO, and *err becomes the error of that input. */
+/* Returns `status`, the result of checks before any work. If `status` is GI_E_USAGE and one of the
+ * `n` inputs does not exist, returns GI_E_IO instead, and *err becomes the error of this input. */
 enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, int n,
                                     struct gi_err *err);
 

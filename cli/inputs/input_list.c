@@ -14,7 +14,7 @@
 #include "cli/text.h"
 #include "imgio/imgio.h"
 
-/* Adds `path`, and takes its memory. `root` and `why`: as in struct gi_input. */
+/* Adds `path`, which the list then owns. `root` and `why` are as in struct gi_input. */
 static enum gi_status add(struct gi_list *list, char *path, size_t root, int why,
                           struct gi_err *err)
 {
@@ -64,8 +64,8 @@ static bool is_folder(const struct dirent *entry, const char *path)
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Adds a folder that can't be read. If that is a failure of the machine it is an error, because the
- * folder may contain images that another run would find. */
+/* Adds a folder that can't be read as an input that fails. If the machine failed, returns an error
+ * instead, because the folder may contain images that another run would find. */
 static enum gi_status add_unread(struct gi_list *list, const char *folder, size_t root, int why,
                                  struct gi_err *err)
 {
@@ -75,7 +75,8 @@ static enum gi_status add_unread(struct gi_list *list, const char *folder, size_
                                 : add(list, strdup(folder), root, why, err);
 }
 
-/* Adds the images in a folder and below it. `root` is 0 for the folder that the caller named. */
+/* Adds the images in a folder and in all folders below it. `root` is 0 for the folder that the
+ * caller named. */
 static enum gi_status add_folder(struct gi_list *list, const char *folder, size_t root,
                                  struct gi_err *err)
 {

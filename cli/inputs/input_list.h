@@ -12,10 +12,13 @@
 /* One input. */
 struct gi_input {
     char *path;
-    size_t root; /* number of characters of `path` up to the folder that --recursive searched, or
-                    for a named file up to its last slash; the rest is the path in the tree */
-    int why; /* errno with which the input fails without being opened: ENAMETOOLONG for a path of
-                PATH_MAX bytes or more, or the reason why a folder can't be read; 0: none */
+    /* The number of characters of `path` that name the folder that --recursive searched, or for a
+     * file that was named, the number up to its last slash. The rest of `path` is the path in the
+     * tree. */
+    size_t root;
+    /* If this is not 0, the input fails with this errno without being opened. It is ENAMETOOLONG
+     * for a path of PATH_MAX bytes or more, or the reason why a folder can't be read. */
+    int why;
 };
 
 struct gi_list {
@@ -23,14 +26,15 @@ struct gi_list {
     size_t n, room;
 };
 
-/* Adds the operands: files, and with `recursive` the image files in folders, sorted by name. Image
- * files are those with a suffix that can be read, except hidden ones. A folder that can't be read
- * becomes an input that fails, unless the machine failed. Errors: GI_E_USAGE for a folder without
- * --recursive, GI_E_AGAIN, GI_E_MEMORY. */
+/* Adds the files that the operands name. If `recursive` is true, operands may be folders, and their
+ * image files are added, sorted by name. Image files are files with the suffix of a format that can
+ * be read, except hidden files. A folder that can't be read becomes an input that fails, unless the
+ * machine failed. Errors: GI_E_USAGE for a folder without --recursive, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int n, bool recursive,
                                 struct gi_err *err);
-/* Adds the names in the file `path` ("-": standard input). They are one per line, or if `zero`
- * separated by zero bytes. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY, and as gi_list_operands(). */
+/* Adds the names in the file `path` ("-": standard input). The file has one name per line. If
+ * `zero` is true, zero bytes separate the names instead. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY,
+ * and as gi_list_operands(). */
 enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
                             struct gi_err *err);
 /* Adds a file under exactly this name. Errors: GI_E_MEMORY. */
@@ -40,7 +44,8 @@ void gi_list_free(struct gi_list *list);
 /* Sorts by name. */
 void gi_list_sort(struct gi_list *list);
 
-/* Returns the inputs sorted by name; the caller frees the array. NULL: out of memory, in `err`. */
+/* Returns an array of the inputs sorted by name, which the caller frees. NULL if memory ran out;
+ * `err` then says so. */
 struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err);
 
 /* Computes the 64-bit FNV-1a hash of the sorted names, each with its terminating zero. Equal sets

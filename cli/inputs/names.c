@@ -22,8 +22,8 @@ enum field { DIR_FIELD, TREE, STEM, EXT, NAME, DATE, INDEX, PAGE, CHANNEL, FIELD
 static const char *const fields[FIELDS] = {"dir",  "tree",  "stem", "ext",    "name",
                                            "date", "index", "page", "channel"};
 
-/* Returns whether `text` begins with the digits of a number, as in {index:04}; *n becomes its
- * length with the colon and brace. */
+/* Returns whether `text` begins with the number of digits of a field, ":04}" in {index:04}. *n
+ * becomes the length of this part, with the colon and the brace. */
 static bool has_width(const char *text, size_t *n)
 {
     size_t digits = *text == ':' && text[1] == '0' ? strspn(text + 2, "123456789") : 0;
@@ -31,8 +31,8 @@ static bool has_width(const char *text, size_t *n)
     return digits == 1 && text[3] == '}';
 }
 
-/* Today's date, or that of SOURCE_DATE_EPOCH in UTC: fixed at the first use, so that a batch that
- * runs past midnight has one. */
+/* Today's date, or that of SOURCE_DATE_EPOCH in UTC. The date is fixed at the first use, so that it
+ * does not change in a batch that runs past midnight. */
 static char date[16];
 static pthread_once_t date_once = PTHREAD_ONCE_INIT;
 
@@ -45,8 +45,9 @@ static void read_date(void)
         strftime(date, sizeof date, "%Y-%m-%d", &tm);
 }
 
-/* Looks for a field at `text`, which begins with a brace: "{stem}", "{index:04}". Returns its
- * number, and sets *n to its length with both braces. -1: there is no such field. */
+/* Looks for a field at `text`, which begins with a brace: "{stem}", "{index:04}". Returns the
+ * number of the field, or -1 if there is no such field. Sets *n to the length of the field with
+ * both braces. */
 static int field_at(const char *text, size_t *n)
 {
     for (int i = 0; i < FIELDS; i++) {
@@ -65,7 +66,7 @@ static int field_at(const char *text, size_t *n)
     return -1;
 }
 
-/* Returns the width that a field of `n` characters gives its number; 1: none. */
+/* Returns the minimum number of digits that a field of `n` characters states, otherwise 1. */
 static int width_of(const char *text, size_t n)
 {
     return text[n - 4] == ':' ? text[n - 2] - '0' : 1;
@@ -182,8 +183,9 @@ static struct piece piece_of(enum field field, const struct gi_naming *naming,
     }
 }
 
-/* Prints the number of a field, at `text` with `n` characters: {index:04} has four digits. A page
- * is that of the input's name, of the naming, or, if it stands for all, the field. */
+/* Prints the number that replaces the field of `n` characters at `text`; for {index:04} it has at
+ * least four digits. The number of a page is taken from the input's name or from the naming. If the
+ * name stands for all pages, prints the field itself. */
 static void print_number(char number[32], enum field field, const char *text, size_t n,
                          const struct gi_naming *naming, const struct gi_input *input, size_t at)
 {
@@ -231,8 +233,8 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
     return gi_text_close(out, &memory);
 }
 
-/* Makes the folder of a path and all folders above it, except in the first `there` characters,
- * which exist. `path` is cut after its folder. */
+/* Makes the folder of a path and all folders above it. The first `there` characters of `path` name
+ * a folder that exists. Cuts `path` after its folder. */
 static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
 {
     char *end = strrchr(path, '/');
@@ -252,7 +254,8 @@ static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns the output up to the field {channel}: this part is the same for all channels. */
+/* Returns the part of the output's path before the field {channel}, which is the same for all
+ * channels. */
 static char *start_of(const struct gi_naming *naming, const struct gi_list *list, size_t index)
 {
     char *output = gi_naming_output(naming, list, index);
@@ -275,7 +278,8 @@ enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_
     return status;
 }
 
-/* Returns output `index` of all: that of input index / n for its channel index % n. */
+/* Returns output number `index`, for outputs per channel. It belongs to input index / n and channel
+ * index % n. */
 static char *channel_output(const struct gi_naming *naming, const struct gi_list *list,
                             size_t index)
 {

@@ -13,16 +13,20 @@ extern const char *const gi_naming_channels[GI_NAMING_CHANNELS];
 
 /* How outputs are named. */
 struct gi_naming {
-    const char *folder;    /* --out-dir; NULL: the template gives the folder */
-    const char *template;  /* --out; NULL: "{tree}/{stem}.{ext}", or "{stem}_{channel}" for outputs
-                              per channel */
-    const char *suffix;    /* --suffix, with or without its dot; NULL: the input's suffix */
-    const char *channel;   /* for outputs per channel: the letter for {channel}, or "" to keep the
-                              field for all letters; NULL: there is no such field */
-    bool pages;            /* {page} is a field, the number of the page of an input of several */
-    int page;              /* its number, from 0; -1: stands for all, and the field is kept */
-    const uint64_t *index; /* the number for {index}, less 1; NULL: the position in the list */
-    const char *option;    /* option that messages name as the template's; NULL: --out */
+    const char *folder; /* --out-dir; NULL if the folder is in the template */
+    /* --out. NULL means "{tree}/{stem}.{ext}", or for outputs per channel
+     * "{tree}/{stem}_{channel}.{ext}". */
+    const char *template;
+    const char *suffix; /* --suffix, with or without its dot; NULL: the input's suffix */
+    /* The letter in place of {channel}, for outputs per channel. "" keeps the field {channel} in
+     * the name, which then stands for all channels. NULL if there is no such field. */
+    const char *channel;
+    bool pages; /* names may have the field {page}, the number of a page in its input */
+    /* Number of the page, from 0; -1: the name stands for all pages, and {page} stays in it. */
+    int page;
+    /* The number for {index}, less 1; NULL: it follows from the position in the list. */
+    const uint64_t *index;
+    const char *option; /* the option that gave the template, for messages; NULL means --out */
 };
 
 /* Checks that the template is valid. Its fields: {dir} is the input's folder, {tree} the input's
@@ -32,8 +36,8 @@ struct gi_naming {
  * least four digits. Errors: GI_E_USAGE. */
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err);
 
-/* Returns whether the path of an output names a file for each image of a stream or page, because it
- * has {index} or {page} in it. */
+/* Returns whether the path of an output names a file for each image of a stream, or for each page,
+ * because the path contains {index} or {page}. */
 bool gi_naming_is_many(const char *path);
 
 /* Returns whether the outputs have {page} in their names. */
@@ -45,8 +49,8 @@ char *gi_naming_page(const char *output, int page);
 /* Returns the output of input `index` of the list; the caller frees it. NULL: out of memory. */
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t index);
 
-/* Makes those folders of `path`, the output of input `index`, that depend on the channel;
- * gi_naming_folders() has made the others. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+/* `path` is the output of input `index`. Makes those of its folders that depend on the channel.
+ * gi_naming_folders() has made the other folders. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,
                                 size_t index, const char *path, struct gi_err *err);
 

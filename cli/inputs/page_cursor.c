@@ -12,9 +12,9 @@
 #include "cli/log.h"
 #include "cli/text.h"
 
-/* Returns whether the first `n` characters of the path end in the suffix of a format that can be
- * read and holds one image. Such files are not opened: their content is checked when they are
- * read. */
+/* Returns whether the first `n` characters of the path end in the suffix of a known format other
+ * than TIFF, so that the file holds one image. Such files are not opened here, because their
+ * content is checked when they are read. */
 static bool has_other_suffix(const char *path, size_t n)
 {
     const struct gi_format_info *format;
@@ -26,7 +26,7 @@ static bool has_other_suffix(const char *path, size_t n)
     return false;
 }
 
-/* Returns whether the file begins as one of several images. */
+/* Returns whether the file begins like a file of several images. */
 static bool starts(const char *path, size_t n)
 {
     char *file = strndup(path, n);

@@ -1,4 +1,5 @@
-/* The images of a list of files, one after the other: of a TIFF of several pages each page.
+/* Goes through the images of a list of files one by one. In a TIFF of several pages each page is an
+ * image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_PAGE_CURSOR_H
 #define GI_CLI_INPUTS_PAGE_CURSOR_H
@@ -8,13 +9,13 @@
 #include "cli/run/item.h"
 #include "imgio/pages.h"
 
-/* Opens the input at `path` if it may have several images, judged by its content or, of a file, by
- * the suffix of another format; otherwise *pages is NULL. Warns of images that are left out.
- * Errors: as gi_pages_open(). */
+/* Opens the input at `path` if it may have several images; otherwise *pages becomes NULL. Its
+ * content tells, but a file with the suffix of a format that holds one image is not examined. Warns
+ * of images that are left out. Errors: as gi_pages_open(). */
 enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path,
                                  const struct gi_io_params *io, struct gi_err *err);
 
-/* Does the same with an encoded image in memory, which must outlive it. */
+/* Does the same with an encoded image in memory, which must outlive *pages. */
 enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *bytes, size_t nbytes,
                                         const char *name, const struct gi_io_params *io,
                                         struct gi_err *err);
@@ -23,22 +24,23 @@ enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *byt
 struct gi_page_cursor {
     const struct gi_list *list;
     const struct gi_io_params *io;
-    struct gi_input *const *share; /* inputs of the list, in place of all; NULL: all */
+    struct gi_input *const *share; /* the inputs to go through; NULL: all of `list` */
     bool named;                    /* takes all pages only of inputs whose path has brackets */
     size_t n;                      /* number of inputs */
     size_t next;                   /* the next input */
-    struct gi_pages *pages;        /* the file whose page `page` is next; NULL: none */
+    struct gi_pages *pages;        /* the open file whose page `page` is next; NULL: none */
     int page;
 };
 
-/* Fills the source of the next item and the name of its input: "scan.tif[3]"; *more becomes false
- * past the last. A file that can't be opened is an item that fails. Errors: GI_E_MEMORY. */
+/* Fills in the source of the next item and the name of its input, such as "scan.tif[3]". *more
+ * becomes false past the last item. A file that can't be opened becomes an item that fails. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item *item, bool *more,
                                    struct gi_err *err);
 void gi_page_cursor_close(struct gi_page_cursor *cursor);
 
-/* *n becomes the number of images of a cursor at its beginning; a file that can't be opened counts
- * once. Errors: GI_E_MEMORY. */
+/* *n becomes the number of images that the cursor will go through; the cursor must be at its
+ * beginning. A file that can't be opened counts as one image. Errors: GI_E_MEMORY. */
 enum gi_status gi_page_cursor_count(size_t *n, const struct gi_page_cursor *cursor,
                                     struct gi_err *err);
 

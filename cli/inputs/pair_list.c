@@ -62,7 +62,8 @@ static int by_place(const void *a, const void *b)
     return strcmp(x->path + x->root, y->path + y->root);
 }
 
-/* Adds the file at `place` in each folder as a pair. A missing file fails when it is opened. */
+/* Adds a pair, which is the file at the path `place` in each of the two folders. If a file is
+ * missing, the pair fails when the file is opened. */
 static enum gi_status add_place(struct gi_batch_files *files, char **folders, const char *place,
                                 struct gi_err *err)
 {
@@ -125,7 +126,7 @@ static int by_names(const void *x, const void *y)
     return first ? first : strcmp(p->b.path, q->b.path);
 }
 
-/* Sorts by both names, so that tasks agree even if they were given the pairs in different
+/* Sorts the pairs by both names, so that the tasks agree even if they get the pairs in different
  * orders. */
 static enum gi_status sort(struct gi_batch_files *files, struct gi_err *err)
 {

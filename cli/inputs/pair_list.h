@@ -10,22 +10,23 @@
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,
                            struct gi_err *err);
 
-/* Adds the pairs in the file of --pairs: two names per line, or one name per line in turn. Errors:
- * GI_E_USAGE, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+/* Adds the pairs in the file of --pairs: The file has two names per line, or one name per line, so
+ * that two lines are a pair. Errors: GI_E_USAGE, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_pairs_read(struct gi_batch_files *files, struct gi_err *err);
 
-/* Adds the files that either of two folders contains, paired by their path within the folder.
- * Errors: as gi_list_operands(). */
+/* Adds the files that one or both of the folders contain. Two files with the same path within their
+ * folders are a pair. Errors: as gi_list_operands(). */
 enum gi_status gi_pairs_of_folders(struct gi_batch_files *files, char **folders,
                                    struct gi_err *err);
 
-/* Adds the names by which a report identifies pairs: both names with a tab between them, as in
- * --pairs. Adds nothing if the batch has no pairs. Errors: GI_E_MEMORY. */
+/* Adds the names by which a report identifies pairs. The name of a pair is both names with a tab
+ * between them, as in the file of --pairs. Adds nothing if the batch has no pairs. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_pairs_name(struct gi_list *names, const struct gi_batch_files *files,
                              struct gi_err *err);
 
-/* Counts the pairs. With --shard it takes the shard's pairs, out of all sorted by both names.
- * Errors: GI_E_USAGE, GI_E_MEMORY. */
+/* Counts the pairs. If --shard was given, sorts all pairs by both names and takes those of the
+ * shard. Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_pairs_share(struct gi_batch_files *files, struct gi_err *err);
 
 #endif

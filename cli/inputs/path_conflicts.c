@@ -22,8 +22,8 @@ static const char *name_in(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Removes `x/..` from the path if x does not exist: x would be made as a folder, and is no symbolic
- * link. The caller frees the result; NULL: out of memory. */
+/* Removes `x/..` from the path if x does not exist, because x would then be made as a folder and is
+ * no symbolic link. The caller frees the result. NULL if memory ran out. */
 static char *settled(const char *path)
 {
     size_t n = 0, length;
@@ -47,8 +47,8 @@ static char *settled(const char *path)
     return out;
 }
 
-/* Finds the longest part of `path` that exists. Returns the end of this part, with its properties
- * in *st. `path` is unchanged in the end. */
+/* Finds the longest part of `path` that exists. Returns the end of this part, and stores its
+ * properties in *st. `path` is changed meanwhile and then restored. */
 static char *existing_part(char *path, struct stat *st)
 {
     size_t n = strlen(path);
@@ -70,8 +70,8 @@ static char *existing_part(char *path, struct stat *st)
     return end;
 }
 
-/* Returns the key of a folder: a hash of device and inode of the longest part that exists, and of
- * the names below it that do not exist yet. */
+/* Returns the key of a folder. It is a hash of the device and the inode of the longest part of
+ * `path` that exists, and of the names in the rest of `path`, which do not exist yet. */
 static uint64_t folder_key(char *path)
 {
     struct stat st;
@@ -107,8 +107,8 @@ static bool look(struct gi_paths *paths, const char *path)
     return folder != NULL;
 }
 
-/* Returns the target of the symbolic link `path`, relative to the same folder as `path`; the caller
- * frees it. NULL: `path` is not a link. */
+/* Returns the path of the target of the symbolic link `path`, relative to the same folder as
+ * `path`. The caller frees the result. NULL if `path` is not a symbolic link. */
 static char *target_of(const char *path)
 {
     char target[PATH_MAX], *whole = NULL;
@@ -117,8 +117,8 @@ static char *target_of(const char *path)
     return n > 0 && asprintf(&whole, "%.*s%.*s", folder, path, (int)n, target) >= 0 ? whole : NULL;
 }
 
-/* Follows symbolic links from `path`, which is freed. Returns their target, which the caller frees,
- * and sets *regular to whether that is a regular file or does not exist yet. */
+/* Follows symbolic links from `path`, and frees `path`. Returns the path of the last target, which
+ * the caller frees. *regular tells whether this target is a regular file or does not exist yet. */
 static char *follow(char *path, bool *regular)
 {
     struct stat st = {0};

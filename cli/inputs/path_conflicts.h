@@ -1,5 +1,5 @@
-/* Makes sure that a command writes none of its files over another one that it reads or writes, even
- * under another spelling.
+/* Ensures that a command writes no file over another file that it reads or writes, even if the two
+ * paths are spelled differently.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_PATH_CONFLICTS_H
 #define GI_CLI_INPUTS_PATH_CONFLICTS_H
@@ -10,7 +10,7 @@
 
 #include "imgio/status.h"
 
-/* The purpose of a file; kinds below GI_PATH_INPUT are written. */
+/* What a file is for. Files of the kinds before GI_PATH_INPUT are written. */
 enum gi_path_kind {
     GI_PATH_OUTPUT,
     GI_PATH_REPORT,
@@ -29,7 +29,8 @@ struct gi_path {
 struct gi_paths {
     struct gi_path *all; /* members are owned here; gi_paths_free() frees them */
     size_t n, room;
-    char *folder; /* the last folder examined, kept because files come folder by folder */
+    /* The folder examined last, kept because the next file is often in the same folder. */
+    char *folder;
     uint64_t folder_key;
 };
 
@@ -45,8 +46,9 @@ void gi_paths_free(struct gi_paths *paths);
 /* Sorts by key, then kind, then index. */
 void gi_paths_sort(struct gi_paths *paths);
 
-/* Sorts the files. Returns whether one is written twice, or both read and written; *a is then the
- * output, and *b the other use. `in_place`: an output may replace the input with the same index. */
+/* Sorts the files. Returns whether any file is written twice, or both read and written. If so, *a
+ * is the file as an output, and *b is the same file in its other role. If `in_place` is true, an
+ * output may replace the input with the same index. */
 bool gi_paths_conflict(struct gi_paths *paths, bool in_place, struct gi_path *a, struct gi_path *b);
 
 #endif

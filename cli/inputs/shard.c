@@ -10,15 +10,15 @@
 
 enum { TASKS_MAX = 1000000000 };
 
-/* Environment variables that schedulers set for the tasks of an array; NULL: it has none. Slurm's
- * arrays may have gaps and begin anywhere. Sources: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES";
- * Kubernetes, "Indexed Job"; AWS Batch, "Array job environment variables"; parallel(1),
- * "ENVIRONMENT VARIABLES". */
+/* Environment variables that schedulers set for the tasks of an array. A name is NULL if the
+ * scheduler has no such variable. Slurm's arrays may have gaps and begin anywhere. Sources:
+ * sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"; Kubernetes, "Indexed Job"; AWS Batch, "Array job
+ * environment variables"; parallel(1), "ENVIRONMENT VARIABLES". */
 struct scheduler {
     const char *index;
     const char *count;
     const char *lowest, *highest;
-    int first; /* number of an array's first task; -1: any number */
+    int first; /* number of the first task of an array; -1 if it can be any number */
 };
 
 static const struct scheduler schedulers[] = {
@@ -80,8 +80,8 @@ static enum gi_status find_scheduler(const struct scheduler **found, struct gi_e
 }
 
 /* If *n is 0, sets it to the number of tasks that scheduler `s` reports. Otherwise checks that the
- * reported number, if any, is at most *n. If the array has a task for every shard, its numbers must
- * have no gaps. */
+ * reported number, if any, is at most *n. If the array has as many tasks as there are shards, the
+ * numbers of its tasks must have no gaps. */
 static enum gi_status check_count(uint32_t *n, const struct scheduler *s, struct gi_err *err)
 {
     uint32_t count = 0, lowest = 0, highest = 0;

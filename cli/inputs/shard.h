@@ -8,15 +8,16 @@
 
 #include "imgio/status.h"
 
-/* Shard k of n, with k from 1 to n. n 0: there are no shards, and every item is taken. */
+/* Shard k of n, with k from 1 to n. If n is 0, there are no shards, and every item is taken. */
 struct gi_shard {
     uint32_t k, n;
 };
 
-/* Reads the text of --shard (NULL: not given): "K/N", "auto/N" or "auto". "auto" takes the task's
- * number in its array from the environment: k is that number modulo n, or n instead of 0. So tasks
- * 0 to n - 1 as well as 1 to n cover the list, and a task has the same shard when it runs again in
- * a smaller array. "auto" without N takes n from the environment too. Errors: GI_E_USAGE. */
+/* Reads the text of --shard (NULL: not given): "K/N", "auto/N" or "auto". "auto" takes the number
+ * of the task in its array from the environment. k is this number modulo n, with n in place of 0.
+ * So tasks 0 to n - 1 as well as 1 to n cover the list, and a task has the same shard when it runs
+ * again in a smaller array. "auto" without N also takes n from the environment. Errors: GI_E_USAGE.
+ */
 enum gi_status gi_shard_read(struct gi_shard *shard, const char *text, struct gi_err *err);
 
 /* Returns whether item `index` (from 0) of the sorted list is in the shard. */

@@ -1,4 +1,5 @@
-/* Runs streams of images and pages through the engine; the feeds of encoded images and of pages.
+/* Runs streams of images and pages through the engine. Has the feeds of encoded images and of
+ * pages.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struc
 }
 
 /* Takes the next image. Bytes that are not an image end a stream of PNG, JPEG or WebP with a
- * warning; with --strict, and in a stream of PNM, they are an error. */
+ * warning. They are an error if --strict was given, and in a stream of PNM. */
 static void take_next(struct gi_stream *stream, struct gi_buffer *buffer, bool *end,
                       struct gi_err *fault)
 {
@@ -166,7 +167,8 @@ enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_lin
         part.output = stream->report.whole.output;
     if (part.input)
         return gi_report_add(&stream->report, &part, err);
-    gi_line_add(&stream->report.whole, &part); /* what can't be read does not count as an image */
+    /* Data that can't be read does not count as an image. */
+    gi_line_add(&stream->report.whole, &part);
     return GI_OK;
 }
 
@@ -175,7 +177,7 @@ enum gi_status gi_stream_note(void *self, struct gi_item *item, struct gi_err *e
     return gi_stream_note_line(self, &item->line, err);
 }
 
-/* The feed of pages: the images of files that have several. */
+/* The feed of pages, which takes the images from files that have several images. */
 static enum gi_status next_page(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_stream *stream = self;
@@ -218,7 +220,7 @@ struct gi_feed gi_stream_feed(struct gi_stream *stream)
                                 stream->is_video && !stream->by_frame ? stream->video.nplanes : 1};
 }
 
-/* Checks that all steps of the chain (NULL: none) are operations from image to image. */
+/* Checks that all steps of the chain are operations from image to image. The chain may be NULL. */
 static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *err)
 {
     for (int i = 0; chain && i < chain->n; i++)

@@ -36,8 +36,8 @@ static enum target target_of(const char *output, const struct gi_io_params *io)
     return strcmp(name, "y4m") == 0 ? Y4M : strcmp(name, "tiff") == 0 ? PAGES : ONE_IMAGE;
 }
 
-/* Takes the first image from a pipe, and sets *more to whether further ones follow. Anything that
- * is not an image ends the stream, now as well as later. */
+/* Takes the first image from a pipe, and sets *more to whether further images follow. Data that is
+ * not an image ends the stream here, as it does later. */
 static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct gi_err *err)
 {
     bool end;
@@ -49,7 +49,7 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
     return status;
 }
 
-/* As find_in_pipe(), for PNG, JPEG and WebP and an output that perhaps can't hold several
+/* Like find_in_pipe(), for PNG, JPEG and WebP, and for an output that perhaps can't hold several
  * images. */
 static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *output,
                                          enum target target, bool *more, struct gi_err *err)
@@ -167,7 +167,7 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
     return check_pages(stream, output, target, err);
 }
 
-/* Examines the open input. `output` NULL: tables are made. */
+/* Examines the open input. If `output` is NULL, tables are made. */
 static enum gi_status look(struct gi_stream *stream, const char *input, const char *output,
                            enum target target, bool file, bool *found, struct gi_err *err)
 {
@@ -221,9 +221,10 @@ static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *i
     return GI_OK;
 }
 
-/* Finds the file of an input, whose name is written to *path, without brackets; `absent` if it
- * can't be found, which ordinary loading reports. The caller frees *path. Errors: GI_E_AGAIN if the
- * machine failed, because the stream would otherwise end after its first image. */
+/* Finds the file of an input, and sets *path to its name without brackets, which the caller frees.
+ * Sets *absent to true if the file can't be found; ordinary loading will report that. Errors:
+ * GI_E_AGAIN if the machine failed, because the stream would otherwise end after its first image.
+ */
 static enum gi_status find_file(char **path, struct stat *st, bool *absent, const char *input,
                                 struct gi_err *err)
 {
@@ -243,7 +244,7 @@ static enum gi_status find_file(char **path, struct stat *st, bool *absent, cons
     return GI_OK;
 }
 
-/* Returns whether the regular file begins as one of several images. */
+/* Returns whether the regular file begins like a file of several images. */
 static bool has_pages(const char *path)
 {
     bool standard = strcmp(path, "-") == 0;

@@ -19,31 +19,34 @@ enum gi_stream_target {
     GI_STREAM_JOINED, /* one behind the other into one output */
     GI_STREAM_PAGES,  /* into a TIFF of as many pages */
     GI_STREAM_VIDEO,  /* as frames of a Y4M video, which are made of RGB */
-    GI_STREAM_FILES,  /* each into a file of its own: the output has {index} or {page} in it */
+    /* Each into a separate file, because the output has {index} or {page} in it. */
+    GI_STREAM_FILES,
 };
 
 struct gi_stream {
     struct gi_io_params io;
     const char *input, *output; /* operands; for tables the output is "-" */
     bool single;                /* a single PNM image is a stream too */
-    off_t start;                /* of standard input, if that is a file: where it began */
-    struct gi_reader *reader;   /* NULL: the images come from files */
+    /* If standard input is a file, the position where the input began. */
+    off_t start;
+    struct gi_reader *reader; /* NULL: the images come from files */
     enum gi_stream_target target;
     bool is_video;
-    bool to_video;    /* a Y4M video becomes one, or tables are made of it */
-    bool by_frame;    /* a video whose frames are processed as RGB, not plane by plane */
-    bool luma_only;   /* a video of which only luma is processed, and chroma becomes neutral */
+    bool to_video;    /* the input is a Y4M video, and a video or tables are made from it */
+    bool by_frame;    /* the frames of the video are processed as RGB, not plane by plane */
+    bool luma_only;   /* only the luma of the video is processed, and chroma becomes neutral */
     const char *rate; /* frames per second of a new video; NULL: 25 */
     bool is_paged;    /* the images are those of `cursor` */
     struct gi_page_cursor cursor; /* over `list`, which is for names too */
     struct gi_list list;
-    uint64_t expected;      /* number of images; 0: unknown */
-    bool coded;             /* the last image taken is PNG, JPEG or WebP */
-    struct gi_buffer first; /* PNM: the first image, if it was taken already; a TIFF from a pipe */
-    uint64_t taken;         /* images or frames taken so far */
+    uint64_t expected; /* number of images; 0: unknown */
+    bool coded;        /* the last image taken is PNG, JPEG or WebP */
+    /* the first image if it was already taken, or a whole TIFF from a pipe. */
+    struct gi_buffer first;
+    uint64_t taken; /* images or frames taken so far */
 
     struct gi_y4m video, made;           /* Y4M: headers of input and output */
-    uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: bytes that the chain needs per plane */
+    uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: bytes that the chain needs for each plane */
     int plane;                           /* next plane */
 
     const struct gi_chain *chain;
@@ -66,22 +69,23 @@ struct gi_feed gi_stream_feed(struct gi_stream *stream);
 /* Names the item: "standard input: image 3". Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
                               struct gi_err *err);
-/* Names the output of the item, image `taken` of the stream, and selects its format. `page`: its
- * number in the input. Errors: GI_E_MEMORY. */
+/* Names the output of the item, which is image number `taken` of the stream, and selects the format
+ * of the output. `page` is the number of the image in the input. Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page,
                                      struct gi_err *err);
-/* Opens the output unless it is several files; delivers an image that item->made has encoded; ends
- * the output and commits it (cli/inputs/stream_output.c). */
+/* gi_stream_open_output() opens the output unless it is several files. The second function delivers
+ * an encoded image, which is in item->made. The third function ends the output and commits it
+ * (cli/inputs/stream_output.c). */
 enum gi_status gi_stream_open_output(struct gi_stream *stream, struct gi_err *err);
 enum gi_status gi_stream_put(struct gi_stream *stream, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_stream_end_output(struct gi_stream *stream, struct gi_err *err);
 
-/* Ends a stream that can't be read further. Its last item gets the error, or if partial images are
- * allowed only a warning, and false is returned. */
+/* Ends a stream that can't be read further. Its last item gets the error. If partial images are
+ * allowed, only warns instead and returns false. */
 bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struct gi_err *why);
 
-/* Opens the report if --report asks for one. `output`: where the images go; NULL: tables are made.
- * Errors: GI_E_USAGE, and as gi_report_open(). */
+/* Opens the report if --report asks for one. `output` is the output of the images, or NULL if
+ * tables are made. Errors: GI_E_USAGE, and as gi_report_open(). */
 enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_job *job,
                                 const char *output, struct gi_err *err);
 /* The gi_feed_kind.open_report and gi_feed_kind.note of both kinds; `self` is a gi_stream. */
@@ -94,20 +98,20 @@ enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_lin
 
 /* Reads the header of a video. Errors: GI_E_USAGE, and those of reading. */
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err);
-/* Reads the header of a video and makes the output's: the chain must accept all planes, and its
- * results must form a video. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
+/* Reads the header of a video and makes the header of the output. The chain must accept all planes,
+ * and the results must form a video. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err);
-/* Decides whether the chain takes a video plane by plane, its luma alone, or frames as RGB
+/* Decides whether the chain processes a video plane by plane, only its luma, or its frames as RGB
  * (cli/inputs/video_frames.c). */
 void gi_video_choose(struct gi_stream *stream);
-/* The work on a frame as RGB, and on an image that becomes a frame; `self` is a gi_stream. */
+/* The work on a frame as RGB, and on an image that becomes a frame. `self` is a gi_stream. */
 enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_video_image_work(void *self, struct gi_item *item, struct gi_err *err);
-/* For deliver(): writes the frame in item->made, and before the first one the header. */
+/* For deliver(). Writes the frame in item->made, and before the first frame the header. */
 enum gi_status gi_video_put_frame(struct gi_stream *stream, struct gi_item *item,
                                   struct gi_err *err);
 
-/* The work on planes, and the delivery of planes to a video; `self` is a gi_stream. */
+/* The work on a plane, and the delivery of a plane to a video. `self` is a gi_stream. */
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err);
 

@@ -1,4 +1,4 @@
-/* The output of a stream: one file, a TIFF of pages, or a file for each image.
+/* The output of a stream, which is one file, a TIFF of pages, or a file for each image.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@ enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *i
     if (!item->line.output)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     bool coded = item->source.bytes != NULL;
-    if (coded && !gi_save_format(stream->output, stream->io.format)) { /* from - to -: each image
-                                                                 keeps its format */
+    /* From standard input to standard output: each image keeps its format. */
+    if (coded && !gi_save_format(stream->output, stream->io.format)) {
         const char *name = gi_format_of(item->source.bytes, item->source.nbytes)->name;
         item->source.format = strcmp(name, "pbm") == 0 ? "pgm" : name;
     }

@@ -15,14 +15,14 @@
 enum {
     PROBE_NBYTES = 64,
     COPY_NBYTES = 1 << 20,  /* longer members that are not images are copied piece by piece */
-    LONG_NBYTES = 16 << 20, /* shorter images are held in memory whatever the limits */
+    LONG_NBYTES = 16 << 20, /* images up to this size are held in memory, whatever the limits are */
 };
 
 struct gi_tar_feed {
     struct gi_tar_feed_options options;
     size_t shard;
     struct gi_tar_reader *reader; /* of the shard; NULL: not open */
-    struct stat opened;           /* properties of the shard's file when it was opened */
+    struct stat opened;           /* properties of the file of the shard when it was opened */
     struct gi_err fault;          /* why a copy found that the shard can't be read further */
 
     pthread_mutex_t lock;
@@ -63,8 +63,8 @@ static void end_copy(struct gi_tar_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* The `untag` of items: frees the tag. If a copy was not made, it gives the reader back to the
- * feed. */
+/* The `untag` of items. Frees the tag. If the item is a copy that was not made, the feed may use
+ * the reader again. */
 static void untag(void *arg)
 {
     struct gi_tar_tag *tag = arg;
@@ -89,7 +89,8 @@ static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item
     return tag;
 }
 
-/* Turns the item into the end of the shard; `why` NULL: without an error. */
+/* Turns the item into the end of the shard, with the error `why`, or without an error if `why` is
+ * NULL. */
 static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
                                 const struct gi_err *why, struct gi_err *err)
 {
@@ -109,9 +110,9 @@ static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
     return GI_OK;
 }
 
-/* Returns the format of a member that begins with these bytes; NULL: it is not an image. NumPy
- * arrays do not count, because beside pictures they are labels. TGA has no magic number, so it
- * counts only with its suffix. */
+/* Returns the format of a member that begins with the bytes `start`, or NULL if it is not an image.
+ * NumPy arrays do not count as images, because in a tar of pictures they are labels. TGA has no
+ * magic number, so it counts only with its suffix. */
 static const struct gi_format_info *format_of(const struct gi_buffer *start, const char *name)
 {
     const struct gi_format_info *format = gi_format_of(start->at, start->nbytes);
@@ -120,8 +121,8 @@ static const struct gi_format_info *format_of(const struct gi_buffer *start, con
     return no ? NULL : format;
 }
 
-/* Returns whether a member that begins like an image is one: its name has the suffix, or its header
- * can be read. (Text, for example, may begin like PNM.) */
+/* Returns whether a member that begins like an image is an image. It is if its name has the suffix
+ * of the format, or if its header can be read. (Text, for example, may begin like PNM.) */
 static bool is_image(const struct gi_format_info *format, const char *name, const void *bytes,
                      size_t nbytes)
 {
@@ -132,8 +133,8 @@ static bool is_image(const struct gi_format_info *format, const char *name, cons
            gi_load_memory(&image, NULL, NULL, bytes, nbytes, name, &options, NULL, NULL) == GI_OK;
 }
 
-/* Returns the member's name with the suffix of --suffix, which the caller frees. NULL: out of
- * memory. */
+/* Replaces the suffix of a member's name by that of --suffix. The caller frees the result. NULL if
+ * memory ran out. */
 static char *rename_member(const char *name, const char *suffix)
 {
     const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
@@ -143,7 +144,7 @@ static char *rename_member(const char *name, const char *suffix)
     return asprintf(&renamed, "%.*s.%s", (int)stem, name, suffix) < 0 ? NULL : renamed;
 }
 
-/* Takes the member, all of which is in the buffer, as an image. */
+/* Makes the member an image to process. The whole member must be in the buffer. */
 static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
                                  struct gi_tar_tag *tag, const struct gi_format_info *format,
                                  struct gi_err *err)
@@ -155,14 +156,15 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     if (suffix)
         gi_tar_entry_rename(tag->entry, item->line.output);
-    else if (!feed->options.io->format) /* a PBM's result is rarely black and white */
+    /* The result of an operation on a PBM is rarely black and white. */
+    else if (!feed->options.io->format)
         item->source.format = strcmp(format->name, "pbm") == 0 ? "pgm" : format->name;
     return GI_OK;
 }
 
-/* Returns whether the buffer begins with an image of at most `max_pixels` pixels that can be
- * `nbytes` long, which is up to TIMES the bytes of its samples: there may be metadata, and samples
- * may be text. */
+/* Returns whether the buffer begins with an image that has at most `max_pixels` pixels and can be
+ * `nbytes` long. An image can be TIMES as long as its samples, because it may have metadata, and
+ * samples may be text. */
 static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
                   const struct gi_buffer *buffer, uint64_t nbytes, uint64_t max_pixels)
 {
@@ -176,9 +178,10 @@ static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
            nbytes / TIMES <= gi_image_nbytes(&image);
 }
 
-/* Returns whether the member is too long to be held in memory: over --max-bytes, or over both
- * --memory and the bytes that an image of its size can have. (The length of a tar that is
- * compressed or has holes says nothing about its members.) Reads the image's size if necessary. */
+/* Returns whether the member is too long to be held in memory. It is if it is longer than
+ * --max-bytes, or longer than both --memory and the longest image of its width and height. (The
+ * length of a tar that is compressed or has holes says nothing about its members.) Reads the
+ * image's size if necessary. */
 static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                         uint64_t nbytes, struct gi_err *fault)
 {
@@ -198,11 +201,11 @@ static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct g
     return true;
 }
 
-/* Reads the member's `nbytes` into the buffer. As for files, --max-pixels limits what decompression
- * can make of few bytes: a member that is longer than this number, and not an image that is so
- * large, is read in steps, and refused once more than twice the bytes of the tar so far have been
- * read. The bytes are counted, because the length that the tar states may be false. Returns false,
- * with the item's error, if the member is refused. */
+/* Reads the member's `nbytes` into the buffer. As for files, --max-pixels limits how much
+ * decompression can make from few bytes. A member that has more bytes than this number, and is not
+ * an image that can be so long, is read in steps. It is refused once more bytes of it have been
+ * read than twice the bytes of the tar read so far. The bytes are counted, because the length that
+ * the tar states may be false. Returns false, with the item's error, if the member is refused. */
 static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                  uint64_t nbytes, struct gi_err *fault)
 {
@@ -229,8 +232,8 @@ static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffe
     return true;
 }
 
-/* Reads the member into the item, or leaves it for a copy. Errors of the tar itself are in
- * `fault`. */
+/* Reads the member into the item, or leaves the member to be copied later. `fault` gets errors of
+ * the tar itself. */
 static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item,
                                   struct gi_tar_tag *tag, struct gi_err *fault, struct gi_err *err)
 {

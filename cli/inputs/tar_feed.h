@@ -13,8 +13,8 @@ enum gi_tar_kind {
     GI_TAR_COPY,   /* a long member that is not an image; at its delivery gi_tar_feed_copy() copies
                       the bytes */
     GI_TAR_END,    /* not a member: the end of the shard */
-    GI_TAR_BROKEN, /* the end of a shard that can't be read further, with the reason in
-                      item->line.err */
+    /* The end of a shard that can't be read further; item->line.err has the reason. */
+    GI_TAR_BROKEN,
 };
 
 struct gi_tar_feed;
@@ -36,7 +36,8 @@ struct gi_tar_feed_options {
     bool (*skip)(void *arg, size_t shard);
     void *arg;
     const struct gi_io_params *io;
-    const char *suffix; /* --suffix, which gives images their format; NULL: they keep it */
+    /* --suffix, which gives images their format; NULL: they keep their format. */
+    const char *suffix;
 };
 
 /* Returns the name that messages use for the tar at `path`. */
@@ -50,8 +51,8 @@ void gi_tar_feed_free(struct gi_tar_feed **feed);
 /* gi_feed.next with `self` a gi_tar_feed. */
 enum gi_status gi_tar_feed_next(void *feed, struct gi_item *item, bool *more, struct gi_err *err);
 
-/* Writes the bytes of a GI_TAR_COPY; meanwhile the feed waits. If the tar ends within the member,
- * sets *whole to false, and the next item is a GI_TAR_BROKEN. Errors: the writer's. */
+/* Writes the bytes of a GI_TAR_COPY. The feed waits until this is done. If the tar ends within the
+ * member, sets *whole to false; the next item will be a GI_TAR_BROKEN. Errors: the writer's. */
 enum gi_status gi_tar_feed_copy(const struct gi_tar_tag *tag, struct gi_tar_writer *writer,
                                 bool *whole, struct gi_err *err);
 

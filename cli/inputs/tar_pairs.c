@@ -23,7 +23,7 @@ struct half {
 struct gi_tar_pairs {
     struct gi_batch_files *files;
     const struct gi_io_params *io;
-    size_t at; /* number of the pair of tars that is open, or comes next */
+    size_t at; /* number of the pair of tars that is open, or will be opened next */
     bool open;
     char *paths[2]; /* their paths; the lists own them */
     struct gi_tar_feed *feeds[2];
@@ -34,7 +34,8 @@ struct gi_tar_pairs {
     bool any;                           /* there was an image in one of them */
     uint64_t *paired;                   /* hashes of the names that were paired */
     size_t npaired, room;
-    uint64_t nbytes; /* of the first tar, known once it has ended; 0: unknown */
+    /* Bytes of the file of the first tar, known once this tar has ended; 0: unknown. */
+    uint64_t nbytes;
     int64_t mtime_ns;
 };
 
@@ -105,7 +106,7 @@ static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct ha
     return item;
 }
 
-/* Frees a half. Its reserved memory counts for the item that is delivered next. */
+/* Frees a half. Its reserved memory is added to that of `item`, which is delivered next. */
 static void free_half(struct gi_item *half, struct gi_item *item)
 {
     if (item && half)
@@ -191,8 +192,8 @@ static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item
     return GI_OK;
 }
 
-/* Returns the member's name for pairs, rows and reports: without the leading ./ that tar writes for
- * a folder. */
+/* Returns the name of the member for pairs, rows and reports. It lacks the leading ./ that tar
+ * writes if it packs a folder. */
 static const char *name_of(const struct gi_item *half)
 {
     const char *name = ((const struct gi_tar_tag *)half->source.tag)->name;
@@ -229,7 +230,7 @@ static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
     return false;
 }
 
-/* Makes `item` the pair of the halves `a` and `b`, and takes them over. */
+/* Makes `item` the pair of the halves `a` and `b`. The item then owns their data. */
 static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
                               struct gi_item *b, struct gi_err *err)
 {
@@ -306,7 +307,7 @@ static enum gi_status wait_for_other(struct gi_tar_pairs *pairs, struct gi_item 
     return GI_OK;
 }
 
-/* Returns the half with that name that waits on that side; NULL: there is none. */
+/* Returns the waiting half of this side that has this name; NULL if there is none. */
 static struct gi_item *find(struct gi_tar_pairs *pairs, int side, const char *name)
 {
     for (struct half **place = &pairs->waiting[side]; *place; place = &(*place)->next)
@@ -381,7 +382,7 @@ static enum gi_status conclude(struct gi_tar_pairs *pairs, struct gi_item *item,
     return end_tars(pairs, item, none.status ? &none : NULL, err);
 }
 
-/* Returns the side to read next: they take turns until one has ended. */
+/* Returns the side to read next. The two sides take turns until one has ended. */
 static int next_side(struct gi_tar_pairs *pairs)
 {
     int side = pairs->ended[pairs->turn] ? !pairs->turn : pairs->turn;

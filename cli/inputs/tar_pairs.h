@@ -1,5 +1,5 @@
-/* Pairs of members with the same name in two tars, or in many pairs of tars: the feed of a batch
- * that compares.
+/* Pairs of members with the same name in two tars, or in many pairs of tars. This is the feed of a
+ * batch that compares images.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_INPUTS_TAR_PAIRS_H
 #define GI_CLI_INPUTS_TAR_PAIRS_H
@@ -15,15 +15,17 @@ struct gi_tar_pairs;
  * GI_E_UNSUPPORTED without libarchive, GI_E_MEMORY. */
 enum gi_status gi_tar_pairs_list(struct gi_batch_files *files, char **operands, struct gi_err *err);
 
-/* Makes files->feed from the lists in `files`, which must be complete. gi_tar_pairs_free() frees it
- * and sets *pairs to NULL. Both tars are read in turn, and a member waits for the other member of
- * its name (without a leading ./); a member without a partner fails. After the members comes an
- * item for the two tars, which fails if neither contains an image. Errors: GI_E_MEMORY. */
+/* Makes files->feed from the lists in `files`, which must be complete. gi_tar_pairs_free() frees
+ * the feed and sets *pairs to NULL. Both tars are read in turn. A member waits for the member of
+ * the other tar that has the same name (without a leading ./). A member without such a partner
+ * fails. After the members comes an item for the two tars, which fails if neither contains an
+ * image. Errors: GI_E_MEMORY. */
 enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
                                 const struct gi_io_params *io, struct gi_err *err);
 void gi_tar_pairs_free(struct gi_tar_pairs **pairs);
 
-/* Returns the second image of an item, in memory, with its name for messages. */
+/* Returns the bytes of the second image of an item, which is encoded, and sets *nbytes to their
+ * number. */
 const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes);
 
 #endif

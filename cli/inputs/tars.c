@@ -1,4 +1,5 @@
-/* Batches from tars to tars. Each output (shard) appears complete, once its last member is written.
+/* Batches from tars to tars. Each output (shard) appears once its last member has been written, so
+ * that it is always complete.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tars.h"
 
@@ -23,13 +24,15 @@
 
 struct tars {
     const struct gi_batch_params *params;
-    const char *suffix; /* suffix for members that were images; NULL: theirs */
+    /* Suffix of the results for members that are images; NULL: the member's suffix. */
+    const char *suffix;
     struct gi_io_params io;
     struct gi_tar_names names;
     bool arrays; /* images become arrays */
     struct gi_imaging *imaging;
     struct gi_tar_feed *feed;
-    struct gi_tar_writer *writer; /* writes the shard that is being delivered; NULL: not open */
+    /* Writes the shard that is being delivered; NULL if no shard is open. */
+    struct gi_tar_writer *writer;
     struct gi_tar_report report;
     size_t broken; /* number of shards that could not be read to their end */
     bool spoilt;   /* the machine failed on a member of the shard being delivered */
@@ -49,9 +52,9 @@ static enum gi_status check_counts(const struct tars *tars, char **operands, str
                    operands[0], tars->names.ninputs, operands[1], tars->names.noutputs);
 }
 
-/* Checks that no two shards have the same output, and that no output replaces a tar that is read:
- * members that are left out would be lost, and --resume could not tell whether the work was
- * done. */
+/* Checks that no two shards have the same output, and that no output replaces a tar that is read.
+ * Otherwise members that are left out would be lost, and --resume could not tell whether the work
+ * has been done. */
 static enum gi_status check_collisions(const struct tars *tars, struct gi_err *err)
 {
     struct gi_paths paths = {0};
@@ -140,9 +143,9 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
     return status;
 }
 
-/* Returns whether a tar belongs to another task, or was done before (with --resume). It was done if
- * the report has it, or, without a report, if its output exists, because a tar is complete or
- * absent. */
+/* Returns whether a tar belongs to another task, or, with --resume, whether it was done before. The
+ * report tells whether it was. Without a report, it was done if its output exists, because
+ * incomplete outputs never appear. */
 static bool is_left_out(void *arg, size_t i)
 {
     const struct tars *tars = arg;
@@ -164,7 +167,7 @@ static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err
     return status;
 }
 
-/* Discards a shard that can't be read to its end; the reason was reported already. */
+/* Discards a shard that can't be read to its end. The reason has already been reported. */
 static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, struct gi_err *err)
 {
     gi_tar_writer_abandon(&tars->writer);
@@ -175,8 +178,8 @@ static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, 
     return status || !gi_tars_are_joined(&tars->names) ? status : gi_engine_end_by(item, err);
 }
 
-/* Ends a shard. If the machine failed, another run could give more members, so the shard is not
- * written: --resume would not make it again. */
+/* Ends a shard. If the machine failed, another run could produce more members. The shard is then
+ * not written, because --resume would not make it again. */
 static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
     const struct gi_tar_tag *tag = item->source.tag;
@@ -207,7 +210,7 @@ static enum gi_status write_member(struct tars *tars, const struct gi_item *item
         status = gi_tar_write(tars->writer, bytes, nbytes, err);
     if (!status && tag->kind == GI_TAR_COPY)
         status = gi_tar_feed_copy(tag, tars->writer, whole, err);
-    /* If a member ends early, the rest is filled with zeros. */
+    /* If the tar ends within the member, the rest of the member is filled with zeros. */
     return status || !*whole ? status : gi_tar_write_end(tars->writer, err);
 }
 

@@ -22,8 +22,8 @@ static void untag(void *tag)
     free(plane);
 }
 
-/* Plans the chain for a plane of that shape. Sets *result to the shape of its result, and *nbytes
- * to the memory needed besides the plane. */
+/* Plans the chain for a plane of this shape. Sets *result to the shape of the result, and *nbytes
+ * to the bytes of memory that are needed besides the plane. */
 static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
                                  const struct gi_ready *ready, const struct gi_image *shape,
                                  const struct gi_limits *limits, struct gi_err *err)
@@ -46,7 +46,8 @@ static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
     return GI_OK;
 }
 
-/* Computes the size of the output; *fits becomes false if its planes are not consistent. */
+/* Computes the size of the output. *fits becomes false if the sizes of its planes are not
+ * consistent. */
 static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready *ready, bool *fits,
                                  struct gi_err *err)
 {
@@ -88,7 +89,8 @@ enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
     return gi_y4m_read_head(&stream->video, stream->reader, &io->limits, err);
 }
 
-/* Plans the chain for planes. A chain that makes chroma which does not fit takes frames instead. */
+/* Plans the chain for planes. If chroma can't be planned, or its result would not fit that of luma,
+ * the chain processes frames instead. */
 static enum gi_status begin_planes(struct gi_stream *stream, struct gi_err *err)
 {
     struct gi_ready ready;
@@ -202,7 +204,7 @@ static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_ima
     return GI_OK;
 }
 
-/* Beside luma alone that was processed, chroma is neutral and alpha opaque. */
+/* If only luma was processed, makes chroma neutral and alpha opaque. */
 static enum gi_status replace_chroma(struct gi_stream *stream, struct gi_item *item,
                                      const struct gi_image *shape, struct gi_err *err)
 {
@@ -247,7 +249,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     return GI_OK;
 }
 
-/* Writes a frame, all of whose planes are there. */
+/* Writes a frame after all of its planes have been delivered. */
 static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
 {
     enum gi_status status = gi_sink_printf(stream->sink, err, "%s\n", stream->line);
@@ -259,7 +261,7 @@ static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
     return status ? status : gi_sink_flush(stream->sink, err);
 }
 
-/* Adds a plane to its frame's line of the report, which is written after the last plane. */
+/* Adds a plane to the line of its frame in the report. Writes this line after the last plane. */
 static enum gi_status note_plane(struct gi_stream *stream, const struct gi_line *line, int plane,
                                  struct gi_err *err)
 {
@@ -273,8 +275,8 @@ static enum gi_status note_plane(struct gi_stream *stream, const struct gi_line 
     return last ? gi_stream_note_line(stream, frame, err) : GI_OK;
 }
 
-/* Keeps a frame's planes until the last one arrives, so that nothing is written of an incomplete
- * frame. */
+/* Keeps the planes of a frame until the last plane arrives, so that no part of an incomplete frame
+ * is written. */
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;

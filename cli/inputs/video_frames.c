@@ -52,7 +52,8 @@ void gi_video_choose(struct gi_stream *stream)
 {
     /* The result of these is brightness. */
     static const char *const luma[] = {"edges", "threshold", "local-threshold", NULL};
-    /* These mix channels, take colours, fill what they uncover with a colour, or change tones. */
+    /* Operations that mix channels, take colours as options, fill uncovered areas with a colour, or
+     * change tones. */
     static const char *const colours[] = {
         "color",  "quantize", "composite",   "mask",     "paste",      "channels",   "blend",
         "add",    "subtract", "multiply",    "divide",   "absdiff",    "flat-field", "match",

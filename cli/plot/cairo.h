@@ -1,12 +1,13 @@
-/* libcairo, loaded when a plot is first asked for, so that the program starts and runs without it.
+/* libcairo, which is loaded at the first plot, so that the program starts and runs without this
+ * library.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_PLOT_CAIRO_H
 #define GI_CLI_PLOT_CAIRO_H
 
 #include "imgio/status.h"
 
-/* The part of cairo 1's binary interface that plots use (its manual, "cairo_t" to "PNG Support").
- * It is declared here because cairo's headers come with 77 MB of packages. */
+/* The part of the binary interface of cairo 1 that plots use (see cairo's manual, "cairo_t" to "PNG
+ * Support"). It is declared here because cairo's headers come with 77 MB of packages. */
 enum {
     GI_CAIRO_SUCCESS = 0,
     GI_CAIRO_NO_MEMORY = 1,
@@ -24,7 +25,8 @@ struct gi_cairo_extents {
 struct gi_cairo_context; /* stands for cairo_t */
 struct gi_cairo_surface; /* stands for cairo_surface_t */
 
-/* The functions that plots use: cairo's names without their prefix. Cairo's enums are ints here. */
+/* The functions that plots use. Their names are those of cairo without the prefix, and cairo's
+ * enums are ints here. */
 struct gi_cairo {
     struct gi_cairo_context *(*create)(struct gi_cairo_surface *surface);
     void (*destroy)(struct gi_cairo_context *cr);

@@ -14,8 +14,8 @@ enum {
     SIDE_PER_STEP = 350 /* pixels of the image's side per pixel of line width */
 };
 
-/* A bitmap font: for each digit one number per line, whose five bits are pixels, the leftmost
- * highest. */
+/* A bitmap font. Each digit has one number per line. Its five bits are the pixels of the line, and
+ * the highest bit is the leftmost pixel. */
 static const unsigned char digits[10][DIGIT_HEIGHT] = {
     {14, 17, 19, 21, 25, 17, 14}, {4, 12, 4, 4, 4, 4, 14},  {14, 17, 1, 2, 4, 8, 31},
     {31, 2, 4, 2, 1, 17, 14},     {2, 6, 10, 18, 31, 2, 2}, {31, 16, 30, 1, 1, 17, 14},
@@ -96,14 +96,15 @@ static void draw_number(struct gi_image *image, const struct gi_region_sums *reg
 
 /* ---- stretching ---- */
 
-/* The counts of samples between the least and the largest one, to find percentiles. */
+/* The counts of the samples in bins from the least to the largest sample, to find percentiles. */
 enum { BINS = 4096 };
 struct spread {
     double lo, hi;
     uint64_t total, bins[BINS];
 };
 
-/* Calls what `bins` says for all finite samples of colour: finds their range, or counts them. */
+/* Looks at all finite samples except alpha. If `bins` is true, counts them in the bins, otherwise
+ * finds their range. */
 static void look(struct spread *spread, const struct gi_image *image, bool bins)
 {
     int colours = gi_colour_channels(image);
@@ -120,9 +121,9 @@ static void look(struct spread *spread, const struct gi_image *image, bool bins)
         }
 }
 
-/* Stretches images of 16 bits and of floats for the eye: the samples from the 0.1th to the 99.9th
- * percentile, of all colours, to full scale. They often use a small part of their range, and would
- * be black behind the boxes. */
+/* Stretches images of 16 bits and of floats, so that they can be seen. The samples from the 0.1th
+ * to the 99.9th percentile of all colours are stretched to full scale. Otherwise such images would
+ * often be black behind the boxes, because they use a small part of their range. */
 static void stretch(struct gi_image *image)
 {
     struct spread spread = {.lo = INFINITY, .hi = -INFINITY};
@@ -152,7 +153,7 @@ static void stretch(struct gi_image *image)
         }
 }
 
-/* Copies the image with three colour channels, and with alpha if it has that. */
+/* Copies the image to one with three colour channels, and with alpha if the image has alpha. */
 static enum gi_status copy_as_colour(struct gi_image *dst, const struct gi_image *src,
                                      struct gi_err *err)
 {

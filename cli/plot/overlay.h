@@ -5,8 +5,9 @@
 
 #include "filters/regions/extract.h"
 
-/* Makes `dst`, which the caller frees: `src` with a box around each component, and its label beside
- * the box. The type is kept; gray becomes RGB, gray and alpha RGBA. Errors: GI_E_MEMORY. */
+/* Makes `dst`, which the caller frees. It is a copy of `src` with a box around each component, and
+ * the label of the component next to the box. The type is kept; gray becomes RGB, gray and alpha
+ * RGBA. Errors: GI_E_MEMORY. */
 enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
                           const struct gi_extract *extract, struct gi_err *err);
 

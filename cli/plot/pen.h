@@ -13,9 +13,10 @@ struct gi_ink {
 };
 
 struct gi_lettering {
-    double size, across; /* across: which point of the text is at the position: its left end (0),
-                            its middle (0.5) or its right end (1) */
-    bool bold, upwards;  /* upwards: turned 90 degrees counterclockwise */
+    /* `across` says which point of the text is at (x, y). It is the left end (0), the middle (0.5)
+     * or the right end (1). */
+    double size, across;
+    bool bold, upwards; /* upwards: turned 90 degrees counterclockwise */
 };
 
 /* A pen. move_to() begins a path, and fill() or stroke() ends it. */

@@ -1,4 +1,4 @@
-/* Draws PNG through cairo, which is loaded when a plot is first asked for.
+/* Draws PNG through cairo, which is loaded at the first plot.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot/cairo.h"
 #include "cli/command.h"

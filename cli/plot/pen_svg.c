@@ -1,4 +1,4 @@
-/* Writes SVG. Text consists of characters, not of outlines (SVG 1.1, W3C 2011).
+/* Writes SVG. Text is written as characters, not as outlines (SVG 1.1, W3C 2011).
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/plot/pen.h"

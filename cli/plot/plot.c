@@ -18,11 +18,13 @@ enum {
     RIGHT = 28,
     TOP = 74,
     BOTTOM = 62,
-    DRAWING_S = 20,     /* seconds for drawing a PNG: fontconfig may first scan all fonts */
-    COLUMNS_MAX = 2048, /* of the chart; with more bins a column shows the largest of its bins */
+    DRAWING_S = 20, /* time limit in seconds for drawing a PNG; fontconfig may scan all fonts */
+    /* Maximum number of columns of the chart. If there are more bins, a column shows the largest of
+       its bins. */
+    COLUMNS_MAX = 2048,
 };
 
-/* The foot of a logarithmic axis is this count; below 1, so that a count of 1 is visible. */
+/* The count at the foot of a logarithmic axis. It is below 1, so that a count of 1 is visible. */
 #define LOG_FLOOR 0.5
 
 /* The drawing area, and the scale of the y axis. */
@@ -64,8 +66,8 @@ static double y_at(const struct canvas *canvas, double count)
     return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
 }
 
-/* Draws text at (x, y), the left end (`across` 0), the middle (0.5) or the right end (1) of the
- * text. */
+/* Draws text at (x, y). This point is the left end of the text if `across` is 0, its middle if it
+ * is 0.5, and its right end if it is 1. */
 static void text(const struct canvas *canvas, double x, double y, double across, double size,
                  double darkness, const char *words)
 {
@@ -87,7 +89,8 @@ double gi_tick_step(double span, int n)
     return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
 }
 
-/* Formats a number for an axis: counts as "2.5M", values plainly. */
+/* Formats a number for an axis. A count of 1000 or more gets a unit, as in "2.5M"; values and
+ * smaller counts get none. */
 static const char *tick_text(char buffer[32], double value, bool count)
 {
     static const struct {
@@ -175,7 +178,7 @@ static void draw_series(const struct canvas *canvas)
 }
 
 /* Draws the legend in one line above the chart, from right to left. Only the renderer knows how
- * wide words are, so every letter counts as a wide one. */
+ * wide words are, so every letter is assumed to be wide. */
 static void draw_legend(const struct canvas *canvas)
 {
     const struct gi_plot *plot = canvas->plot;

@@ -26,8 +26,8 @@ struct gi_plot {
     struct gi_plot_series series[GI_PLOT_SERIES_MAX];
 };
 
-/* Returns the smallest of 1, 2 and 5 times powers of ten that divides `span`, which is above 0,
- * into at most n steps. */
+/* Returns the smallest number of the form 1, 2 or 5 times a power of ten that divides `span` into
+ * at most n steps. `span` must be above 0. */
 double gi_tick_step(double span, int n);
 
 /* Checks that gi_plot_save() can write the format of the suffix: .png or .svg. Errors:

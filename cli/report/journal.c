@@ -24,8 +24,9 @@ struct gi_journal {
     const struct gi_journal_wants *resume; /* while it is being opened */
     int fd;
     bool tars; /* members have lines, too */
-    /* The outputs that an earlier run finished: a hash table of hashes of both names, with open
-     * addressing. 0 is a free slot. It has `room` slots, a power of 2, and is at most half full. */
+    /* The outputs that an earlier run finished. This is a hash table with open addressing, whose
+     * entries are hashes of the names of input and output; 0 is a free slot. It has `room` slots, a
+     * power of 2, and is at most half full. */
     uint64_t *done;
     size_t n, room;
 };
@@ -61,7 +62,7 @@ static bool grow(struct gi_journal *journal)
     return true;
 }
 
-/* Returns whether the file still has the size and the time that the line records. */
+/* Returns whether the file still has the size and the time that are recorded in the line. */
 static bool is_as(const char *path, const json_t *line, const char *nbytes, const char *mtime_ns)
 {
     struct stat st;
@@ -70,7 +71,8 @@ static bool is_as(const char *path, const json_t *line, const char *nbytes, cons
            json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
 }
 
-/* Returns whether the output, or each of its parts, still has the recorded size and time. */
+/* Returns whether the output still has the recorded size and time. If it has parts, all of them
+ * must. */
 static bool is_output_as(const char *output, const json_t *line)
 {
     const json_t *parts = json_object_get(line, "outputs");
@@ -92,7 +94,8 @@ static bool is_beside_as(const json_t *line)
     return good;
 }
 
-/* Returns whether the line says that an item is done, and its files have not changed since. */
+/* Returns whether the line says that an item is done and the files of the item have not changed
+ * since then. */
 static bool is_done(const json_t *line, const char *input, const char *output)
 {
     const char *status = json_string_value(json_object_get(line, "status"));
@@ -119,8 +122,9 @@ static uint64_t note(struct gi_journal *journal, uint64_t key, struct gi_err *er
     return before ? 0 : key;
 }
 
-/* Returns the key that must have been recorded for the line to be kept; 0: it is never kept. For a
- * line of success this is its own key, recorded here; for a member of a tar it is the tar's key. */
+/* Returns a key. The line is kept if this key has been recorded; it is never kept if the key is 0.
+ * For the line of a success this is the key of its item, which this function records. For a member
+ * of a tar it is the key of the tar. */
 static uint64_t key_of_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
 {
     char *input = gi_json_name(line, "input"), *output = gi_json_name(line, "output");
@@ -186,14 +190,14 @@ static enum gi_status check_head(const char *text, const char *path,
     return status;
 }
 
-/* For each line of the earlier report the key that must have been recorded for it to be kept. */
+/* For each line of the earlier report a key. The line is kept if this key has been recorded. */
 struct lines {
     uint64_t *keys;
     size_t n, room;
 };
 
-/* Handles a line. `whole`: it ends in a newline; otherwise it was being written when its run was
- * killed. */
+/* Handles a line. `whole` says whether the line ends in a newline. If it does not, its run was
+ * killed while it wrote the line. */
 static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, const char *text,
                                bool whole, struct gi_err *err)
 {
@@ -217,8 +221,8 @@ static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, 
     return err->status;
 }
 
-/* Returns false if getline(), which returned n, ran out of memory: it found no line, no end of the
- * file and no error of the file. */
+/* Returns whether getline(), which returned n, did not run out of memory. It did if it found
+ * neither a line, nor the end of the file, nor an error of the file. */
 static bool is_read(ssize_t n, FILE *old)
 {
     return n >= 0 || feof(old) || ferror(old);
@@ -237,8 +241,8 @@ static enum gi_status read_done(struct gi_journal *journal, struct lines *lines,
     return status || (!gi_json_starved() && is_read(n, old)) ? status : fail_memory(err);
 }
 
-/* Copies the lines of successes from the earlier report. It reads the report twice, because the
- * line of a tar may follow those of its members. */
+/* Copies the lines of successes from the earlier report. Reads the report twice, because the line
+ * of a tar may follow the lines of its members. */
 static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink, FILE *old,
                                 const struct gi_journal_head *head, struct gi_err *err)
 {
@@ -282,8 +286,8 @@ static char *head_text(const struct gi_journal_head *head)
     return gi_json_dump(line, 0);
 }
 
-/* Locks the file at journal->path for this run, until `fd` is closed. If the file can't be locked,
- * it is used without a lock. */
+/* Locks the file at journal->path until `fd` is closed, so that no other run uses it. If it can't
+ * be locked, it is used without a lock. */
 static enum gi_status lock(const struct gi_journal *journal, int fd, struct gi_err *err)
 {
     struct stat own, there;
@@ -414,8 +418,8 @@ static json_t *parts_json(const struct gi_line *of)
     return parts;
 }
 
-/* Returns the line of an item. `key` and `whole`: the tar or stream of which it is a part; NULL:
- * none. */
+/* Returns the line of an item. If the item is part of a tar or a stream, `key` is "tar" or "stream"
+ * and `whole` is its name; otherwise both are NULL. */
 static char *line_text(const struct gi_line *of, const char *key, const char *whole)
 {
     static const char *const types[] = {"u8", "u16", "f32", "u32"};

@@ -1,5 +1,5 @@
-/* Joins the reports of a batch's tasks into one with a line per input: the last line that says that
- * the input is done.
+/* Joins the reports of the tasks of a batch into one report. It has one line per input, which is
+ * the last line that says that the input is done.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/journal_merge.h"
 #include "cli/inputs/input_list.h"
@@ -60,8 +60,8 @@ static enum gi_status check_same(const struct gi_journal_merge *merge, const cha
     return GI_OK;
 }
 
-/* Adds a shard. Its number may occur again if a task ran again, or if a task was given another
- * task's number; in that case its own shard will be missing. */
+/* Adds a shard. A number may occur again because a task ran again, or because a task was by mistake
+ * given the number of another task. In the second case the shard of the task will be missing. */
 static enum gi_status add_shard(struct gi_journal_merge *merge, const char *path,
                                 const struct gi_shard *shard, struct gi_err *err)
 {
@@ -113,8 +113,8 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
                : out_of_memory(err);
 }
 
-/* Returns the name that identifies a line: of a pair both names with a tab between them, of an
- * image made from several inputs its own name. NULL: out of memory. */
+/* Returns the name that identifies a line. For a pair it is both names with a tab between them. For
+ * an image made from several inputs it is the name of this image. NULL if memory ran out. */
 static char *name_of(const json_t *item)
 {
     if (json_object_get(item, "inputs"))
@@ -164,7 +164,7 @@ struct reading {
     struct gi_shard shard; /* of the last header */
 };
 
-/* Handles a line of a report. `whole`: the line ends in a newline. */
+/* Handles a line of a report. `whole` says whether the line ends in a newline. */
 static enum gi_status add_line(struct gi_journal_merge *merge, struct reading *r, const char *text,
                                bool whole, struct gi_err *err)
 {
@@ -220,7 +220,7 @@ enum gi_status gi_journal_merge_add(struct gi_journal_merge *merge, const char *
     return status;
 }
 
-/* Compares by name. Among equal names the line that counts is last. */
+/* Compares lines by name. Among lines with equal names the line that counts comes last. */
 static int compare(const void *a, const void *b)
 {
     const struct gi_journal_merge_line *x = a, *y = b;
@@ -321,7 +321,7 @@ enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge
         if (!merge->lines[i].part && merge->lines[i].verdict != GI_JOURNAL_MERGE_FAILED)
             finished[n++] = merge->lines[i].shard;
     qsort(finished, n, sizeof *finished, compare_shards);
-    uint32_t begin = 0; /* first of a range of missing shards; 0: there is none now */
+    uint32_t begin = 0; /* first of the current range of missing shards; 0 outside such a range */
     const char *comma = "";
     for (uint32_t k = 1; k <= merge->n + 1; k++) {
         uint64_t had = 0;

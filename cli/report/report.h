@@ -1,5 +1,6 @@
 /* The report of a command (--report), with a line per input. If the inputs are parts of a whole (a
- * tar or a stream), or become one image, another line, that of the whole, follows theirs.
+ * tar or a stream), or become one image, a line for the whole follows after the lines of the
+ * inputs.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_REPORT_REPORT_H
 #define GI_CLI_REPORT_REPORT_H
@@ -8,12 +9,14 @@
 #include "cli/inputs/input_list.h"
 #include "cli/report/journal.h"
 
-/* Initialised as {0}; gi_report_close() closes it. Without --report all functions below do
- * nothing. */
+/* The caller initialises the struct as {0}, and closes the report by gi_report_close(). If --report
+ * was not given, all functions below do nothing. */
 struct gi_report {
     struct gi_journal *journal; /* NULL: no report */
-    const char *key;            /* the whole that inputs belong to: "tar" or "stream"; NULL: none */
-    struct gi_line whole;       /* line of the whole so far; whoever sets its names owns them */
+    /* What the inputs are parts of: "tar" or "stream"; NULL if nothing. */
+    const char *key;
+    /* Line of the whole so far; whoever sets the names in the line owns them. */
+    struct gi_line whole;
     uint64_t added, failed, differing; /* counts of the whole's lines so far */
 };
 
@@ -22,15 +25,17 @@ struct gi_report_options {
     const struct gi_command *command;
     void *const *params;
     const char *text;             /* the operation as text; NULL: name of the command */
-    const struct gi_list *inputs; /* all inputs, those of other shards included */
+    const struct gi_list *inputs; /* all inputs, including those of other shards */
     struct gi_journal_head head;  /* `chain` and `list` are filled in here */
-    const char *once; /* what the inputs are called ("tars") if each may be named only once; NULL:
-                         inputs may be repeated */
-    struct gi_input *const *share; /* the shard's inputs, out of `inputs`, sorted; NULL: all */
+    /* If each input may be named only once, the word for inputs in messages ("tars"). NULL if
+     * inputs may be repeated. */
+    const char *once;
+    /* Sorted pointers to those of `inputs` that are in the shard; NULL: all. */
+    struct gi_input *const *share;
     size_t nshare;
     bool resume;
-    /* For `resume`: returns the malloc()ed path of an input's result. NULL: the result must be made
-     * again, or memory ran out. */
+    /* Used for `resume`. Returns the malloc()ed path of the result of an input. Returns NULL if the
+     * result must be made again, or if memory ran out. */
     char *(*output)(void *arg, size_t input);
     void *arg;
 };
@@ -41,8 +46,8 @@ enum gi_status gi_report_open(struct gi_report *report, const struct gi_report_o
                               struct gi_err *err);
 void gi_report_close(struct gi_report *report);
 
-/* Checks that the report is neither an input nor the output, which is given without a prefix (NULL:
- * there is none). Errors: GI_E_USAGE, GI_E_MEMORY. */
+/* Checks that the report is neither one of the inputs nor the output. The path of the output must
+ * have no prefix of a format; it is NULL if there is no output. Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_report_check(const char *path, const struct gi_list *inputs, const char *output,
                                struct gi_err *err);
 
@@ -53,17 +58,18 @@ bool gi_report_has(const struct gi_report *report, const char *input, const char
  * gi_journal_add(). */
 enum gi_status gi_report_add(struct gi_report *report, const struct gi_line *line,
                              struct gi_err *err);
-/* As gi_report_add(), for a member of a tar. Its name is preceded by that of the tar
- * report->whole.input and a colon, the other name (NULL: none) by that of the whole's `output` or
- * `other`. */
+/* Like gi_report_add(), for a member of a tar. The name of the member gets the prefix
+ * report->whole.input, which is the name of the tar, and a colon. The second name, if it is not
+ * NULL, gets the `output` or the `other` of report->whole as a prefix. */
 enum gi_status gi_report_add_member(struct gi_report *report, const struct gi_line *line,
                                     const char *input, const char *other, struct gi_err *err);
 
 /* Writes the line of the whole, and begins an empty one. Errors: as gi_journal_add(). */
 enum gi_status gi_report_add_whole(struct gi_report *report, struct gi_err *err);
-/* Ends the report of a command that ended with `status` and `err`. Writes the line of the whole
- * with sizes and times of the files and the image `made` (NULL: several images), but no line after
- * a signal. Closes the report. Returns `status`, or the error of writing if that is GI_OK. */
+/* Ends the report of a command that ended with `status` and `err`. Unless a signal ended the
+ * command, writes the line of the whole, with the sizes and times of the files and the shape of the
+ * image `made`. `made` is NULL if there are several images. Closes the report. Returns `status`, or
+ * if that is GI_OK the status of writing. */
 enum gi_status gi_report_end(struct gi_report *report, const struct gi_image *made,
                              enum gi_status status, struct gi_err *err);
 

@@ -22,8 +22,8 @@ bool gi_tars_are_joined(const struct gi_tar_names *names)
     return names->noutputs == 1 && names->ninputs > 1;
 }
 
-/* Returns the output of a tar. NULL if many tars have one output, because none can be kept
- * alone. */
+/* Returns the output of a tar. Returns NULL if many tars have one output together, because --resume
+ * can't keep the part of a single tar. */
 static char *output_of(void *arg, size_t input)
 {
     const struct gi_tar_names *names = arg;
@@ -89,7 +89,8 @@ enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct g
                                 gi_tar_entry_name(tag->entry), err);
 }
 
-/* Writes the line of the tar that is being delivered; its file had this size and time. */
+/* Writes the line of the tar that is being delivered. `nbytes` and `mtime_ns` are the size and the
+ * time of its file. */
 static enum gi_status end_tar(struct gi_tar_report *report, uint64_t nbytes, int64_t mtime_ns,
                               bool written, struct gi_err *err)
 {
@@ -114,7 +115,7 @@ enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_i
     if (!report->report.journal)
         return GI_OK;
     name_tar(report, tag);
-    tar->err = item->line.err; /* its own error, not that of its last member */
+    tar->err = item->line.err; /* the error of the tar itself, not that of its last member */
     if (item->line.status)
         tar->status = item->line.status;
     return end_tar(report, tag->nbytes, tag->mtime_ns, written, err);

@@ -1,5 +1,6 @@
-/* The report of a batch from tars to tars. Each member has a line, named TAR:MEMBER; after them a
- * line for the tar itself follows, which is what --resume and `report merge` count.
+/* The report of a batch from tars to tars. Each member has a line with the name TAR:MEMBER. After
+ * these lines follows a line for the whole tar, and only this line counts for --resume and for
+ * `report merge`.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_REPORT_TAR_REPORT_H
 #define GI_CLI_REPORT_TAR_REPORT_H
@@ -9,14 +10,15 @@
 #include "cli/run/engine.h"
 #include "cli/inputs/shard.h"
 
-/* The tars of a batch. There is one output per input, or one output for all, or for tables none. */
+/* The tars of a batch. There is one output per input, or one output for all inputs. For tables
+ * there is no output. */
 struct gi_tar_names {
     char **inputs, **outputs; /* owned by the reader of the options */
     size_t ninputs, noutputs;
     struct gi_shard shard; /* of the list of inputs */
 };
 
-/* Returns the output for an input's members. NULL: there are no outputs. */
+/* Returns the output for the members of an input; NULL if there are no outputs. */
 const char *gi_tar_output(const struct gi_tar_names *names, size_t input);
 /* Returns whether several inputs have one output. */
 bool gi_tars_are_joined(const struct gi_tar_names *names);
@@ -36,18 +38,19 @@ enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_
  * it. */
 bool gi_tar_report_has(const struct gi_tar_report *report, size_t input);
 
-/* For deliver(), with items whose tag is a gi_tar_tag: the first one writes the line of a member,
- * the second one that of the tar after its last member. A tar fails if a member fails. `written`:
- * the tar is in place. Errors: as gi_journal_add(). */
+/* For deliver(), with items whose tag is a gi_tar_tag. gi_tar_report_member() writes the line of a
+ * member. gi_tar_report_end() writes the line of the tar after the last member. A tar fails if a
+ * member fails. `written` says whether the output is complete and in its place. Errors: as
+ * gi_journal_add(). */
 enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct gi_item *item,
                                     struct gi_err *err);
 enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_item *item,
                                  bool written, struct gi_err *err);
 
 /* Ends the report of a batch that ended with `status` and this tally. Logs how many members were
- * left out, and how many tars could not be read to their end (`broken`). A tar that has lost
- * members, and whose end was not reached, is a failed line. Closes the report and returns the
- * batch's status; if items failed, its error has no text. */
+ * left out, and how many tars could not be read to their end (`broken`). If the end of a tar that
+ * has lost members was not reached, a line says that this tar failed. Closes the report and returns
+ * the batch's status; if items failed, its error has no text. */
 enum gi_status gi_tar_conclude(struct gi_tar_report *report, const struct gi_tally *tally,
                                size_t broken, enum gi_status status, struct gi_err *err);
 /* Closes the report. */

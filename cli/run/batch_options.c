@@ -324,8 +324,9 @@ static bool has_no_say(const struct gi_option *row)
     return false;
 }
 
-/* Returns whether an option is for one image, or if `images` are written also for a stream of them
- * (gi_stream_find() decides). */
+/* Returns whether an option may be used for one image. If `images` is true, the command writes
+ * images, and --report counts too, because it may be used for a stream of images; gi_stream_find()
+ * decides about that. */
 static bool is_for_one(const struct gi_option *row, bool images)
 {
     return strcmp(row->name, "memory") == 0 || strcmp(row->name, "progress") == 0 ||
@@ -355,8 +356,8 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
     return GI_OK;
 }
 
-/* Prints an option as on a command line. A long file is printed as its beginning, its length and
- * its 64-bit FNV-1a hash. */
+/* Prints an option as on a command line. A long file is shown by the beginning, the length and the
+ * 64-bit FNV-1a hash are printed. */
 static void print_row(FILE *out, const struct gi_option *row, const void *params)
 {
     enum { LONG = 240, HEAD = 60 };

@@ -9,7 +9,8 @@
 
 /* The options of the set "Many images". */
 struct gi_batch_params {
-    const char *table; /* --table, one table for all inputs, of commands that write tables */
+    /* The path that --table gives, for one table of all inputs, in commands that write tables. */
+    const char *table;
     const char *out_dir, *out, *suffix, *files_from, *shard, *report;
     bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
@@ -30,7 +31,7 @@ extern const struct gi_option gi_pairs_options[];      /* of commands of two ima
 /* Returns whether these are the rows of one of the sets above. */
 bool gi_options_are_of_batches(const struct gi_option *rows);
 
-/* Returns the options in the command's params; NULL: the command has no such set. */
+/* Returns the options of the set "Many images" in `params`; NULL if the command has no such set. */
 const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,
                                                  void *const *params);
 
@@ -48,7 +49,8 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
 /* The kind of result of an input. */
 enum gi_batch_results {
     GI_BATCH_A_FILE,
-    GI_BATCH_A_FILE_A_CHANNEL, /* a file per channel; the channels are "k", "ka", "rgb" or "rgba" */
+    /* A file per channel of the image; the channels are "k", "ka", "rgb" or "rgba". */
+    GI_BATCH_A_FILE_A_CHANNEL,
     GI_BATCH_A_FOLDER,
 };
 
@@ -58,12 +60,13 @@ struct gi_imaging;
 struct gi_batch_files;
 struct gi_batch_work {
     enum gi_batch_results results;
-    /* The further input of each input: a template for its path, or without fields one file for all
-     * inputs. `beside_option` is the option that gave it, for messages. NULL: there is none. */
+    /* `beside` is a template for the path of the further input of each input. If the template has
+     * no fields, it names one file for all inputs. NULL if there are no further inputs.
+     * `beside_option` is the option that gave the template, for messages. */
     const char *beside, *beside_option;
     void *self; /* argument of run() */
-    /* The work on an item, like gi_work_on.run. If there are several results, all exist or none.
-     * `files` is NULL for one image, for which gi_drive() calls it. */
+    /* The work on an item, like gi_work_on.run. If there are several results, either all of them or
+     * none exist in the end. gi_drive() calls the function with `files` NULL for a single image. */
     enum gi_status (*run)(void *self, const struct gi_batch_files *files,
                           struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
 };
@@ -74,7 +77,7 @@ struct gi_batch_job {
     void *const *params;              /* params of the command */
     const struct gi_chain *chain;     /* NULL: the images are only converted */
     const struct gi_batch_work *work; /* NULL: the chain */
-    const char *text; /* the operation as text, for the report; NULL: that of the command */
+    const char *text; /* the operation as text, for the report; NULL: the name of the command */
     const struct gi_batch_params *batch;   /* NULL: the options among the params */
     const struct gi_device_params *device; /* NULL: the options among the params */
     bool takes_stdin;                      /* "-" may be the only input */
@@ -82,18 +85,19 @@ struct gi_batch_job {
 
 /* Returns the options for reading the batch's inputs. */
 struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
-/* Returns the options for devices; NULL: the command has none. */
+/* Returns the options for devices; NULL if the command has no such options. */
 const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job);
 
-/* Sets *suffix to that of --suffix, or if it was not given to .csv for tables and .npy for arrays.
- * Errors: GI_E_USAGE if tables, or arrays, can't have this suffix. */
+/* Sets *suffix to the suffix that --suffix gives. If --suffix was not given, *suffix becomes .csv
+ * for tables and .npy for arrays. Errors: GI_E_USAGE if tables or arrays can't have this suffix. */
 enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err);
 /* Returns whether tables, or arrays, can be written with this suffix, which has no dot. */
 bool gi_tables_have_suffix(const char *suffix, bool arrays);
 
-/* Returns `first` and the options that affect the result and differ from their defaults, as on a
- * command line: "gaussian --sigma 3 --quality 80". Long files that options name for their content
- * (a mask, a kernel) appear as a hash. The caller frees the text. NULL: out of memory. */
+/* Returns `first`, followed by the options that affect the result and differ from their defaults,
+ * in the form of a command line, such as "gaussian --sigma 3 --quality 80". If an option takes its
+ * text from a long file (a mask, a kernel), the text has a hash of the file. The caller frees the
+ * text. NULL if memory ran out. */
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params);
 
 #endif

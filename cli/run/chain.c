@@ -1,4 +1,4 @@
-/* Parses chains: a text becomes words, and words become steps.
+/* Parses chains. Splits the text into words, and makes steps from the words.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain.h"
 #include "cli/commands.h"
@@ -65,8 +65,8 @@ static bool add_word(struct words *words, char *word)
     return true;
 }
 
-/* Copies the word at *text to *to, and moves both past it. Returns false if a quote is not
- * closed. */
+/* Copies the word at *text to *to, and moves both pointers past the word. Returns false if a quote
+ * is not closed. */
 static bool copy_word(const char **text, char **to)
 {
     char quote = 0;
@@ -97,10 +97,11 @@ static const char *skip(const char *text)
     }
 }
 
-/* Returns whether a step begins at `text`. `words` are those of the step before, and `blank` is
- * where blanks and comments begin after them. Steps take no operands, so the unquoted name of an
- * operation can begin a step only after a comma or at the start of a line. There it may still be
- * the value of an option from the line before, unless it names an operation. */
+/* Returns whether a step begins at `text`. `words` are the words of the step before, and `blank` is
+ * the start of the blanks and comments after these words. Steps take no operands, so the unquoted
+ * name of an operation can begin a step only after a comma or at the start of a line. At the start
+ * of a line, a word may still be the value of an option from the line before, unless the word is
+ * the name of an operation. */
 static bool begins_step(const struct words *words, const char *blank, const char *text, bool comma)
 {
     size_t n = strcspn(text, " \t\r\n|,#");
@@ -163,7 +164,8 @@ static enum gi_status find_operation(const struct gi_filter **filter, const char
                    fits ? ", did you mean " : "", fits ? nearest : "", fits ? "?" : "");
 }
 
-/* Says how steps are separated if a comma without a blank precedes the name of an operation. */
+/* If a comma without a blank precedes the name of an operation, adds to the error how steps are
+ * separated. */
 static void hint_comma(const struct words *words, struct gi_err *err)
 {
     char name[64];

@@ -8,21 +8,23 @@
 #include "cli/inputs/image_files.h"
 #include "cli/commands/reporter.h"
 
-/* The sets of the command that reads a step's words, which are also the indices of its
- * parameters. */
+/* The option sets of the command that reads the words of a step. They are also the indices of the
+ * step's parameters. */
 enum { GI_SET_STEP_FILTER, GI_SET_STEP_OUTPUT };
 
 enum { GI_CHAIN_STEPS_MAX = 1000 };
 
-/* One step. The rows of its operation read its options, like those of a command. */
+/* One step. Its options are read with the option rows of its operation, like the options of a
+ * command. */
 struct gi_chain_step {
     const struct gi_filter *filter;
     const struct gi_reporter *reporter; /* for an analysis; else NULL */
     struct gi_command command;          /* the command by which its words are read */
     struct gi_args args;
-    const char *to; /* of an analysis: path of its table, from --to, or "-" */
-    struct gi_image others[GI_SOURCES_MAX - 1]; /* images that its options name, loaded once for all
-                                                   images that the chain processes */
+    const char *to; /* for an analysis the path of its table, from --to, or "-" */
+    /* Images that the options of the step name. They are loaded once for all images that the chain
+     * processes. */
+    struct gi_image others[GI_SOURCES_MAX - 1];
     int nothers;
 };
 
@@ -35,15 +37,15 @@ struct gi_chain {
 /* Parses `text`. Operations are separated by |, by an unquoted comma before a blank, or by the end
  * of a line if the next line begins with an operation. Blanks and newlines separate words. Quotes
  * (single or double) and backslashes work as in a shell, and # at the start of a word begins a
- * comment up to the end of the line. Freed by gi_chain_free(), also after an error. Errors:
- * GI_E_USAGE, which names the step and the word, also for more than GI_CHAIN_STEPS_MAX steps,
- * GI_E_IO (the file of a kernel), GI_E_MEMORY. */
+ * comment up to the end of the line. gi_chain_free() frees the chain, also after an error. Errors:
+ * GI_E_USAGE, also for more than GI_CHAIN_STEPS_MAX steps, with a message that names the step and
+ * the word; GI_E_IO for the file of a kernel; GI_E_MEMORY. */
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err);
 void gi_chain_free(struct gi_chain *chain);
 
 /* Loads the images that the steps' options name, within the limits of `io`. One of them may be
- * standard input, unless that is `taken`. Freed by gi_chain_unload(), also after an error. Errors:
- * as gi_cli_load(), GI_E_USAGE (cli/run/option_images.c). */
+ * standard input, unless that is `taken`. gi_chain_unload() frees the images, also after an error.
+ * Errors: as gi_cli_load(), GI_E_USAGE (cli/run/option_images.c). */
 enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi_io_params *io,
                              int threads, struct gi_err *err);
 void gi_chain_unload(struct gi_chain *chain);
@@ -53,19 +55,19 @@ uint64_t gi_chain_hash(const struct gi_chain *chain);
 /* Returns the path of the i-th image, from 0, that the chain's steps name; NULL past the last one,
  * or if there is no chain. */
 const char *gi_chain_image(const struct gi_chain *chain, int i);
-/* Refuses outputs that are one of the images that the steps name, as gi_output_check_inputs() does.
- * Errors: GI_E_USAGE. */
+/* Refuses an output that is also one of the images that the steps name, as gi_output_check_inputs()
+ * does. Errors: GI_E_USAGE. */
 enum gi_status gi_chain_check_outputs(const struct gi_chain *chain, const char *const *outputs,
                                       struct gi_err *err);
 
-/* The first one returns whether the chain ends in an analysis that makes an array from each image;
- * the second one whether such a step has --no-clobber. */
+/* gi_chain_makes_arrays() returns whether the chain ends in an analysis that makes an array from
+ * each image. The other function returns whether this analysis has --no-clobber. */
 bool gi_chain_makes_arrays(const struct gi_chain *chain);
 bool gi_chain_no_clobber(const struct gi_chain_step *step);
 
-/* Makes the command that reads the words of a step of `filter`: it has the operation's options, and
- * for an analysis the options of its output and --to. Returns false if a chain can't contain
- * `filter`. */
+/* Makes the command that reads the words of a step of `filter`. The command has the options of the
+ * operation, and for an analysis also the options of its output and --to. Returns false if a chain
+ * can't contain `filter`. */
 bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter);
 
 #endif

@@ -23,13 +23,14 @@ enum gi_status gi_chain_check_reporters(const struct gi_chain *chain, const char
 
 /* A file that the chain writes. */
 struct place {
-    int step;           /* number of the step, from 0; of the image the number of steps */
-    const char *option; /* option that names the file; NULL: it is the table or the image */
+    /* Number of the step that writes the file, from 0; for the image the number of all steps. */
+    int step;
+    const char *option; /* option that names the file; NULL if it is the table or the image */
     const char *path;
 };
 
-/* Collects the files that step i writes besides its table: the paths in its output options. Fills
- * in places if that is not NULL. Returns their number. */
+/* Collects the files that step i writes besides its table, which its output options name. Stores
+ * them in `places` if that is not NULL. Returns the number of these files. */
 static int option_places(struct place *places, const struct gi_chain *chain, int i)
 {
     const struct gi_reporter *reporter = chain->steps[i].reporter;
@@ -49,7 +50,7 @@ static int option_places(struct place *places, const struct gi_chain *chain, int
     return n;
 }
 
-/* Collects all files that the chain writes; `places` and result as for option_places(). */
+/* Collects all files that the chain writes. `places` and the result are as for option_places(). */
 static int all_places(struct place *places, const struct gi_chain *chain, const char *path)
 {
     int n = 0;

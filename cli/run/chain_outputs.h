@@ -10,9 +10,9 @@
 enum gi_status gi_chain_check_reporters(const struct gi_chain *chain, const char *input,
                                         struct gi_err *err);
 
-/* Checks that no two files have the same path, and that none is a further image of a step. The
- * image may replace its own input at `path` (NULL: no image is written). Errors: GI_E_USAGE,
- * GI_E_MEMORY. */
+/* Checks that no two files that the chain writes have the same path, and that none of these files
+ * is a further image of a step. The image may replace its own input at `path` (NULL: no image is
+ * written). Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_chain_check_places(const struct gi_chain *chain, const char *path,
                                      struct gi_err *err);
 

@@ -10,9 +10,10 @@
 
 /* The options of the set "Running". */
 struct gi_device_params {
-    const char *device; /* auto, cpu, cuda, cuda:N, cuda:all, cuda:N,N...; NULL: from GPUIMG_DEVICE,
-                           or auto */
-    int threads;        /* 0: one per CPU */
+    /* The text auto, cpu, cuda, cuda:N, cuda:all or cuda:N,N... If it is NULL, GPUIMG_DEVICE is
+     * used, or auto if that is not set. */
+    const char *device;
+    int threads; /* 0: one per CPU */
     uint64_t max_device_bytes;
     bool timing, verbose;
 };
@@ -25,11 +26,12 @@ struct gi_device_list {
     bool all; /* all devices of the machine */
     int n, ordinals[GI_DEVICES_MAX];
 };
-/* Parses the text of --device (NULL: from GPUIMG_DEVICE, or auto). *list gets the devices of cuda;
- * for other choices it is device 0. Errors: GI_E_USAGE. */
+/* Parses the text of --device. If it is NULL, parses GPUIMG_DEVICE, or "auto" if that is not set.
+ * *list gets the devices that follow cuda; for other choices device 0. Errors: GI_E_USAGE. */
 enum gi_status gi_device_parse_list(enum gi_device_choice *choice, struct gi_device_list *list,
                                     const char *text, struct gi_err *err);
-/* As gi_device_parse_list(), for callers that use one device: gives the first. */
+/* Like gi_device_parse_list(), for callers that use one device. *ordinal becomes the first device
+ * of the list. */
 enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, const char *text,
                                struct gi_err *err);
 /* Returns the number of CPUs on which this process may run. */

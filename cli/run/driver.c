@@ -21,7 +21,7 @@
 /* The state of processing one image. */
 struct one {
     const struct gi_batch_job *job;
-    const char *input, *output; /* output NULL: the job writes only tables or arrays */
+    const char *input, *output; /* `output` is NULL if the job writes only tables or arrays */
     struct gi_io_params io;
     struct gi_imaging *imaging;
     struct gi_watch watch;
@@ -66,7 +66,7 @@ static enum gi_status save(struct one *one, struct gi_item *item, struct gi_err 
                   : gi_imaging_save(one->imaging, item, &one->image, &one->metadata, false, err);
 }
 
-/* Writes the tables of the chain, and then the image: all of them or none. */
+/* Writes the tables of the chain, and then the image. Either all of these files appear or none. */
 static enum gi_status report_and_save(struct one *one, struct gi_item *item, struct gi_err *err)
 {
     enum gi_status status = gi_bundle_new(&one->io.bundle, true, err);
@@ -83,7 +83,8 @@ static enum gi_status report_and_save(struct one *one, struct gi_item *item, str
     return status;
 }
 
-/* Loads the item's image, runs the chain on it or only converts it, and writes the results. */
+/* Loads the image of the item, runs the chain on the image or only converts it, and writes the
+ * results. */
 static enum gi_status run_chain(struct one *one, struct gi_item *item, struct gi_err *err)
 {
     const struct gi_chain *chain = one->job->chain;
@@ -130,7 +131,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
                : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
-/* The item's error becomes the command's, which main() logs. */
+/* The error of the item becomes the error of the command, which main() logs. */
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     (void)self;
@@ -140,7 +141,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return item->line.status;
 }
 
-/* Runs the engine on one item: in this thread, and without sharing memory. */
+/* Runs the engine on one item, in this thread and without a limit on memory. */
 static enum gi_status run_engine(struct one *one, struct gi_err *err)
 {
     static const struct gi_feed_kind kind = {.next = next};
@@ -179,8 +180,8 @@ static enum gi_status run_one(struct one *one, struct gi_err *err)
     return status;
 }
 
-/* *path becomes the name of the first of many outputs, for an input of one image. The caller frees
- * it. */
+/* For an input of one image, whose output has a name for many outputs. *path becomes the name of
+ * the first of them. The caller frees it. */
 static enum gi_status name_first(char **path, const char *input, const char *output,
                                  struct gi_err *err)
 {
@@ -223,7 +224,7 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     if (!status && !stream)
         status = run_one(&one, err);
     status = gi_cli_missing_first(status, operands, 1, err);
-    /* The output's folder went away while a pipe was waited for. */
+    /* The folder of the output disappeared while this process waited for a pipe. */
     if (status == GI_E_IO && had_folder && !gi_output_has_folder(output))
         status = err->status = GI_E_AGAIN;
     gi_watch_end(&one.watch);

@@ -11,8 +11,8 @@
 #include "cli/log.h"
 #include "kernels/parallel.h"
 
-/* Finished items per thread that may wait for delivery: enough for the small ones that finish while
- * a large image before them is processed. */
+/* Number of finished items per thread that may wait for delivery. It is enough for the small images
+ * that are finished while a large image before them is still processed. */
 enum { AHEAD_A_THREAD = 4 };
 
 struct gi_engine {
@@ -32,7 +32,8 @@ struct gi_engine {
     bool ended;              /* no more items are taken */
     bool full;               /* ended because the disk is full */
     bool broken;             /* no more items are delivered, either */
-    struct gi_err err;       /* why it is `broken`, unless an item has that error */
+    /* The error because of which it is `broken`, unless an item has this error. */
+    struct gi_err err;
     struct gi_tally tally;
 };
 
@@ -91,8 +92,8 @@ static void end_locked(struct gi_engine *engine)
     pthread_cond_broadcast(&engine->moved);
 }
 
-/* Makes the engine take and deliver no more items, because of the error `why` (NULL: an item has
- * it). Called with the lock held. */
+/* Makes the engine take and deliver no more items, because of the error `why`. `why` is NULL if an
+ * item has the error. Called with the lock held. */
 static void break_locked(struct gi_engine *engine, const struct gi_err *why)
 {
     if (why && !engine->broken)
@@ -101,7 +102,7 @@ static void break_locked(struct gi_engine *engine, const struct gi_err *why)
     end_locked(engine);
 }
 
-/* Waits until one more item may be taken. Returns false if none may be taken any more. */
+/* Waits until another item may be taken. Returns false if no item may be taken any more. */
 static bool wait_for_place(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
@@ -114,7 +115,7 @@ static bool wait_for_place(struct gi_engine *engine)
     return may;
 }
 
-/* Takes the next item from the feed; NULL past the last one. */
+/* Takes the next item from the feed. Returns NULL past the last item. */
 static struct gi_item *take(struct gi_engine *engine)
 {
     struct gi_item *item = NULL;
@@ -156,8 +157,9 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
 {
     struct gi_engine *engine = item->turn.engine;
     pthread_mutex_lock(&engine->lock);
-    /* One item may always go on: with ordered delivery the first one in progress, because the
-     * others wait for it, and otherwise every item that has memory already. */
+    /* At least one item must always go on. With ordered delivery this is the first item in
+     * progress, because the other items wait for its delivery. Otherwise every item that has
+     * reserved memory before may go on. */
     while ((engine->work.ordered || !item->turn.reserved) &&
            engine->reserved > item->turn.reserved && item->turn.index != engine->delivered &&
            engine->reserved + nbytes > engine->options.memory)
@@ -220,8 +222,8 @@ static void deliver(struct gi_engine *engine, struct gi_item *item)
     gi_item_free(&item);
 }
 
-/* Removes the next item in order from the ring buffer, and returns it; NULL: it is not finished
- * yet. */
+/* Removes the next item in order from the ring buffer and returns this item. Returns NULL if the
+ * item is not finished yet. */
 static struct gi_item *unpark(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);

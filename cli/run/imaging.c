@@ -18,7 +18,8 @@ struct gi_imaging {
     struct gi_imaging_options options;
     struct gi_session *devices;
     struct gi_plans *plans;
-    struct gi_pool *pool; /* for work within an image; idle threads stay until the batch ends */
+    /* Threads for the work within an image, which stay until the batch ends. */
+    struct gi_pool *pool;
     struct gi_parallel parallel;
 };
 
@@ -74,9 +75,10 @@ struct coming {
     bool told;
 };
 
-/* Returns the bytes that the chain needs for an image of that shape, besides the image: results,
- * counts and tables of its steps, and for encoding about as much as the result again. Returns 0 if
- * the chain can't be planned; the item will then fail. */
+/* Returns the bytes that the chain needs for an image of this shape, in addition to the image
+ * itself. They hold the results, counts and tables of its steps. Encoding the result needs about as
+ * many bytes as the result again. Returns 0 if the chain can't be planned; the item will then fail.
+ */
 static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_image *shape)
 {
     struct gi_ready ready;
@@ -94,7 +96,7 @@ static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_i
     return nbytes;
 }
 
-/* For a single image: opens CUDA while the image is decoded, if the chain will run there. */
+/* For a single image. If the chain will run on CUDA, opens CUDA while the image is decoded. */
 static void expect(const struct gi_imaging *imaging, const struct gi_image *shape)
 {
     struct gi_ready ready;
@@ -201,8 +203,8 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
     return status;
 }
 
-/* Runs a pipeline of `n` steps, which are those of the chain or the operation `only`. Measures
- * times if they are wanted. */
+/* Runs a pipeline of `n` steps, which are the steps of the chain or the single operation `only`.
+ * Measures times if the options ask for times. */
 static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
                               const struct gi_pipeline *pipeline, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_side *sides,
@@ -229,8 +231,8 @@ static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
     return status;
 }
 
-/* As the function above, with the progress of a single image. That ends here, before tables are
- * written, because these may go to the terminal. */
+/* As the function above, but shows the progress of a single image. Ends the progress before tables
+ * are written, because tables may go to the terminal. */
 static enum gi_status run(struct gi_imaging *imaging, struct gi_line *line,
                           const struct gi_pipeline *pipeline, struct gi_image *dst,
                           const struct gi_image *src, const struct gi_side *sides,
@@ -384,8 +386,8 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
     return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
 }
 
-/* Returns whether the file of `made` has another size, type or number of channels than the file
- * that was loaded. */
+/* Returns whether the file that `made` becomes has another size, type or number of channels than
+ * the file that was loaded. */
 static bool changes(const struct gi_io_params *io, const struct gi_file_info *info,
                     const struct gi_image *loaded, const struct gi_image *made)
 {

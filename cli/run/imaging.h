@@ -13,14 +13,16 @@
 struct gi_imaging;
 
 struct gi_imaging_options {
-    const struct gi_chain *chain; /* NULL or no steps: images are only converted */
+    const struct gi_chain *chain; /* if this is NULL or has no steps, images are only converted */
     const struct gi_io_params *io;
     const struct gi_device_params *device;
-    uint64_t images;      /* number of images expected; 0: unknown */
-    struct gi_watch *one; /* shows the progress of images that come one at a time, as for
-                             gi_session_new_for_one(); NULL: many at once */
-    bool times; /* true: measures upload, kernels and download for the items' `ms`, which costs a
-                   synchronisation each */
+    uint64_t images; /* number of images expected; 0: unknown */
+    /* If this is not NULL, images come one at a time, as for gi_session_new_for_one(), and their
+     * progress is shown. NULL if many images are processed at once. */
+    struct gi_watch *one;
+    /* If true, measures upload, kernels and download for `ms` of the items. Each measurement costs
+     * a synchronisation. */
+    bool times;
 };
 
 /* Opens the devices. The options must outlive it. Errors: as gi_session_new(). */
@@ -36,8 +38,8 @@ const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err);
-/* As gi_imaging_load(), for a further image of the item: it is encoded in `bytes`, or if these are
- * NULL in the file `path`. */
+/* Like gi_imaging_load(), for a further image of the item. This image is encoded in `bytes`, or
+ * in the file `path` if `bytes` is NULL. */
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
                                        struct gi_image *image, const char *path, const void *bytes,
                                        size_t nbytes, struct gi_err *err);
@@ -46,15 +48,15 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
                                  struct gi_image *image, const struct gi_file_info *info,
                                  struct gi_err *err);
-/* Computes *dst, the chain's result for `src`. `ready` has the further inputs and outputs
- * (cli/run/ready.h); NULL: no step has any. Plans are kept for images of the same shape. `item`
- * gets the times. */
+/* Computes *dst, the chain's result for `src`. `ready` has the further inputs and outputs of the
+ * steps (cli/run/ready.h); NULL if no step has any. Plans are kept for later images of the same
+ * shape. `item` gets the times. */
 struct gi_ready;
 enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *item,
                                   struct gi_image *dst, const struct gi_image *src,
                                   const struct gi_ready *ready, struct gi_err *err);
-/* Runs a single operation that need not be in the chain. `result`: where an analysis stores its
- * result, as in struct gi_side; otherwise NULL. `line` gets the times. */
+/* Runs a single operation that need not be in the chain. An analysis stores its result in `result`,
+ * as in struct gi_side; for other operations `result` is NULL. `line` gets the times. */
 enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
                                struct gi_image *dst, const struct gi_image *src,
                                const struct gi_step *step, void *result, struct gi_err *err);
@@ -65,20 +67,21 @@ enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_err *err);
 /* Returns the options for reading and writing. */
 const struct gi_io_params *gi_imaging_io(const struct gi_imaging *imaging);
-/* Encodes to the file `path` of the bundle, and records it as one of the item's results. */
+/* Encodes to the file `path`, a part of the bundle, and records the file as one of the results of
+ * the item. */
 enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
                                     const struct gi_image *image,
                                     const struct gi_metadata *metadata, const char *path,
                                     struct gi_bundle *bundle, struct gi_err *err);
-/* Encodes to the file item->line.output, or with `into_memory` to item->made.bytes, in the format
- * of item->line.output (of the input if that is NULL). */
+/* Encodes the image to the file item->line.output, or to item->made.bytes if `into_memory` is true.
+ * The format is that of item->line.output, or that of the input if item->line.output is NULL. */
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
                                const struct gi_image *image, const struct gi_metadata *metadata,
                                bool into_memory, struct gi_err *err);
 
-/* Parameters of gi_imaging_analyse(), for chains that end in an analysis. It writes the table or
- * array to the file item->line.output, or with `into_memory` to item->made.bytes, in the format of
- * item->line.output (of the input if that is NULL). */
+/* Parameters of gi_imaging_analyse(), for chains that end in an analysis. This function writes the
+ * table or array to the file item->line.output, or to item->made.bytes if `into_memory` is true.
+ * The format is that of item->line.output, or that of the input if item->line.output is NULL. */
 struct gi_imaging_table {
     const char *file; /* name of the analysed file in the table */
     bool into_memory;
@@ -88,14 +91,16 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
                                   const struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err);
 
-/* Processes all pages of the item's input, one at a time, if it has several or if the name of its
- * output has {page} in it (item->line.in_parts): into the pages of a TIFF, or into a file each. All
- * of these appear or none. *taken tells whether it has (cli/run/imaging_pages.c). Errors: as
- * gi_imaging_file(), GI_E_UNSUPPORTED if the output holds one image. */
+/* If the input of the item has several pages, or the name of its output has {page} in it
+ * (item->line.in_parts), processes all pages, one at a time. The results are the pages of a TIFF,
+ * or one file per page, of which either all or none appear. *taken tells whether this function has
+ * processed the item (cli/run/imaging_pages.c). Errors: as gi_imaging_file(), GI_E_UNSUPPORTED if
+ * the output holds one image. */
 enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
                                 bool *taken, struct gi_err *err);
-/* Load, filter and save an item, from file to file or from memory to memory: gi_work_on.run with an
- * imaging as `self`. Results of analyses go to the paths that their steps name. */
+/* Load, filter and save an item, from file to file or from memory to memory. They can be used as
+ * gi_work_on.run, with the imaging as `self`. Results of analyses go to the paths that their steps
+ * name. */
 enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err);
 

@@ -1,4 +1,4 @@
-/* The work on an item whose input has several images: the pages of a TIFF.
+/* The work on an item whose input has several images, such as the pages of a TIFF.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static enum gi_status put(struct outputs *outputs, const struct gi_image *image,
     return status;
 }
 
-/* Processes page i of `pages`; NULL: the only image of the input. */
+/* Processes page i of `pages`. If `pages` is NULL, processes the only image of the input. */
 static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, int i,
                               struct gi_err *err)
 {

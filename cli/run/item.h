@@ -20,29 +20,34 @@ struct gi_item {
 
     /* Set by the feed, in addition to the names in `line`. */
     struct {
-        size_t place;       /* position in the list of inputs, from 0 */
-        const char *format; /* constant name of the result's format; NULL: from options or the
-                               output's suffix */
-        void *bytes; /* malloc()ed encoded image, owned here; NULL: it is in the file line.input */
+        size_t place; /* position in the list of inputs, from 0 */
+        /* The name of the format of the result, a constant. If it is NULL, the options or the
+         * suffix of the output determine the format. */
+        const char *format;
+        /* The encoded image, malloc()ed and owned here. NULL if the image is in the file
+         * line.input. */
+        void *bytes;
         size_t nbytes;
-        struct gi_pages *pages; /* the file that has the image as its page `page`, from 0 of those
-                                   selected; owned here; NULL: see `bytes` */
+        /* If this is not NULL, the image is a page of this file, which is owned here. `page` counts
+         * from 0 among the selected pages. If it is NULL, see `bytes`. */
+        struct gi_pages *pages;
         int page;
         bool together; /* the pages become those of another file */
-        bool mark; /* neither an image nor a member, but a message to deliver(); not counted as done
-                    */
+        /* The item is neither an image nor a member, but a message to deliver(). It does not count
+         * as done. */
+        bool mark;
         void *tag; /* data of the feed for deliver(), which `untag` frees if that is not NULL */
         void (*untag)(void *tag);
     } source;
 
-    /* Set by the work: the encoded result for deliver(), malloc()ed and owned here. NULL: it is in
-     * a file. */
+    /* The encoded result for deliver(), set by the work. It is malloc()ed and owned here. `bytes`
+     * is NULL if the result is in a file. */
     struct {
         void *bytes;
         size_t nbytes;
     } made;
 
-    /* For the report: names, sizes, times and outcome. Names and parts are owned here, except
+    /* The names, sizes, times and outcome, for the report. Names and parts are owned here, except
      * `beside` and `other`. If `pass` is set, nothing is computed, and deliver() gets the item
      * unchanged. */
     struct gi_line line;
@@ -52,20 +57,21 @@ struct gi_item {
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 
-/* Makes the item fail without any work, because of its input (struct gi_input), or because its
- * output's name is too long for any file. */
+/* Makes the item fail without any work, because of `why` of its input, or because the name of its
+ * output is too long for any file. */
 struct gi_input;
 void gi_item_refuse(struct gi_item *item, const struct gi_input *input);
 
-/* To be called for an item that failed. The folder of its output existed before the work began: if
- * it is gone now (unmounted, removed), the machine failed and not the input. */
+/* To be called for an item that failed. The folder of its output existed before the work began. If
+ * this folder is gone now (unmounted, removed), the machine failed and not the input. */
 void gi_item_blame(struct gi_item *item);
 
 /* Returns whether the item failed because there is no space left, so that all later items would
- * fail too. Its message, which ends in the system's text, is all that tells. */
+ * fail too. Only the end of the item's message tells, which is the text of the system's error. */
 bool gi_item_met_full_disk(const struct gi_item *item);
 
-/* Records size and time of the input (or of its bytes in memory), and of its further input. */
+/* Records the size and time of the input, and of its further input. For an input in memory, records
+ * only the number of its bytes in place of size and time. */
 void gi_item_note_input(struct gi_item *item);
 /* Records size and time of the output, or of its parts. */
 void gi_item_note_output(struct gi_item *item);

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/log.h"
 
-/* Warns of a value that seems to be meant on another scale than that of the samples. */
+/* Warns if a value seems to be on another scale than the samples. */
 static void warn_of_scale(const struct gi_option *row, double value, unsigned full, unsigned maxval)
 {
     if (value > 0 && value < 1)
@@ -18,7 +18,7 @@ static void warn_of_scale(const struct gi_option *row, double value, unsigned fu
             row->name, value, maxval, full, row->name, 100 * value / (double)maxval, value);
 }
 
-/* Checks the levels of one step. `made`: the samples are floats that --linear made from
+/* Checks the levels of one step. `made` says whether the samples are floats that --linear made from
  * integers. */
 static enum gi_status check_step(const struct gi_step *step, enum gi_type type, bool made,
                                  unsigned maxval, struct gi_err *err)

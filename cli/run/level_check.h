@@ -6,9 +6,9 @@
 #include "cli/inputs/image_files.h"
 #include "filters/pipeline.h"
 
-/* Checks that the sample values in the steps' options are possible in `image`, the first step's
- * source; all steps keep its type. Warns if a value may be meant on another scale, such as that of
- * the file, which `info` describes. Errors: GI_E_USAGE. */
+/* Checks that sample values in the options of the steps are possible in `image`, the source of the
+ * first step; all steps keep the type of `image`. Warns if a value may be on another scale, such as
+ * that of the file, which `info` describes. Errors: GI_E_USAGE. */
 enum gi_status gi_cli_check_levels(const struct gi_step *steps, int nsteps,
                                    const struct gi_image *image, const struct gi_file_info *info,
                                    const struct gi_io_params *io, struct gi_err *err);

@@ -23,7 +23,7 @@ static const struct words v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"
                                 "memory.usage_in_bytes", "total_inactive_file"};
 
 /* Returns the number that follows `word` in a file of lines, or the first number if `word` is
- * empty. 0: there is none. */
+ * empty. Returns 0 if there is no such number. */
 static uint64_t number_in(const char *path, const char *word)
 {
     char line[256];
@@ -62,8 +62,8 @@ static uint64_t lower_by(uint64_t least, const char *folder, const struct words 
     return !least || left < least ? left : least;
 }
 
-/* Does the same for the group `name` and all groups above it. In a container `name` may be the one
- * outside the container, so folders that do not exist are skipped. */
+/* Does the same for the group `name` and all groups above it. In a container `name` may be the name
+ * that the group has outside the container, so folders that do not exist are skipped. */
 static uint64_t lower_by_groups(uint64_t least, const char *root, const char *name,
                                 const struct words *words)
 {
@@ -81,8 +81,8 @@ static uint64_t lower_by_groups(uint64_t least, const char *root, const char *na
     }
 }
 
-/* Returns the name of the group for memory in a line of /proc/self/cgroup, such as "4:memory:/a/b"
- * or "0::/a/b" (format: cgroups(7)). NULL: the line is not about memory. */
+/* Returns the name of the control group that limits memory, from a line of /proc/self/cgroup such
+ * as "4:memory:/a/b" or "0::/a/b" (format: cgroups(7)). NULL if the line is not about memory. */
 static char *name_in(char *line, const struct words **words)
 {
     char *controllers = strchr(line, ':'), *rest;
@@ -129,6 +129,7 @@ uint64_t gi_memory_share(void)
 void gi_memory_give_back(void)
 {
 #ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES); /* once set, it no longer grows automatically */
+    /* A threshold that was set no longer grows automatically. */
+    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES);
 #endif
 }

@@ -5,16 +5,17 @@
 
 #include <stdint.h>
 
-/* Returns how many bytes of memory are free for this process: the memory that the kernel reports as
- * available, within the limits of its control groups (version 1 or 2). `root` is put before /proc
- * and /sys; it is "" except in tests. 0: unknown. */
+/* Returns how many bytes of memory are free for this process. This is the memory that the kernel
+ * reports as available, but at most what the control groups of the process allow (version 1 or 2).
+ * `root` is a prefix of /proc and /sys; it is "" except in tests. Returns 0 if the number is
+ * unknown. */
 uint64_t gi_memory_free(const char *root);
 
 /* Returns half of the free memory, which is the default of --memory. */
 uint64_t gi_memory_share(void);
 
-/* Makes free() return large blocks to the system at once from now on. Otherwise they stay with
- * their thread, and a batch keeps the maximum that each thread has ever used. */
+/* Makes free() return large blocks to the system at once from now on. Otherwise free blocks stay
+ * with the thread, so that a batch holds the maximum that each thread has ever used. */
 void gi_memory_give_back(void);
 
 #endif

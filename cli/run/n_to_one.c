@@ -46,8 +46,8 @@ static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
                : gi_imaging_filter(job->decoding, item, &input->image, &info, err);
 }
 
-/* Images arrive in the order of the list, so that sums of floats are the same every time. The
- * result needs every image, so the first one that fails ends the command. */
+/* Images arrive in the order of the list, so that sums of floats are the same in every run. The
+ * result needs every image, so the first image that fails ends the command. */
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_n_to_one *job = self;
@@ -73,8 +73,8 @@ static enum gi_status run_engine(struct gi_n_to_one *job, struct gi_err *err)
     return status;
 }
 
-/* Opens the devices. With a chain many images share them; otherwise they compute one image at a
- * time, while the CPU decodes others. */
+/* Opens the devices. If there is a chain, they process many images at once. Otherwise they compute
+ * one image at a time, while the CPU decodes other images. */
 static enum gi_status open_devices(struct gi_n_to_one *job, const struct gi_device_params *device,
                                    struct gi_err *err)
 {

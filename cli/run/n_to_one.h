@@ -1,6 +1,6 @@
 /* Commands that make one image from several. The engine decodes several inputs at once, and the
- * command takes them in the order of the list. The report (--report) has a line per input, and
- * after them one for the result.
+ * command takes them in the order of the list. The report (--report) has a line per input, followed
+ * by a line for the result.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_N_TO_ONE_H
 #define GI_CLI_RUN_N_TO_ONE_H
@@ -33,11 +33,13 @@ struct gi_n_to_one {
     const char *output;  /* path of the result */
     const char *report;  /* --report; NULL: none */
     bool progress;
-    uint64_t memory; /* maximum bytes of images in progress; 0: that of struct gi_engine_options */
-    const struct gi_chain *chain; /* runs on each image, while others are decoded; NULL: none */
-    void *self;                   /* argument of the functions */
-    /* Takes the next image and its metadata. Both are freed afterwards, unless take() zeroes them.
-     * An error belongs to the input. */
+    /* Maximum bytes of images in progress; 0 means the maximum of struct gi_engine_options. */
+    uint64_t memory;
+    /* Runs on each image while other images are decoded; NULL: none. */
+    const struct gi_chain *chain;
+    void *self; /* argument of the functions */
+    /* Takes the next image and its metadata. The image and the metadata are freed afterwards,
+     * unless take() sets them to zero. An error makes the input fail. */
     enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_err *err);
     /* Makes the result from all images; `made` is freed by the caller. */
@@ -45,7 +47,7 @@ struct gi_n_to_one {
 
     /* For take() and finish(). */
     int threads;                  /* of the CPU */
-    size_t n;                     /* number of images: of a file of several pages each page */
+    size_t n;                     /* number of images; each page of a file counts as an image */
     size_t taken;                 /* number of images taken */
     struct gi_line *whole;        /* the line of the result */
     struct gi_imaging *computing; /* runs operations one at a time; NULL if there is a chain */
@@ -56,12 +58,13 @@ struct gi_n_to_one {
     struct gi_report lines;
     struct gi_imaging *decoding;
     struct gi_device_params cpu;
-    struct gi_watch watch; /* of `computing`; hidden, as the engine shows progress */
+    /* The watch of `computing`; it shows nothing, because the engine shows progress. */
+    struct gi_watch watch;
     struct gi_page_cursor cursor;
 };
 
-/* Lists the operands, unchanged, as inputs and the last of them as the output, and counts the
- * images, for commands that need their number first. Errors: GI_E_MEMORY. */
+/* For commands that need the number of images first. Takes the last operand as the output and the
+ * others as inputs, all unchanged, and counts the images. Errors: GI_E_MEMORY. */
 enum gi_status gi_n_to_one_list(struct gi_n_to_one *job, char **operands, int noperands,
                                 struct gi_err *err);
 /* Runs the command until the result is in its file. Errors: GI_E_USAGE before any work; as

@@ -12,8 +12,8 @@ static const void *params_of(const struct gi_chain_step *step)
     return step->args.params[GI_SET_STEP_FILTER];
 }
 
-/* Returns the options for loading a further image. A picture is loaded with the input's options, as
- * far as it must be like the input; other images, such as maps, are loaded unchanged. */
+/* Returns the options for loading a further image. A picture is loaded with those options of the
+ * input that make it similar to the input. Other images, such as maps, are loaded unchanged. */
 static struct gi_io_params how_to_load(const struct gi_option *row, const struct gi_io_params *io)
 {
     struct gi_io_params how = {0};

@@ -61,8 +61,8 @@ enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err 
     return status;
 }
 
-/* Returns the folder of the last name in `path`, with symbolic links resolved, and sets *name to
- * that name. The caller frees the folder. NULL: there is no such folder. */
+/* Sets *name to the last name in `path`, and returns the folder of that name with symbolic links
+ * resolved. The caller frees the folder. NULL if there is no such folder. */
 static char *folder_of(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -89,15 +89,15 @@ bool gi_output_same(const char *a, const char *b)
     return strcmp(a, b) == 0 || (same && strcmp(name_a, name_b) == 0);
 }
 
-/* Finds the regular file at `path`, or if that is "-" the one behind descriptor `standard`. Returns
- * false if there is none. */
+/* Finds the regular file at `path`, or if `path` is "-" the regular file behind descriptor
+ * `standard`. Returns false if there is no regular file. */
 static bool stat_file(struct stat *st, const char *path, int standard)
 {
     int failed = strcmp(path, "-") == 0 ? fstat(standard, st) : stat(path, st);
     return !failed && S_ISREG(st->st_mode);
 }
 
-/* As stat_file(), for an input, which may be one of several images in its file. */
+/* Like stat_file(), for an input, whose path may name one of several images in a file. */
 static bool stat_input(struct stat *st, const char *path)
 {
     struct gi_selection selection;
@@ -133,7 +133,8 @@ enum gi_status gi_output_check_plain(const char *option, const char *path, struc
                          path, path);
 }
 
-/* Checks the parent folder of `path`, in which a rename will put the new folder there. */
+/* Checks the parent folder of `path`, because a rename in that folder will put the new folder at
+ * `path`. */
 static enum gi_status check_parent(const char *option, const char *path, struct gi_err *err)
 {
     struct stat inside, outside;

@@ -1,4 +1,4 @@
-/* A cache of pipelines of a chain: one per shape of images.
+/* A cache of pipelines of a chain, with one pipeline per shape of images.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/plans.h"
 
@@ -8,7 +8,7 @@
 
 #include "cli/run/ready.h"
 
-/* Maximum number of shapes: enough for portrait and landscape images of several cameras. */
+/* Maximum number of shapes. It is enough for portrait and landscape images of several cameras. */
 enum { KEPT = 16 };
 
 struct slot {
@@ -21,7 +21,9 @@ struct slot {
 struct gi_plans {
     const struct gi_chain *chain;
     struct gi_limits limits; /* of results */
-    bool keeps; /* true if no step has further sources, because their shapes are not compared */
+    /* Whether pipelines are kept. They are if no step has further sources; the shapes of those are
+     * not compared. */
+    bool keeps;
     pthread_mutex_t lock;
     uint64_t now;
     struct slot slots[KEPT];
@@ -58,7 +60,7 @@ static bool same_shape(const struct gi_image *a, const struct gi_image *b)
            a->type == b->type && !memcmp(&a->shrunk, &b->shrunk, sizeof a->shrunk);
 }
 
-/* Returns the slot of that shape; -1: there is none. Called with the lock held. */
+/* Returns the slot of this shape, or -1 if there is none. Called with the lock held. */
 static int find(const struct gi_plans *plans, const struct gi_image *src)
 {
     for (int i = 0; i < KEPT; i++)
@@ -67,8 +69,8 @@ static int find(const struct gi_plans *plans, const struct gi_image *src)
     return -1;
 }
 
-/* Keeps a pipeline in the least recently used slot that is free, and returns the slot; -1: none is
- * free. Called with the lock held. */
+/* Keeps a pipeline in that free slot whose last use is the longest time ago, and returns the slot.
+ * Returns -1 if no slot is free. Called with the lock held. */
 static int keep(struct gi_plans *plans, struct gi_pipeline *pipeline, const struct gi_image *src)
 {
     int best = -1;
@@ -120,7 +122,8 @@ enum gi_status gi_plans_take(struct gi_plans *plans, struct gi_plans_use *use,
         return status;
     *use = (struct gi_plans_use){.pipeline = made, .slot = -1, .own = made};
     pthread_mutex_lock(&plans->lock);
-    /* If another thread has been faster, its pipeline is in the cache, and this one is not kept. */
+    /* If another thread has been faster, its pipeline is in the cache, and this new pipeline is not
+     * kept. */
     if (plans->keeps && find(plans, src) < 0 && (slot = keep(plans, made, src)) >= 0)
         use_slot(plans, use, slot);
     pthread_mutex_unlock(&plans->lock);

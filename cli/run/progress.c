@@ -16,7 +16,8 @@
 /* Milliseconds between two lines, on a terminal and elsewhere. */
 static const long TERMINAL_MS = 200, PLAIN_MS = 2000;
 
-/* If the CPUs are busy for a smaller part of the time, they are waiting for something else. */
+/* If the CPUs are busy for a smaller part of the time than this, they are waiting for something
+ * else. */
 static const double BUSY = 0.6;
 
 struct gi_progress {
@@ -114,8 +115,8 @@ static double cpu_seconds(void)
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-/* Returns the stage on which threads spend most time, or `waits` if the CPUs wait although no
- * device is busy. */
+/* Returns the stage in which threads spend most of the time. Returns `waits` if the CPUs are often
+ * idle and no device is used. */
 static const char *bound(const struct gi_tally *tally, double busy, const char *waits)
 {
     int most = 0;

@@ -15,8 +15,8 @@ struct gi_progress;
  * the progress line calls this repeatedly. Returns false if there is nothing to show yet. */
 typedef bool gi_progress_fn(void *arg, double seconds, char *line, size_t nbytes);
 
-/* Starts to show the lines of `fn`, until gi_progress_end(), which sets the pointer to NULL.
- * Returns NULL if nothing is shown. `arg` must outlive it. */
+/* Starts to show the lines that `fn` prints, until gi_progress_end(), which sets the pointer to
+ * NULL. Returns NULL if nothing will be shown. `arg` must exist until then. */
 struct gi_progress *gi_progress_start(bool forced, gi_progress_fn *fn, void *arg);
 void gi_progress_end(struct gi_progress **progress);
 /* Returns whether gi_progress_start() would show anything. */

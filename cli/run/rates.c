@@ -26,7 +26,7 @@ static const struct {
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 
-/* Returns the name of the file, which the caller frees. NULL: there is no home folder. */
+/* Returns the name of the file, which the caller frees. Returns NULL if there is no home folder. */
 static char *rates_path(void)
 {
     const char *path = getenv("GPUIMG_RATES"), *cache = getenv("XDG_CACHE_HOME");
@@ -41,7 +41,8 @@ static char *rates_path(void)
     return NULL;
 }
 
-/* Returns the stored rates. NULL: there are none, or they can't be read, which is no error. */
+/* Returns the stored rates. Returns NULL if there are none, or if they can't be read, which is no
+ * error. */
 static json_t *read_all(void)
 {
     char *path = rates_path();
@@ -53,7 +54,8 @@ static json_t *read_all(void)
     return NULL;
 }
 
-/* Reads rates, of which null means infinity. Returns false if a number is missing or invalid. */
+/* Reads rates from JSON, in which null means infinity. Returns false if a number is missing or
+ * invalid. */
 static bool from_json(struct gi_rates *rates, const json_t *object)
 {
     for (int i = 0; i < NFIELDS; i++) {

@@ -1,5 +1,5 @@
-/* Rates of this machine's devices, for `auto`: those that `gpuimg bench --save` has measured, or
- * else those derived from the devices' properties.
+/* Rates of the devices of this machine, which `auto` uses. They are the rates that `gpuimg bench
+ * --save` has measured, or otherwise rates derived from the properties of the devices.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_RATES_H
 #define GI_CLI_RUN_RATES_H
@@ -10,11 +10,11 @@
 /* Returns the rates of the CPU with `threads` threads. */
 struct gi_rates gi_rates_cpu(int threads);
 
-/* Returns rates of a CUDA device that is not open, to decide whether to open it: the stored ones if
- * they are of a single device, otherwise optimistic ones. */
+/* Returns rates of a CUDA device that is not open, to decide whether to open the device. These are
+ * the stored rates if rates of only one device are stored, otherwise optimistic rates. */
 struct gi_rates gi_rates_cuda_unopened(void);
-/* Returns the rates of an open device: the stored ones, otherwise those derived from its
- * properties. */
+/* Returns the rates of an open device. These are the stored rates, or otherwise rates derived from
+ * its properties. */
 struct gi_rates gi_rates_cuda(struct gi_device *device);
 
 /* Returns whether an NVIDIA driver seems to be installed (on Linux, WSL 2 or Jetson). The driver
@@ -23,14 +23,14 @@ bool gi_cuda_is_likely(void);
 
 /* Stores rates under a device's name, "cpu avx2, 8 threads" or "NVIDIA H200", and keeps other
  * entries. The file is $GPUIMG_RATES, otherwise gpuimg/rates.json in $XDG_CACHE_HOME or ~/.cache.
- * *path gets its name, which the caller frees. Errors: GI_E_IO, GI_E_MEMORY. */
+ * *path becomes the name of the file, which the caller frees. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_rates_store(char **path, const char *device, const struct gi_rates *rates,
                               struct gi_err *err);
 
-/* Measures rates in about a second on an image of 64 MB: those of memory and of copies to and from
- * a CUDA device with a negative, and that of multiply-adds with a Gaussian of sigma 10. Does not
- * change the rates that it cannot measure: opening the device and ending the process. Errors: the
- * primitives'. */
+/* Measures rates in about a second on an image of 64 MB. The rates of memory and of copies to and
+ * from a CUDA device are measured with the operation negative, and the rate of multiply-adds with a
+ * Gaussian of sigma 10. Does not change the times for opening the device and ending the process,
+ * which it can't measure. Errors: the primitives'. */
 enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, struct gi_err *err);
 
 /* Prints the name under which the CPU's rates are stored. Returns buffer. */

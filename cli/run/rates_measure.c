@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/run/rates.h"
 
-/* The times of one step in milliseconds: of three runs the fastest. */
+/* The times of one step in milliseconds. Each is the shortest of three runs. */
 struct step_times {
     double ms, up_ms, down_ms, fmas;
 };
@@ -37,8 +37,8 @@ static enum gi_status run_three_times(struct step_times *best, const struct gi_s
     return status;
 }
 
-/* Times the filter of that name with `option` set to `text`. NULL: all options as in its
- * example. */
+/* Times the filter `name` with `option` set to `text`. If `option` is NULL, all options are as in
+ * the example of the filter. */
 static enum gi_status time_step(struct step_times *best, const char *name, const char *option,
                                 const char *text, struct gi_queue *queue,
                                 const struct gi_image *src, struct gi_err *err)

@@ -1,4 +1,4 @@
-/* A chain prepared for one image: its steps with their further inputs and outputs.
+/* A chain that is prepared for one image. It has the steps with their further inputs and outputs.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_READY_H
 #define GI_CLI_RUN_READY_H
@@ -14,15 +14,15 @@ struct gi_ready {
     struct gi_image *inputs; /* first source of each step, or only its shape */
 };
 
-/* Prepares the chain, which owns the images that its options name. Freed by gi_ready_free(), also
- * after an error. Errors: GI_E_MEMORY. */
+/* Prepares the chain, which owns the images that its options name. gi_ready_free() frees `ready`,
+ * also after an error. Errors: GI_E_MEMORY. */
 enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
                              struct gi_err *err);
 void gi_ready_free(struct gi_ready *ready);
 
 /* Writes the tables of the chain's analyses, after the image was processed, as files of `bundle`.
- * `input` is its name, and `maxval` its largest sample value. `to`: where tables go instead of to
- * their own paths; NULL: to those. */
+ * `input` is the name of the image, and `maxval` is gi_cli_maxval() of the image. If `to` is not
+ * NULL, tables go there instead of to the paths that their steps name. */
 enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, const char *to,
                                unsigned maxval, int threads, struct gi_bundle *bundle,
                                struct gi_err *err);

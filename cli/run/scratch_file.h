@@ -7,13 +7,13 @@
 
 #include "imgio/status.h"
 
-/* Opens a file for reading and writing in $TMPDIR, or if that is not set in /var/tmp, which is on a
- * disk even where /tmp is in memory. The file has no name, and disappears when the caller closes
+/* Opens a file for reading and writing in $TMPDIR, or in /var/tmp if TMPDIR is not set. /var/tmp is
+ * on a disk even if /tmp is in memory. The file has no name, and disappears when the caller closes
  * its descriptor. Space for `nbytes` (0: unknown) is allocated at once if the file system can do
  * that. On an error *fd is -1. Errors: GI_E_IO, GI_E_AGAIN. */
 enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err);
 
-/* Reports the failure of a call on the file, by errno. */
+/* Reports that a system call on the file failed, with the reason in errno. */
 enum gi_status gi_scratch_file_fail(struct gi_err *err);
 
 #endif

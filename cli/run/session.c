@@ -13,13 +13,15 @@
 #include "cli/log.h"
 #include "kernels/kernels.h"
 
-/* Images in progress per GPU: while one is computed, another is uploaded and a third downloaded. */
+/* Number of images in progress per GPU. While one image is computed, another is uploaded and a
+ * third is downloaded. */
 enum { QUEUES_A_GPU = 4 };
 
-/* Decoded images that may wait per GPU. If more wait, `auto` lets the CPU compute some of them. */
+/* Number of decoded images per GPU that may wait. If more images wait, `auto` lets the CPU compute
+ * some of them. */
 enum { WAITING_A_GPU = 4 };
 
-/* Number of images that is assumed if it is unknown. */
+/* The assumed number of images if their number is unknown. */
 enum { MANY = 1000 };
 
 struct gi_session {
@@ -93,7 +95,8 @@ static enum gi_status fill(struct gi_session *devices, const struct gi_device_pa
                                       .max_bytes = (size_t)device->max_device_bytes,
                                       .yields = !devices->one,
                                       .keeps = !devices->one};
-    /* A queue of the CPU computes in the thread that has taken it, and any thread may take one. */
+    /* A queue of the CPU computes in the thread that has taken the queue, and any thread may take
+     * one. */
     int most = devices->one ? 1 : gi_session_threads(devices) + QUEUES_A_GPU * GI_DEVICES_MAX;
     enum gi_status status =
         gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
@@ -185,7 +188,7 @@ const struct gi_allocator *gi_session_allocator(struct gi_session *devices)
     return allocator ? allocator : devices->cpu.k->host_allocator(devices->cpu.device);
 }
 
-/* For `auto`: at the first image, decides whether there is enough work for a GPU in all images.
+/* For `auto`. At the first image, decides whether all images together are enough work for a GPU.
  * Called with the lock held. */
 static void decide(struct gi_session *devices, const struct gi_pipeline *pipeline)
 {
@@ -223,9 +226,10 @@ static int count_live(const struct gi_session *devices)
     return n;
 }
 
-/* Picks a device that has a free queue: of the GPUs the one with the fewest busy queues. If no GPU
- * has a free queue, it picks the CPU if that may be used and enough threads wait already to keep
- * the GPUs busy. NULL: the caller must wait. Called with the lock held. */
+/* Picks a device that has a free queue. Among the GPUs it picks the GPU with the fewest busy
+ * queues. If no GPU has a free queue, it picks the CPU, provided that the CPU may be used and
+ * enough threads are already waiting to keep the GPUs busy. NULL if the caller must wait. Called
+ * with the lock held. */
 static struct gi_session_device *pick(struct gi_session *devices, int live)
 {
     struct gi_session_device *best = NULL;
@@ -240,7 +244,7 @@ static struct gi_session_device *pick(struct gi_session *devices, int live)
     return best || devices->choice == GI_CHOOSE_CUDA || !enough ? best : &devices->cpu;
 }
 
-/* Waits for a free queue; with `on_cpu` for a queue of the CPU. */
+/* Waits for a free queue, or if `on_cpu` is true for a free queue of the CPU. */
 static struct gi_queue *take(struct gi_session *devices, bool on_cpu,
                              struct gi_session_device **from, struct gi_err *err)
 {
@@ -273,7 +277,7 @@ static void give_back(struct gi_session *devices, struct gi_session_device *memb
     pthread_mutex_unlock(&devices->lock);
 }
 
-/* Removes a device from the session: it gets no more images. Logs that once. */
+/* Removes a device from the session, so that it gets no more images. Logs this once. */
 static void drop(struct gi_session *devices, struct gi_session_device *member,
                  const struct gi_err *why)
 {
@@ -320,8 +324,8 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
 
 /* ---- one image ---- */
 
-/* Estimates with the rates that are known so far: those of the CUDA device if it is open, otherwise
- * optimistic ones. */
+/* Estimates with the rates that are known so far. These are the rates of the CUDA device if it is
+ * open, otherwise gi_rates_cuda_unopened(). */
 static struct gi_estimate estimate_for(const struct gi_session *devices,
                                        const struct gi_pipeline *pipeline)
 {
@@ -353,8 +357,8 @@ static bool need_cuda(struct gi_session *devices)
     return open;
 }
 
-/* Returns whether CUDA is faster. It is opened only if it may be faster, and the estimate is then
- * repeated with its rates. */
+/* Returns whether CUDA is faster. Opens the CUDA device only if it may be faster, and then repeats
+ * the estimate with the rates of the device. */
 static bool takes_cuda(struct gi_session *devices, const struct gi_pipeline *pipeline)
 {
     struct gi_estimate estimate = estimate_for(devices, pipeline);
@@ -399,7 +403,7 @@ static void log_choice(const struct gi_session *devices, const struct gi_session
     gi_cli_log("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate.cpu_s, priced);
 }
 
-/* Runs under `auto`. That a device is missing is logged only with -v. */
+/* Runs the job if --device is auto. Logs that a device is missing only if -v was given. */
 static enum gi_status run_auto(struct gi_session *devices, const struct gi_session_job *job,
                                struct gi_err *err)
 {

@@ -13,20 +13,20 @@ struct gi_session;
  * if unknown. `device` must outlive the session. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
 enum gi_status gi_session_new(struct gi_session **devices, const struct gi_device_params *device,
                               uint64_t images, struct gi_err *err);
-/* As gi_session_new(), for images that come one at a time. Each runs on one GPU (the first that
- * --device names) or on all threads of the CPU. CUDA is opened on a side thread, while the image is
- * decoded. */
+/* Like gi_session_new(), for images that come one at a time. Each image is processed by one GPU
+ * (the first GPU that --device names) or by all threads of the CPU. CUDA is opened on a side
+ * thread, while the image is decoded. */
 enum gi_status gi_session_new_for_one(struct gi_session **devices,
                                       const struct gi_device_params *device, struct gi_err *err);
 void gi_session_free(struct gi_session **devices);
 
-/* Returns the number of threads that keep the session's devices busy: one per CPU, and one per
- * image that a GPU processes or that waits for a GPU. */
+/* Returns the number of threads that keep the devices of the session busy. This is one thread per
+ * CPU, plus one thread per image that a GPU processes or that waits for a GPU. */
 int gi_session_threads(const struct gi_session *devices);
 
 /* Returns an allocator for the samples of images for the session. Its memory is reused, and pinned
- * if a GPU takes part. All images from it must be freed before the session. NULL if images come one
- * at a time, for which plain memory is best. */
+ * if a GPU takes part. All images from this allocator must be freed before the session. Returns
+ * NULL if images come one at a time, because plain memory is best for them. */
 const struct gi_allocator *gi_session_allocator(struct gi_session *devices);
 
 /* Runs gi_pipeline_run() on the next free queue. Many threads may call this at once. A GPU that is
@@ -41,8 +41,9 @@ enum gi_status gi_session_run(struct gi_session *devices, const struct gi_pipeli
                               const struct gi_side *sides, struct gi_times *times,
                               struct gi_err *err);
 
-/* For images that come one at a time. The first one returns whether `auto` may still open CUDA. The
- * second one opens it if the estimate for the pipeline, which is about to run, says so. */
+/* For images that come one at a time. gi_session_may_open() returns whether `auto` may still open
+ * CUDA. gi_session_expect() opens CUDA if, by the estimate, the pipeline that is about to run is
+ * faster there. */
 bool gi_session_may_open(const struct gi_session *devices);
 void gi_session_expect(struct gi_session *devices, const struct gi_pipeline *pipeline);
 #endif

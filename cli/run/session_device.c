@@ -22,7 +22,7 @@ static void *open_device(void *arg)
 }
 
 /* For tests: GPUIMG_FAULT=cuda:1@20 makes the 20th image and all later ones fail on that device, as
- * if it were lost. With cuda:1@20:launch only the 20th fails, as by a launch that CUDA refuses. */
+ * if it were lost. With cuda:1@20:launch only the 20th image fails, as if CUDA refused a launch. */
 static struct gi_fault fault_of(const char *name)
 {
     const char *text = getenv("GPUIMG_FAULT");

@@ -11,9 +11,10 @@
 struct gi_session_device {
     const struct gi_kernels *k;
     struct gi_open_options options;
-    char name[16];         /* "cuda:1" */
-    bool started, opening; /* opening has begun; `thread` runs, and must be joined */
-    bool with_queue;       /* also opens a queue, for an image that waits for it */
+    char name[16]; /* "cuda:1" */
+    /* `started`: opening has begun; `opening`: `thread` runs, and must be joined. */
+    bool started, opening;
+    bool with_queue; /* opening also opens a queue, because an image is waiting for one */
     pthread_t thread;
     struct gi_err err; /* of opening */
     struct gi_device *device;
@@ -21,9 +22,10 @@ struct gi_session_device {
     int nidle, nqueues, most; /* numbers of idle queues, of all queues, and the maximum */
     bool ready, lost;
     struct gi_fault {
-        long at;   /* number of the run that fails, counted from 1; 0: none fails */
-        bool once; /* only that run fails, with GI_E_LAUNCH; false: it and all later ones, with
-                      GI_E_DEVICE */
+        long at; /* number of the run that fails, counted from 1; 0: none fails */
+        /* True: only this run fails, with GI_E_LAUNCH; false: this run and all later runs fail,
+         * with GI_E_DEVICE. */
+        bool once;
     } fault;
     long runs; /* counted for `fault` */
 };
@@ -36,14 +38,15 @@ void gi_session_device_free(struct gi_session_device *device);
 
 /* Starts to open the device, on a thread of its own. */
 void gi_session_device_start(struct gi_session_device *device);
-/* Waits until the device is open, and opens it if that has not begun. Returns false if it can't be
- * opened; device->err has the reason. */
+/* Waits until the device is open. If opening has not begun, opens the device. Returns false if it
+ * can't be opened; device->err has the reason. */
 bool gi_session_device_wait(struct gi_session_device *device);
-/* Returns whether opening has ended since this function was called last. */
+/* Returns whether opening has ended since the last call of this function. */
 bool gi_session_device_opened(struct gi_session_device *device);
 
-/* Returns an idle queue of the device, or opens a new one. NULL: all are in use, or `err` says why
- * none could be opened. The caller returns the queue by gi_session_device_give(). */
+/* Returns an idle queue of the device, or opens a new one. NULL if all queues are in use, or if a
+ * queue could not be opened, in which case `err` says why. The caller returns the queue by
+ * gi_session_device_give(). */
 struct gi_queue *gi_session_device_take(struct gi_session_device *device, struct gi_err *err);
 void gi_session_device_give(struct gi_session_device *device, struct gi_queue *queue);
 

@@ -25,7 +25,7 @@ static void on_signal(int number)
 void gi_stop_listen(void)
 {
     gi_input_heed(gi_stop_asked);
-    /* No SA_RESTART: the signal must wake a thread that waits for a pipe. */
+    /* SA_RESTART is not set, because the signal must wake a thread that waits for a pipe. */
     struct sigaction act = {.sa_handler = on_signal};
     for (int i = 0; i < 2; i++) {
         sigaction(numbers[i], NULL, &before[i]);

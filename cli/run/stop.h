@@ -1,5 +1,5 @@
-/* SIGINT and SIGTERM while a batch runs: the first asks the batch to end, a second one ends the
- * process.
+/* SIGINT and SIGTERM while a batch runs: the first signal asks the batch to end, and a second
+ * signal ends the process.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_STOP_H
 #define GI_CLI_RUN_STOP_H
@@ -9,7 +9,7 @@
 /* From this call on, the first signal is only recorded. Before it, signals end the process at
  * once. */
 void gi_stop_listen(void);
-/* Returns the signal that asked for the end, SIGINT or SIGTERM; 0: there was none. */
+/* Returns the signal that asked for the end, SIGINT or SIGTERM, or 0 if there was none. */
 int gi_stop_signal(void);
 /* Returns whether a signal asked for the end. */
 bool gi_stop_asked(void);

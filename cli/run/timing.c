@@ -68,8 +68,8 @@ void gi_timing_bands(int bands)
     pthread_mutex_unlock(&table.lock);
 }
 
-/* Logs the ways that ran on a kind of device, "box small, histogram bytes x 3", and their details
- * on lines of their own. */
+/* Logs the ways that ran on a kind of device, such as "box small, histogram bytes x 3", and their
+ * details on separate lines. */
 static void log_ways(const struct gi_kernels *k)
 {
     struct gi_way_use uses[USES_MAX];

@@ -1,5 +1,5 @@
-/* The table of --timing, and the list of ways that -v and --timing print. There is one for the
- * whole command, whether it processes one image or a batch, printed at the end.
+/* The table of --timing, and the list of ways that -v and --timing print. There is one table for
+ * the whole command, whether it processes one image or a batch. It is printed at the end.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_TIMING_H
 #define GI_CLI_RUN_TIMING_H
@@ -10,7 +10,8 @@
  * which they first got a time. Many threads may call this at once. */
 void gi_timing_add(const char *stage, double ms);
 
-/* Adds time and bytes of a step. The same step of all images has one row. */
+/* Adds the time and the bytes of a step. The table has one row for the step, with the sums over all
+ * images. */
 void gi_timing_add_step(int step, const char *name, double ms, double nbytes);
 
 /* Adds `n` copies between host and device; `stage` is "upload" or "download". */
@@ -20,7 +21,8 @@ void gi_timing_add_copies(const char *stage, double ms, int n);
 void gi_timing_bands(int bands);
 
 /* Prints to stderr what the options ask for: the ways that ran on each kind of device, and the
- * table. In a batch, its sums are over all images, whose stages overlap. */
+ * table. In a batch, the times in the table are sums over all images, although their stages overlap
+ * in time. */
 void gi_timing_print(const struct gi_device_params *device);
 
 #endif

@@ -1,12 +1,13 @@
-/* A progress line for one image. It is shown on a terminal, or if it was asked for, once the work
- * takes more than two seconds.
+/* A progress line for one image. It is shown on a terminal, or if --progress asks for it, and only
+ * once the work has taken more than two seconds.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_RUN_WATCH_H
 #define GI_CLI_RUN_WATCH_H
 
 #include "imgio/image.h"
 
-/* Initialised as {0}. The thread of the progress line reads it while it changes. */
+/* Initialised as {0}. The thread of the progress line reads the struct while other threads change
+ * it. */
 struct gi_watch {
     struct gi_progress *progress; /* NULL: progress is not shown */
     const char *now;              /* name of the current stage, static */
@@ -17,7 +18,7 @@ struct gi_watch {
 void gi_watch_start(struct gi_watch *watch, bool forced);
 void gi_watch_end(struct gi_watch *watch);
 
-/* The first one sets the stage that begins, the second one the size of the image. */
+/* gi_watch_stage() sets the stage that begins. The other function sets the size of the image. */
 void gi_watch_stage(struct gi_watch *watch, const char *stage);
 void gi_watch_size(struct gi_watch *watch, const struct gi_image *image);
 

@@ -1,4 +1,4 @@
-/* Reads CSV tables line by line: they may have hundreds of millions of lines.
+/* Reads CSV tables line by line, because they may have hundreds of millions of lines.
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/csv.h"
 
@@ -17,7 +17,7 @@ static bool next_line(struct gi_csv *csv)
     return n >= 0;
 }
 
-/* Returns the index of the column with that name in the line `head`; -1: there is none. */
+/* Returns the index of the column with this name in the line `head`, or -1 if there is none. */
 static int find(const char *head, const char *name)
 {
     size_t n = strlen(name);

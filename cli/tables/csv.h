@@ -22,13 +22,13 @@ struct gi_csv {
 };
 
 /* Opens the table at `path` for reading the columns with these names; the first `must` columns are
- * required. Freed by gi_csv_close(), also after an error. Errors: GI_E_IO, GI_E_FORMAT, which name
- * the path. */
+ * required. gi_csv_close() frees the table, also after an error. Errors: GI_E_IO, GI_E_FORMAT, with
+ * the path in the message. */
 enum gi_status gi_csv_open(struct gi_csv *csv, const char *path, const char *const *names, int n,
                            int must, struct gi_err *err);
-/* Reads the next row into `v`: a number per column, in the order of the names, NAN for missing
- * columns. Sets *end to true if there is no row. Errors: GI_E_IO, GI_E_FORMAT, which name the
- * line. */
+/* Reads the next row into `v`, which gets a number per column, in the order of the names, and NAN
+ * for missing columns. Sets *end to true if there is no row. Errors: GI_E_IO, GI_E_FORMAT, with the
+ * number of the line in the message. */
 enum gi_status gi_csv_next(struct gi_csv *csv, double *v, bool *end, struct gi_err *err);
 void gi_csv_close(struct gi_csv *csv);
 

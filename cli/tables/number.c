@@ -18,7 +18,7 @@ char *gi_number_whole(char *to, uint64_t value)
     return to + n;
 }
 
-/* Writes nine decimals, the value of `billionths`, without trailing zeros. */
+/* Writes `billionths` as nine decimals, without trailing zeros. */
 static char *decimals(char *to, uint32_t billionths)
 {
     *to++ = '.';

@@ -25,8 +25,8 @@ extern const struct gi_option gi_table_file_options[];
 enum gi_status gi_table_file_check(const char *input, const char *to, const void *output,
                                    void *params, struct gi_err *err);
 
-/* Prints a table: as text, CSV or JSON to `out`, or for GI_TABLE_NPY to `sink`. The other one is
- * NULL. */
+/* Prints a table. GI_TABLE_NPY is written to `sink`, and `out` is NULL. All other formats are
+ * printed to `out`, and `sink` is NULL. */
 typedef enum gi_status gi_table_print_fn(FILE *out, struct gi_sink *sink,
                                          enum gi_table_format format,
                                          const struct gi_findings *report, struct gi_err *err);

@@ -29,8 +29,9 @@ struct gi_table_writer {
     struct gi_sink *sink;
     bool terminal; /* the output is a terminal */
     char *head;    /* first line of the CSV, without its newline; NULL before the first file */
-    /* For NumPy: a temporary file of rows, because the number of rows and the lengths of texts are
-     * known only at the end. Each text is stored as length and bytes, each number as a double. */
+    /* A temporary file of the rows for NumPy, because the number of rows and the lengths of texts
+     * are known only at the end. In it each text is stored as its length and its bytes, and each
+     * number as a double. */
     FILE *rows;
     uint64_t nrows;
     struct column *columns;
@@ -94,7 +95,8 @@ static bool is_text(const struct gi_table_writer *writer, const char *name, size
     return false;
 }
 
-/* Reads the names of the columns from the first line; the columns for tar and file precede them. */
+/* Reads the names of the columns from the first line, and puts the columns for the tar and the file
+ * before them. */
 static enum gi_status read_columns(struct gi_table_writer *writer, struct gi_err *err)
 {
     const char *head = writer->head ? writer->head : "";
@@ -219,8 +221,8 @@ enum gi_status gi_table_writer_field(struct gi_sink *sink, const char *text, str
     return status ? status : gi_sink_write(sink, "\"", 1, err);
 }
 
-/* Returns the end of a field, or with `row` the end of a row: the first separator that is not in
- * quotes, or `end`. */
+/* Returns the end of a field, or if `row` is true the end of a row. This is the first separator
+ * that is not in quotes, or `end` if there is none. */
 static const char *csv_end(const char *at, const char *end, bool row)
 {
     for (bool quoted = false; at < end; at++) {
@@ -252,7 +254,8 @@ static bool put_field(FILE *rows, struct column *column, const char *at, const c
     return put_text(rows, column, text, n);
 }
 
-/* Stores one row for NumPy: the names, then the other columns. An empty field becomes NaN. */
+/* Stores one row for NumPy, with the names first and then the other columns. An empty field becomes
+ * NaN. */
 static enum gi_status put_row(struct gi_table_writer *writer,
                               const struct gi_table_writer_table *table, const char *row,
                               const char *end, struct gi_err *err)
@@ -333,7 +336,8 @@ static enum gi_status add_json(struct gi_table_writer *writer,
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t n = newline ? (size_t)(newline - at) : (size_t)(end - at);
         status = gi_sink_write(writer->sink, at, n, err);
-        if (!status && newline) /* part of JSON's layout, as strings contain none */
+        /* The newline is layout of the JSON, because strings contain no newlines. */
+        if (!status && newline)
             status = gi_sink_write(writer->sink, " ", 1, err);
         at += n + (newline != NULL);
     }

@@ -17,8 +17,9 @@ enum gi_status gi_table_writer_format_of(enum gi_table_writer_format *format, co
 struct gi_table_writer_options {
     const char *path;
     enum gi_table_writer_format format;
-    const char *tar;   /* name of a column for the tar, before that of the file; NULL: none */
-    const char *first; /* name of the column for the file */
+    /* Name of the column for the tar, which precedes the column for the file; NULL: none. */
+    const char *tar;
+    const char *first;        /* name of the column for the file */
     const char *const *texts; /* names of other columns of text, ended by NULL; NULL: none */
     bool no_clobber;          /* an existing file is an error */
 };
@@ -29,18 +30,18 @@ enum gi_status gi_table_writer_new(struct gi_table_writer **writer,
                                    const struct gi_table_writer_options *options,
                                    struct gi_err *err);
 /* Ends the table of a batch that ended with `status` and the message in `err`, and sets *writer to
- * NULL. If single files failed, which was logged and left `err` without text, the other files' rows
- * are kept. If the machine failed (GI_E_AGAIN), another run may give all rows: no file is written,
- * and an older one stays. Standard output and pipes get the rows in either case. Returns `status`,
- * or the status of a failure here. NULL: does nothing. */
+ * NULL. If single files failed, their errors have been logged and `err` has no text; the rows of
+ * the other files are kept. If the machine failed (GI_E_AGAIN), no file is written and an older
+ * file stays, because another run may produce all rows. Standard output and pipes get the rows in
+ * either case. Returns `status`, or that of a failure here. Does nothing if *writer is NULL. */
 enum gi_status gi_table_writer_end(struct gi_table_writer **writer, enum gi_status status,
                                    struct gi_err *err);
-/* Frees the table without writing it, and sets *writer to NULL. NULL: does nothing. */
+/* Frees the table without writing it, and sets *writer to NULL. Does nothing if it is NULL. */
 void gi_table_writer_abandon(struct gi_table_writer **writer);
 
-/* The part of the table for one file. In JSON lines it is an object, which names the file itself,
- * and a newline is added. Otherwise it is CSV, whose first line, the names of columns, is the same
- * for all files. */
+/* The part of the table for one file. For JSON lines this is an object that contains the name of
+ * the file; a newline is added to it. Otherwise it is CSV, whose first line has the names of the
+ * columns and is the same for all files. */
 struct gi_table_writer_table {
     const char *tar;  /* NULL if there is no column for it */
     const char *file; /* at most GI_TABLE_WRITER_TEXT_MAX bytes in NumPy arrays, like all texts */

@@ -19,11 +19,11 @@ struct tables {
     const struct gi_chain *chain;
     int last; /* number of the last step, the analysis */
     struct gi_io_params io;
-    struct gi_stream *stream; /* the images are those of this stream; NULL: files */
+    struct gi_stream *stream; /* the images come from this stream; NULL if they come from files */
     struct gi_imaging *imaging;
     struct gi_table_writer *writer; /* NULL: one table per image */
     bool json;
-    bool totals; /* the table ends with a part for all images */
+    bool totals; /* the table ends with a part that describes all images together */
     struct gi_total *total;
 };
 
@@ -66,8 +66,8 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
 }
 
-/* Refuses options that make sense for one image only: a path for the table, and files besides
- * it. */
+/* Refuses options that make sense for one image only. These are a path for the table, and options
+ * that name further files. */
 static enum gi_status check_output(const struct gi_chain_step *step, struct gi_err *err)
 {
     const struct gi_reporter *reporter = step->reporter;
@@ -147,7 +147,8 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     return status ? status : gi_table_writer_new(&tables->writer, &options, err);
 }
 
-/* Finds out whether the only input is a stream of images, which have one table together. */
+/* Finds out whether the only input is a stream of images. All images of a stream have one table
+ * together. */
 static enum gi_status find_stream(struct tables *tables, const char *input, struct gi_err *err)
 {
     const struct gi_batch_params *p = tables->files.params;

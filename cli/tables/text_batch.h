@@ -1,4 +1,5 @@
-/* A batch that makes a text from each input: rows of one table, or lines for standard output.
+/* A batch that makes a text from each input. The texts become rows of one table, or lines on
+ * standard output.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_TABLES_TEXT_BATCH_H
 #define GI_CLI_TABLES_TEXT_BATCH_H
@@ -17,15 +18,15 @@ struct gi_text_batch {
  * GI_E_USAGE. */
 enum gi_status gi_text_batch_check(const struct gi_batch_params *params, struct gi_err *err);
 
-/* For deliver(): adds an item's text, item->made.bytes, to the table if there is a text. An item
- * with other columns fails. Errors end the batch: the table can't be written. */
+/* For deliver(). Adds the text of an item, item->made.bytes, to the table if there is a text. An
+ * item with other columns fails. Errors end the batch, because the table can't be written. */
 enum gi_status gi_text_batch_add(struct gi_table_writer *writer, const struct gi_batch_files *files,
                                  struct gi_item *item, struct gi_err *err);
 
-/* Runs the batch over the inputs. run() stores a text in item->made.bytes, for a table the argument
- * of gi_table_writer_add(). `note` (may be NULL) is called for each item, in order. If files fail,
- * the table is written without them. The table is freed, but not `files`. Errors: as gi_batch_go(),
- * gi_table_writer_end(); GI_E_PIPE. */
+/* Runs the batch over the inputs. run() stores a text in item->made.bytes; for a table it is the
+ * text that gi_table_writer_add() gets. `note` may be NULL; otherwise it is called for each item,
+ * in order. If files fail, the table is written without them. The table is freed, but not `files`.
+ * Errors: as gi_batch_go(), gi_table_writer_end(); GI_E_PIPE. */
 enum gi_status
 gi_text_batch_run(struct gi_text_batch *rows,
                   enum gi_status (*run)(void *self, struct gi_item *item, struct gi_err *err),

@@ -9,8 +9,8 @@
 struct gi_binary_params {
     const char *with;
     struct gi_colour value;
-    double scale, offset; /* a factor; sample units */
-    double amount;        /* of a blend, 0 to 1 */
+    double scale, offset; /* `scale`: a factor; `offset`: in sample units */
+    double amount;        /* weight of the second operand in a blend, 0 to 1 */
     bool alpha;
 };
 
@@ -38,22 +38,25 @@ struct gi_binary_params {
                 "alpha of the input"                                                               \
     }
 
-/* The option rows: those of the second operand, followed by --scale, --offset and --alpha. One list
- * is for add, subtract and absdiff, one for multiply and divide. */
+/* Option rows for the second operand, followed by those of --scale, --offset and --alpha.
+ * gi_binary_options is for add, subtract and absdiff, and gi_ratio_options is for multiply and
+ * divide. */
 extern const struct gi_option gi_binary_options[], gi_ratio_options[];
 
-/* Check, plans and run of these operations; an operation's plan selects what is computed. */
+/* The check, the plan and the run that these operations share. `op` selects what the plan
+ * computes. */
 enum gi_status gi_binary_check(void *params, struct gi_err *err);
 enum gi_status gi_binary_plan(struct gi_plan *plan, enum gi_arithmetic_op op, struct gi_err *err);
 enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, struct gi_err *err);
 
-/* Checks that source j has the size of the first source, and the same colours or gray. `name` is
- * the option that names source j. Errors: GI_E_UNSUPPORTED. */
+/* Checks that source j has the size of the first source, and that both are in colour or both are
+ * gray. `name` is the option that names source j. Errors: GI_E_UNSUPPORTED. */
 enum gi_status gi_binary_check_alike(const struct gi_plan *plan, int j, const char *name,
                                      struct gi_err *err);
 
-/* Converts a colour as gi_colour_pixel() does, to the order of gi_arithmetic.value. */
+/* Converts a colour to a pixel as gi_colour_pixel() does, with its values in the order of
+ * gi_arithmetic.value. */
 void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
                      const struct gi_image *image);
 

@@ -1,4 +1,4 @@
-/* Weighted mean of an image and a second image or colour, a + amount * (b - a); alpha does not
+/* Weighted mean of an image and a second image or colour, a + amount * (b - a). Alpha does not
  * count as a weight (filters/arithmetic/binary.c).
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"

@@ -126,7 +126,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         spec->x += gi_gravity_right_is(gravity) * (int64_t)p->at.v[0];
         spec->y += gi_gravity_down_is(gravity) * (int64_t)p->at.v[1];
     }
-    /* An opaque input stays opaque if A is 1 for `as` = 0 and for `as` = 1. */
+    /* An opaque input stays opaque if A (kernels/arithmetic.h) is 1 both if the alpha `as` of the
+     * overlay is 0 and if it is 1. */
     float least = mode->below[0], most = mode->above[0] + mode->above[1] + least + mode->below[1];
     bool opaque = least >= 1 && most >= 1;
     bool colour = gi_colour_channels(src) == 3 || gi_colour_channels(other) == 3;
@@ -135,7 +136,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns the rows of the overlay that are needed with rows y0 to y1 - 1 of the input. */
+/* Returns the rows of the overlay that are composited with rows y0 to y1 - 1 of the input. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     const struct gi_arithmetic *spec = plan->tables;

@@ -1,5 +1,6 @@
-/* Applies a mask: multiplies alpha by the luma of another image, replaces alpha by it, or fills
- * with a colour where the mask is black. A set of labels turns a label image into a mask.
+/* Applies a mask, which is the luma of another image: multiplies alpha by the mask, replaces alpha
+ * by the mask, or fills with a colour where the mask is black. A set of labels turns a label image
+ * into a mask.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -103,7 +104,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (p->fill.n) {
         bool of_colour = !gi_has_alpha(src) && p->fill.n <= gi_colour_channels(src);
         gi_binary_value(spec->value, &p->fill, src);
-        if (of_colour && !p->fill.named) /* a single value is not used for the missing alpha */
+        if (of_colour && !p->fill.named) /* the missing alpha is opaque, not the value */
             spec->value[3] = gi_type_full_scale(src->type);
     }
     bool opaque = spec->value[3] >= gi_type_full_scale(src->type);

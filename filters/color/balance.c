@@ -1,5 +1,6 @@
-/* White balance: a factor per channel that makes the exact means of all channels equal, over the
- * image (gray-world assumption), or over a pixel or rectangle that should be gray.
+/* White balance by a factor per channel, which makes the exact means of all channels equal. The
+ * means are taken over the image (gray-world assumption), or over a pixel or rectangle that should
+ * be gray.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/balance.h"
 
@@ -70,7 +71,8 @@ enum gi_status gi_balance_plan(const struct gi_balance *balance, struct gi_plan 
     return GI_OK;
 }
 
-/* Measures the part of the rectangle that is in a band, which begins at row `y` of the image. */
+/* Measures the part of the rectangle that is in `band`. The band begins at row state->rows of the
+ * image. */
 static enum gi_status measure_rect(const struct gi_balance *balance, struct gi_queue *queue,
                                    struct gi_balance_state *state, const struct gi_image *band,
                                    struct gi_err *err)

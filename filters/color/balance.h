@@ -9,7 +9,7 @@
 
 struct gi_balance {
     enum { GI_BALANCE_NONE, GI_BALANCE_ALL, GI_BALANCE_RECT } kind;
-    int left, top, width, height; /* RECT, pixels */
+    int left, top, width, height; /* GI_BALANCE_RECT: the rectangle, in pixels */
 };
 
 struct gi_balance_state {
@@ -29,7 +29,8 @@ enum gi_status gi_balance_measure(const struct gi_balance *balance, struct gi_qu
                                   struct gi_balance_state *state, const struct gi_image *band,
                                   struct gi_err *err);
 
-/* Returns a diagonal matrix with a factor per channel, which is 1 if no factor makes it gray. */
+/* Returns a diagonal matrix with a factor per channel. A channel that no factor can make gray has
+ * the factor 1. */
 struct gi_matrix4 gi_balance_matrix(const struct gi_balance_state *state);
 
 #endif

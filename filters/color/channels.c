@@ -28,8 +28,8 @@ static const struct {
 } names[] = {{"red", "r"},  {"green", "g"},  {"blue", "b"},  {"alpha", "a"},
              {"gray", "k"}, {"colour", "c"}, {"color", "c"}, {"grey", "k"}};
 
-/* Returns the letters of an order ("bgr" for "bgr", "r" for "red"); NULL: all channels, in the
- * order of the images. */
+/* Returns the letters of an order: "bgr" for "bgr", "r" for "red". Returns NULL if there is no
+ * order. The result then has all channels, in the order of the images. */
 static const char *letters_of(const struct params *p)
 {
     for (size_t i = 0; p->order && i < sizeof names / sizeof *names; i++)
@@ -59,7 +59,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return at && (n < 1 || n > GI_MAX_CHANNELS) ? fail_order(p, err) : GI_OK;
 }
 
-/* Adds a channel to the *n channels of the result; *n also counts channels beyond the maximum. */
+/* Adds a channel to the *n channels of the result. *n also counts channels beyond the maximum. */
 static void add(struct gi_permute_channels *spec, int *n, int source, int channel)
 {
     if (*n < GI_MAX_CHANNELS) {
@@ -69,7 +69,7 @@ static void add(struct gi_permute_channels *spec, int *n, int source, int channe
     ++*n;
 }
 
-/* Returns the channel that a letter names; -1: the image does not have it. */
+/* Returns the channel that a letter names, or -1 if the image does not have that channel. */
 static int channel_of(char letter, const struct gi_image *image)
 {
     bool colour = gi_colour_channels(image) == 3;

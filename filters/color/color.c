@@ -1,6 +1,6 @@
 /* Colour transforms of single pixels: colour spaces, white balance, saturation, hue, sepia, matrix
- * and principal components. They become steps of the primitive `colour_transform`, which applies
- * all in one pass.
+ * and principal components. All of them become steps of the primitive `colour_transform`, which
+ * applies the steps in one pass.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@ struct params {
     double saturation, hue;
     int from, to;
     bool pca, sepia, video;
-    struct gi_matrix4 matrix; /* check() makes this and `balance` from the texts */
+    struct gi_matrix4 matrix; /* check() makes `matrix` and `balance` from the texts */
     struct gi_balance balance;
 };
 
-/* What the measuring pass finds, if there is one. */
+/* The results of the measuring pass, if there is one. */
 union found {
     struct gi_balance_state balance;
     struct gi_pca_state pca;

@@ -51,7 +51,7 @@ static const struct gi_option options[] = {
 static enum gi_type result_type(const void *params, enum gi_type type)
 {
     const struct params *p = params;
-    const enum gi_type types[] = {type, GI_U8, GI_U16, GI_F32}; /* by depth_choices */
+    const enum gi_type types[] = {type, GI_U8, GI_U16, GI_F32}; /* in the order of depth_choices */
     return types[p->depth];
 }
 
@@ -66,8 +66,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Computes `dst`, gray and alpha of `src`, of one type: a matrix makes three equal channels, one of
- * which is kept. */
+/* Computes `dst`, which is the gray and the alpha of `src` in the same type. A matrix makes three
+ * equal channels, and one of them is kept. */
 static enum gi_status make_gray(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, enum gi_gray gray, struct gi_err *err)
 {
@@ -90,7 +90,7 @@ static enum gi_status make_gray(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-/* Gray is computed in the type with more bits. */
+/* Gray is computed in the type of the source or of the result, whichever has more bits. */
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {

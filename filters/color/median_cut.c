@@ -1,6 +1,7 @@
-/* Median cut. Boxes are ranges of one list of colours, which is partitioned in place. For each cell
- * of 8 x 8 x 8 colours, the nearest new colour is searched among those that can be nearest in the
- * cell: P. Heckbert's "locally sorted search", 1982.
+/* Median cut. Boxes are ranges of one list of colours, which is partitioned in place. All colours
+ * are divided into cells of 8 x 8 x 8. For a colour in a cell, the nearest new colour is searched
+ * among the new colours that can be nearest to any colour of the cell. This is P. Heckbert's
+ * "locally sorted search", 1982.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/median_cut.h"
 
@@ -16,13 +17,14 @@ struct box {
     struct entry *entries;
     size_t n;
     int axis;
-    double spread; /* sum of squared distances from the mean, along `axis`; 0: one colour */
+    /* Sum of squared distances from the mean along `axis`; 0 if there is one colour. */
+    double spread;
 };
 
 /* ---- boxes ---- */
 
-/* Finds the axis of maximum spread. Sums of counts, values and squares along a channel are integers
- * below 2^63. */
+/* Finds the axis of maximum spread. For each channel, the sums of the counts, of the values and of
+ * their squares are integers below 2^63. */
 static void find_axis(struct box *box, int channels)
 {
     box->spread = 0;
@@ -48,7 +50,8 @@ static void find_axis(struct box *box, int channels)
     }
 }
 
-/* Returns the maximum value of the lower part, which has half of the pixels, but not all values. */
+/* Returns the maximum value of the lower part of the box along its axis. The lower part has at
+ * least half of the pixels if possible, but never all values. */
 static uint8_t find_cut(const struct box *box)
 {
     uint64_t at[256] = {0}, all = 0, below = 0;
@@ -86,7 +89,7 @@ static void cut_box(struct box *low, struct box *high, int channels)
     find_axis(high, channels);
 }
 
-/* Cuts boxes until there are `most`, or none can be cut; returns their number. */
+/* Cuts boxes until there are `most` boxes, or no box can be cut. Returns the number of boxes. */
 static int cut_all(struct box *boxes, int most, struct entry *entries, size_t n, int channels)
 {
     int nboxes = 1;
@@ -134,8 +137,9 @@ static int distance(const uint8_t *a, const uint8_t *b)
     return square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]);
 }
 
-/* Finds the colours that can be nearest to a colour of the cell at `corner`: those whose minimum
- * distance to the cell does not exceed the smallest maximum distance. */
+/* Finds the new colours that can be nearest to a colour of the cell at `corner`. Each new colour
+ * has a minimum and a maximum distance to the cell. A new colour can be nearest if its minimum
+ * distance is at most the smallest of all maximum distances. */
 static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colours)[4], int n)
 {
     int near[GI_RECOLOUR_MOST], bound = INT32_MAX;

@@ -19,7 +19,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     unsigned bits = 8 * (unsigned)(gi_type_nbytes(src->type) * (size_t)src->channels);
     size_t pixels = (size_t)src->width * (size_t)src->height;
     plan->dependency = GI_DEPENDENCY_GLOBAL;
-    /* A counter per colour; or the pixels as integers, and a copy to sort them. */
+    /* If a pixel has at most 24 bits, there is a counter per colour. Otherwise there are the pixels
+     * as integers, and a copy that is needed to sort them. */
     plan->scratch_nbytes = bits <= 24 ? sizeof(uint32_t) << bits : 2 * pixels * sizeof(uint64_t);
     plan->cost.other = 20;
     return GI_OK;

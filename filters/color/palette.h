@@ -13,7 +13,7 @@ struct gi_palette_params {
 struct gi_palette {
     uint64_t pixels, unique;      /* number of pixels in the image; number of distinct colours */
     size_t n;                     /* length of `each`, which may be less than `unique` */
-    struct gi_colour_count *each; /* by descending count, equal counts by colour number */
+    struct gi_colour_count *each; /* sorted by descending count, equal counts by colour number */
 };
 
 /* Result: struct gi_palette. */

@@ -1,5 +1,5 @@
 /* Principal components. Covariances follow from exact sums of squares, because 2 x y = x^2 + y^2 -
- * (x - y)^2; eigenvectors are computed by Jacobi rotations.
+ * (x - y)^2. Eigenvectors are computed by Jacobi rotations.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/pca.h"
 
@@ -27,7 +27,7 @@ enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err)
 
 /* ---- measuring ---- */
 
-/* Rotates the colours: colour c of dst is colour c + by of src, cyclically. */
+/* Permutes the colours cyclically. Colour c of `dst` is colour c + `by` of `src`, modulo 3. */
 static enum gi_status turn_colours(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, int by, struct gi_err *err)
 {
@@ -62,7 +62,8 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
     return status;
 }
 
-/* Adds the sums of `colours` and of differences of neighbouring colours, computed in `spare`. */
+/* Adds the sums of `colours`, and the sums of the differences of neighbouring colours. The
+ * differences are computed in `spare`. */
 static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *state,
                                const struct gi_image *colours, struct gi_image *spare,
                                struct gi_err *err)
@@ -109,7 +110,7 @@ struct eigen {
     double value, vector[3];
 };
 
-/* Makes a[p][q] zero by a rotation, and applies the rotation to `v`, too. C. Jacobi, 1846; G. Golub
+/* Makes a[p][q] zero by a rotation, and applies the same rotation to `v`. C. Jacobi, 1846; G. Golub
  * and C. Van Loan, "Matrix Computations", 8.5.2. */
 static void rotate(double a[3][3], double v[3][3], int p, int q)
 {

@@ -19,9 +19,10 @@ enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_pca_measure(struct gi_queue *queue, struct gi_pca_state *state,
                               const struct gi_image *band, struct gi_err *err);
 
-/* Returns the matrix from colours to components, by descending variance. For integer samples it is
- * scaled so that the minimum and maximum over all possible colours become 0 and 1. For floats it is
- * not scaled, and the mean becomes 0. */
+/* Returns the matrix that converts colours to components, which are sorted by descending variance.
+ * For integer samples each component is scaled so that its minimum and maximum over all possible
+ * colours become 0 and 1. For floats components are not scaled, and the mean of each component
+ * becomes 0. */
 struct gi_matrix4 gi_pca_matrix(const struct gi_pca_state *state);
 
 #endif

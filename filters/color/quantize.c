@@ -1,6 +1,6 @@
 /* Colour quantization of 8-bit images. A measuring pass counts all colours, median cut
- * (filters/color/median_cut.h) chooses new ones, and the primitive `recolour` looks up every pixel
- * in a table.
+ * (filters/color/median_cut.h) chooses new colours, and the primitive `recolour` looks up every
+ * pixel in a table.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ enum { COLOURS = GI_RECOLOUR_SIDE * GI_RECOLOUR_SIDE };
 
 struct tables {
     uint8_t colours[GI_RECOLOUR_MOST][4];
-    uint8_t entries[]; /* an entry per possible colour; for gray 256 */
+    uint8_t entries[]; /* index in `colours` for each possible colour; for gray 256 entries */
 };
 
 static int channels_of(const struct gi_image *src)
@@ -61,7 +61,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Copies the colours of a band with alpha. Without alpha `colour` is the band itself. */
+/* Makes `colour`, a copy of the band without its alpha. If the band has no alpha, `colour` is the
+ * band itself. */
 static enum gi_status drop_alpha(struct gi_queue *queue, struct gi_image *colour,
                                  const struct gi_image *band, struct gi_err *err)
 {

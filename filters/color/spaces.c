@@ -1,6 +1,6 @@
-/* Colour spaces (sRGB, linear light, XYZ, L*a*b*, HSV, HSL, YCbCr): their matrices in double
- * precision and the transfer curves of their standards become steps of a colour transform.
- * Consecutive matrices are multiplied into one.
+/* Colour spaces: sRGB, linear light, XYZ, L*a*b*, HSV, HSL and YCbCr. Their matrices, in double
+ * precision, and the transfer curves of their standards become steps of a colour transform.
+ * Consecutive matrices are multiplied into one matrix.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/spaces.h"
 
@@ -8,7 +8,7 @@ enum { DECODE, ENCODE, ROOT };
 static const double exponents[GI_POWERS_MAX] = {
     [DECODE] = 2.4, [ENCODE] = 1 / 2.4, [ROOT] = 1 / 3.};
 
-/* sRGB, IEC 61966-2-1; continued to negative values as an odd function. */
+/* The transfer curve of sRGB (IEC 61966-2-1), continued to negative values as an odd function. */
 static const struct gi_colour_curve decode = {.cut = 0.04045f,
                                               .slope = (float)(1 / 12.92),
                                               .in_scale = (float)(1 / 1.055),
@@ -24,7 +24,7 @@ static const struct gi_colour_curve encode = {.cut = 0.0031308f,
                                               .power = ENCODE,
                                               .odd = true};
 
-/* CIE 1976 L*a*b*, CIE 15: the cube root with its linear part; and its inverse. */
+/* The curve of CIE 1976 L*a*b* (CIE 15), a cube root with a linear part, and its inverse. */
 static const struct gi_colour_curve root = {.cut = (float)(216. / 24389),
                                             .slope = (float)(841. / 108),
                                             .low = (float)(4. / 29),
@@ -38,8 +38,8 @@ static const struct gi_colour_curve cube = {.cut = (float)(6. / 29),
                                             .scale = 1,
                                             .power = -1};
 
-/* Linear light with BT.709's primaries and D65 to XYZ, with the digits of OpenCV and scikit-image.
- * The white point is this matrix times (1, 1, 1), so that gray has no chroma. */
+/* The matrix from linear light with BT.709's primaries and D65 to XYZ, with the digits of OpenCV
+ * and scikit-image. The white point is this matrix times (1, 1, 1), so that gray has no chroma. */
 static const struct gi_matrix4 to_xyz = {{{0.412453, 0.357580, 0.180423, 0, 0},
                                           {0.212671, 0.715160, 0.072169, 0, 0},
                                           {0.019334, 0.119193, 0.950227, 0, 0},
@@ -184,9 +184,9 @@ void gi_power_fill(struct gi_power *power, int i)
 
 /* ---- spaces ---- */
 
-/* L*a*b* in two matrices: over_white() converts linear light to XYZ relative to white; after the
- * cube roots to_lab() is applied. Integers hold L* from 0 to 100 and a*, b* from -128 to 127
- * (ICC.1:2022, 6.3.4.2), floats the numbers themselves. */
+/* L*a*b* takes two matrices. over_white() converts linear light to XYZ relative to white, and
+ * to_lab() is applied after the cube roots. Integers represent the ranges from 0 to 100 for L* and
+ * from -128 to 127 for a* and b* (ICC.1:2022, 6.3.4.2). Floats are the numbers themselves. */
 static struct gi_matrix4 over_white(void)
 {
     struct gi_matrix4 scale = diagonal(1 / white[0], 1 / white[1], 1 / white[2], 1);
@@ -202,13 +202,15 @@ static struct gi_matrix4 to_lab(enum gi_type type)
     return type == GI_F32 ? lab : product(&hold, &lab);
 }
 
-/* ITU-R BT.601-7, BT.709-6 or BT.2020-2; full range as in BT.2100 or JFIF. */
+/* The matrix from RGB to YCbCr by ITU-R BT.601-7, BT.709-6 or BT.2020-2. Full range is as in
+ * BT.2100 or JFIF. */
 static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool video)
 {
     static const double weights[][2] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
     double r = weights[space - GI_SPACE_YCBCR_601][0], b = weights[space - GI_SPACE_YCBCR_601][1];
     double g = 1 - r - b, full = (double)gi_type_full_scale(type);
-    /* the unit of 8-bit codes; the middle of the range */
+    /* `unit` is one 8-bit code as a fraction of full scale, and `middle` is where Cb and Cr are
+     * 0. */
     double unit = type == GI_U16 ? 256 / full : 1. / 255,
            middle = type == GI_F32 ? 0.5 : 128 * unit;
     struct gi_matrix4 m = {{{r, g, b, 0, 0},

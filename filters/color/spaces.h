@@ -18,7 +18,7 @@ enum gi_space {
     GI_SPACE_YCBCR_2020,
 };
 
-/* v' = m * (v, 1), for v of red, green, blue and alpha; full scale is 1. */
+/* The map v' = m * (v, 1), where v is (red, green, blue, alpha) with a full scale of 1. */
 struct gi_matrix4 {
     double m[4][5];
 };
@@ -29,8 +29,7 @@ struct gi_colour_steps {
     enum gi_type type; /* sample type */
     bool pending;      /* `matrix` has not become a step yet */
     struct gi_matrix4 matrix;
-    bool asks[GI_POWERS_MAX]; /* powers that steps look up, in the order of
-                                 gi_colour_steps_powers() */
+    bool asks[GI_POWERS_MAX]; /* asks[i]: steps look up the table of power i */
 };
 
 struct gi_matrix4 gi_matrix4_identity(void);
@@ -38,17 +37,19 @@ struct gi_matrix4 gi_matrix4_identity(void);
 /* Begins a transform of samples of `type`, to which steps are added. */
 void gi_colour_steps_begin(struct gi_colour_steps *steps, enum gi_type type);
 void gi_colour_steps_matrix(struct gi_colour_steps *steps, const struct gi_matrix4 *matrix);
-/* `video`: YCbCr has 16 to 235 (Y) and 16 to 240 (Cb, Cr). */
+/* Add the steps from a colour space to RGB, or from RGB to a colour space. If `video` is set, Y of
+ * YCbCr has the range 16 to 235, and Cb and Cr have the range 16 to 240 (8-bit codes). */
 void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, bool video);
 void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, bool video);
-/* Ends the construction; `transform` then has at least one step. The caller fills in the powers
- * that it looks up. */
+/* Ends the construction. `transform` then has at least one step. The caller fills in the power
+ * tables that the transform looks up. */
 void gi_colour_steps_end(struct gi_colour_steps *steps);
 
 /* Fills in the table of power i, which is needed if asks[i] is set. */
 void gi_power_fill(struct gi_power *power, int i);
 
-/* Returns the inverse of the affine map of the three colours; alpha is unchanged. */
+/* Returns the inverse of the affine map of the three colours. The inverse leaves alpha
+ * unchanged. */
 struct gi_matrix4 gi_matrix4_inverse(const struct gi_matrix4 *matrix);
 
 #endif

@@ -1,4 +1,5 @@
-/* Box filter (mean of k x k pixels): integers by running sums, floats by a separable convolution.
+/* Box filter (mean of k x k pixels). Integers are computed by running sums, floats by a separable
+ * convolution.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
@@ -22,7 +23,8 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Integers take running sums, about ten operations per sample for any k; floats a convolution. */
+/* Running sums for integers take about ten operations per sample for any k. Floats take a
+ * convolution. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;

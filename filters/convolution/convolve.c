@@ -1,5 +1,5 @@
-/* Convolution with any kernel. A kernel of rank one, the product of a column and a row, is applied
- * separably, others in two dimensions.
+/* Convolution with any kernel. A kernel of rank one, which is the product of a column and a row, is
+ * applied separably. Other kernels are applied in two dimensions.
  * SPDX-License-Identifier: MIT */
 #include <float.h>
 #include <math.h>
@@ -83,7 +83,7 @@ struct kernel {
     double sum;
     enum gi_alpha_rule alpha;
     bool rank_one;
-    double *row, *col; /* rank one: weights[j][i] = col[j] * row[i] */
+    double *row, *col; /* if rank_one: weights[j][i] = col[j] * row[i] */
 };
 
 static void kernel_free(struct kernel *k)
@@ -93,8 +93,8 @@ static void kernel_free(struct kernel *k)
     k->row = k->col = NULL;
 }
 
-/* Tests whether the kernel has rank one. The only candidates for row and column are those through
- * the largest weight. */
+/* Tests whether the kernel has rank one. The only candidates for the factors are the row and the
+ * column that contain the largest weight. */
 static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
 {
     int width = k->kernel.width, height = k->kernel.height;
@@ -120,7 +120,7 @@ static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
     return GI_OK;
 }
 
-/* Computes the sum of the weights; with `normalize` divides the weights by it. */
+/* Computes the sum of the weights. If `normalize` is set, divides the weights by their sum. */
 static enum gi_status kernel_sum(struct kernel *k, bool normalize, struct gi_err *err)
 {
     size_t n = (size_t)k->kernel.width * (size_t)k->kernel.height;
@@ -173,7 +173,7 @@ static enum gi_status kernel_fill(struct kernel *k, const struct params *p, stru
     return status ? status : kernel_limits(k, err);
 }
 
-/* Makes `k`, which the caller frees unless this fails. */
+/* Makes `k`. The caller frees it unless this function fails. */
 static enum gi_status kernel_make(struct kernel *k, const struct params *p, struct gi_err *err)
 {
     *k = (struct kernel){0};
@@ -200,12 +200,12 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return status;
 }
 
-/* The tables of the plan: a separable or a two-dimensional specification. */
+/* The tables of the plan: `separable` is used if the kernel has rank one, `dense` otherwise. */
 struct tables {
     bool rank_one;
     struct gi_separable separable;
     struct gi_dense dense;
-    float weights[]; /* the row, then the column; or all rows */
+    float weights[]; /* rank one: the row, then the column; else all rows of the kernel */
 };
 
 static void fill_tables(struct tables *tables, const struct kernel *k, size_t nweights,

@@ -66,7 +66,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* The specification of the primitive for this operator and component. */
+/* The specifications of the primitives. The operator and the component decide which one is used. */
 struct tables {
     struct gi_gradient_magnitude gradient;
     struct gi_separable part;
@@ -116,7 +116,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         tables->gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);
     plan_laplacian(tables, (float)p->scale);
     plan_part(tables, (enum part)p->of);
-    /* Integer samples cannot store a sign; floats can. */
+    /* Integer samples cannot store a sign, but floats can. */
     if (plan->sources[0].type != GI_F32)
         tables->laplacian.epilogue.kind = tables->part.epilogue.kind = GI_EPILOGUE_ABS;
     plan->halo = 1;

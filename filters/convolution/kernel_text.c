@@ -20,7 +20,7 @@ struct reader {
     struct gi_err *err;
 };
 
-/* Reads a number or a fraction, which must end in a blank, the end of the row or of the text. */
+/* Reads a number or a fraction. A blank, the end of the row or the end of the text must follow. */
 static bool read_weight(double *weight, const char **text)
 {
     double below = 1;
@@ -49,7 +49,7 @@ static enum gi_status keep_weight(struct reader *reader, double weight)
     return GI_OK;
 }
 
-/* Reads the weights up to the end of a row, to which *text then points. */
+/* Reads the weights up to the end of a row. *text becomes the end of the row. */
 static enum gi_status read_row(struct reader *reader, const char **text)
 {
     for (;;) {
@@ -84,8 +84,8 @@ static enum gi_status end_row(struct reader *reader, size_t width)
     return GI_OK;
 }
 
-/* Reads a prefix "3x3:" with width and height, as in ImageMagick, and moves *text past it. Returns
- * false, without a change, if there is none. */
+/* Reads a prefix such as "3x3:", which is width and height as in ImageMagick, and moves *text past
+ * the prefix. If there is no prefix, returns false and changes nothing. */
 static bool read_shape(unsigned shape[2], const char **text)
 {
     const char *start = *text + strspn(*text, blanks);
@@ -100,7 +100,7 @@ static bool read_shape(unsigned shape[2], const char **text)
     return true;
 }
 
-/* Checks that the weights fit the given shape; without a shape (0 x 0) the rows define it. */
+/* Checks that the weights fit the given shape. If no shape is given (0 x 0), the rows define it. */
 static enum gi_status check_shape(struct gi_kernel *kernel, size_t n, const unsigned shape[2],
                                   struct gi_err *err)
 {

@@ -1,5 +1,5 @@
-/* Unsharp mask: in + amount * (in - blurred) where the difference from the Gaussian blur exceeds a
- * threshold. The epilogue of the separable convolution computes it.
+/* Unsharp mask: in + amount * (in - blurred) where a sample differs from the Gaussian blur by more
+ * than a threshold. The epilogue of the separable convolution computes the result.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
@@ -7,7 +7,7 @@
 struct params {
     double sigma;     /* px */
     double amount;    /* a factor */
-    double threshold; /* percentage of full scale */
+    double threshold; /* in percent of full scale */
     struct gi_border_params border;
 };
 

@@ -6,8 +6,8 @@
 #include "filters/filter.h"
 #include "kernels/convolution.h"
 
-/* Returns the number of taps that extends to 4 * sigma (px, above 0) on each side: k = 2 ceil(4
- * sigma) + 1. */
+/* Returns the number of taps k = 2 ceil(4 sigma) + 1, which extend to 4 * sigma on each side. sigma
+ * is in px and above 0. */
 int gi_gaussian_k(double sigma);
 
 /* Returns the standard deviation in px that OpenCV's getGaussianKernel() uses for k taps. */
@@ -15,8 +15,8 @@ double gi_gaussian_sigma(int k);
 
 /* Sets taps[0..k) to exp(-(i - k/2)^2 / (2 sigma^2)) divided by their sum; k is odd. Returns the
  * sum of the rounded taps. Rounding changes a tap by at most a factor of 1 +- 2^-24, so the sum is
- * within 2^-24 of 1: constant images stay constant without a correction, which would distort the
- * centre tap. */
+ * within 2^-24 of 1. Therefore constant images stay constant without a correction of the sum, which
+ * would distort the centre tap. */
 double gi_gaussian_taps(float *taps, int k, double sigma);
 
 /* Sets taps[0..k) to 1 / k, k odd. Returns their sum. */
@@ -29,9 +29,9 @@ struct gi_separable_tables {
     float taps[];
 };
 
-/* Makes plan->tables with room for k taps, whose sum the caller sets by gi_separable_sum(). Colours
- * are weighted by alpha, and the epilogue is STORE. Sets halo and cost. Returns NULL with `err`
- * without memory. */
+/* Makes plan->tables with room for k taps. The caller sets the sum of the taps by
+ * gi_separable_sum(). Colours are weighted by alpha, and the epilogue is STORE. Sets halo and cost.
+ * Returns NULL and sets `err` if memory runs out. */
 struct gi_separable_tables *gi_separable_plan(struct gi_plan *plan, int k,
                                               const struct gi_border_params *border,
                                               struct gi_err *err);

@@ -77,8 +77,8 @@ static double weight(double distance, double sigma)
     return w < LEAST ? 0 : w;
 }
 
-/* Fills the spatial weights of a disk as OpenCV does: all offsets whose distance is at most the
- * radius. Returns their number. */
+/* Fills in the spatial weights of a disk. As in OpenCV, the disk contains all offsets whose
+ * distance is at most the radius. Returns the number of weights that are not 0. */
 static int fill_space(struct tables *t, double sigma)
 {
     int half = t->spec.k / 2, n = 0;
@@ -92,8 +92,8 @@ static int fill_space(struct tables *t, double sigma)
     return n;
 }
 
-/* Fills the range weights. For bytes the table has an entry per distance. For other types it ends
- * at the distance where weights become 0, and has a tangent per entry. */
+/* Fills in the range weights. For bytes the table has an entry per distance. For other types the
+ * table ends at the distance where weights become 0, and each entry has the slope of a tangent. */
 static void fill_range(struct tables *t, const struct gi_image *src, double sigma)
 {
     struct gi_bilateral *spec = &t->spec;

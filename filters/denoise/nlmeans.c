@@ -60,8 +60,9 @@ struct tables {
     uint16_t weights[GI_NLMEANS_ENTRIES];
 };
 
-/* Fills the weights exp(-distance / unit) in units of 1 / GI_NLMEANS_ONE. Entry i is for the
- * integer distances from i << shift on, and has the weight of their mean. */
+/* Fills in the weights exp(-distance / unit) in units of 1 / GI_NLMEANS_ONE. Entry i is for the
+ * integer distances from i << shift to ((i + 1) << shift) - 1, and has the weight of the mean of
+ * these distances. */
 static void fill(struct tables *t, double unit)
 {
     struct gi_nlmeans *spec = &t->spec;

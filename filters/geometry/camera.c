@@ -14,7 +14,7 @@ enum { NUMBERS_MAX = 16 };
 
 struct numbers {
     double v[NUMBERS_MAX];
-    int n; /* count; NUMBERS_MAX + 1: too many, or a value is no number */
+    int n; /* count; NUMBERS_MAX + 1 if there are too many or a value is no number */
 };
 
 static bool is_text(const yaml_node_t *node, const char *text)
@@ -23,8 +23,8 @@ static bool is_text(const yaml_node_t *node, const char *text)
            strcmp((const char *)node->data.scalar.value, text) == 0;
 }
 
-/* Returns the value of the key in the mapping `in`, or with `nested` in a mapping inside `in`; NULL
- * if there is none. */
+/* Returns the value of the key in the mapping `in`, or NULL if there is none. If `nested` is set,
+ * also searches mappings inside `in`. */
 static yaml_node_t *find(yaml_document_t *document, yaml_node_t *in, const char *key, bool nested)
 {
     yaml_node_t *found = NULL;
@@ -63,7 +63,7 @@ static void gather(struct numbers *numbers, yaml_document_t *document, yaml_node
     }
 }
 
-/* Returns the numbers of the first key that exists; n is 0 if none does. */
+/* Returns the numbers of the first key that exists. If no key exists, n is 0. */
 static struct numbers look_up(yaml_document_t *document, const char *const *keys)
 {
     struct numbers numbers = {.n = 0};
@@ -103,7 +103,7 @@ static enum gi_status fail_parse(const yaml_parser_t *parser, struct gi_err *err
                    parser->problem_mark.line + 1, parser->problem ? parser->problem : "damaged");
 }
 
-/* Refuses events that make a document expensive: the time of libyaml grows with the square of the
+/* Refuses events that make a document expensive. The time of libyaml grows with the square of the
  * depth, and aliases turn a short text into a tree of any size. *depth is the current depth. */
 static enum gi_status check_event(const yaml_event_t *event, int *depth, struct gi_err *err)
 {

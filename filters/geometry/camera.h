@@ -7,7 +7,7 @@
 
 struct gi_camera {
     double fx, fy, cx, cy; /* pixels */
-    double k[6], p[2];     /* radial k1 to k6; tangential p1, p2 */
+    double k[6], p[2];     /* radial coefficients k1 to k6; tangential coefficients p1, p2 */
 };
 
 enum {
@@ -17,9 +17,9 @@ enum {
 
 /* Reads JSON or YAML of at most GI_CAMERA_NBYTES_MAX bytes, without aliases. The key camera_matrix,
  * cameraMatrix, mtx or K has the 3 x 3 matrix. The key distortion_coefficients, dist_coeffs,
- * distCoeffs, dist or D has the 4, 5 or 8 coefficients k1 k2 p1 p2 k3 k4 k5 k6. Both are a list of
- * numbers, a list of lists, or a mapping whose `data` is such a list. Errors: GI_E_USAGE, also for
- * texts beyond these limits, GI_E_MEMORY. */
+ * distCoeffs, dist or D has the 4, 5 or 8 coefficients k1 k2 p1 p2 k3 k4 k5 k6. Either value is a
+ * list of numbers, a list of lists, or a mapping whose `data` is such a list. Errors: GI_E_USAGE
+ * (also for texts that exceed these limits), GI_E_MEMORY. */
 enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct gi_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* Crops to a rectangle, or with --trim to the bounding box of the pixels that differ from the upper
- * left pixel; a measuring pass finds the box.
+ * left pixel. A measuring pass finds the box.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -63,7 +63,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* The plan's tables: where the result is in the source. */
+/* The plan's tables: the position of the result in the source. */
 struct place {
     int left, top;
 };
@@ -84,14 +84,15 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns the difference of half of `spare`, an odd number of pixels, rounded to an even number, to
- * half of it rounded down. */
+/* Returns 1 if torchvision's position in the middle is greater by 1 than that of gravity, else 0.
+ * torchvision rounds half of an odd `spare` to an even number, and gravity rounds it down. */
 static int to_even(const struct params *p, int third, int spare)
 {
     return p->like == LIKE_TORCHVISION && third == 1 && spare > 0 && spare % 4 == 3;
 }
 
-/* Clips the n pixels from *first on to 0 .. whole - 1. Returns false if none remain. */
+/* Limits the *n pixels from *first on to pixels 0 to whole - 1. Returns false if no pixel
+ * remains. */
 static bool clip_side(int *first, int *n, int whole)
 {
     int64_t end = (int64_t)*first + *n < whole ? (int64_t)*first + *n : whole;
@@ -100,7 +101,8 @@ static bool clip_side(int *first, int *n, int whole)
     return *n > 0;
 }
 
-/* Settles the plan: the rectangle of --size, relative to `within`, a rectangle of the source. */
+/* Settles the plan for the rectangle of --size. The rectangle is relative to `within`, which is a
+ * rectangle of the source. */
 static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *within,
                                struct gi_err *err)
 {
@@ -150,7 +152,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Reads the upper left pixel, whose colour is trimmed, from the first band. */
+/* Reads the upper left pixel from the first band. Pixels of this colour are trimmed. */
 static enum gi_status read_corner(const struct gi_plan *plan, struct gi_queue *queue,
                                   struct found *found, const struct gi_image *src,
                                   struct gi_err *err)

@@ -26,8 +26,8 @@ const struct gi_choice gi_gravity_choices[] = {
     {NULL, NULL, NULL},
 };
 
-/* Returns how much of `spare` precedes the rectangle along an axis: `third` is 0 for the beginning,
- * 1 for the middle, 2 for the end. */
+/* Returns how much of `spare` precedes the rectangle along an axis. `third` is 0 if the rectangle
+ * is at the beginning, 1 if it is in the middle, and 2 if it is at the end. */
 static int before(int third, int spare)
 {
     int half = spare / 2 - (spare < 0 && spare % 2 != 0);

@@ -18,9 +18,10 @@ enum gi_gravity {
     GI_SOUTHEAST,
 };
 
-extern const struct gi_choice gi_gravity_choices[]; /* in that order, followed by aliases */
+/* In the order of enum gi_gravity, followed by aliases. */
+extern const struct gi_choice gi_gravity_choices[];
 
-/* The row of --gravity; `params` is a struct with the member `int gravity`. */
+/* The option row of --gravity; `params` is a struct with the member `int gravity`. */
 #define GI_GRAVITY_OPTION(params, by_default, what)                                                \
     {                                                                                              \
         .name = "gravity", .type = GI_OPT_CHOICE, .offset = offsetof(params, gravity),             \
@@ -28,13 +29,15 @@ extern const struct gi_choice gi_gravity_choices[]; /* in that order, followed b
     }
 
 /* Return how many of the `spare` pixels are to the left of the rectangle (gi_gravity_left) and
- * above it (gi_gravity_above). In the middle an odd number leaves one less there. If `spare` is
- * negative, the rectangle extends past both sides. */
+ * above it (gi_gravity_above). If the rectangle is in the middle and `spare` is odd, there is one
+ * pixel less on the left (or above) than on the opposite side. If `spare` is negative, the
+ * rectangle extends past both sides. */
 int gi_gravity_left(enum gi_gravity gravity, int spare);
 int gi_gravity_above(enum gi_gravity gravity, int spare);
 
-/* Return the sign of an offset: +1 if positive offsets move the rectangle to the right (or down),
- * -1 if to the left (or up), because they count inward from that side. */
+/* Return the sign of an offset. It is +1 if positive offsets move the rectangle to the right (or
+ * down). It is -1 if positive offsets move the rectangle to the left (or up), because they count
+ * inward from the right (or lower) side. */
 int gi_gravity_right_is(enum gi_gravity gravity);
 int gi_gravity_down_is(enum gi_gravity gravity);
 

@@ -1,5 +1,5 @@
 /* Plans flips, transpositions and quarter turns for the primitive `layout`. A row of a flipped
- * image depends on the mirrored row, a row of a transposed image on all rows.
+ * image depends on the mirrored row of the source. A row of a transposed image depends on all rows.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 #include "kernels/geometry.h"
@@ -28,8 +28,8 @@ struct gi_span gi_layout_needs(const struct gi_plan *plan, int y0, int y1)
                                        : (struct gi_span){y0, y1};
 }
 
-/* Rows of a transposed image are columns of the source: a band of them is computed from a narrower
- * view of the source. */
+/* Rows of a transposed image are columns of the source. So a band of these rows is computed from a
+ * narrower view of the source. */
 enum gi_status gi_layout_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, struct gi_err *err)
 {

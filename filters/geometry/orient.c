@@ -7,7 +7,7 @@ struct params {
     int as;
 };
 
-/* EXIF's values from 1 on, in this order. */
+/* The orientations in the order of EXIF's values, from 1 on. */
 static const struct gi_choice orientations[] = {
     {"1", NULL, "as it is"},
     {"2", NULL, "mirrored, left and right"},

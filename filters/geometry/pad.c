@@ -119,7 +119,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* If rows wrap around, requests a contiguous range of rows, unless it would be the whole image. */
+/* If rows wrap around, and fewer rows are needed than the image has, requests a contiguous range of
+ * rows, which may extend past the bottom of the image. */
 static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 {
     const struct tables *t = plan->tables;

@@ -1,5 +1,6 @@
-/* Perspective transform (homography), interpolated by the primitive `remap`. A 3 x 3 matrix defines
- * it, or four pairs of points, which give a system of 8 linear equations.
+/* Perspective transform (homography), interpolated by the primitive `remap`. The transform is
+ * defined by a 3 x 3 matrix, or by four pairs of points, from which a system of 8 linear equations
+ * follows.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -60,7 +61,7 @@ static void corners_of(double *points, const struct gi_reals *given, const struc
         points[i] = given->n ? given->v[i] : corners[i];
 }
 
-/* Solves a system of equations by Gaussian elimination with partial pivoting; the last column of
+/* Solves a system of equations by Gaussian elimination with partial pivoting. The last column of
  * `a` is the right-hand side. */
 static bool solve(double a[UNKNOWNS][UNKNOWNS + 1], double *x)
 {
@@ -84,8 +85,8 @@ static bool solve(double a[UNKNOWNS][UNKNOWNS + 1], double *x)
     return true;
 }
 
-/* Finds the matrix m that maps `to` to `from`: for each pair (a x + b y + c) - (g x + h y) u = u,
- * and likewise for v. */
+/* Finds the matrix m that maps the points `to` to the points `from`. For each pair, (x, y) in `to`
+ * and (u, v) in `from`, it solves (a x + b y + c) - (g x + h y) u = u, and likewise for v. */
 static bool matrix_of(double m[9], const double *from, const double *to)
 {
     double a[UNKNOWNS][UNKNOWNS + 1] = {{0}};

@@ -1,5 +1,5 @@
-/* Remapping: each result pixel is interpolated at coordinates from a map image, which are absolute
- * or relative to the pixel's own (optical flow).
+/* Remapping: each result pixel is interpolated at coordinates that a map image contains. The
+ * coordinates are absolute, or relative to the position of the result pixel (optical flow).
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 

@@ -1,7 +1,7 @@
-/* Weights of resampling (resizing) filters: for each result along a side, the source pixels within
- * the support of the filter, and their weights, computed in double and rounded to float. Results
- * whose positions differ by whole source pixels share a row of weights (a phase). With --like
- * pillow the computations are those of Pillow, in the same order.
+/* Weights of resampling (resizing) filters. For each result along a side there are the source
+ * pixels within the support of the filter, and the weights of these pixels, computed in double and
+ * rounded to float. Results whose positions differ by whole source pixels share a row of weights (a
+ * phase). With --like pillow the computations are those of Pillow, in the same order.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/resample_weights.h"
 
@@ -33,7 +33,7 @@ static double hamming(double x)
     return sin(x) / x * (0.54 + 0.46 * cos(x));
 }
 
-/* Pillow's filter has float constants (libImaging/Resample.c, hamming_filter): these decide
+/* Pillow's filter has float constants (libImaging/Resample.c, hamming_filter), which decide
  * ties. */
 static double hamming_of_pillow(double x)
 {
@@ -52,7 +52,8 @@ static double hermite(double x)
     return x < 1 ? (2 * x - 3) * x * x + 1 : 0;
 }
 
-/* B = C = 1/3. D. Mitchell, A. Netravali, "Reconstruction filters in computer graphics", 1988. */
+/* The cubic filter with B = C = 1/3. D. Mitchell, A. Netravali, "Reconstruction filters in computer
+ * graphics", 1988. */
 static double mitchell(double x)
 {
     x = fabs(x);
@@ -61,7 +62,8 @@ static double mitchell(double x)
     return x < 2 ? (((-7.0 / 3 * x + 12) * x - 20) * x + 32.0 / 3) / 6 : 0;
 }
 
-/* a = -1/2. R. Keys, "Cubic convolution interpolation for digital image processing", 1981. */
+/* The cubic filter with a = -1/2. R. Keys, "Cubic convolution interpolation for digital image
+ * processing", 1981. */
 static double catrom(double x)
 {
     const double a = -0.5;
@@ -89,7 +91,7 @@ static double lanczos3(double x)
     return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0;
 }
 
-/* By enum gi_resample_filter. `reach` is the support on either side, in pixels. */
+/* In the order of enum gi_resample_filter. `reach` is the support on either side, in pixels. */
 static const struct {
     double reach;
     double (*at)(double x);
@@ -101,8 +103,8 @@ struct side {
     enum gi_resample_filter filter;
     struct gi_resample_places places;
     bool like_pillow;
-    double scale, reach; /* `scale` of the filter, 1 or more; `reach`: support on either side, in
-                            source pixels */
+    double scale, reach; /* `scale` of the filter is 1 or more; `reach` is the support on either
+                            side, in source pixels */
     bool stays;          /* every result is at the centre of a source pixel */
     int64_t period;      /* number of results after which fractional positions repeat */
     int first, n;        /* support of the current result, limited to the source */
@@ -137,8 +139,9 @@ static int clip(int64_t x, int most)
     return x < 0 ? 0 : x > most ? most : (int)x;
 }
 
-/* Finds the support of result i: the source pixels whose centres are at most `reach` away.
- * Fractional positions are exact, computed from integers, so that equal ones get equal weights. */
+/* Finds the support of result i, which is the source pixels whose centres are at most `reach` away.
+ * Fractional positions are computed from integers. So they are exact, and equal positions get equal
+ * weights. */
 static void window(struct side *s, int i)
 {
     const struct gi_resample_places *p = &s->places;
@@ -149,8 +152,8 @@ static void window(struct side *s, int i)
     if (s->stays || s->filter == GI_RESAMPLE_NEAREST) {
         first = s->from;
         end = first + 1;
-    } else if (s->like_pillow) { /* in double, as Pillow: libImaging/Resample.c,
-                                    precompute_coeffs */
+    } else if (s->like_pillow) { /* in double, as Pillow does (libImaging/Resample.c,
+                                    precompute_coeffs) */
         float in0 = (float)((double)p->offset / (double)whole);
         float in1 = (float)((double)(p->offset + 2 * p->step * p->result) / (double)whole);
         double scale = (double)(in1 - in0) / p->result;
@@ -169,8 +172,8 @@ static void window(struct side *s, int i)
     s->n = s->n < 1 ? 1 : s->n;
 }
 
-/* Computes the weights of the support and returns their sum: 1, except for the box filter, whose
- * weights are not normalised. */
+/* Computes the weights of the support and returns their sum. The sum is 1, except for the box
+ * filter without --like pillow, whose weights are not normalised. */
 static double window_weights(const struct side *s, double *weights)
 {
     double sum = 0, inverse = 1 / s->scale, (*at)(double) = filters[s->filter].at;
@@ -223,8 +226,8 @@ static int most_taps(struct side *s)
     return most;
 }
 
-/* Returns the size of the tables of a side with `taps` taps per result, in bytes. If `at` is not
- * NULL, makes the pointers of `m` point into that memory. */
+/* Returns the size in bytes of the tables of a side with `taps` taps per result. If `at` is not
+ * NULL, makes the pointers of `m` point into the memory at `at`. */
 static size_t lay_out(struct memory *m, const struct side *s, int taps, char *at)
 {
     size_t n = (size_t)s->places.result, weights = n * (size_t)taps;
@@ -241,8 +244,8 @@ static size_t lay_out(struct memory *m, const struct side *s, int taps, char *at
     return window + (words + words % 2) * sizeof(int32_t);
 }
 
-/* Writes the weights of the current result of `s` to row `to` of the tables (`taps` entries), after
- * `lead` zeros. */
+/* Writes `lead` zeros and the weights of the current result of `s` to row `to` of the tables. A row
+ * has `taps` entries. */
 static void put_weights(const struct side *s, const struct memory *m, int to, int lead, int taps)
 {
     float *weights = m->weights + (size_t)to * (size_t)taps;
@@ -259,7 +262,7 @@ static void put_weights(const struct side *s, const struct memory *m, int to, in
 }
 
 /* Fills the tables of a side. If a result has the same weights as the result one period before,
- * both share a row. */
+ * both results share a row of weights. */
 static struct gi_resample_side side_fill(struct side *s, const struct memory *m, int taps)
 {
     struct gi_resample_side side = {.n = s->places.result,

@@ -19,7 +19,7 @@ enum gi_resample_filter {
     GI_RESAMPLE_LANCZOS3,
 };
 
-/* Positions of the results along a side, in source pixels: the centre of result i is at (offset +
+/* Positions of the results along a side, in source pixels. The centre of result i is at (offset +
  * (2 i + 1) step) / (2 unit), so step / unit is the reduction factor. Source pixel j extends from j
  * to j + 1. The products must fit in 64 bits. */
 struct gi_resample_places {
@@ -34,9 +34,9 @@ static inline struct gi_resample_places gi_resample_all(int source, int result)
 }
 
 /* Makes tables->row and tables->col in one block at the beginning of plan->tables, and returns the
- * block as a struct gi_resample. The alpha rule is WEIGH, for the nearest filter PLAIN.
- * `like_pillow`: computes weights as Pillow does, also as integers. Returns NULL with `err`:
- * GI_E_MEMORY. */
+ * block as a struct gi_resample. The alpha rule is PLAIN for the nearest filter and WEIGH for all
+ * others. If `like_pillow` is set, computes weights as Pillow does, also as integers. If memory
+ * runs out, returns NULL and sets `err` to GI_E_MEMORY. */
 struct gi_resample *gi_resample_tables(struct gi_plan *plan, enum gi_resample_filter filter,
                                        const struct gi_resample_places *row,
                                        const struct gi_resample_places *col, bool like_pillow,

@@ -1,4 +1,4 @@
-/* Resizes by resampling filters; the result fits, fills, pads or stretches to the given size.
+/* Resizes by resampling filters. The result fits, fills, pads or stretches to the given size.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -9,7 +9,7 @@ enum like { LIKE_ITSELF, LIKE_PILLOW_13, LIKE_PILLOW_12, LIKE_PILLOW_11 };
 struct params {
     struct gi_extent size;
     bool fit, fill, pad, stretch, no_enlarge, fast;
-    int shorter; /* pixels of the short side; 0: `size` is given */
+    int shorter; /* length of the short side in pixels; 0 if `size` is given */
     int gravity, filter, like;
     struct gi_border_params border; /* parameters of --border-value */
 };
@@ -48,8 +48,8 @@ static const struct gi_choice likes[] = {
     {NULL, NULL, NULL},
 };
 
-/* SIDE_MAX: tables take some tens of bytes per pixel of a side. RESULT_MAX: default limit of
- * pixels. */
+/* SIDE_MAX limits a side, because tables take some tens of bytes per pixel of a side. RESULT_MAX is
+ * the default limit of the number of pixels. */
 enum { SIDE_MAX = 1 << 24 };
 static const int64_t RESULT_MAX = 4294967294;
 
@@ -178,8 +178,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Fits the image into the frame by the smaller ratio, or around it by the larger one. An open side
- * follows from the other one. */
+/* Fits the image into the frame by the smaller of the two ratios, or around the frame by the larger
+ * ratio. If one side of the frame is open, it follows from the other side. */
 static void fit(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     bool by_height = gi_length_is_open(&p->size.width);
@@ -199,8 +199,8 @@ static void fit(struct layout *l, const struct params *p, const struct gi_image 
     }
 }
 
-/* Gives the short side its length. The long side is rounded down as in torchvision
- * (transforms/functional.py, _compute_resized_output_size). */
+/* Sets the size for a given length of the short side. The long side is rounded down as in
+ * torchvision (transforms/functional.py, _compute_resized_output_size). */
 static void fit_short(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     bool tall = src->width <= src->height;
@@ -212,7 +212,8 @@ static void fit_short(struct layout *l, const struct params *p, const struct gi_
     l->height = stays ? src->height : tall ? side : p->shorter;
 }
 
-/* Fills the frame with a part of the source: one side is complete, the other cropped by gravity. */
+/* Fills the frame with a part of the source. One side of the source is used completely, and the
+ * other side is cropped as gravity says. */
 static void fill(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     int64_t to_width = l->frame_width, to_height = l->frame_height;
@@ -262,8 +263,9 @@ static struct layout layout_of_whole(const struct params *p, const struct gi_ima
     return l;
 }
 
-/* Converts positions in an image to positions in its reduced decoding. This has `source` pixels,
- * with sides of `by` original pixels, and begins `before` original pixels outside the image. */
+/* Converts positions in an image to positions in a reduced decoding of the image. The reduced image
+ * has `source` pixels along the side. A reduced pixel is as long as `by` original pixels, and the
+ * first one begins `before` original pixels outside the original image. */
 static void shrink_places(struct gi_resample_places *places, int source, int before, int by)
 {
     places->source = source;
@@ -287,8 +289,8 @@ static struct layout layout_of(const struct params *p, const struct gi_image *sr
     return l;
 }
 
-/* Leaves a reduction by at least a factor of 2 to the filter, as vipsthumbnail does: the result
- * then depends on the filter, not on the decoder's averages. */
+/* Leaves a reduction by at least a factor of 2 to the filter, as vipsthumbnail does. So the result
+ * depends on the filter, not on the decoder's averages. */
 static int shrink(const void *arg, const struct gi_image *source)
 {
     const struct params *p = arg;
@@ -304,8 +306,8 @@ static bool stays(const struct gi_resample_places *places)
     return places->source == places->result && places->step == places->unit && places->offset == 0;
 }
 
-/* Returns whether the given version of Pillow filters columns first: 13.0 as ImagingResampleInner
- * (libImaging/Resample.c), 12.2 and 12.3 as Image.resize (PIL/Image.py). */
+/* Returns whether the version of Pillow that `like` names filters columns first. 13.0 decides as in
+ * ImagingResampleInner (libImaging/Resample.c), 12.2 and 12.3 as in Image.resize (PIL/Image.py). */
 static bool columns_first(enum like like, const struct gi_image *src, const struct layout *l)
 {
     int64_t less = (int64_t)src->height - l->height;
@@ -340,7 +342,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns which rows of the image are in rows y0 to y1 - 1 of the frame; bottom <= top: none. */
+/* Returns which rows of the image are in rows y0 to y1 - 1 of the frame. If there are none, bottom
+ * <= top. */
 static struct gi_span rows_within(const struct layout *l, int y0, int y1)
 {
     int top = y0 - l->top, bottom = y1 - l->top;

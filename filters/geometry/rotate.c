@@ -49,7 +49,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns whether the angle is a multiple of 90 degrees; *quarters becomes the number of quarter
+/* Returns whether the angle is a multiple of 90 degrees. *quarters becomes the number of quarter
  * turns, 0 to 3. */
 static bool quarters_of(const struct params *p, int *quarters)
 {
@@ -58,7 +58,7 @@ static bool quarters_of(const struct params *p, int *quarters)
     return n == rint(n);
 }
 
-/* Returns whether the rotation, about the centre of the image, only moves whole pixels. */
+/* Returns whether the rotation is about the centre of the image and moves only whole pixels. */
 static bool turns(const struct params *p)
 {
     int quarters;
@@ -82,7 +82,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                                                              rotation */
     double to_x = x, to_y = y;                            /* its position in the result */
     if (p->expand) {
-        /* Slightly less, so that rounding errors do not add a row. */
+        /* Sides are slightly less, so that rounding errors do not add a row. */
         plan->result.width = (int)ceil(width * fabs(c) + height * fabs(s) - 1e-6);
         plan->result.height = (int)ceil(width * fabs(s) + height * fabs(c) - 1e-6);
         to_x = (plan->result.width - 1) / 2.0;

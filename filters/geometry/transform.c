@@ -15,7 +15,8 @@ const struct gi_choice gi_interpolation_choices[] = {
     {NULL, NULL, NULL},
 };
 
-/* Sets the cost per sample: multiply-adds, and the equivalent of computing the position. */
+/* Sets the cost per sample: the multiply-adds, and as `other` the work of computing the
+ * position. */
 static void set_cost(struct gi_plan *plan, enum gi_interpolation how)
 {
     static const double fmas[] = {0, 3, 20}, others[] = {6, 12, 40};
@@ -77,10 +78,11 @@ void gi_transform_projective(struct gi_plan *plan, const double m[9])
 
 /* ---- the source rows that result rows depend on ---- */
 
-/* Finds the source rows, which may extend past the image into its border; near the horizon of a
+/* Finds the source rows, which may extend past the image into its border. Near the horizon of a
  * projective map there are many. The row coordinate of an affine map has its minimum and maximum at
- * corners. So has a projective map, along either axis, as long as its divisor keeps its sign. One
- * more row on either side covers rounding. */
+ * corners of the result rows. So has the row coordinate of a projective map, along either axis, as
+ * long as the divisor of the map keeps its sign. One more row on either side covers rounding.
+ * Returns false if all source rows may be needed. */
 static bool mapped_rows(const struct gi_plan *plan, int y0, int y1, int *low, int *high)
 {
     const struct gi_remap *transform = plan->tables;

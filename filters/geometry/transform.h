@@ -16,8 +16,8 @@ struct gi_transform_params {
 
 extern const struct gi_choice gi_interpolation_choices[];
 
-/* The option rows of a struct gi_transform_params, the member `transform` of the struct
- * `params`. */
+/* The option rows that set a struct gi_transform_params, which is the member `transform` of the
+ * struct type `params`. */
 #define GI_TRANSFORM_OPTIONS(params)                                                               \
     {.name = "interpolation",                                                                      \
      .letter = 'i',                                                                                \
@@ -43,8 +43,8 @@ extern const struct gi_choice gi_interpolation_choices[];
         GI_ADDED_VALUE_OPTION(params, transform.border,                                            \
                               "Pixels outside the image with --border border")
 
-/* The row of --size, for operations with the member struct gi_extent size. `whole` says what
- * percentages and a missing side refer to. */
+/* The option row of --size, for operations whose parameters have the member struct gi_extent size.
+ * `whole` says what percentages and a missing side refer to. */
 #define GI_TRANSFORM_SIZE_OPTION(params, whole)                                                    \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
@@ -52,25 +52,26 @@ extern const struct gi_choice gi_interpolation_choices[];
                 "; a side that is left out is that of " whole                                      \
     }
 
-/* Makes plan->tables for the current plan->result: a struct gi_remap without its map, followed by
- * `more` bytes. Returns NULL with `err` without memory. */
+/* Makes plan->tables for the current plan->result. The tables are a struct gi_remap without its
+ * map, followed by `more` bytes. Returns NULL and sets `err` if memory runs out. */
 struct gi_remap *gi_transform_plan(struct gi_plan *plan, const struct gi_transform_params *params,
                                    size_t more, struct gi_err *err);
 
-/* Set the map from result pixels to source pixels: (a x + b y + c, d x + e y + f) for the numbers a
- * to f, or the rows of a 3 x 3 matrix. If every pixel comes from the centre of a source pixel,
- * pixels are copied exactly. */
+/* Set the map from result pixels to source pixels. gi_transform_affine() takes the numbers a to f
+ * of the map (a x + b y + c, d x + e y + f), and gi_transform_projective() takes the rows of a 3 x
+ * 3 matrix. If every pixel comes from the centre of a source pixel, pixels are copied exactly. */
 void gi_transform_affine(struct gi_plan *plan, const double m[6]);
 void gi_transform_projective(struct gi_plan *plan, const double m[9]);
 
-/* The members `needs` and `run` (struct gi_filter) of these operations. */
+/* The functions `needs` and `run` (struct gi_filter) of the geometric transforms. */
 struct gi_span gi_transform_needs(const struct gi_plan *plan, int y0, int y1);
 enum gi_status gi_transform_run(const struct gi_plan *plan, struct gi_queue *queue,
                                 const struct gi_work *work, struct gi_err *err);
 
-/* Reads `text` ("a b c; d e f"; rows are separated by ; or line ends), the value of `option`: 3
- * rows of 3, or, unless `square`, 2 rows of 3, completed by 0 0 1. Unless `inverse`, m becomes the
- * inverse matrix. Errors: GI_E_USAGE, GI_E_MEMORY. */
+/* Reads the matrix `text` ("a b c; d e f"; rows are separated by ; or line ends), the value of
+ * `option`. The matrix has 3 rows of 3 numbers. If `square` is not set, it may also have 2 rows of
+ * 3 numbers, which are completed by 0 0 1. If `inverse` is set, m becomes the matrix, otherwise its
+ * inverse. Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_matrix_read(double m[9], const char *option, const char *text, bool square,
                               bool inverse, struct gi_err *err);
 

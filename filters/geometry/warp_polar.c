@@ -66,8 +66,8 @@ static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y
     }
 }
 
-/* Fills the radii of columns and the cosines and sines of rows, stored after the struct
- * gi_remap. */
+/* Fills in the radii of the columns, and the cosines and sines of the rows. They follow the struct
+ * gi_remap in memory. */
 static void fill_rays(struct gi_remap *transform, const struct gi_image *dst, double radius,
                       double x, double y, bool log_of)
 {

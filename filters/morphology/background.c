@@ -1,5 +1,5 @@
-/* Rolling-ball background (S. Sternberg, 1983): at each pixel, the height that the top of a ball
- * reaches that rolls below the surface of the image.
+/* Rolling-ball background (S. Sternberg, 1983). A ball rolls below the surface of the image. The
+ * background at a pixel is the greatest height that the top of the ball reaches there.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

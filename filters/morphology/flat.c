@@ -86,7 +86,7 @@ static enum gi_status alloc_like(struct gi_queue *queue, struct gi_image *image,
     return queue->k->alloc(queue, image, src->width, src->height, src->channels, src->type, err);
 }
 
-/* Returns `spec` for an image in which ignore_transparent has replaced transparent pixels: alpha is
+/* Returns `spec` for an image in which ignore_transparent has replaced transparent pixels. Alpha is
  * filtered too, and a transparent border value is replaced in the same way. */
 static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
                                      const struct gi_ignore_transparent *ignoring,
@@ -102,8 +102,8 @@ static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
     return all;
 }
 
-/* Runs a min or max filter that ignores transparent pixels: these are first given a value that is
- * the minimum (maximum) only if no other sample is in the neighbourhood. */
+/* Runs a min or max filter that ignores transparent pixels. First, transparent pixels are replaced
+ * by a value that is the minimum (maximum) only if no other sample is in the neighbourhood. */
 static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_min_max *spec,
                                 struct gi_err *err)

@@ -1,5 +1,5 @@
 /* Flat morphology: erosion and dilation with a structuring element, and operations that combine
- * these.
+ * erosion and dilation.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_FLAT_H
 #define GI_FILTERS_FLAT_H
@@ -15,8 +15,8 @@ struct gi_flat_params {
     struct gi_border_params border;
 };
 
-/* Options for the structuring element, --alpha and the border; operations that subtract lack
- * --alpha. */
+/* Option rows for the structuring element, --alpha and the border. Operations that subtract use
+ * gi_flat_difference_options, in which --alpha is missing. */
 extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
 /* A paragraph for the manuals of operations that dilate. */
@@ -24,27 +24,28 @@ extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
     "In the dilation the structuring element is turned by 180 degrees, as in scipy; OpenCV does "  \
     "not turn it. This matters only if a side is even or a --mask changes when it is turned."
 
-/* The tables of a plan: `erode` and `dilate` are the two halves of an opening (eroding by one, then
- * dilating the result by the other). */
+/* The tables of a plan. An opening runs `erode` on the image, and then `dilate` on the result. */
 struct gi_flat {
     struct gi_min_max erode, dilate;
-    struct gi_footprint_run runs[]; /* of the structuring element, for both */
+    /* Runs of the structuring element for `erode`, then those for `dilate`. */
+    struct gi_footprint_run runs[];
 };
 
 /* A sentence for the manuals of operations that subtract. */
 #define GI_FLAT_DIFFERENCE_ALPHA "Alpha does not change, and fully transparent pixels are ignored."
 
-/* The `plan` of operations that erode or dilate once, and of operations that do both, one after the
- * other. plan->tables becomes a struct gi_flat. Their `measure` is gi_opacity_measure(). Errors:
- * GI_E_MEMORY; GI_E_USAGE if the structuring element is too large. */
+/* gi_flat_plan_one is the `plan` of operations that erode or dilate once. gi_flat_plan_both is the
+ * `plan` of operations that do both, one after the other. plan->tables becomes a struct gi_flat.
+ * The `measure` of these operations is gi_opacity_measure(). Errors: GI_E_MEMORY; GI_E_USAGE if the
+ * structuring element is too large. */
 enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
-/* Called by the operations' `run`. gi_flat_one computes the min or max filter `spec` of the source,
- * gi_flat_both computes `second` of the result of `first`. gi_flat_pair computes `a` and `b` of the
- * source and combines both by the plain `op`, with `alpha` also the alphas. Fully transparent
- * pixels are ignored (filters/opacity.h). Intermediate images are allocated and released here.
- * Errors: those of the primitives. */
+/* Called by the operations' `run`. gi_flat_one applies the min or max filter `spec` to the source.
+ * gi_flat_both applies `first` to the source, and then `second` to the result. gi_flat_pair applies
+ * `a` and `b` to the source, and combines both results by the plain `op`. If `alpha` is set, their
+ * alphas are combined, too. Fully transparent pixels are ignored (filters/opacity.h). Intermediate
+ * images are allocated and released here. Errors: those of the primitives. */
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, const struct gi_min_max *spec,
                            struct gi_err *err);
@@ -56,7 +57,8 @@ enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
                             const struct gi_min_max *b, enum gi_arithmetic_op op, bool alpha,
                             struct gi_err *err);
 
-/* Computes dst = a - b, with the alpha of `a`; `dst` may be `a` or `b`. Errors: the primitive's. */
+/* Computes dst = a - b, with the alpha of `a`. `dst` may be `a` or `b`. Errors: those of the
+ * primitive. */
 enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *a, const struct gi_image *b,
                                 struct gi_err *err);

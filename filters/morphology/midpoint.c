@@ -14,8 +14,8 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct gi_flat *flat = plan->tables;
-    struct gi_min_max greatest = flat->erode; /* the neighbourhood of `erode`: dilate's is
-                                                 reflected */
+    /* The neighbourhood is that of `erode`, because that of `dilate` is reflected. */
+    struct gi_min_max greatest = flat->erode;
     greatest.greatest = true;
     return gi_flat_pair(plan, queue, work, &greatest, &flat->erode, GI_ARITHMETIC_MIDDLE, true,
                         err);

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
 
-/* Returns the cost of sorting networks, column histograms, or sliding histograms. When planning, it
- * is not known whether fully transparent pixels require the implementation for runs. */
+/* Returns the cost of the implementation, which uses sorting networks, column histograms, or
+ * sliding histograms. During planning it is not known yet whether fully transparent pixels require
+ * the implementation for runs. */
 static double cost_of(const struct gi_median *m, enum gi_type type)
 {
     if (m->runs)
@@ -19,7 +20,7 @@ struct tables {
     struct gi_footprint_run runs[];
 };
 
-/* Fills the runs of the neighbourhood; those of a rectangle are its rows. */
+/* Fills in the runs of the neighbourhood. The runs of a rectangle are its rows. */
 static void fill_runs(struct gi_footprint_run *runs, const struct gi_footprint *w)
 {
     for (int i = 0; i < w->nruns; i++)

@@ -16,7 +16,7 @@ struct gi_rank_params {
     struct gi_border_params border;
 };
 
-/* The rows of --k, --size, --alpha and the border options, which set a struct gi_rank_params. */
+/* The option rows of --k, --size, --alpha and the border, which set a struct gi_rank_params. */
 #define GI_RANK_OPTIONS                                                                            \
     GI_FOOTPRINT_SIZE_OPTIONS(GI_MEDIAN_MAX, "1001"),                                              \
         {.name = "alpha",                                                                          \
@@ -33,7 +33,7 @@ struct gi_rank_params {
  * GI_E_MEMORY; GI_E_USAGE if the neighbourhood is too large. */
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err);
 
-/* Returns the specification for a run; it depends on whether there are transparent pixels. */
+/* Returns the specification for a run, which depends on whether there are transparent pixels. */
 const struct gi_median *gi_rank_footprint(const struct gi_plan *plan, const struct gi_work *work);
 
 /* Runs a rank filter. */

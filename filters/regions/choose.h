@@ -21,7 +21,7 @@ struct gi_choose_params {
                 "compared"                                                                         \
     }
 
-/* The row of --connectivity, whose default is `standard`, "4" or "8". */
+/* The option row of --connectivity, whose default is `standard`, "4" or "8". */
 #define GI_CHOOSE_CONNECTIVITY_OPTION(standard)                                                    \
     {                                                                                              \
         .name = "connectivity", .type = GI_OPT_CHOICE,                                             \
@@ -33,17 +33,19 @@ extern const struct gi_choice gi_connectivity_choices[];
 
 /* The plan of operations with struct gi_choose_params as parameters. Errors: as gi_plan_make(). */
 enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err);
-/* The plan of operations for which only matters which components touch a side of the image. */
+/* The plan of operations that only need to know which components touch a side of the image. */
 enum gi_status gi_choose_by_side_plan(struct gi_plan *plan, struct gi_err *err);
 
-/* Sets marked[l - 1] for each of the n regions: not 0 if region l is painted over. */
+/* For each of the n regions, sets marked[l - 1] to a value that is not 0 if region l is painted
+ * over. */
 typedef enum gi_status gi_choose_fn(uint8_t *marked, const struct gi_region_sums *regions,
                                     uint32_t n, const struct gi_plan *plan, struct gi_err *err);
 
-/* Called by a filter's `run`: finds the connected components of the foreground and paints those
- * that `choose` marks black, or with `holes` finds those of the background and paints them white.
- * `choose` NULL marks components that touch a side of the image, or holes that do not. Errors:
- * GI_E_MEMORY, those of the primitives. */
+/* Called by a filter's `run`. Finds the connected components of the foreground, and paints the
+ * components that `choose` marks black. If `holes` is set, finds the components of the background
+ * instead, and paints the marked components white. If `choose` is NULL, components of the
+ * foreground that touch a side of the image are marked, or components of the background that do
+ * not. Errors: GI_E_MEMORY, those of the primitives. */
 enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, bool holes, gi_choose_fn *choose,
                              struct gi_err *err);

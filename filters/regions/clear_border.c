@@ -1,5 +1,5 @@
-/* Removes connected components of the foreground that touch a side of the image: by flood fill from
- * the sides, or by labelling.
+/* Removes connected components of the foreground that touch a side of the image. Works by flood
+ * fill from the sides, or by labelling.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/choose.h"
 

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-__extension__ typedef __int128 wide; /* products of 33-bit coordinates have 66 bits, sums 126 */
+/* Products of 33-bit coordinates have 66 bits, and sums of products have 126 bits. */
+__extension__ typedef __int128 wide;
 
 /* First and last column of the pixels of a region in one row. */
 struct extent {
@@ -25,7 +26,7 @@ struct point {
     int64_t x, y;
 };
 
-/* A convex hull as two chains of points, left and right, from top to bottom. */
+/* A convex hull as two chains of points, the left one and the right one, from top to bottom. */
 struct hull {
     struct point *left, *right;
     size_t nleft, nright;
@@ -41,7 +42,8 @@ static void add_run(struct moments *m, wide a, wide b, wide y)
     m->yy += count * y * y;
 }
 
-/* Collects moments and extents of all regions; the extents of region i begin at first[i]. */
+/* Collects moments and extents of all regions. The extents of region i begin at
+ * extents[first[i]]. */
 static void collect(struct moments *moments, struct extent *extents, const uint64_t *first,
                     const struct gi_region_sums *regions, const struct gi_image *labels)
 {
@@ -70,8 +72,8 @@ static double difference_of_products(double a, double d, double b, double c)
     return fma(a, d, -bc) + error;
 }
 
-/* Computes the ellipse with the same central moments: the eigenvalues of the inertia tensor are
- * 1/16 of the squared axes (scikit-image, _regionprops.py). */
+/* Computes the ellipse with the same central moments as the region. The eigenvalues of the inertia
+ * tensor are 1/16 of the squared full axes (scikit-image, _regionprops.py). */
 static void set_ellipse(struct gi_shape_descriptors *d, const struct moments *m,
                         const struct gi_region_sums *sums)
 {
@@ -90,7 +92,7 @@ static void set_ellipse(struct gi_shape_descriptors *d, const struct moments *m,
 }
 
 /* Appends a point to a chain of n points, and drops points before it that are not convex. `side` is
- * 1 for the left chain and -1 for the right one. Returns the new length. */
+ * 1 for the left chain and -1 for the right chain. Returns the new length. */
 static size_t append(struct point *chain, size_t n, struct point p, int side)
 {
     while (n >= 2) {
@@ -108,21 +110,23 @@ static size_t append(struct point *chain, size_t n, struct point p, int side)
 static void make_hull(struct hull *hull, const struct extent *rows, int64_t nrows)
 {
     hull->nleft = hull->nright = 0;
-    for (int64_t y = -1; y < 2 * nrows; y++) { /* half pixels; odd y are between two rows */
+    for (int64_t y = -1; y < 2 * nrows; y++) { /* in half pixels; odd y are between two rows */
         const struct extent *above = &rows[y > 0 ? (y - 1) / 2 : 0];
         const struct extent *below = &rows[(y + 1) / 2 < nrows ? (y + 1) / 2 : nrows - 1];
         if (y % 2 == 0)
             above = below = &rows[y / 2];
         int64_t from = 2 * (int64_t)(above->from < below->from ? above->from : below->from);
         int64_t to = 2 * (int64_t)(above->to > below->to ? above->to : below->to);
-        int64_t out = y % 2 == 0; /* the outer sides of a row's first and last pixel */
+        /* For even y, the hull contains the outer sides of the first and last pixel of a row. */
+        int64_t out = y % 2 == 0;
         hull->nleft = append(hull->left, hull->nleft, (struct point){from - out, y}, 1);
         hull->nright = append(hull->right, hull->nright, (struct point){to + out, y}, -1);
     }
 }
 
-/* Returns the smallest column x with 2 x >= the chain's x at height y, or with `upper` the largest
- * one with 2 x <= it. *at is a point of the chain that is not below y; it advances with y. */
+/* Returns the smallest column x with 2 x >= c, or if `upper` is set, the largest column x with 2 x
+ * <= c, where c is the x of the chain at height y. *at is the index of a point of the chain that is
+ * not below y, and advances with y. */
 static int64_t column_at(const struct point *chain, size_t *at, int64_t y, bool upper)
 {
     while (chain[*at + 1].y < y)
@@ -136,8 +140,8 @@ static int64_t column_at(const struct point *chain, size_t *at, int64_t y, bool 
     return (int64_t)(quotient + (rest > 0));
 }
 
-/* Replaces the extents by those of the pixels inside the hull; returns the number of these
- * pixels. */
+/* Replaces the extents of the region by the extents of the pixels inside the hull. Returns the
+ * number of pixels inside the hull. */
 static uint64_t fill_hull(struct extent *rows, int64_t nrows, const struct hull *hull)
 {
     uint64_t count = 0;
@@ -171,7 +175,8 @@ static void set_hull(struct gi_shape_descriptors *d, struct hull *hull, struct e
     int64_t nrows = (int64_t)sums->max_y - sums->min_y + 1;
     make_hull(hull, rows, nrows);
     d->solidity = (double)sums->area / (double)fill_hull(rows, nrows, hull);
-    make_hull(hull, rows, nrows); /* hull of the pixels inside the hull: half a pixel larger */
+    /* `rows` are now the pixels inside the hull; their hull reaches half a pixel farther. */
+    make_hull(hull, rows, nrows);
     d->feret_diameter = diameter(hull);
 }
 

@@ -5,19 +5,19 @@
 
 #include "kernels/regions.h"
 
-/* Lengths are in pixels. The ellipse is the one with the same second-order central moments. */
+/* Lengths are in pixels. The ellipse has the same second-order central moments as the region. */
 struct gi_shape_descriptors {
     double major_axis, minor_axis; /* full lengths of the axes of the ellipse */
-    double eccentricity;           /* of the ellipse: 0 for a circle, almost 1 for a line */
-    double orientation_deg;        /* of the major axis: -90 to 90 from the vertical; positive if it
-                                      runs from the upper left to the lower right */
-    double solidity;               /* area / number of pixels in the convex hull, 0 to 1 */
-    double feret_diameter;         /* largest distance between two points of the hull */
+    double eccentricity;    /* eccentricity of the ellipse: 0 for a circle, almost 1 for a line */
+    double orientation_deg; /* angle of the major axis from the vertical, -90 to 90; positive if the
+                               axis runs from the upper left to the lower right */
+    double solidity;        /* area / number of pixels in the convex hull, 0 to 1 */
+    double feret_diameter;  /* largest distance between two points of the hull */
 };
 
-/* Sets descriptors[l - 1] to those of label l, 1 <= l <= n (n entries, owned by the caller).
- * `labels` is a GI_U32 image in host memory. `regions` has the sums of its regions, which must be
- * connected. Errors: GI_E_MEMORY. */
+/* Sets descriptors[l - 1] to the descriptors of label l, for 1 <= l <= n. The caller owns the n
+ * entries. `labels` is a GI_U32 image in host memory. `regions` has the sums of the regions of that
+ * image, which must be connected. Errors: GI_E_MEMORY. */
 enum gi_status gi_shape_descriptors(struct gi_shape_descriptors *descriptors,
                                     const struct gi_region_sums *regions, uint32_t n,
                                     const struct gi_image *labels, struct gi_err *err);

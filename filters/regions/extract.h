@@ -18,32 +18,32 @@ enum gi_region_order {
 struct gi_extract_params {
     struct gi_level at;
     bool invert;
-    int connectivity;            /* 0: 4, 1: 8 */
-    uint64_t min_area, max_area; /* pixels; max 0: any */
+    int connectivity;            /* 0: 4-connected, 1: 8-connected */
+    uint64_t min_area, max_area; /* pixels; max_area 0: no maximum */
     int keep_top;                /* 0: all */
     int sort;                    /* enum gi_region_order; ties are sorted by label */
-    const char *mask_image;      /* NULL: foreground by `at` */
+    const char *mask_image;      /* NULL: `at` defines the foreground */
     bool descriptors;            /* shape descriptors are measured too */
-    /* Not options: which parts of the result the caller wants. */
+    /* These are not options, but say which parts of the result the caller wants. */
     bool labels, points;
 };
 
 /* Labels are numbered from 1, in raster order of the first pixels of the regions that are kept. */
 struct gi_extract {
-    uint32_t n;                          /* regions kept */
-    uint32_t found;                      /* regions before the choice by area */
-    enum gi_type type;                   /* sample type of the image, and of intensities */
-    float lo, hi;                        /* GI_F32: range in which sums are quantised */
-    float threshold;                     /* foreground is > threshold; not used with a mask */
-    struct gi_region_sums *regions;      /* n, by label */
-    struct gi_shape_descriptors *shapes; /* if asked for: n, by label; else NULL */
+    uint32_t n;                     /* regions kept */
+    uint32_t found;                 /* regions before the choice by area */
+    enum gi_type type;              /* sample type of the image, and of intensities */
+    float lo, hi;                   /* GI_F32: range in which sums are quantised */
+    float threshold;                /* samples > threshold are foreground; not used with a mask */
+    struct gi_region_sums *regions; /* n entries, by label */
+    struct gi_shape_descriptors *shapes; /* n entries by label if asked for; else NULL */
     uint32_t *order;                     /* n indices into `regions`, sorted as params.sort says */
     struct gi_image
         labels; /* if asked for: GI_U32 image in host memory, 0 outside all kept regions */
     struct gi_pixel_list points; /* if asked for: pixels of the kept regions with their intensity */
 };
 
-/* The measures of a region; intensities are in sample units, NAN if every pixel is NaN. */
+/* The measures of a region. Intensities are in sample units, or NAN if every pixel is NaN. */
 struct gi_region {
     uint32_t label;
     uint64_t area;
@@ -57,17 +57,17 @@ struct gi_region {
 
 struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t index);
 
-/* Called by a plan: returns GI_E_UNSUPPORTED if `src` has more pixels than labels can number. */
+/* Called by a plan. Returns GI_E_UNSUPPORTED if `src` has more pixels than labels can number. */
 enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err);
 
-/* Drops regions by area and sorts the others (filters/regions/regions.c). n is `found` on entry; n,
- * regions and order are updated. `renumber`, found + 1 entries, receives the new label of every old
- * one; 0: dropped. Errors: GI_E_MEMORY. */
+/* Drops regions by area and sorts the others (filters/regions/regions.c). On entry n is equal to
+ * `found`. Updates n, regions and order. `renumber` has found + 1 entries. Each receives the new
+ * label of an old label, or 0 if the region is dropped. Errors: GI_E_MEMORY. */
 enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
                                const struct gi_extract_params *params, struct gi_err *err);
 
-/* The result is a struct gi_extract. A second source is a mask of the same size: foreground is then
- * where a colour sample of the mask is above or below 0, instead of a threshold. */
+/* The result is a struct gi_extract. A second source is a mask of the same size. The foreground is
+ * then where a colour sample of the mask is above or below 0, and no threshold is used. */
 extern const struct gi_filter gi_filter_extract;
 
 #endif

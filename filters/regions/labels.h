@@ -9,7 +9,7 @@
 
 enum { GI_LABEL_MAX = (1 << 24) - 1 }; /* all of them are exact in floats */
 
-/* Returns the label of a pixel; the image must have passed gi_labels_check(). */
+/* Returns the label of a pixel. The image must have passed gi_labels_check(). */
 static inline uint32_t gi_label_at(const struct gi_image *labels, int x, int y)
 {
     const void *row = gi_row(labels, y);
@@ -17,8 +17,8 @@ static inline uint32_t gi_label_at(const struct gi_image *labels, int x, int y)
                                   : (uint32_t)gi_sample(row, (size_t)x, labels->type);
 }
 
-/* Checks that `labels` is a label image; *largest becomes its maximum. Errors: GI_E_UNSUPPORTED,
- * with a message that does not name the image. */
+/* Checks that `labels` is a label image. *largest becomes the maximum of `labels`. Errors:
+ * GI_E_UNSUPPORTED, with a message that does not name the image. */
 enum gi_status gi_labels_check(uint32_t *largest, const struct gi_image *labels,
                                struct gi_err *err);
 
@@ -26,7 +26,8 @@ enum gi_status gi_labels_check(uint32_t *largest, const struct gi_image *labels,
 enum gi_status gi_labels_fit(const struct gi_image *labels, const struct gi_image *src,
                              struct gi_err *err);
 
-/* Fills `mask`, GI_U8 and shaped as `labels`: 255 where the label is one of `wanted`, else 0. */
+/* Fills `mask`, which is GI_U8 and shaped as `labels`. A sample is 255 where the label is one of
+ * `wanted`, else 0. */
 void gi_labels_mask(const struct gi_image *mask, const struct gi_image *labels,
                     const struct gi_reals *wanted);
 

@@ -1,5 +1,5 @@
-/* Pastes points, or crops at the positions in their table, into an image, by the primitive
- * `scatter`.
+/* Pastes points or crops into an image, by the primitive `scatter`. Crops are pasted at the
+ * positions in their table.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/paste.h"
 #include "kernels/color.h"
@@ -123,7 +123,8 @@ static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
     return (struct gi_span){0, plan->sources[j].height};
 }
 
-/* Converts the source to the result's channels: gray is used for all colours, alpha is opaque. */
+/* Converts the source to the channels of the result. Gray is used for all colours, and new alpha is
+ * opaque. */
 static enum gi_status widen(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_image *src, struct gi_err *err)
 {

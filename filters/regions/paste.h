@@ -12,8 +12,9 @@ struct gi_paste_params {
     struct gi_colour color;
 };
 
-/* The further sources have any number of pixels, in raster order: for --points x, y and sample
- * values; for --table x and y of every pixel of the crops; for --crops these pixels. */
+/* The further sources have any number of pixels, in raster order. For --points their channels are
+ * x, y and sample values. For --table they are x and y of every pixel of the crops, and for --crops
+ * they are the samples of these pixels. */
 extern const struct gi_filter gi_filter_paste;
 
 #endif

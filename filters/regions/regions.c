@@ -19,9 +19,9 @@ static double key_value(uint32_t key, enum gi_type type)
     return value;
 }
 
-/* Returns the perimeter: straight steps count 1, diagonal ones sqrt(2), corners of both kinds half
- * of each (K. Benkrid, D. Crookes and A. Benkrid, 2000, "Design and FPGA implementation of a
- * perimeter estimator"). */
+/* Returns the perimeter. Straight steps count 1, and diagonal steps count sqrt(2). Corners between
+ * a straight and a diagonal step count half of both (K. Benkrid, D. Crookes and A. Benkrid, 2000,
+ * "Design and FPGA implementation of a perimeter estimator"). */
 static double perimeter(const struct gi_region_sums *sums)
 {
     double root = sqrt(2.0);
@@ -60,7 +60,7 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
     return region;
 }
 
-/* A region and its sort key; regions with smaller keys come first. */
+/* A region and its sort key. Regions with smaller keys come first. */
 struct sort_key {
     uint64_t key;
     uint32_t index;
@@ -85,7 +85,7 @@ static double key_of(const struct gi_extract *extract, uint32_t index, enum gi_r
     }
 }
 
-/* Returns an integer that orders as the double does; -0 and 0 are equal. */
+/* Returns an integer that orders as the double does. -0 and 0 are equal. */
 static uint64_t ordered(double v)
 {
     uint64_t bits, sign = 1ull << 63;
@@ -95,7 +95,7 @@ static uint64_t ordered(double v)
 }
 
 /* A pass of a stable radix sort: copies `from` to `to` in ascending order of one byte of the key.
- * Returns false, without a copy, if all have the same byte. */
+ * If all keys have the same byte, copies nothing and returns false. */
 static bool sort_byte(struct sort_key *to, const struct sort_key *from, uint32_t n, int byte)
 {
     uint32_t counts[256] = {0}, at = 0;
@@ -113,7 +113,8 @@ static bool sort_byte(struct sort_key *to, const struct sort_key *from, uint32_t
     return true;
 }
 
-/* Sorts the regions as the options say; returns the half of `keys` (2n entries) with the result. */
+/* Sorts the regions as the options say. `keys` has 2 n entries. Returns the half of `keys` that has
+ * the result. */
 static const struct sort_key *sort_regions(struct sort_key *keys, const struct gi_extract *extract,
                                            enum gi_region_order order)
 {

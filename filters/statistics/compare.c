@@ -25,12 +25,13 @@ struct row_sums {
 
 struct work {
     const struct gi_image *a, *b;
-    struct row_sums *rows; /* height * channels */
+    struct row_sums *rows; /* height * channels entries */
     int nx, ny;            /* size of the SSIM window, odd */
     double wx[WINDOW], wy[WINDOW];
     double c1, c2; /* (K * full scale)^2 */
     double tolerance;
-    const uint8_t *ignored; /* per pixel, row by row: 1 if it is not compared; NULL: all are */
+    const uint8_t *ignored; /* a byte per pixel, row by row: 1 if the pixel is not compared; NULL:
+                               all are compared */
 };
 
 static const uint8_t *ignored_row(const struct work *work, int y)
@@ -86,7 +87,7 @@ static inline void load_samples(double *to, const struct gi_image *image, int y,
             to[i] = (double)((const float *)row)[at + i];
 }
 
-/* Loads a piece of a row; entries past the end of the row are unchanged. */
+/* Loads a piece of a row. Entries past the end of the row are unchanged. */
 static void load(double to[PIECE], const struct gi_image *image, int y, size_t at)
 {
     size_t left = gi_row_samples(image) - at;
@@ -96,8 +97,8 @@ static void load(double to[PIECE], const struct gi_image *image, int y, size_t a
         load_samples(to, image, y, at, left);
 }
 
-/* Applies the window down the columns: for each sample of a row, the weighted sums of x, y, x^2 +
- * y^2 and x * y over rows y0 to y0 + ny - 1. */
+/* Applies the window down the columns. For each sample of a row, computes the weighted sums of x,
+ * y, x^2 + y^2 and x * y over rows y0 to y0 + ny - 1. */
 static void weigh_columns(const struct work *work, int y0, double *const sums[4])
 {
     size_t samples = gi_row_samples(work->a);
@@ -119,7 +120,8 @@ static void weigh_columns(const struct work *work, int y0, double *const sums[4]
     }
 }
 
-/* Computes the SSIM of the windows whose first samples are `at` and following. */
+/* Computes the SSIM of PIECE windows, whose first samples are the samples of the row from `at`
+ * on. */
 static void similarities(double ssim[PIECE], const struct work *work, double *const sums[4],
                          size_t at)
 {
@@ -140,7 +142,8 @@ static void similarities(double ssim[PIECE], const struct work *work, double *co
     }
 }
 
-/* Returns the number of samples in a row of sums; the last piece may extend past the row. */
+/* Returns the number of samples in a row of sums, because the last piece may extend past the
+ * row. */
 static size_t scratch_samples(const struct gi_image *image)
 {
     return gi_row_samples(image) + PIECE;
@@ -199,8 +202,8 @@ static void band_job(void *arg, int index, void *scratch)
     }
 }
 
-/* Computes the weights of a Gaussian window (sigma 1.5) along a side of n pixels; returns their
- * number. */
+/* Computes the weights of a Gaussian window (sigma 1.5) along a side of n pixels. Returns how many
+ * weights there are. */
 static int window(double *weights, int n)
 {
     int size = n >= WINDOW ? WINDOW : n - (n % 2 == 0);
@@ -286,7 +289,8 @@ static enum gi_status match(struct gi_image *converted, const struct gi_image **
     return status;
 }
 
-/* On the host, in double precision: 4 sums over 11 rows and over 11 columns per sample. */
+/* The work is done on the host in double precision. For each sample, 4 sums are taken over 11 rows
+ * and over 11 columns. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     plan->dependency = GI_DEPENDENCY_GLOBAL;
@@ -329,7 +333,8 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Returns whether all bits are equal; the results contain one kind of NaN only. */
+/* Returns whether all bits are equal, which suffices because the results contain one kind of NaN
+ * only. */
 static bool same(const struct gi_difference *a, const struct gi_difference *b)
 {
     return a->samples == b->samples && a->differing == b->differing &&

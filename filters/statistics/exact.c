@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Words below the dividend: with two of them the quotient by a 64-bit divisor has at least 64
- * significant bits, unless it is 0. */
+/* Words that are appended below the dividend. With two such words, the quotient by a 64-bit divisor
+ * has at least 64 significant bits, unless the quotient is 0. */
 enum { BELOW = 2, QUOTIENT = GI_EXACT_WORDS + BELOW };
 
 __extension__ typedef unsigned __int128 wide;
@@ -28,8 +28,9 @@ static struct gi_exact negated(const struct gi_exact *a)
     return minus;
 }
 
-/* Returns words * 2^unit (lowest word first), rounded half to even. `rest`: the number has more
- * bits, not all 0, below the words; the words then have at least 64 significant bits. */
+/* Returns the integer `words`, lowest word first, times 2^unit, rounded half to even. If `rest` is
+ * set, the number has more bits, not all 0, below the words, and the words must have at least 64
+ * significant bits. */
 static double rounded(const uint64_t words[QUOTIENT], bool rest, int unit)
 {
     int top = QUOTIENT - 1;
@@ -64,7 +65,7 @@ double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor)
     return negative ? -value : value;
 }
 
-/* Adds a * b * 2^(64 * at) to `to`, or with `minus` subtracts it. */
+/* Adds a * b * 2^(64 * at) to `to`, or subtracts the product if `minus` is set. */
 static void add_product(struct gi_exact *to, const struct gi_exact *a, uint64_t b, int at,
                         bool minus)
 {

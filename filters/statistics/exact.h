@@ -6,11 +6,12 @@
 #include "kernels/kernels.h"
 #include "kernels/statistics.h"
 
-/* Returns a * 2^unit / divisor, correctly rounded if that is a normal number; divisor > 0. */
+/* Returns a * 2^unit / divisor, where divisor > 0. The result is correctly rounded if it is a
+ * normal number. */
 double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor);
 
-/* Returns n * square - sum^2, which is n^2 times the variance of n samples. It is never negative;
- * units are those of `square`. */
+/* Returns n * square - sum^2, which is n^2 times the variance of n samples. The result is never
+ * negative. Its unit is that of `square`. */
 struct gi_exact gi_exact_spread(const struct gi_reduction *found);
 
 /* Returns n * (x^2 + y^2 - d^2) - 2 * sum x * sum y, which is 2 n^2 times the covariance of n

@@ -1,6 +1,7 @@
 /* Histogram: counts at full resolution on the backend, from which the host computes all statistics.
- * Float images have too many values for that: three passes over the image, whole or in bands, give
- * order statistics by two-step radix counts, and mean and deviation from quantised sums.
+ * Float images have too many values for that. They take three passes over the image, whole or in
+ * bands. Order statistics follow from two-step radix counts, mean and deviation from quantised
+ * sums.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/histogram.h"
 
@@ -13,8 +14,8 @@
 #include "filters/statistics/order.h"
 #include "filters/tone/luma.h"
 
-/* Order statistics of a channel: minimum and maximum of all and of the finite samples, and two
- * neighbouring ranks for the median and for each percentile. */
+/* Order statistics of a channel: minimum and maximum of all samples, minimum and maximum of the
+ * finite samples, and two neighbouring ranks each for the median and every percentile. */
 enum { ENDS, FINITE_ENDS = 2, ANSWERS = 4, RANKS_MAX = ANSWERS + 2 * (1 + GI_REALS_MAX) };
 
 /* The measurements. For integer samples these are only counts, 256 or 65536 per channel. */
@@ -24,10 +25,11 @@ struct state {
     struct gi_float_totals totals[GI_MAX_CHANNELS];    /* from pass 1 on */
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX]; /* answered from pass 2 on */
     float least[GI_MAX_CHANNELS],
-        most[GI_MAX_CHANNELS]; /* range of finite samples, from pass 2 on; 0: there are none */
+        most[GI_MAX_CHANNELS]; /* range of finite samples, from pass 2 on; 0 if there are none */
     double lo, hi;             /* range of the bins; from pass 2 on */
     struct gi_sums sums[GI_MAX_CHANNELS];
-    uint64_t counts[]; /* of pass 0 for each channel; of pass 1 for each rank; then the bins */
+    uint64_t counts[]; /* counts of pass 0 for each channel, then counts of pass 1 for each rank,
+                          then the bins */
 };
 
 static int channels_of(const struct gi_image *src, const struct gi_histogram_params *p)
@@ -78,8 +80,8 @@ static enum gi_status check(void *params, struct gi_err *err)
     return check_range(&p->range, err);
 }
 
-/* Measured on two threads: 0.3 ns per sample, and 14 ns for floats, which are read about twenty
- * times for the median and percentiles. A nanosecond is 46 multiply-adds. */
+/* Costs are measured on two threads: 0.3 ns per integer sample, and 14 ns per float, because floats
+ * are read about twenty times for the median and percentiles. A nanosecond is 46 multiply-adds. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     (void)err;
@@ -95,7 +97,7 @@ static double edge(const struct gi_histogram_channel *channel, int nbins, int i)
     return i == nbins ? channel->hi : channel->lo + i * ((channel->hi - channel->lo) / nbins);
 }
 
-/* Returns the entropy in bits of the distribution `counts`: - sum of p * log2(p). */
+/* Returns the entropy of the distribution `counts` in bits, which is the sum of -p * log2(p). */
 static double entropy(const uint64_t *counts, int n)
 {
     double total = 0, sum = 0;
@@ -197,8 +199,8 @@ static void ask_ranks(struct state *state, int nchannels, const struct gi_histog
     gi_ranks_find(state->ranks, nchannels * each, state->counts);
 }
 
-/* Sets the range of the bins: the requested one, or that of the finite samples of all channels. An
- * empty range is widened to 1, as in numpy. */
+/* Sets the range of the bins to the requested range, or to the range of the finite samples of all
+ * channels. An empty range is widened to 1, as in numpy. */
 static void find_range(struct state *state, int nchannels, const struct gi_histogram_params *p)
 {
     int each = ranks_a_channel(p);
@@ -273,8 +275,9 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Fills in one channel of floats. The backend counts infinite samples as the finite end next to
- * them; if there are any, mean and deviation follow from their number. */
+/* Fills in one channel of floats. The backend counts an infinite sample as the finite minimum or
+ * maximum that is nearest to it. If there are infinite samples, mean and deviation follow from how
+ * many there are. */
 static void from_float_state(struct gi_histogram_channel *channel, const struct state *state, int c,
                              const struct gi_histogram_params *p)
 {
@@ -353,7 +356,7 @@ static void result_free(void *result)
     *histogram = (struct gi_histogram){0};
 }
 
-/* Returns whether the bits are equal: the same number, or both NaN. */
+/* Returns whether the bits are equal, so that a and b are the same number or both NaN. */
 static bool same(double a, double b)
 {
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));

@@ -9,25 +9,27 @@ enum { GI_BINS_MAX = 65536 };
 
 struct gi_histogram_params {
     int bins;
-    struct gi_reals range; /* lo, hi, sample units; n = 0: full scale, GI_F32: of the data */
+    struct gi_reals range; /* lo and hi in sample units; n = 0: full scale, or for GI_F32 the range
+                              of the data */
     struct gi_reals percentiles;
     bool luminance;
 };
 
-/* One channel. Statistics include all samples, also those outside the bins; NaN is not a sample.
- * Without samples they are NAN; with infinite samples mean and deviation are infinite or NAN. */
+/* One channel. Statistics include all samples, also those outside the bins; NaN is not a sample. If
+ * there are no samples, statistics are NAN. If there are infinite samples, mean and deviation are
+ * infinite or NAN. */
 struct gi_histogram_channel {
     const char *name; /* static: "gray", "red", "green", "blue", "alpha", "luminance" */
     double lo, hi;    /* range of the bins */
-    uint64_t *bins; /* nbins; bin i counts lo + i * w <= v < lo + (i + 1) * w, w = (hi - lo) / nbins
-                       in double; the last bin includes v == hi */
-    uint64_t total; /* number of samples, including those outside lo..hi */
+    uint64_t *bins; /* nbins entries; bin i counts samples lo + i * w <= v < lo + (i + 1) * w, where
+                       w = (hi - lo) / nbins in double; the last bin includes v == hi */
+    uint64_t total; /* number of samples, including samples outside lo..hi */
     uint64_t nan;   /* not included in total */
     double mean, stddev; /* population deviation */
     double min, max, median;
     double percentiles[GI_REALS_MAX]; /* percentile p is interpolated linearly between the
                                          neighbours of rank (total - 1) * p / 100, counted from 0 */
-    double entropy;                   /* in bits; of integer values, or of the bins for GI_F32 */
+    double entropy; /* entropy in bits, of integer values, or of the bins for GI_F32 */
 };
 
 struct gi_histogram {

@@ -1,5 +1,5 @@
 /* Integral images (summed-area tables), and cumulative sums along rows or columns, by the primitive
- * `scan`. Sums are integers, so that all devices give the same: floats are first rounded to
+ * `scan`. Sums are integers, so that all devices compute the same sums. Floats are first rounded to
  * multiples of a power of 2.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/integral.h"
@@ -18,7 +18,8 @@ static enum gi_scan_along along_of(const struct gi_plan *plan)
     return p->along ? GI_SCAN_COLUMNS : GI_SCAN_ROWS;
 }
 
-/* Return the number of samples in the longest sum, and the maximum that an integer sample adds. */
+/* longest() returns the number of samples in the longest sum, and most_of() returns the maximum
+ * that an integer sample adds to a sum. */
 static double longest(const struct gi_plan *plan)
 {
     enum gi_scan_along along = along_of(plan);
@@ -54,7 +55,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Finds the power of 2 by which floats are multiplied: no sum may need more than SUM_BITS bits. */
+/* Finds the power of 2 by which floats are multiplied, so that no sum needs more than SUM_BITS
+ * bits. */
 static enum gi_status find_shift(int *shift, const struct gi_plan *plan, struct gi_queue *queue,
                                  const struct gi_image *src, struct gi_err *err)
 {

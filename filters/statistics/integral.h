@@ -6,13 +6,14 @@
 #include "filters/filter.h"
 
 struct gi_integral_params {
-    int along; /* cumulative: 0 rows, 1 columns */
+    int along; /* for cumulative sums: 0 along rows, 1 along columns */
     bool squares;
 };
 
 struct gi_integral {
-    /* A host GI_U32 image whose rows contain sums in the order of samples, as uint32_t, or with
-     * twice as many columns as uint64_t or (for floats) double. */
+    /* A GI_U32 image in host memory whose rows contain the sums in the order of samples. The sums
+     * are uint32_t. If there are twice as many columns, they are uint64_t or (for floats)
+     * double. */
     struct gi_image sums;
     int words;     /* 32-bit words per sum: 1 or 2 */
     bool is_float; /* the sums are doubles */

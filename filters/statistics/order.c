@@ -2,8 +2,8 @@
  * steps (first the upper half of the keys, then the lower).
  *
  * The variance is (n * sum(q^2) - (sum q)^2) / n^2. A sample q is an integer below 2^31 in absolute
- * value, and their number n is below 2^32. Both products are below 2^126, so they are exact in
- * integers of 128 bits, and their difference has no cancellation error.
+ * value, and the number n of samples is below 2^32. Both products are below 2^126, so they are
+ * exact in integers of 128 bits, and their difference has no cancellation error.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/order.h"
 
@@ -61,7 +61,8 @@ int gi_counts_value(const uint64_t *counts, uint64_t rank)
 
 struct gi_float_totals gi_float_totals(const uint64_t *high)
 {
-    /* Other keys with the upper half of an infinity's key are NaNs, which are not counted. */
+    /* Other keys with the same upper half as the key of an infinity are NaNs, which are not
+     * counted. */
     struct gi_float_totals totals = {.minus_infinite = high[MINUS_INFINITY_HIGH],
                                      .plus_infinite = high[PLUS_INFINITY_HIGH]};
     for (int i = 0; i < GI_KEY_HALF; i++)
@@ -79,8 +80,8 @@ void gi_ranks_of_ends(struct gi_rank ends[2], int channel, const struct gi_float
                                .rank = none ? UINT64_MAX : totals->n - totals->plus_infinite - 1};
 }
 
-/* Returns the bin with the sample at index *rank in ascending order, or -1 past the last sample.
- * *rank becomes the index within the bin. */
+/* Returns the bin that contains the sample at index *rank in ascending order, or -1 if *rank is
+ * past the last sample. *rank becomes the index within the bin. */
 static int find_bin(uint64_t *rank, const uint64_t *counts)
 {
     for (int bin = 0; bin < GI_KEY_HALF; bin++) {
@@ -103,8 +104,8 @@ void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high)
     }
 }
 
-/* Adds to `spec` up to GI_PREFIXES_MAX upper halves that requests from *next on need, in any
- * channel, and that no earlier request needed. *next becomes the first request that remains. */
+/* Adds up to GI_PREFIXES_MAX upper halves to `spec`. Requests from *next on need these halves, in
+ * any channel, and no earlier request needed them. *next becomes the first request that remains. */
 static void take_prefixes(struct gi_histogram_spec *spec, int *next, const struct gi_rank *ranks,
                           int n)
 {
@@ -118,7 +119,7 @@ static void take_prefixes(struct gi_histogram_spec *spec, int *next, const struc
     }
 }
 
-/* Adds the counts of each prefix to the requests that it answers. */
+/* Adds the counts of each prefix to `low`, for the requests that the prefix answers. */
 static void add_prefixes(uint64_t *low, const struct gi_rank *ranks, int n, const uint64_t *counts,
                          const struct gi_histogram_spec *spec, int channels)
 {

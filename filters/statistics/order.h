@@ -7,16 +7,16 @@
 #include "kernels/kernels.h"
 #include "kernels/statistics.h"
 
-/* Computes mean and population deviation in sample units; both are NAN if nothing was counted. `lo`
- * and `hi` are the range in which a GI_F32 image was quantised (unused for integers). */
+/* Computes mean and population deviation in sample units. Both are NAN if nothing was counted. `lo`
+ * and `hi` are the range in which a GI_F32 image was quantised; they are unused for integers. */
 void gi_sums_stats(double *mean, double *stddev, const struct gi_sums *sums, enum gi_type type,
                    float lo, float hi);
 
-/* Finds the position of a percentile, 0 to 100, among n > 0 sorted samples: at fraction *t between
- * rank r, which is returned, and rank r + 1 (at most n - 1). Definition 7 of Hyndman and Fan, 1996,
- * American Statistician 50(4), as in numpy. */
+/* Finds the position of a percentile, 0 to 100, among n > 0 sorted samples. Returns a rank r. The
+ * position is at fraction *t between rank r and rank r + 1 (at most n - 1). Definition 7 of Hyndman
+ * and Fan, 1996, American Statistician 50(4), as in numpy. */
 uint64_t gi_percentile_rank(double *t, double percent, uint64_t n);
-/* Interpolates between two values; exact at the ends, and if the values are equal. */
+/* Interpolates between two values. The result is exact at the ends, and if the values are equal. */
 double gi_between(double a, double b, double t);
 
 /* Returns the sample of rank `rank` (from 0) in ascending order. counts[v] samples have the value
@@ -34,34 +34,34 @@ struct gi_float_totals {
 
 struct gi_float_totals gi_float_totals(const uint64_t *high);
 
-/* A request for the sample of rank `rank` (from 0) of a channel in ascending order, without NaN.
- * The answer takes two passes over the whole image or its bands. The first pass counts by
- * GI_KEY_FLOAT_HIGH, then gi_ranks_find() is called; the second pass is gi_ranks_count(), then
- * gi_ranks_answer() is called. */
+/* A request for the sample of rank `rank`, from 0, among the samples of a channel in ascending
+ * order, without NaN. The answer takes two passes over the whole image or its bands. The first pass
+ * counts by GI_KEY_FLOAT_HIGH, and after it gi_ranks_find() is called. The second pass calls
+ * gi_ranks_count(), and after it gi_ranks_answer() is called. */
 struct gi_rank {
     int channel;
     uint64_t rank;
     float value; /* the answer; NAN if the channel has too few samples */
     /* Intermediate results: */
-    int high;      /* upper half of the key of the answer; -1: none */
-    uint64_t rest; /* rank among the samples with this half */
-    int slot;      /* first request for this channel and upper half */
+    int high;      /* upper half of the key of the answer; -1 if there is no answer */
+    uint64_t rest; /* rank among the samples with this upper half */
+    int slot;      /* index of the first request for this channel and upper half */
 };
 
-/* Requests the minimum and the maximum of the finite samples; without any, ranks are past the
- * end. */
+/* Requests the minimum and the maximum of the finite samples. If there are none, the ranks are past
+ * the end. */
 void gi_ranks_of_ends(struct gi_rank ends[2], int channel, const struct gi_float_totals *totals);
 
-/* Called after the first pass; `high` has the counts of all channels. */
+/* Called after the first pass. `high` has the counts of all channels. */
 void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high);
 
-/* The second pass: adds counts of a band to `low`, GI_KEY_HALF entries for each of the n requests,
- * zeroed before the first band. Reads the band once per GI_PREFIXES_MAX different upper halves.
- * Errors: those of the primitives. */
+/* The second pass. Adds the counts of a band to `low`, which has GI_KEY_HALF entries for each of
+ * the n requests and is zeroed before the first band. Reads the band once per GI_PREFIXES_MAX
+ * different upper halves. Errors: those of the primitives. */
 enum gi_status gi_ranks_count(struct gi_queue *queue, uint64_t *low, const struct gi_rank *ranks,
                               int n, const struct gi_image *band, struct gi_err *err);
 
-/* Called after the second pass; fills in the answers. */
+/* Called after the second pass. Fills in the answers. */
 void gi_ranks_answer(struct gi_rank *ranks, int n, const uint64_t *low);
 
 #endif

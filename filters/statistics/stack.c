@@ -47,8 +47,9 @@ static struct gi_stack spec_of(const struct gi_plan *plan, const struct gi_image
                              .nearlier = p->nearlier};
 }
 
-/* Returns the work per sample of the strip. Floats, and samples for sigma clipping, are sorted: the
- * number of comparisons is about half the square of the logarithm of the number of images. */
+/* Returns the work per sample of the strip. Floats are sorted, and so are all samples for sigma
+ * clipping. The number of comparisons is about half the square of the logarithm of the number of
+ * images. */
 static double cost_of(const struct gi_stack *spec, enum gi_type type)
 {
     double steps = log2(spec->images + 1.0);

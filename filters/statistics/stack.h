@@ -8,15 +8,16 @@
 struct gi_stack_params {
     int method; /* enum gi_stack_method */
     double kappa;
-    int images; /* side by side in the first source */
-    /* Not set by options. `continues`: the stack is reduced by several runs. The result of a run is
-     * then GI_U32 with sums as double (kernels/statistics.h); the second source is the result of
-     * the previous run, for the first `nearlier` images. */
+    int images; /* number of images, side by side in the first source */
+    /* These members are not set by options. If `continues` is set, the stack is reduced by several
+     * runs. The result of a run is then a GI_U32 image with sums as double (kernels/statistics.h),
+     * and the second source is the result of the previous run for the first `nearlier` images. */
     bool continues;
     uint64_t nearlier;
 };
 
-/* The rows of --method and --kappa, whose values are the given members of the struct `params`. */
+/* The option rows of --method and --kappa, whose values are the given members of the struct
+ * `params`. */
 #define GI_STACK_OPTIONS(params, method_member, kappa_member)                                      \
     {.name = "method",                                                                             \
      .also = "by",                                                                                 \

@@ -8,30 +8,32 @@
 struct gi_stats_params {
     struct gi_reals percentiles;
     bool opaque;
-    bool total;         /* for tables of many images: a row per channel for all of them */
-    const char *by;     /* "row", "column" or "WxH"; NULL: no grouping by rectangles */
+    bool total;     /* for tables of many images: a table row per channel for all images together */
+    const char *by; /* "row", "column" or "WxH"; NULL: no grouping by rectangles */
     const char *labels; /* an image with the label of each pixel; NULL: no grouping by labels */
 };
 
-/* One channel. Everything except the last three counts refers to finite samples. If there are none,
- * sums are 0 and all else is NAN. */
+/* One channel. Everything except the last three counts refers to finite samples. If there are no
+ * finite samples, sums are 0 and all other members are NAN. */
 struct gi_stats_channel {
     const char *name; /* gi_channel_name() */
     uint64_t count;   /* finite samples */
     uint64_t nan, positive_infinity, negative_infinity;
     double sum, mean, variance, stddev; /* population variance and deviation */
     double min, max;
-    int min_x, min_y, max_x, max_y; /* position of the first one in raster order; -1: none */
+    int min_x, min_y, max_x, max_y; /* positions of the first minimum and maximum in raster order;
+                                       -1 if there are none */
     double range;                   /* max - min */
-    double l1, l2, rms;             /* sum of |v|; square root of the sum of v^2, and of its mean */
+    /* Sum of |v|; square root of the sum of v^2; square root of the mean of v^2. */
+    double l1, l2, rms;
     double median;
     double percentiles[GI_REALS_MAX]; /* as in gi_histogram_channel */
-    double entropy;                   /* of the values, in bits per sample; NAN for GI_F32 */
-    uint64_t unique;                  /* number of different values; 0 for GI_F32 (not counted) */
+    double entropy;  /* entropy of the values, in bits per sample; NAN for GI_F32 */
+    uint64_t unique; /* number of different values; 0 for GI_F32 (not counted) */
 };
 
-/* A part of the image, in pixels: a rectangle, or the pixels of one label within a rectangle.
- * Positions in its statistics are relative to the image. */
+/* A part of the image, in pixels. It is a rectangle, or the pixels of one label within a rectangle.
+ * Positions in the statistics of the part are relative to the image. */
 struct gi_stats_zone {
     uint32_t label; /* 0: none */
     int x, y, width, height;
@@ -44,11 +46,12 @@ enum { GI_STATS_ZONES_MAX = 1 << 18 };
 
 struct gi_stats {
     int nchannels, npercentiles;
-    struct gi_stats_channel channels[GI_MAX_CHANNELS]; /* of the image, if it is not grouped */
+    /* Statistics of the image, if it is not grouped. */
+    struct gi_stats_channel channels[GI_MAX_CHANNELS];
     enum gi_stats_by by;
-    int nzones;                        /* in raster order, labels ascending; 0: no grouping */
-    struct gi_stats_zone *zones;       /* owned */
-    struct gi_stats_channel *of_zones; /* nchannels per zone; owned */
+    int nzones;                  /* number of zones; 0: no grouping */
+    struct gi_stats_zone *zones; /* nzones entries, in raster order or by ascending label; owned */
+    struct gi_stats_channel *of_zones; /* nchannels entries per zone; owned */
 };
 
 /* Result: struct gi_stats. */

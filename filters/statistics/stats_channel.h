@@ -11,7 +11,8 @@
 void gi_stats_from_sums(struct gi_stats_channel *channel, const struct gi_reduction *found,
                         const struct gi_image *src, int c, const struct gi_stats_params *p);
 
-/* Returns where the answer to request i belongs: the median for i = 0, else percentile i - 1. */
+/* Returns where the answer to request i belongs, which is the median if i is 0, else percentile i -
+ * 1. */
 static inline double *gi_stats_answer(struct gi_stats_channel *channel, int i)
 {
     return i == 0 ? &channel->median : &channel->percentiles[i - 1];
@@ -23,7 +24,7 @@ static inline double gi_stats_percent(const struct gi_stats_params *p, int i)
     return i == 0 ? 50 : p->percentiles.v[i - 1];
 }
 
-/* Zones: rows, columns or tiles. Tiles at the right and at the bottom may be smaller. */
+/* Zones, which are rows, columns or tiles. Tiles at the right and at the bottom may be smaller. */
 struct gi_zones {
     enum gi_stats_by by;
     int width, height; /* size of one zone */
@@ -35,10 +36,10 @@ struct gi_zones {
 enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width, int height,
                              struct gi_err *err);
 
-/* Computes the statistics of each zone of the host image `src` into `stats`, which is zeroed: of
- * the rectangles of p->by, or if that is NULL of the labels, from 1 on, in the image `labels`,
- * which has the size of `src`. Errors: GI_E_MEMORY; GI_E_UNSUPPORTED if there are too many zones or
- * `labels` is not a label image (filters/regions/labels.h). */
+/* Computes the statistics of each zone of the host image `src` into `stats`, which must be zeroed.
+ * The zones are the rectangles of p->by. If p->by is NULL, the zones are the labels from 1 on in
+ * the image `labels`, which has the size of `src`. Errors: GI_E_MEMORY; GI_E_UNSUPPORTED if there
+ * are too many zones or `labels` is not a label image (filters/regions/labels.h). */
 enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *src,
                                 const struct gi_image *labels, const struct gi_stats_params *p,
                                 struct gi_err *err);

@@ -1,4 +1,4 @@
-/* Statistics of each row, column, tile or label: the samples of a zone are gathered and sorted.
+/* Statistics of each row, column, tile or label. The samples of a zone are gathered and sorted.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_channel.h"
 
@@ -137,7 +137,7 @@ static struct gi_reduction reduce(uint32_t *keys, const struct gi_image *src, in
     return found;
 }
 
-/* LSD radix sort, one byte per pass; `other` is as large as `keys`. Returns the buffer with the
+/* LSD radix sort, one byte per pass. `other` is as large as `keys`. Returns the buffer with the
  * sorted keys. */
 static uint32_t *sort(uint32_t *keys, uint32_t *other, size_t n, enum gi_type type)
 {
@@ -185,7 +185,8 @@ static void from_sorted(struct gi_stats_channel *channel, const uint32_t *keys, 
 
 /* ---- the pixels of each zone ---- */
 
-/* The pixels of zones: zone i has pixels[first[i]] to pixels[first[i + 1] - 1], in raster order. */
+/* The pixels of all zones. Zone i has pixels[first[i]] to pixels[first[i + 1] - 1], in raster
+ * order. */
 struct members {
     uint32_t *pixels;
     size_t *first;
@@ -242,8 +243,8 @@ static void grow(struct gi_stats_zone *zone, int x, int y)
     zone->height = y + 1 - zone->y;
 }
 
-/* Counting sort of the pixels by label. counts[label], the number of pixels of labels up to
- * `largest`, becomes 1 + the zone of the label. */
+/* Sorts the pixels by label (counting sort). On entry counts[label] is the number of pixels of a
+ * label, for labels up to `largest`. It becomes 1 + the index of the label's zone. */
 static enum gi_status sort_labels(struct gi_stats *stats, struct members *members, uint32_t *counts,
                                   uint32_t largest, const struct gi_image *labels,
                                   struct gi_err *err)
@@ -263,7 +264,7 @@ static enum gi_status sort_labels(struct gi_stats *stats, struct members *member
     for (uint32_t label = 1; label <= largest; label++)
         if (counts[label]) {
             stats->zones[n].label = label;
-            members->first[n++] = at; /* advances to the next zone's start below */
+            members->first[n++] = at; /* the loop below advances it to the start of the next zone */
             at += counts[label];
             counts[label] = (uint32_t)n;
         }

@@ -1,5 +1,5 @@
 /* CLAHE (contrast-limited adaptive histogram equalization, K. Zuiderveld, 1994): each tile has a
- * tone curve from its clipped histogram; curves are interpolated bilinearly between tiles.
+ * tone curve from its clipped histogram. Curves are interpolated bilinearly between tiles.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +69,8 @@ struct state {
     uint32_t counts[]; /* [set][tile][value] */
 };
 
-/* Returns the number of sets of tables: one for all channels, or one per colour. */
+/* Returns the number of sets of tables. There is one set for all channels, or one set per
+ * colour. */
 static int sets_of(const struct gi_plan *plan)
 {
     return by_luma(plan) ? 1 : gi_colour_channels(&plan->sources[0]);
@@ -121,8 +122,8 @@ struct count {
     struct gi_clahe_shape shape;
     struct gi_image judge;
     uint32_t *counts;
-    uint64_t *found; /* of a part of a tile: [channel][value] */
-    float *bins;     /* GI_F32, per value: a number that is inside the bin of the value */
+    uint64_t *found; /* counts of a part of a tile: [channel][value] */
+    float *bins;     /* GI_F32: for each value, a number that is inside the bin of the value */
 };
 
 /* Replaces floats by numbers inside their bins. NaN is not counted now, but added to bin 0
@@ -159,7 +160,7 @@ static enum gi_status count_piece(const struct count *count, struct gi_image *pi
     return status;
 }
 
-/* Counts rows top <= y < bottom of the band, which are in row `ty` of tiles. */
+/* Counts rows top <= y < bottom of the band. These rows are in row `ty` of tiles. */
 static enum gi_status count_rows(const struct count *count, int ty, int top, int bottom,
                                  struct gi_err *err)
 {
@@ -182,7 +183,7 @@ static enum gi_status count_rows(const struct count *count, int ty, int top, int
     return status;
 }
 
-/* Counts a band that begins at row `first` of the image; rows past the image's end are mirrored. */
+/* Counts a band that begins at row `first` of the image. Rows past the image's end are mirrored. */
 static enum gi_status count_band(const struct count *count, int first, struct gi_err *err)
 {
     const struct gi_clahe_side *side = &count->shape.y;
@@ -243,7 +244,7 @@ static enum gi_status run_whole(const struct gi_plan *plan, struct gi_queue *que
     return status;
 }
 
-/* Makes the tables again for every band, which takes less time than applying them. */
+/* Makes the tables again for every band, because that takes less time than applying them. */
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {

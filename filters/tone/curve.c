@@ -65,9 +65,9 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
     return status;
 }
 
-/* Sets up a linear function. If samples are large compared with their span, one product and one sum
- * would cancel: `first` then subtracts a common part, which is exact where it matters. Returns
- * whether the channel needs `first`. */
+/* Sets up a linear function. If samples are large compared with their span, cancellation would make
+ * one product and one sum inaccurate. In this case `first` subtracts a common part before, which is
+ * exact where it matters. Returns whether the channel needs `first`. */
 static bool fill_line(struct gi_pointwise *first, struct gi_pointwise *last, int c,
                       const struct gi_stretch *line)
 {

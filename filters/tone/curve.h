@@ -5,8 +5,8 @@
 
 #include "filters/filter.h"
 
-/* Returns the number of values of a curve: all values of the sample type, or for GI_F32 the 65536
- * of gi_unit_bin(), where value v means v / 65535. */
+/* Returns the number of values of a curve. These are all values of the sample type. For GI_F32 they
+ * are the 65536 values of gi_unit_bin(), of which value v means v / 65535. */
 static inline int gi_curve_values(enum gi_type type)
 {
     return type == GI_U8 ? 256 : 65536;
@@ -29,32 +29,34 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
     "gpuimg normalize brings them into the range from 0 to 1."
 
 struct gi_curve {
-    /* Returns the result for value v of a colour channel. The caller rounds it half to even and
-     * limits it to the range of the type; NaN becomes 0. For GI_F32 it is only divided by 65535. */
+    /* Returns the result for value v of a colour channel. The caller rounds the result half to even
+     * and limits it to the range of the type, and NaN becomes 0. For GI_F32 the caller only divides
+     * the result by 65535. */
     double (*at)(const void *arg, int channel, double v);
     const void *arg;
-    bool each;      /* each channel has its own curve; else all use that of channel 0 */
+    bool each; /* each channel has its own curve; else all channels use the curve of channel 0 */
     unsigned stays; /* GI_F32: bit c is set if curve c changes nothing; at() is not called for c */
 };
 
-/* Applies the curve to an image; alpha and NaN are unchanged. Errors: GI_E_MEMORY, pointwise's. */
+/* Applies the curve to an image; alpha and NaN are unchanged. Errors: GI_E_MEMORY, those of
+ * pointwise. */
 enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
                             const struct gi_curve *curve, struct gi_err *err);
 
-/* A linear function of floats that maps `from` to out[0] and `to` to out[1]. If it is undefined
- * (`from` almost equals `to`), samples are unchanged. */
+/* A linear function of floats that maps `from` to out[0] and `to` to out[1]. If the function is
+ * undefined (`from` almost equals `to`), samples are unchanged. */
 struct gi_stretch {
     double from, to;
     double out[2];
 };
 
-/* Applies the linear function of each colour channel to a GI_F32 image; alpha is unchanged. Errors:
+/* Applies the linear function of each colour channel to a GI_F32 image. Alpha is unchanged. Errors:
  * those of alloc and of the primitive. */
 enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work,
                               const struct gi_stretch *lines, struct gi_err *err);
 
-/* Called by a plan: returns GI_E_UNSUPPORTED if the source is GI_F32, which has no tables. `what`
- * begins the message: "--gamma: " if an option asks for a table, else "". */
+/* Called by a plan. Returns GI_E_UNSUPPORTED if the source is GI_F32, which has no tables. The
+ * message begins with `what`, which is "--gamma: " if an option asks for a table, else "". */
 enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, struct gi_err *err);
 
 #endif

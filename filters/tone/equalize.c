@@ -48,7 +48,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 }
 
 /* Computes the curve of a channel by OpenCV's steps, in float. Returns false if the channel has
- * fewer than two values; its samples are then unchanged. */
+ * fewer than two values. Samples of such a channel are unchanged. */
 static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type)
 {
     uint64_t total = gi_curve_total(counts, type);
@@ -64,7 +64,7 @@ static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type
 
 struct all_shares {
     const float *shares;
-    int each; /* entries between the tables of two channels */
+    int each; /* number of entries from a channel's table to the next */
 };
 
 static double curve(const void *arg, int channel, double v)

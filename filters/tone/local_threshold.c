@@ -103,8 +103,9 @@ static const struct gi_option options[] = {
 
 /* What the measuring passes find. */
 struct state {
-    /* Minimum and maximum of the finite samples per channel. Measured for float images, whose
-     * samples are rounded to equal steps between the two, and with WOLF also for integers. */
+    /* Minimum and maximum of the finite samples per channel. They are measured for float images,
+     * whose samples are rounded to equal steps between minimum and maximum. With WOLF they are also
+     * measured for integers. */
     struct gi_reduction found[GI_MAX_CHANNELS];
     double most; /* WOLF: the maximum of N * N * s * s, in levels */
 };
@@ -133,7 +134,7 @@ static bool by_luma(const struct gi_plan *plan)
     return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
 }
 
-/* Plans what depends on the method: cost, taps, measuring passes. */
+/* Plans everything that depends on the method: cost, taps, measuring passes. */
 static enum gi_status plan_method(struct gi_plan *plan, const struct params *p, struct gi_err *err)
 {
     plan->cost.other = p->method == MEAN ? 12 : p->method == BERNSEN ? 8 : 25;
@@ -169,7 +170,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return plan_method(plan, p, err);
 }
 
-/* How levels convert to samples: the sample of level 0, and the distance between two levels. */
+/* The conversion of levels to samples: the sample of level 0, and the distance between two
+ * levels. */
 struct unit {
     double lo, step;
 };
@@ -273,8 +275,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* A sample is above the Gaussian mean only if the difference is more than the error of the mean:
- * constant images have no sample above it. */
+/* A sample is above the Gaussian mean only if the difference is more than the error of the mean. So
+ * constant images have no sample above the mean. */
 #define GAUSSIAN_ERROR 0x1p-20
 
 static enum gi_status run_gaussian(const struct gi_plan *plan, struct gi_queue *queue,

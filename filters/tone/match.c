@@ -44,8 +44,8 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns the number of columns before the counts in a line of names: up to "hi", as gpuimg
- * histogram writes it. *text moves to the next line. */
+/* Returns the number of columns before the counts in a line of names. These columns end with "hi",
+ * as the command gpuimg histogram writes them. *text moves to the next line. */
 static int read_names(const char **text)
 {
     const char *end = *text + strcspn(*text, "\r\n"), *hi = strstr(*text, ",hi,");
@@ -56,8 +56,8 @@ static int read_names(const char **text)
     return before;
 }
 
-/* Reads the numbers in the line at *text, which moves to the next one. Returns how many there are;
- * -1: the line has anything else. */
+/* Reads the numbers in the line at *text, and moves *text to the next line. Returns how many
+ * numbers there are, or -1 if the line contains anything else. */
 static int read_numbers(double v[COLUMNS_MAX], const char **text)
 {
     for (int n = 0;;) {
@@ -71,7 +71,7 @@ static int read_numbers(double v[COLUMNS_MAX], const char **text)
     }
 }
 
-/* Reads the counts of value i from a row of numbers; `columns` of its columns have counts. */
+/* Takes the counts of value i from `v`, which has the `columns` counts of a line. */
 static enum gi_status take_row(uint64_t *counts, const double *v, int columns, int i, int n,
                                int channels, struct gi_err *err)
 {
@@ -89,7 +89,8 @@ static enum gi_status take_row(uint64_t *counts, const double *v, int columns, i
     return GI_OK;
 }
 
-/* Sets plan->tables to the given histogram: the count of each value, for each colour channel. */
+/* Sets plan->tables to the given histogram, which has the count of each value for each colour
+ * channel. */
 static enum gi_status read_histogram(struct gi_plan *plan, const char *text, int n, int channels,
                                      struct gi_err *err)
 {
@@ -141,8 +142,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Computes the curve: the fraction of samples up to v is interpolated linearly between the
- * fractions of the reference's values. */
+/* Computes the curve. It maps v to the value at which the reference has the same fraction of
+ * samples up to that value as the image has up to v. Between the values of the reference it is
+ * interpolated linearly. */
 static void fill_curve(double *to, const uint64_t *counts, uint64_t total, const uint64_t *like,
                        uint64_t like_total, int n)
 {
@@ -172,7 +174,7 @@ static void fill_curve(double *to, const uint64_t *counts, uint64_t total, const
 
 struct curves {
     const double *to;
-    int each; /* entries between the tables of two channels */
+    int each; /* number of entries from a channel's table to the next */
 };
 
 static double curve(const void *arg, int channel, double v)
@@ -194,7 +196,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Returns the rows of the reference that a band needs: the first band needs all, others none. */
+/* Returns the rows of the reference that a band needs. The first band needs all rows, and other
+ * bands need none. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     (void)y1;

@@ -30,17 +30,19 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Order statistics of a channel of floats: two neighbouring ranks per percentile. */
+/* Order statistics of a channel of floats, which are two neighbouring ranks per percentile. */
 enum { RANKS = 4 };
 
 struct state {
     int pass;                                       /* GI_F32: the last pass that was begun */
     struct gi_float_totals totals[GI_MAX_CHANNELS]; /* GI_F32: from pass 1 on */
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS];
-    uint64_t counts[]; /* per channel, by value or (GI_F32) upper half of the key; then per rank */
+    uint64_t counts[]; /* counts per channel, by value or (GI_F32) by upper half of the key; then
+                          counts per rank */
 };
 
-/* The samples of a channel that become black and white; equal: samples are unchanged. */
+/* The samples of a channel that become black and white. If both are equal, samples are
+ * unchanged. */
 struct ends {
     double lo, hi, full;
 };
@@ -136,7 +138,7 @@ static double percentile(const uint64_t *counts, uint64_t n, double percent)
     return gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
 }
 
-/* Returns a percentile of finite floats; NAN if there are none. */
+/* Returns a percentile of finite floats, or NAN if there are none. */
 static double percentile_of_floats(const struct gi_rank two[2], uint64_t n, double percent)
 {
     double t = 0;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* scikit-image's number of bins for floats; number of 16-bit keys. */
+/* FLOAT_BINS is scikit-image's number of bins for floats, and NKEYS is the number of 16-bit
+ * keys. */
 enum { FLOAT_BINS = 256, NKEYS = 65536 };
 
 enum gi_status gi_level_check_positive(const struct gi_level *level, const char *name,
@@ -60,7 +61,7 @@ int gi_otsu(const uint64_t *counts, int nbins)
         if (counts[i] ==
             0) /* an empty bin has the split of the previous bin, except for rounding */
             continue;
-        if (high_n == 0) /* i is the last bin with counts: the answer if there is no other */
+        if (high_n == 0) /* i is the last bin with counts: the answer if no other has any */
             return best_variance < 0 ? i : best;
         double gap = low_sum / low_n - (all_sum - low_sum) / high_n;
         double variance = low_n * high_n * gap * gap;
@@ -77,7 +78,7 @@ int gi_level_passes(enum gi_type type)
     return type == GI_F32 ? 3 : 1;
 }
 
-/* Ends a pass: keeps its answers, and clears the counts for the next pass. */
+/* Ends a pass. Keeps its answers, and clears the counts for the next pass. */
 static void next_pass(struct gi_level_state *state)
 {
     if (state->pass == 0) {
@@ -103,7 +104,7 @@ static enum gi_status count(struct gi_queue *queue, struct gi_level_state *state
         if (state->pass == 1)
             return gi_ranks_count(queue, state->counts[0], state->ends, 2, gray, err);
         if (!(lo < hi))
-            return GI_OK; /* no finite sample, or one value: no further pass is needed */
+            return GI_OK; /* no pass is needed if no sample is finite, or all are equal */
         spec = (struct gi_histogram_spec){
             .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = (double)lo, .hi = (double)hi};
     }

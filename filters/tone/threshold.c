@@ -1,5 +1,6 @@
-/* Thresholding to a binary mask: samples above a level (or pixels whose luma is) become one value,
- * others another. The level may be Otsu's (filters/tone/otsu.h).
+/* Thresholding to a binary mask. Samples above a level (or pixels whose luma is above the level)
+ * become one value, all others become another value. The level may be Otsu's threshold
+ * (filters/tone/otsu.h).
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/tone/luma.h"

@@ -1,6 +1,6 @@
-/* Finds the last block of a DEFLATE stream (RFC 1951) by decoding its symbols without producing
- * their bytes. It is needed because libdeflate has no flush, and marks the last block of each
- * stream.
+/* Finds the last block of a DEFLATE stream (RFC 1951) by decoding the stream's symbols without
+ * producing their bytes. This is needed because libdeflate has no flush, and marks the last block
+ * of each stream.
  * SPDX-License-Identifier: MIT */
 #include "imgio/png/deflate_join.h"
 
@@ -15,8 +15,8 @@ enum {
     DISTANCES = 32,
     LENGTHS = 19, /* number of codes for code lengths */
     END_OF_BLOCK = 256,
-    /* A table entry: the bits of the code and its extra bits, and flags for the symbol's kind; 0:
-     * no code. */
+    /* A table entry contains the number of bits of the code and its extra bits, and flags for the
+     * symbol's kind. Where there is no code, the entry is 0. */
     ENTRY_BITS = 0x1f,
     ENTRY_MATCH = 0x20,
     ENTRY_END = 0x40,
@@ -31,7 +31,7 @@ struct stream {
     bool failed; /* the data ended early, or are no DEFLATE stream */
 };
 
-/* A Huffman code: entries indexed by the next `width` bits of the stream. */
+/* A Huffman code. The next `width` bits of the stream are the index of an entry. */
 struct code {
     unsigned width;
     uint8_t entries[1 << CODE_BITS];
@@ -55,7 +55,7 @@ static inline void refill(struct stream *in)
         return;
     }
     while (in->nbits <= 56) {
-        /* Past the end zeros are read; position() tells whether any were used. */
+        /* Past the end zeros are read. position() tells whether any of these were used. */
         uint64_t byte = in->at < in->nbytes ? in->bytes[in->at] : 0;
         in->bits |= byte << in->nbits;
         in->nbits += 8;
@@ -89,7 +89,8 @@ static unsigned literal_entry(unsigned symbol, unsigned length)
         return length;
     if (symbol == END_OF_BLOCK)
         return length | ENTRY_END;
-    /* RFC 1951, 3.2.5: 257..264 and 285 have no extra bits; then every four have one more. */
+    /* RFC 1951, 3.2.5: Symbols 257..264 and 285 have no extra bits. Symbols 265..268 have one extra
+     * bit, and each further group of four symbols has one bit more. */
     unsigned extra = symbol < 265 || symbol == 285 ? 0 : (symbol - 261) / 4;
     return (length + extra) | ENTRY_MATCH;
 }
@@ -105,8 +106,8 @@ static unsigned plain_entry(unsigned symbol, unsigned length)
     return length;
 }
 
-/* Returns the next code of a canonical code, with its bits reversed: RFC 1951 stores codes from
- * their highest bit on, everything else from the lowest. */
+/* Returns the next code of a canonical code, with its bits reversed, because RFC 1951 stores codes
+ * from their highest bit on, and everything else from the lowest bit on. */
 static unsigned next_reversed(unsigned code, unsigned length)
 {
     unsigned bit = 1u << (length - 1);
@@ -117,7 +118,7 @@ static unsigned next_reversed(unsigned code, unsigned length)
     return code | bit;
 }
 
-/* Fills the table. `symbols` (may be NULL) gets the symbol of each entry. */
+/* Fills the table. If `symbols` is not NULL, it gets the symbol of each entry. */
 static void make_code(struct code *code, uint8_t *symbols, const uint8_t *lengths, unsigned n,
                       unsigned (*entry)(unsigned symbol, unsigned length))
 {
@@ -147,7 +148,7 @@ static void make_code(struct code *code, uint8_t *symbols, const uint8_t *length
             if (symbols)
                 symbols[at] = (uint8_t)symbol;
         }
-        reversed = next_reversed(reversed, length); /* 0: the code is complete */
+        reversed = next_reversed(reversed, length); /* 0 if the code is complete */
     }
 }
 
@@ -180,7 +181,7 @@ static void read_dynamic_codes(struct walker *w)
         for (; times && i < literals + distances; times--)
             w->lengths[i++] = (uint8_t)value;
     }
-    /* The distance table is made first: the lengths of both tables are in one array. */
+    /* The distance table is made first, because the lengths of both tables are in one array. */
     make_code(&w->distances, NULL, w->lengths + literals, distances, distance_entry);
     make_code(&w->literals, NULL, w->lengths, literals, literal_entry);
 }
@@ -225,7 +226,7 @@ static void walk_stored(struct stream *in)
     in->bits = in->nbits = 0;
 }
 
-/* Decodes the stream to its end. Returns the bit position of its last block's header. */
+/* Decodes the stream to its end. Returns the bit position of the header of the last block. */
 static uint64_t walk(struct walker *w)
 {
     uint64_t head;
@@ -257,8 +258,9 @@ size_t gi_deflate_open(unsigned char *bytes, size_t nbytes)
     if (w.in.failed || (end + 7) / 8 != nbytes)
         return 0;
     bytes[head / 8] &= (unsigned char)~(1u << head % 8);
-    /* Makes the stored block: three zero bits, zeros to the end of the byte, the length 0 and its
-     * complement. The unused bits of the last byte are zero already. */
+    /* Makes the stored block, which consists of three zero bits, zeros to the end of the byte, the
+     * length 0, and the complement of the length. The unused bits of the last byte are zero
+     * already. */
     size_t at = (size_t)((end + 3 + 7) / 8);
     if (at > nbytes)
         bytes[nbytes] = 0;

@@ -5,12 +5,13 @@
 
 #include <stddef.h>
 
-enum { GI_DEFLATE_JOIN_NBYTES = 5 }; /* bytes that gi_deflate_open() needs after the stream */
+/* maximum bytes that gi_deflate_open() adds, for which there must be room after the stream */
+enum { GI_DEFLATE_JOIN_NBYTES = 5 };
 
 /* Changes `bytes`, a complete raw DEFLATE stream by a compressor of this process, so that another
- * stream may follow: its last block is no longer marked as the last, and an empty stored block pads
- * it to a byte boundary. Returns its new length, at most GI_DEFLATE_JOIN_NBYTES more; 0 if the
- * stream can't be decoded to its end. */
+ * stream may follow. The last block is no longer marked as the last, and an empty stored block pads
+ * the stream to a byte boundary. Returns the new length of the stream, which is at most
+ * GI_DEFLATE_JOIN_NBYTES more than before, or 0 if the stream can't be decoded to its end. */
 size_t gi_deflate_open(unsigned char *bytes, size_t nbytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Vector operations on one pixel of a PNG, by SSE2 or NEON if the processor has them. The bytes of
- * the pixel, 0 to 255, are in eight lanes of 16 bits.
+/* Vector operations on one pixel of a PNG, by SSE2 or NEON if the processor has one of them. The
+ * bytes of the pixel, 0 to 255, are in eight lanes of 16 bits.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PNG_LANES_H
 #define GI_IMGIO_PNG_LANES_H
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* lanes_load reads 8 bytes. lanes_store writes 4 or 8 bytes, enough for a pixel of `bpp` bytes,
- * from lanes below 256. lanes_modulo is modulo 256, lanes_mean rounds down, and lanes_pick returns
- * `yes` in lanes where a equals b. */
+/* lanes_load reads 8 bytes. lanes_store writes 4 or 8 bytes, which is enough for a pixel of `bpp`
+ * bytes, from lanes whose values are below 256. lanes_modulo reduces modulo 256, lanes_mean rounds
+ * down, and lanes_pick returns `yes` in lanes where a equals b. */
 
 #ifdef __SSE2__
 

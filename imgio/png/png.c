@@ -1,6 +1,6 @@
-/* Reads PNG through libpng. png_quick.c reads the pixels of ordinary files; all others are read row
- * by row directly into the image. Faults of which libpng only warns (a misplaced chunk, a strange
- * profile) leave the pixels intact and are ignored.
+/* Reads PNG through libpng. png_quick.c reads the pixels of ordinary files. All other files are
+ * read row by row directly into the image. Faults of which libpng only warns (a misplaced chunk, a
+ * strange profile) do not affect the pixels and are ignored.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/png/png_quick.h"
@@ -14,18 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of a decode by libpng. It contains everything that is set after setjmp() and read after a
- * longjmp(). */
+/* State of a decode by libpng. Everything that is set after setjmp() and read after a longjmp() is
+ * in this struct. */
 struct reader {
     struct gi_decode *decode;
     png_structp png;
     png_infop info;
-    size_t at;              /* next byte of the file */
-    bool ended;             /* libpng asked for more bytes than the file has */
-    enum gi_status refused; /* error of gi_decode_alloc(); its text is already set */
-    struct gi_err fault;    /* libpng's error */
-    bool starved;           /* an allocation by libpng failed */
-    int pass, row;          /* position of the row being read */
+    size_t at;  /* next byte of the file */
+    bool ended; /* libpng asked for more bytes than the file has */
+    /* status of gi_decode_alloc() if it failed, with the error's text already set */
+    enum gi_status refused;
+    struct gi_err fault; /* libpng's error */
+    bool starved;        /* an allocation by libpng failed */
+    int pass, row;       /* position of the row being read */
 };
 
 static void on_error(png_structp png, png_const_charp message)
@@ -114,8 +115,7 @@ static uint32_t get_be32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Looks for an eXIf chunk after the pixels: follows the lengths of the chunks from the first IDAT
- * on. */
+/* Looks for an eXIf chunk after the pixels, by the lengths of the chunks from the first IDAT on. */
 static void find_late_exif(const struct reader *r)
 {
     struct gi_metadata *metadata = r->decode->metadata;
@@ -132,7 +132,8 @@ static void find_late_exif(const struct reader *r)
     }
 }
 
-/* Returns whether the file stores the image's own samples, apart from filters and byte order. */
+/* Returns whether the file stores exactly the samples of the image, apart from filters and byte
+ * order. */
 static bool is_ordinary(struct reader *r)
 {
     png_byte colour = png_get_color_type(r->png, r->info);
@@ -159,7 +160,8 @@ static bool read_png(struct reader *r, struct gi_err *err)
     describe(r);
     int channels = set_transforms(r);
     enum gi_type type = png_get_bit_depth(r->png, r->info) == 16 ? GI_U16 : GI_U8;
-    /* Checks the limits before png_read_update_info(), in which libpng allocates its rows. */
+    /* Checks the limits before png_read_update_info() is called, in which libpng allocates memory
+     * for rows. */
     r->refused = gi_decode_alloc(decode, png_get_image_width(r->png, r->info),
                                  png_get_image_height(r->png, r->info), channels, type, err);
     if (r->refused)
@@ -188,8 +190,8 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Warns of an animation: a chunk before the first frame's pixels gives the number of frames (PNG,
- * third edition, 11.3.6.1). */
+/* Warns if the file is an animation. A chunk before the pixels of the first frame then contains the
+ * number of frames (PNG, third edition, 11.3.6.1). */
 static void warn_of_frames(const struct gi_decode *decode)
 {
     const unsigned char *bytes = decode->bytes;
@@ -249,7 +251,7 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     if (r.row == decode->image->height)
         return gi_decode_damaged(decode, err, "is damaged after its pixels: %s", r.fault.text);
     const char *damaged = r.ended ? "" : "is damaged: ";
-    if (r.pass) /* interlaced: the first pass has set pixels in all parts */
+    if (r.pass) /* an image with several passes has pixels in all parts after the first pass */
         return gi_decode_damaged(decode, err, "%s%s, in pass %d of 7", damaged, r.fault.text,
                                  r.pass + 1);
     return gi_decode_damaged_at(decode, err, r.row, "%s%s", damaged, r.fault.text);

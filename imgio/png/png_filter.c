@@ -1,4 +1,5 @@
-/* PNG's five row filters (PNG 1.2, section 6). Loops are written for the compiler to vectorise.
+/* PNG's five row filters (PNG 1.2, section 6). The loops have a form that the compiler can
+ * vectorise.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -59,7 +60,8 @@ static void filter_paeth(uint8_t *restrict out, const uint8_t *restrict row,
     }
 }
 
-/* Returns the sum of the absolute values of the bytes as signed numbers: min(v, 256 - v). */
+/* Returns the sum of the absolute values of the bytes, read as signed numbers. The absolute value
+ * of a byte v is min(v, 256 - v). */
 static uint64_t cost(const uint8_t *bytes, size_t n)
 {
     uint64_t sum = 0;
@@ -105,7 +107,8 @@ void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, s
                        size_t bpp, uint8_t *scratch)
 {
     uint64_t least = UINT64_MAX;
-    /* Tries Paeth first: in photographs it usually wins, and then no further row is copied. */
+    /* Tries Paeth first. In photographs Paeth is usually the best filter, and then no other row is
+     * copied. */
     for (int kind = PAETH; kind >= NONE; kind--) {
         filter(kind, scratch, row, above, nbytes, bpp);
         uint64_t sum = cost(scratch, nbytes);

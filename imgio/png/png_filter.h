@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /* Filters a row of `nbytes` bytes (big-endian samples, `bpp` bytes per pixel). out[0] becomes the
- * number of the filter, out[1..nbytes] the filtered bytes. `above` is the row before (zeros for the
- * first row). The filter is the one with the minimum sum of absolute values of signed bytes (PNG
- * 1.2, 9.6). `scratch` has room for nbytes. */
+ * number of the filter, and out[1..nbytes] become the filtered bytes. `above` is the row above
+ * (zeros for the first row). The filter whose output has the minimum sum of absolute values of
+ * signed bytes (PNG 1.2, 9.6) is used. `scratch` has room for nbytes. */
 void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, size_t nbytes,
                        size_t bpp, uint8_t *scratch);
 

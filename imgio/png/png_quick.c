@@ -1,6 +1,6 @@
-/* Reads the pixels of ordinary PNG files by libdeflate, in one call: twice as fast as libpng with
- * zlib. Files with anything unusual are left to libpng, so nothing is accepted here that libpng
- * refuses.
+/* Reads the pixels of ordinary PNG files by libdeflate, in one call, which is twice as fast as
+ * libpng with zlib. Files with anything unusual are left to libpng, so nothing is accepted here
+ * that libpng refuses.
  * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_quick.h"
 
@@ -10,9 +10,10 @@
 #include <string.h>
 
 enum {
-    CHUNK_FRAME = 12,         /* length, type, checksum */
-    RAW_NBYTES_MAX = 1 << 28, /* filtered; libpng reads larger images row by row */
-    DEFLATE_RATIO_MAX = 1032, /* DEFLATE's maximum (RFC 1951: 258 bytes from two bits) */
+    CHUNK_FRAME = 12, /* length, type, checksum */
+    /* maximum bytes of the filtered rows; libpng reads larger images row by row */
+    RAW_NBYTES_MAX = 1 << 28,
+    DEFLATE_RATIO_MAX = 1032, /* maximum ratio of DEFLATE (RFC 1951: 258 bytes from two bits) */
 };
 
 static uint32_t get32(const unsigned char *p)
@@ -20,8 +21,8 @@ static uint32_t get32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Returns whether the chunk at `at` is complete and its checksum correct; sets *length to the
- * length of its data. */
+/* Returns whether the chunk at `at` is complete and has the right checksum. Sets *length to the
+ * length of the chunk's data. */
 static bool check_chunk(const unsigned char *bytes, size_t nbytes, size_t at, size_t *length)
 {
     if (nbytes - at < CHUNK_FRAME)
@@ -40,9 +41,10 @@ static bool is_note(const unsigned char *type)
            !memcmp(type, "tIME", 4);
 }
 
-/* Collects the data of the IDAT chunks from `at` on, the header of the first, and checks that only
- * text, time and IEND chunks follow. Returns the stream: in place if there is one chunk, otherwise
- * in *made, which the caller frees. NULL: the chunks are not like that. */
+/* Collects the data of the IDAT chunks. `at` is the offset of the header of the first chunk. Checks
+ * that only text, time and IEND chunks follow. Returns the stream, which is in the file itself if
+ * there is one chunk, or otherwise in *made, which the caller frees. Returns NULL if the chunks are
+ * not like that, or if memory ran out. */
 static const unsigned char *gather(void **made, size_t *stream_nbytes, const unsigned char *bytes,
                                    size_t nbytes, size_t at)
 {
@@ -86,7 +88,7 @@ static bool inflate_into(struct gi_image *image, const unsigned char *stream, si
 {
     size_t n = gi_row_nbytes(image), raw_nbytes = (n + 1) * (size_t)image->height, used;
     struct gi_image raw;
-    /* A file too short for its pixels is refused before memory is allocated. */
+    /* If a file is too short for its pixels, it is refused before memory is allocated. */
     if (raw_nbytes / DEFLATE_RATIO_MAX > stream_nbytes ||
         gi_image_alloc_from(&raw, image->allocator, (int)raw_nbytes, 1, 1, GI_U8, NULL))
         return false;

@@ -1,5 +1,5 @@
-/* Writes the pixels of PNG: several threads filter and deflate rows in strips; each strip becomes
- * one or more IDAT chunks of one stream.
+/* Writes the pixels of PNG. Several threads filter and deflate rows in strips. Each strip becomes
+ * one or more IDAT chunks, which together contain one stream.
  * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_strips.h"
 
@@ -31,8 +31,8 @@ struct writer {
 
 /* Scratch memory of a thread. */
 struct buffers {
-    uint8_t *raw;     /* a strip's filtered rows, each with its filter byte in front */
-    uint8_t *rows[2]; /* 16-bit images: a row and the row above it in big-endian order */
+    uint8_t *raw;     /* the filtered rows of a strip, each after its filter byte */
+    uint8_t *rows[2]; /* for 16-bit images: a row and the row above it in big-endian order */
     uint8_t *filter;
     uint8_t *zeros; /* in place of the row above the first row */
 };
@@ -54,8 +54,8 @@ static struct buffers divide_scratch(const struct writer *w, uint8_t *scratch)
     return b;
 }
 
-/* Returns the bytes of row y in PNG's byte order: in place for 8 bits, converted in b->rows for 16
- * bits. */
+/* Returns the bytes of row y in PNG's byte order. At 8 bits this is the row of the image. At 16
+ * bits it is a converted copy in b->rows. */
 static const uint8_t *png_row(const struct writer *w, const struct buffers *b, int y)
 {
     const void *row = gi_row(w->image, y);
@@ -70,8 +70,8 @@ static const uint8_t *png_row(const struct writer *w, const struct buffers *b, i
     return out;
 }
 
-/* Fills b->raw with rows y0 to y1 - 1. Only the compressor starts anew with each strip; the filter
- * of its first row uses the row above. */
+/* Fills b->raw with rows y0 to y1 - 1. With each strip only the compressor starts anew. The filter
+ * of the strip's first row uses the row above. */
 static void filter_strip(const struct writer *w, const struct buffers *b, int y0, int y1)
 {
     const uint8_t *above = y0 ? png_row(w, b, y0 - 1) : b->zeros;
@@ -121,7 +121,7 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
         free(bytes);
         return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
     }
-    if (head) /* RFC 1950: window of 32 KiB; the level is only a hint */
+    if (head) /* RFC 1950: a window of 32 KiB, and a level that is only a hint */
         memcpy(bytes, "\x78\x01", ZLIB_HEAD_NBYTES);
     strip->bytes = bytes;
     strip->nbytes = head + n;

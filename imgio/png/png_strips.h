@@ -5,7 +5,8 @@
 
 #include "imgio/imgio.h"
 
-/* Writes one chunk: length, `type`, data, checksum. `bytes` may be NULL if nbytes is 0. */
+/* Writes one chunk, which consists of length, `type`, data and checksum. `bytes` may be NULL if
+ * nbytes is 0. */
 enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const void *bytes,
                                   size_t nbytes, struct gi_err *err);
 

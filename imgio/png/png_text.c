@@ -1,6 +1,6 @@
 /* Reads and writes PNG's text chunks, including XMP, and its colour chunks (PNG, third edition,
- * 11.3.2 and 11.3.3). They are read here because they may follow the pixels, and libpng does not
- * always read such chunks.
+ * 11.3.2 and 11.3.3). The chunks are read here because they may follow the pixels, and libpng does
+ * not always read such chunks.
  * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_text.h"
 
@@ -11,7 +11,7 @@
 #include "imgio/png/png_strips.h"
 
 enum {
-    HEAD = 8, /* length and type of a chunk; 4 bytes of checksum follow the data */
+    HEAD = 8, /* length and type of a chunk; the chunk ends with 4 bytes of checksum */
     KEYWORD_MAX = 79,
     LONG_TEXT = 1024, /* texts of this length or longer are compressed */
     COLOUR_MAX = 32,  /* maximum bytes of a colour chunk */
@@ -24,8 +24,8 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Returns `packed` inflated, which the caller frees. NULL: it is damaged or over the limit, or
- * memory ran out. */
+/* Returns `packed` inflated, which the caller frees. Returns NULL if the data are damaged or over
+ * the limit, or if memory ran out. */
 static unsigned char *inflate(struct gi_metadata *metadata, const unsigned char *packed, size_t n,
                               size_t *nbytes)
 {
@@ -51,15 +51,16 @@ static unsigned char *inflate(struct gi_metadata *metadata, const unsigned char 
     return NULL;
 }
 
-/* Returns the position after the string at `at` and its zero; NULL if it has no zero. */
+/* Returns the position after the string at `at` and the zero at its end, or NULL if there is no
+ * zero. */
 static const unsigned char *past(const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *zero = at ? memchr(at, 0, (size_t)(end - at)) : NULL;
     return zero ? zero + 1 : NULL;
 }
 
-/* Reads the text in a chunk of `n` bytes if it is complete. Returns false if no more texts are
- * kept. */
+/* Reads the text in a chunk of `n` bytes if the chunk is complete. Returns false if no more texts
+ * are kept. */
 static bool read_text(struct gi_decode *decode, const char *type, const unsigned char *bytes,
                       size_t n)
 {
@@ -142,7 +143,8 @@ void gi_png_read_texts(struct gi_decode *decode)
     }
 }
 
-/* Writes a chunk of `type`: the header of `n` bytes, then `text`, deflated if `packed`. */
+/* Writes a chunk of `type`, which consists of a header of `n` bytes and of `text`. With `packed`,
+ * `text` is deflated. */
 static enum gi_status write_text(struct gi_sink *sink, const char *type, const void *head, size_t n,
                                  const void *text, size_t length, bool packed, struct gi_err *err)
 {
@@ -165,7 +167,7 @@ static enum gi_status write_text(struct gi_sink *sink, const char *type, const v
     return status;
 }
 
-/* Writes one text: Latin-1 as tEXt or zTXt, everything else as iTXt. */
+/* Writes one text, as tEXt or zTXt if it is Latin-1, and otherwise as iTXt. */
 static enum gi_status write_one(struct gi_sink *sink, const struct gi_text *text,
                                 struct gi_err *err)
 {
@@ -224,7 +226,8 @@ enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadat
 enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,
                                   struct gi_err *err)
 {
-    static const char empty[5]; /* not compressed, deflate, no language, no translation */
+    /* uncompressed, by the method deflate, with no language and no translation */
+    static const char empty[5];
     char head[sizeof xmp_keyword - 1 + sizeof empty];
     enum gi_status status = GI_OK;
     memcpy(head, xmp_keyword, sizeof xmp_keyword - 1);

@@ -1,6 +1,7 @@
-/* Undoes PNG's row filters (PNG 1.2, section 6). Sub, Average and Paeth depend on the pixel to the
- * left, so they work pixel by pixel, with the bytes of a pixel in a vector. Paeth has the longest
- * dependency from pixel to pixel, so it works on two rows at once.
+/* Undoes PNG's row filters (PNG 1.2, section 6). The filters Sub, Average and Paeth depend on the
+ * pixel to the left, so they are undone pixel by pixel, with the bytes of a pixel in a vector.
+ * Paeth has the longest dependency from pixel to pixel, so two rows with this filter are processed
+ * at once.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -48,8 +49,8 @@ static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, s
 }
 
 #ifdef GI_PNG_LANES
-/* Each load reads eight bytes, of which the pixel uses `bpp`; excess bytes that are stored are
- * overwritten by the next pixel. Functions with a parameter `bpp` are inlined with a constant. */
+/* Each load reads eight bytes, of which the pixel uses `bpp`. A store may write excess bytes, which
+ * the next pixel overwrites. Functions with a parameter `bpp` are inlined with a constant. */
 static inline GI_PNG_LANES predict_paeth(GI_PNG_LANES left, GI_PNG_LANES up, GI_PNG_LANES corner)
 {
     GI_PNG_LANES to_left = lanes_sub(up, corner), to_up = lanes_sub(left, corner);
@@ -78,8 +79,9 @@ undo_pixels(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t n, si
     undo_bytes(dst, src, above, i, n, bpp, kind);
 }
 
-/* Undoes Paeth in two rows, `high` and the row `low` below it, which is one pixel behind. So their
- * two chains of dependencies overlap, and the pixels above `low` are in registers. */
+/* Undoes Paeth in two rows, `high` and the row `low` below it. The work on `low` is one pixel
+ * behind, so that the dependencies of both rows overlap, and the pixels above `low` are in
+ * registers. */
 static inline __attribute__((always_inline)) void
 undo_paeth_pair(uint8_t *high, uint8_t *low, const uint8_t *src_high, const uint8_t *src_low,
                 const uint8_t *above, size_t n, size_t bpp)
@@ -122,7 +124,8 @@ UNDO_BY_PIXELS(4)
 UNDO_BY_PIXELS(6)
 UNDO_BY_PIXELS(8)
 
-/* Undoes the Paeth filters of two rows. Returns false for pixel sizes without such code. */
+/* Undoes the Paeth filters of two rows. Returns false for sizes of pixels that have no such
+ * code. */
 static bool undo_pair(uint8_t *dst, size_t stride, const uint8_t *src, const uint8_t *above,
                       size_t n, size_t bpp)
 {

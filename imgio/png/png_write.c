@@ -1,4 +1,4 @@
-/* Writes PNG: the chunks around the pixels, which png_strips.c writes.
+/* Writes PNG. This file writes the chunks around the pixels, and png_strips.c writes the pixels.
  * SPDX-License-Identifier: MIT */
 #include "imgio/bits.h"
 #include "imgio/codecs.h"
@@ -49,7 +49,8 @@ static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *im
 static enum gi_status write_icc(struct gi_sink *sink, const struct gi_metadata *metadata,
                                 struct gi_err *err)
 {
-    static const uint8_t head[] = "ICC profile\0"; /* name and zero; compression method 0 */
+    /* the name with its zero, then the compression method 0 */
+    static const uint8_t head[] = "ICC profile\0";
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
     size_t room = sizeof head + libdeflate_zlib_compress_bound(compressor, metadata->icc_nbytes);
     uint8_t *bytes = compressor ? malloc(room) : NULL;
@@ -98,7 +99,7 @@ enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
         status = write_head(sink, image, one_bit, err);
     if (!status && metadata)
         status = write_metadata(sink, metadata, err);
-    if (!status) /* filters count in bytes, also if pixels are bits (PNG 1.2, 6) */
+    if (!status) /* filters count bytes, also if pixels are bits (PNG 1.2, 6) */
         status = gi_png_write_pixels(sink, one_bit ? &packed : image, options, err);
     gi_image_free(&packed);
     return status ? status : gi_png_write_chunk(sink, "IEND", NULL, 0, err);

@@ -1,5 +1,5 @@
-/* libarchive's functions, under their own names. gi_tar_load() loads them when a tar is first
- * needed, because linking them would quadruple the start time of every command.
+/* libarchive's functions, under their original names. gi_tar_load() loads them when a tar is first
+ * needed, because a program that links libarchive would take four times as long to start.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_TAR_LIBARCHIVE_H
 #define GI_IMGIO_TAR_LIBARCHIVE_H
@@ -49,8 +49,8 @@
 GI_LIBRARY_TABLE(gi_libarchive, GI_LIBARCHIVE);
 extern struct gi_libarchive gi_libarchive;
 
-/* Makes file names UTF-8 for this thread, until gi_tar_leave() gets the returned value. Bytes that
- * are not UTF-8 pass unchanged. */
+/* Makes file names UTF-8 for this thread, until the returned value is passed to gi_tar_leave().
+ * Bytes that are not UTF-8 are not changed. */
 locale_t gi_tar_enter(void);
 void gi_tar_leave(locale_t before);
 

@@ -1,5 +1,5 @@
 /* Reads and writes tars member by member, through libarchive. It reads ustar, pax and GNU tar,
- * plain or compressed, and writes pax, which is plain ustar for members that need no more.
+ * plain or compressed. It writes pax, which is plain ustar for members that need no more.
  *
  * A member keeps its name, kind, mode, owner, times, links, ACLs and extended attributes. Records
  * of pax that libarchive does not know, such as comments, are lost.
@@ -19,25 +19,27 @@ enum gi_status gi_tar_load(struct gi_err *err);
 /* The metadata of a member. */
 struct gi_tar_entry;
 void gi_tar_entry_free(struct gi_tar_entry **entry);
-/* Returns the member's name, "" if it has none; valid until it is set or freed. */
+/* Returns the member's name, or "" if it has none. The text is valid until the name is changed or
+ * the entry is freed. */
 const char *gi_tar_entry_name(const struct gi_tar_entry *entry);
 bool gi_tar_entry_is_file(const struct gi_tar_entry *entry);
 uint64_t gi_tar_entry_nbytes(const struct gi_tar_entry *entry);
 void gi_tar_entry_rename(struct gi_tar_entry *entry, const char *name);
 void gi_tar_entry_resize(struct gi_tar_entry *entry, uint64_t nbytes);
 
-/* Opens the tar at `path` ("-": standard input); error texts start with `path`. To return a member
- * it reads no more than it needs. Errors: GI_E_IO, GI_E_FORMAT (no tar), GI_E_MEMORY. */
+/* Opens the tar at `path`, where "-" is standard input. Error texts start with `path`. Before a
+ * member is returned, no more is read than is needed for that. Errors: GI_E_IO, GI_E_FORMAT (no
+ * tar), GI_E_MEMORY. */
 struct gi_tar_reader;
 enum gi_status gi_tar_reader_open(struct gi_tar_reader **reader, const char *path,
                                   struct gi_err *err);
 void gi_tar_reader_close(struct gi_tar_reader **reader);
 
-/* Returns the next member, which the caller frees, or NULL past the last. Skips unread bytes of the
- * member before. Errors: GI_E_IO, GI_E_FORMAT (damaged or truncated), GI_E_MEMORY. */
+/* Returns the next member, which the caller frees, or NULL after the last member. Skips unread
+ * bytes of the member before. Errors: GI_E_IO, GI_E_FORMAT (damaged or truncated), GI_E_MEMORY. */
 enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **entry,
                            struct gi_err *err);
-/* Appends up to `nbytes` of the member to `buffer`, and fewer only at its end. Errors: as
+/* Appends `nbytes` of the member to `buffer`, or fewer bytes only at the member's end. Errors: as
  * gi_tar_next(). */
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
                            struct gi_err *err);
@@ -46,28 +48,28 @@ enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffe
  * not). */
 uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader);
 
-/* Returns whether the path names a tar that can be written: .tar, or a suffix of a compression that
- * gi_tar_writer_open() knows; "-" always does. */
+/* Returns whether the path names a tar that can be written. It must end in .tar or in a
+ * compression's suffix that gi_tar_writer_open() knows, or be "-". */
 bool gi_tar_is_name(const char *path);
 
-/* A tar being written through a sink (imgio/imgio.h): nothing exists at `path` before
+/* A tar that is written through a sink (imgio/imgio.h). Nothing exists at `path` before
  * gi_tar_writer_commit(). The suffix selects gzip, bzip2, xz or zstd (.tar.gz .tgz .tar.bz2 .tbz2
  * .tar.xz .txz .tar.zst .tzst). Errors: the sink's. */
 struct gi_tar_writer;
 enum gi_status gi_tar_writer_open(struct gi_tar_writer **writer, const char *path, bool no_clobber,
                                   struct gi_err *err);
-/* Begins a member. As many bytes as the entry says must follow. Errors: the sink's,
- * GI_E_UNSUPPORTED for entries that pax can't represent. */
+/* Begins a member. The caller must then write as many bytes as the entry says. Errors: the sink's,
+ * and GI_E_UNSUPPORTED for entries that pax can't represent. */
 enum gi_status gi_tar_write_entry(struct gi_tar_writer *writer, const struct gi_tar_entry *entry,
                                   struct gi_err *err);
 enum gi_status gi_tar_write(struct gi_tar_writer *writer, const void *bytes, size_t nbytes,
                             struct gi_err *err);
-/* Ends the member and flushes it, so that a pipe's reader gets all of it. */
+/* Ends the member and flushes the output, so that the reader of a pipe gets the whole member. */
 enum gi_status gi_tar_write_end(struct gi_tar_writer *writer, struct gi_err *err);
-/* Ends the tar and sets *writer to NULL. On an error nothing appears and an older file stays. */
+/* Ends the tar and sets *writer to NULL. On an error no file appears and an older file stays. */
 enum gi_status gi_tar_writer_commit(struct gi_tar_writer **writer, bool durable,
                                     struct gi_err *err);
-/* Discards the tar and sets *writer to NULL. NULL: does nothing. */
+/* Discards the tar and sets *writer to NULL. Does nothing if *writer is NULL already. */
 void gi_tar_writer_abandon(struct gi_tar_writer **writer);
 
 #endif

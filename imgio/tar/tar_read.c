@@ -14,12 +14,13 @@ struct gi_tar_reader {
     struct archive *archive;
     struct gi_reader *from;
     struct gi_err fault; /* of the input */
-    size_t lent;         /* bytes that libarchive was given last */
+    size_t lent;         /* number of bytes that libarchive received last */
     bool ended;          /* libarchive asked for more than the input has */
-    size_t zeros;        /* zero bytes at the end of the data so far; a block of zeros ends a tar */
+    /* number of zero bytes at the end of the data so far, because a block of zeros ends a tar */
+    size_t zeros;
 };
 
-/* Returns the number of zero bytes at the end of all data given so far. */
+/* Returns the number of zero bytes at the end of all data so far, of which the last are `bytes`. */
 static size_t count_zeros(size_t before, const unsigned char *bytes, size_t nbytes)
 {
     size_t n = 0;
@@ -46,7 +47,7 @@ static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
     return (la_ssize_t)nbytes;
 }
 
-/* Reports the error of the input if that failed, otherwise libarchive's. */
+/* Reports the error of the input if the input failed, otherwise libarchive's error. */
 static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
 {
     const char *why = gi_libarchive.archive_error_string(reader->archive);
@@ -94,8 +95,8 @@ void gi_tar_reader_close(struct gi_tar_reader **out)
     free(reader);
 }
 
-/* Reports a plain tar without its end mark, a block of zeros: it was truncated between two
- * members. */
+/* Reports an error if a plain tar has no end mark, which is a block of zeros. Such a tar was
+ * truncated between two members. */
 static enum gi_status at_end(struct gi_tar_reader *reader, struct gi_err *err)
 {
     bool plain = gi_libarchive.archive_filter_code(reader->archive, 0) == ARCHIVE_FILTER_NONE;

@@ -19,12 +19,12 @@ struct gi_tar_writer {
 static const char gzip[] = "gzip";
 
 static const struct suffix {
-    const char *text, *packing; /* name of the filter in libarchive; NULL: uncompressed */
+    const char *text, *packing; /* name of the filter in libarchive; NULL if uncompressed */
 } suffixes[] = {{".tar", NULL},        {".tar.gz", gzip},    {".tgz", gzip},
                 {".tar.bz2", "bzip2"}, {".tbz2", "bzip2"},   {".tar.xz", "xz"},
                 {".txz", "xz"},        {".tar.zst", "zstd"}, {".tzst", "zstd"}};
 
-/* Returns the suffix that the path ends in; NULL if it is none of them. */
+/* Returns the suffix in which the path ends, or NULL if it ends in none of the suffixes. */
 static const struct suffix *find(const char *path)
 {
     size_t length = strlen(path);
@@ -41,8 +41,9 @@ bool gi_tar_is_name(const char *path)
     return strcmp(path, "-") == 0 || find(path);
 }
 
-/* Receives libarchive's output. If a write fails, further output is dropped, and libarchive learns
- * of the failure only when it is closed: earlier it would leak memory. */
+/* Receives libarchive's output. If a write fails, further output is dropped. libarchive is told
+ * that all writes succeed, unless the tar is abandoned, because after an earlier failure it would
+ * leak memory. check() reports the failed write. */
 static la_ssize_t take(struct archive *archive, void *self, const void *bytes, size_t nbytes)
 {
     struct gi_tar_writer *writer = self;
@@ -55,7 +56,8 @@ static la_ssize_t take(struct archive *archive, void *self, const void *bytes, s
     return -1;
 }
 
-/* Sets compression and format. Equal members give equal bytes: gzip's header gets no time. */
+/* Sets compression and format. Equal members become equal bytes, because gzip's header gets no
+ * time. */
 static bool set_up(struct gi_tar_writer *writer, const char *packing)
 {
     struct archive *a = writer->archive;
@@ -70,8 +72,8 @@ static bool set_up(struct gi_tar_writer *writer, const char *packing)
            gi_libarchive.archive_write_open(a, writer, NULL, take, NULL) == ARCHIVE_OK;
 }
 
-/* Returns the status of a call of libarchive, whose success is `good`, or of an earlier failed
- * write. */
+/* Returns the status of an earlier write that failed, or otherwise of a call of libarchive. `good`
+ * tells whether that call succeeded. */
 static enum gi_status check(struct gi_tar_writer *writer, bool good, const char *name,
                             struct gi_err *err)
 {

@@ -1,11 +1,13 @@
-/* Puts pages one behind the other into a TIFF: each is a TIFF of one page by our own encoder, whose
- * offsets are moved to its place in the file. A page is kept until the next one comes, because its
- * directory contains the place of that.
+/* Writes pages one behind the other into a TIFF. Each page arrives as a TIFF of one page by our own
+ * encoder, whose offsets are then moved to the page's position in the file. A page is kept in
+ * memory until the next page arrives, because its directory contains the offset of the next
+ * directory.
  *
- * A file that grows too large for 32-bit offsets becomes a BigTIFF: wide directories of the pages
- * so far are written behind them, and the first bytes of the file, which have room for both
- * headers, are replaced. The narrow directories remain as unused bytes. SPDX-License-Identifier:
- * MIT */
+ * A file that grows too large for 32-bit offsets becomes a BigTIFF. Then wide directories (with
+ * 64-bit offsets) of the pages so far are written behind these pages, and the first bytes of the
+ * file, which have room for both headers, are replaced. The narrow directories (with 32-bit
+ * offsets) remain as unused bytes.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/pages.h"
 #include "imgio/sink.h"
 
@@ -13,7 +15,7 @@
 #include <string.h>
 
 enum {
-    HEAD_NBYTES = 16, /* of a BigTIFF; a TIFF leaves 8 of them unused */
+    HEAD_NBYTES = 16, /* length of the header of a BigTIFF; a TIFF leaves 8 of these bytes unused */
     NARROW_HEAD = 8,  /* of the encoder's TIFF */
     TAG_STRIPS = 273,
     TAG_TILES = 324,
@@ -23,13 +25,14 @@ enum {
 
 struct gi_page_writer {
     struct gi_sink *sink;
-    uint64_t big_from, at; /* `at`: bytes of the file before the page that is kept */
+    uint64_t big_from, at; /* `at`: number of bytes of the file before the page that is kept */
     bool big, begun;
-    unsigned char *page; /* the page that is kept, as it will be in the file; NULL: none */
-    size_t nbytes, next; /* its bytes; offset in it of the place of the next directory */
+    unsigned char *page; /* the page that is kept, as it will be in the file, or NULL */
+    size_t nbytes, next; /* length of the page; offset in the page of the next directory's offset */
 };
 
-/* A directory in memory: counts, entries and the next place, of 32 or 64 bits. */
+/* A directory in memory: the number of entries, the entries and the offset of the next directory.
+ * Numbers and offsets have 32 or 64 bits. */
 struct directory {
     unsigned char *at;
     bool big;
@@ -92,7 +95,7 @@ static unsigned char *entry_of(const struct directory *d, uint64_t i)
     return d->at + count_nbytes(d->big) + (size_t)i * entry_nbytes(d->big);
 }
 
-/* Bytes of a value of that type (TIFF 6.0, section 2; BigTIFF adds LONG8). */
+/* Returns the number of bytes of a value of that type (TIFF 6.0, section 2; BigTIFF adds LONG8). */
 static size_t type_nbytes(uint64_t type)
 {
     return type == 3 ? 2 : type == 4 ? 4 : type == 5 || type == TYPE_LONG8 ? 8 : 1;
@@ -101,8 +104,9 @@ static size_t type_nbytes(uint64_t type)
 /* An entry. */
 struct entry {
     uint64_t tag, type, count;
-    size_t nbytes;        /* of all its values */
-    unsigned char *field; /* the values, or their place if they are longer than the field */
+    size_t nbytes; /* of all its values */
+    /* the values, or the offset of the values if they are longer than the field */
+    unsigned char *field;
     bool outside;
 };
 
@@ -122,7 +126,8 @@ static bool is_places(const struct entry *e)
     return e->tag == TAG_STRIPS || e->tag == TAG_TILES;
 }
 
-/* Moves the page whose file is `bytes` by `delta`: the places of long values, and of strips. */
+/* Moves the page, whose file is `bytes`, by `delta`, which is added to the offsets of long values
+ * and of strips. */
 static void move(const struct directory *d, unsigned char *bytes, uint64_t delta)
 {
     size_t offset = offset_nbytes(d->big);
@@ -137,9 +142,10 @@ static void move(const struct directory *d, unsigned char *bytes, uint64_t delta
     }
 }
 
-/* Writes the wide form of a narrow directory to `to`. Long values stay where they are, and are
- * moved by `delta`. `places`: the places of the strips as LONG8, at `places_at` of the file; NULL:
- * they stay as they are. */
+/* Writes the wide form of a narrow directory to `to`. Adds `delta` to the offsets of values that
+ * are longer than 8 bytes. If `places` is not NULL, it contains the offsets of the strips as LONG8,
+ * and is at offset `places_at` of the file. If it is NULL, the directory's offsets of the strips
+ * are used. */
 static void widen(unsigned char *to, const struct directory *d, uint64_t delta,
                   const unsigned char *places, uint64_t places_at)
 {
@@ -166,8 +172,8 @@ static void widen(unsigned char *to, const struct directory *d, uint64_t delta,
     }
 }
 
-/* Copies into a wide directory the values of 5 to 8 bytes, which were outside of the narrow one;
- * `bytes` is its file. */
+/* Copies values of 5 to 8 bytes into a wide directory. They were outside of the narrow directory,
+ * in its file `bytes`. */
 static void take_inside(unsigned char *to, const struct directory *d, const unsigned char *bytes)
 {
     const struct directory wide = {.at = to, .big = true, .n = d->n};
@@ -186,8 +192,8 @@ static struct directory directory_in(unsigned char *bytes, bool big)
     return d;
 }
 
-/* Fills `places` with the places of the strips, moved by `delta`; returns their number. `places`
- * NULL: only counts. */
+/* Fills `places` with the offsets of the strips, plus `delta`. Returns the number of strips. If
+ * `places` is NULL, only counts them. */
 static uint64_t take_places(unsigned char *places, const struct directory *d,
                             const unsigned char *bytes, uint64_t delta)
 {
@@ -204,8 +210,8 @@ static uint64_t take_places(unsigned char *places, const struct directory *d,
     return n;
 }
 
-/* Keeps a page of 32-bit offsets for a file of 64-bit ones: the wide directory, the places of the
- * strips, and the rest of the page. */
+/* Keeps a page with 32-bit offsets for a file with 64-bit offsets. The kept page consists of the
+ * wide directory, the offsets of the strips, and the rest of the narrow page. */
 static enum gi_status keep_widened(struct gi_page_writer *w, unsigned char *bytes, size_t nbytes,
                                    struct gi_err *err)
 {
@@ -253,7 +259,7 @@ static size_t padding(uint64_t at)
     return (size_t)(-at % 8);
 }
 
-/* Writes the page that is kept; `last`: there is no other. */
+/* Writes the page that is kept. With `last`, there is no next page. */
 static enum gi_status write_kept(struct gi_page_writer *w, bool last, struct gi_err *err)
 {
     static const unsigned char zeros[8];
@@ -279,7 +285,7 @@ static void fill_head(unsigned char head[HEAD_NBYTES], bool big, uint64_t first)
     put(head + (big ? 8 : 4), offset_nbytes(big), first);
 }
 
-/* Reads the narrow directory at `at` into memory of the caller. */
+/* Reads the narrow directory at `at` into memory, which the caller frees. */
 static enum gi_status read_directory(struct directory *d, struct gi_page_writer *w, uint64_t at,
                                      struct gi_err *err)
 {
@@ -294,7 +300,8 @@ static enum gi_status read_directory(struct directory *d, struct gi_page_writer 
                  : gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
 }
 
-/* Fills the entries of a wide directory whose values were outside of the narrow one and fit now. */
+/* Reads into the entries of a wide directory the values that were outside of the narrow directory
+ * and fit into an entry now. */
 static enum gi_status read_inside(struct gi_page_writer *w, unsigned char *to,
                                   const struct directory *d, struct gi_err *err)
 {
@@ -309,8 +316,9 @@ static enum gi_status read_inside(struct gi_page_writer *w, unsigned char *to,
     return status;
 }
 
-/* Writes a wide copy of the narrow directory at *at, behind all that is written, and moves on to
- * the next. The last one's next place is that of the page to come. */
+/* Writes a wide copy of the narrow directory at *at, behind all that is written, and sets *at to
+ * the next narrow directory. The copy contains the offset of the directory that will be written
+ * next. */
 static enum gi_status copy_directory(struct gi_page_writer *w, uint64_t *at, struct gi_err *err)
 {
     struct directory d;
@@ -334,7 +342,8 @@ static enum gi_status copy_directory(struct gi_page_writer *w, uint64_t *at, str
     return status;
 }
 
-/* Turns the file into a BigTIFF. The page that is kept is written as the last narrow one. */
+/* Turns the file into a BigTIFF. The page that is kept is written as the last page with a narrow
+ * directory. */
 static enum gi_status become_big(struct gi_page_writer *w, struct gi_err *err)
 {
     unsigned char head[HEAD_NBYTES];
@@ -355,7 +364,8 @@ static enum gi_status become_big(struct gi_page_writer *w, struct gi_err *err)
     return status;
 }
 
-/* The first page decides the header, unless the file grows. */
+/* Begins the file, with the header that the first page decides. The header is replaced only if the
+ * file grows too large. */
 static enum gi_status begin(struct gi_page_writer *w, bool big, struct gi_err *err)
 {
     unsigned char head[HEAD_NBYTES];

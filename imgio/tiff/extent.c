@@ -1,18 +1,19 @@
-/* Finds the end of a TIFF within the bytes that it begins: of its directories, their values and its
- * strips and tiles. TIFFs one behind the other are found by it.
+/* Finds the end of the TIFF with which the bytes begin, which is the end of its directories, their
+ * values and its strips and tiles. With this end, TIFFs that are one behind the other can be found.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
 enum { TAG_STRIPS = 273, TAG_STRIP_COUNTS = 279, TAG_TILES = 324, TAG_TILE_COUNTS = 325 };
 
-/* Returns the bytes of a value of that type (TIFF 6.0, section 2, and BigTIFF). */
+/* Returns the number of bytes of a value of that type (TIFF 6.0, section 2, and BigTIFF). */
 static unsigned type_nbytes(uint64_t type)
 {
     static const unsigned nbytes[] = {1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 1, 1, 8, 8, 8};
     return type < sizeof nbytes / sizeof *nbytes ? nbytes[type] : 1;
 }
 
-/* The values of an entry: `count` of `each` bytes at `at`, all within the file. */
+/* The values of an entry: `count` values of `each` bytes, from offset `at` on, all within the
+ * file. */
 struct values {
     uint64_t at, count;
     unsigned each;

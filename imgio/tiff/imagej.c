@@ -1,6 +1,6 @@
-/* Stacks of ImageJ with a single directory: the images follow one another, uncompressed, behind the
- * first, and the description says how many there are ("images=500"). ImageJ writes them if they
- * exceed 4 GB, and tifffile always.
+/* Stacks of ImageJ with a single directory. The images follow one another, uncompressed, behind the
+ * first image, and the description tells their number ("images=500"). ImageJ writes stacks in this
+ * form if they exceed 4 GB, and tifffile writes all its ImageJ stacks in this form.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -20,12 +20,12 @@ enum {
     TYPE_LONG = 4,
     TYPE_LONG8 = 16,
     WORDS_MAX = 1 << 16, /* of the description that are read */
-    COUNT_MAX = 1 << 20, /* images; as many as pages */
+    COUNT_MAX = 1 << 20, /* maximum number of images, which is also that of pages */
 };
 
 /* An entry of the directory. */
 struct entry {
-    uint64_t type, count, at; /* `at`: place of its values; 0: there is no such entry */
+    uint64_t type, count, at; /* `at`: offset of the values; 0 if there is no such entry */
 };
 
 static struct entry find(const struct gi_tiff_walk *w, unsigned tag)
@@ -51,7 +51,7 @@ static struct entry find(const struct gi_tiff_walk *w, unsigned tag)
     return (struct entry){0};
 }
 
-/* Returns value i of an entry of numbers; `missing` if there is none. */
+/* Returns value i of an entry of numbers, or `missing` if there is no such value. */
 static uint64_t value(const struct gi_tiff_walk *w, const struct entry *e, uint64_t i,
                       uint64_t missing)
 {
@@ -67,7 +67,7 @@ static uint64_t number_of(const struct gi_tiff_walk *w, unsigned tag, uint64_t m
     return value(w, &e, 0, missing);
 }
 
-/* Returns the number of images that the description names; 1 if it is not ImageJ's. */
+/* Returns the number of images that the description names, or 1 if it is not by ImageJ. */
 static long count_named(const struct gi_tiff_walk *w)
 {
     static const char start[] = "ImageJ=", images[] = "\nimages=";

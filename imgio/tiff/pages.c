@@ -1,6 +1,6 @@
-/* Follows the chain of a TIFF's directories, one per page (TIFF 6.0, section 2; BigTIFF after its
- * design at libtiff.org). libtiff could do this, but in time that grows with the square of their
- * number.
+/* Follows the chain of a TIFF's directories, one per page (TIFF 6.0, section 2; BigTIFF as
+ * described at libtiff.org). libtiff could do this, too, but its time grows with the square of the
+ * number of directories.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -22,7 +22,8 @@ uint64_t gi_tiff_number(const struct gi_tiff_walk *w, uint64_t at, unsigned n)
     return v;
 }
 
-/* Reads the directory at w->at: sets w->own, and returns the place of the next one; 0: none. */
+/* Reads the directory at w->at and sets w->own. Returns the offset of the next directory, or 0 if
+ * there is none. */
 static uint64_t look(struct gi_tiff_walk *w)
 {
     unsigned count = w->big ? 8 : 2, entry = w->big ? 20 : 12, offset = w->big ? 8 : 4;
@@ -67,8 +68,8 @@ bool gi_tiff_walk(struct gi_tiff_walk *w)
     return true;
 }
 
-/* Returns the number of different directories of a chain whose walk has ended in a cycle: its
- * length and the steps before it. */
+/* Returns the number of different directories of a chain whose walk has ended in a cycle. This is
+ * the length of the cycle plus the number of directories before it. */
 static int count_circle(const struct gi_tiff_walk *end)
 {
     struct gi_tiff_walk first, second;
@@ -86,7 +87,8 @@ static int count_circle(const struct gi_tiff_walk *end)
     return before + length;
 }
 
-/* Finds it among the first `n` directories. */
+/* Finds the directory of `page` among the first `n` directories. -1 means the first independent
+ * page. */
 static struct gi_tiff_pages find(const unsigned char *bytes, size_t nbytes, int page, int n,
                                  struct gi_tiff_walk *w)
 {
@@ -102,7 +104,7 @@ static struct gi_tiff_pages find(const unsigned char *bytes, size_t nbytes, int 
         if (w->number == page)
             found.offset = w->at;
     }
-    if (!found.own) { /* all are smaller versions of pages that are elsewhere */
+    if (!found.own) { /* all directories are smaller versions of pages that are elsewhere */
         found.own = found.n;
         found.offset = page < 0 ? first : found.offset;
     }

@@ -1,4 +1,4 @@
-/* Converts the samples of a TIFF to the image's: strips, tiles and planes, at any depth.
+/* Converts the samples of a TIFF, in strips, tiles or planes, of any depth, to those of the image.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff_reader.h"
 
@@ -77,8 +77,8 @@ static void put(void *row, enum gi_type type, size_t at, uint32_t v)
         ((uint16_t *)row)[at] = (uint16_t)v;
 }
 
-/* Converts a CMYK pixel at the image's depth: red, green and blue are the light that their ink and
- * black leave. */
+/* Converts a CMYK pixel at the image's depth. Each of red, green and blue is the light that its ink
+ * and black leave. */
 static void put_inks(const struct gi_tiff_reader *r, void *row, size_t x, const uint32_t inks[4])
 {
     uint64_t full = r->type == GI_U8 ? 255 : 65535, black = full - inks[3];
@@ -95,8 +95,8 @@ static void put_sample(const struct gi_tiff_reader *r, void *row, size_t at,
         put(row, r->type, at, scaled_sample(r, line, i));
 }
 
-/* Stores `n` pixels of row y, from x on. `line` has `each` samples per pixel, from the file's
- * sample number `first` on. */
+/* Stores `n` pixels of row y, from column x on. `line` contains `each` samples per pixel. The first
+ * of these is sample number `first` of the file's pixel. */
 static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uint32_t n, int first,
                      int each, const unsigned char *line)
 {
@@ -131,8 +131,8 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
     }
 }
 
-/* Stores the pixels of a strip or tile, whose rows have `width` pixels and are `row_nbytes` apart
- * (unless it is YCbCr). `first`: as in put_line(). */
+/* Stores the pixels of a strip or tile, whose rows have `width` pixels. Rows are `row_nbytes`
+ * apart, except for YCbCr, which is stored in blocks. `first` is as in put_line(). */
 static void put_piece(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                       uint32_t width, size_t row_nbytes, int first, const unsigned char *piece)
 {
@@ -172,7 +172,7 @@ static void put_stored(const struct gi_tiff_reader *r)
     }
 }
 
-/* Returns the rows per strip (the last strip may have fewer), at least 1. */
+/* Returns the number of rows per strip, at least 1. The last strip may have fewer rows. */
 static uint32_t strip_rows(const struct gi_tiff_reader *r)
 {
     uint32_t rows = 0;
@@ -180,7 +180,7 @@ static uint32_t strip_rows(const struct gi_tiff_reader *r)
     return rows && rows < r->height ? rows : r->height;
 }
 
-/* Reports that a read failed, or caused an error or a warning of libtiff. */
+/* Reports that a read failed, or that it caused an error or a warning of libtiff. */
 static enum gi_status damaged(struct gi_tiff_reader *r, uint32_t y, struct gi_err *err)
 {
     return gi_decode_damaged_at(r->decode, err, (int)y, "is damaged: %s",
@@ -243,8 +243,9 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
     return GI_OK;
 }
 
-/* Returns the bytes of the piece that is read at once (a line, a strip or a tile). libtiff clears
- * it if it is damaged. 0: the piece is too large for the file, or too small for its pixels. */
+/* Returns the length in bytes of the piece that is read at once (a line, a strip or a tile).
+ * libtiff clears the piece if it is damaged. Returns 0 if the piece is too large for the file, or
+ * too small for its pixels. */
 static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
 {
     bool tiled = gi_tiff.TIFFIsTiled(r->file);

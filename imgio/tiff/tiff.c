@@ -1,6 +1,6 @@
 /* Reads TIFF through libtiff: gray, RGB, palette and CMYK of 1 to 16 bits, YCbCr of 8 bits, signed
- * integers, integers of 32 bits and floats, in strips or tiles, planar or not, with any compression
- * that libtiff has.
+ * integers, integers of 32 bits and floats. Files may have strips or tiles, may be planar, and may
+ * have any compression that libtiff supports.
  * SPDX-License-Identifier: MIT */
 #include "imgio/metadata.h"
 #include "imgio/tiff/tiff_reader.h"
@@ -38,9 +38,9 @@ static int on_error(TIFF *file, void *self, const char *module, const char *form
     return on_message(self, format, args);
 }
 
-/* Returns whether a warning of libtiff only says that the file has one of two old styles, both of
- * which it decodes: LZW with the bits in the other order (before TIFF 5.0), and JPEG as in TIFF
- * 6.0. */
+/* Returns whether a warning of libtiff only says that the file has one of two old styles, which
+ * libtiff decodes correctly. These are LZW with the bits in the other order (before TIFF 5.0), and
+ * JPEG as in TIFF 6.0. */
 static bool is_about_style(const char *module, const char *format)
 {
     return strncmp(format, "Old-style LZW codes", 19) == 0 ||
@@ -48,8 +48,8 @@ static bool is_about_style(const char *module, const char *format)
                        strcmp(module, "OJPEGSubsamplingCorrect") == 0));
 }
 
-/* Handles libtiff's warnings. Like every reader of TIFF it ignores unknown tags in the header, but
- * not tags that point out of the file. */
+/* Handles libtiff's warnings. Before pixels are read, only warnings about tags that point out of
+ * the file count as damage. Unknown tags in the header are ignored, as by every reader of TIFF. */
 static int on_warning(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
     struct gi_tiff_reader *r = self;
@@ -110,7 +110,8 @@ static void map_samples(struct gi_tiff_reader *r, int colours)
     bool alpha = false;
     if (r->samples > colours && !r->cmyk && !r->indexed) {
         gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_EXTRASAMPLES, &n, &kinds);
-        /* A single extra sample counts as alpha: many writers leave its kind unspecified. */
+        /* A single extra sample counts as alpha, because many writers leave its kind
+         * unspecified. */
         alpha = n == 0 || kinds[0] != EXTRASAMPLE_UNSPECIFIED || r->samples == colours + 1;
         r->premultiplied = n && kinds[0] == EXTRASAMPLE_ASSOCALPHA;
     }
@@ -119,8 +120,8 @@ static void map_samples(struct gi_tiff_reader *r, int colours)
     r->channels = (colours == 1 ? 1 : 3) + alpha;
 }
 
-/* Reads the palette, whose entries have 16 bits: 257 or 256 times a byte, or from some writers the
- * byte itself. Returns whether all entries are gray. */
+/* Reads the palette, whose entries have 16 bits. An entry is 257 or 256 times a byte, or with some
+ * writers the byte itself. Returns whether all entries are gray. */
 static bool read_palette(struct gi_tiff_reader *r)
 {
     bool gray = true, narrow = true;
@@ -197,8 +198,8 @@ static bool is_of_all(const char *text)
     return strncmp(text, "ImageJ=", 7) == 0 || strstr(text, "<OME ");
 }
 
-/* Reads texts under the keywords that they have in PNG. Descriptions of all pages are wrong for a
- * single one, and only kept for a file of the same pages. */
+/* Reads texts under the keywords that they have in PNG. A description of all pages is wrong for a
+ * single page, and is only kept for a file that will have the same pages. */
 static void read_texts(struct gi_tiff_reader *r)
 {
     for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
@@ -243,8 +244,8 @@ static void read_metadata(struct gi_tiff_reader *r)
                                                                          : "";
 }
 
-/* Chooses the type of the image. Unsigned integers of 1 to 16 bits are scaled to full range;
- * everything else becomes floats of the same value. */
+/* Chooses the type of the image. Unsigned integers of 1 to 16 bits are scaled to full range. All
+ * other samples become floats of equal value. */
 static enum gi_status read_type(struct gi_tiff_reader *r, struct gi_err *err)
 {
     switch (r->format) {
@@ -311,7 +312,8 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
     return gi_tiff_read_pixels(r, err);
 }
 
-/* Opens the file, and with `first` also its first directory. NULL: r.fault has the reason. */
+/* Opens the file and, with `first`, also reads its first directory. Returns NULL if this failed,
+ * with the reason in r.fault. */
 static TIFF *open_file(struct gi_tiff_reader *r, bool first)
 {
     TIFFOpenOptions *options = gi_tiff.TIFFOpenOptionsAlloc();
@@ -329,8 +331,8 @@ static TIFF *open_file(struct gi_tiff_reader *r, bool first)
     return file;
 }
 
-/* Finds the directory to be read: that of options->image, or the only page; and the bytes by which
- * its samples are further on. */
+/* Finds the directory to read, which is that of options->image, or of the only page. Sets *skip to
+ * the number of bytes by which the samples are further on than the directory says. */
 static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi_decode *decode,
                                      struct gi_err *err)
 {

@@ -13,7 +13,7 @@ enum {
     GI_TIFF_DROPPED = -1, /* a sample that is neither colour nor alpha */
 };
 
-/* libtiff's functions, under their names; loaded while a file is read. */
+/* libtiff's functions, under their original names. They are loaded while a file is read. */
 #define GI_TIFF_FUNCTIONS(X)                                                                       \
     X(TIFFGetFieldDefaulted)                                                                       \
     X(TIFFGetField)                                                                                \
@@ -40,13 +40,14 @@ extern struct gi_tiff_table gi_tiff;
 
 /* The meaning of YCbCr's stored samples (TIFF 6.0, sections 20 and 21). */
 struct gi_tiff_ycbcr {
-    uint32_t across, down; /* size in pixels of the block that shares one sample of Cb and one of
-                              Cr; 0: no YCbCr, or the JPEG decoder converts it */
-    double luma[3];        /* weights of red, green and blue in Y */
-    double black[3], scale[3]; /* of Y, Cb and Cr: value = (sample - black) * scale */
+    /* Size in pixels of the block that shares one sample of Cb and one of Cr. 0 if there is no
+     * YCbCr, or if the JPEG decoder converts it. */
+    uint32_t across, down;
+    double luma[3];            /* weights of red, green and blue in Y */
+    double black[3], scale[3]; /* for each of Y, Cb and Cr: value = (sample - black) * scale */
 };
 
-/* Part of the image: `rows` rows of n pixels, of which the first is (x, y). */
+/* A part of the image that has `rows` rows of n pixels. Its first pixel is (x, y). */
 struct gi_tiff_place {
     uint32_t x, y, n, rows;
 };
@@ -55,7 +56,7 @@ struct gi_tiff_reader {
     struct gi_decode *decode;
     TIFF *file;
     size_t at;           /* next byte of the file */
-    uint64_t skip;       /* samples are that many bytes behind their places in the directory */
+    uint64_t skip;       /* samples are that many bytes behind their offsets in the directory */
     struct gi_err fault; /* libtiff's first error or, while pixels are read, its first warning */
     bool pixels;
     uint32_t width, height;
@@ -63,11 +64,13 @@ struct gi_tiff_reader {
     uint16_t *palette[3];
     bool premultiplied, cmyk, indexed;
     struct gi_tiff_ycbcr ycbcr;
-    bool by_strips; /* reads whole strips instead of lines: YCbCr, whose lines share chroma, and
-                       old-style JPEG, whose decoder ends after each strip */
-    struct gi_inks *inks;   /* NULL: none, or inks without a profile */
-    struct gi_image stored; /* CMYK that is stored in planes: 4 channels; otherwise no data */
-    bool direct;            /* the file's lines are rows of the image, byte for byte */
+    /* Whole strips are read, not lines. This is so for YCbCr, whose lines share chroma, and for
+     * old-style JPEG, whose decoder ends after each strip. */
+    bool by_strips;
+    struct gi_inks *inks; /* NULL if there are no inks, or inks without a profile */
+    /* 4 channels of CMYK if the file stores it in planes; otherwise no data */
+    struct gi_image stored;
+    bool direct; /* the file's lines are equal to rows of the image, byte for byte */
     int channels, to[GI_TIFF_SAMPLES_MAX]; /* the channel that a sample goes to */
     enum gi_type type;
 };
@@ -76,8 +79,9 @@ struct gi_tiff_reader {
 enum gi_status gi_tiff_ycbcr_start(struct gi_tiff_reader *r, struct gi_err *err);
 /* Bytes of width x height stored pixels. */
 uint64_t gi_tiff_ycbcr_nbytes(const struct gi_tiff_ycbcr *how, uint32_t width, uint32_t height);
-/* Converts a strip or tile, whose rows have `width` pixels, to RGB in the image: rounded half to
- * even and clamped to 0 to 255. All pixels of a block get its sample of Cb and of Cr. */
+/* Converts a strip or tile, whose rows have `width` pixels, to RGB in the image. Values are rounded
+ * half to even and clamped to 0 to 255. The sample of Cb and that of Cr in a block are used for all
+ * pixels of the block. */
 void gi_tiff_put_ycbcr(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                        uint32_t width, const unsigned char *blocks);
 

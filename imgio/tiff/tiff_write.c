@@ -1,7 +1,8 @@
-/* Writes TIFF of 8 and 16 bits and float, in strips, or in tiles for large images (TIFF 6.0,
- * section 15), each deflated after a predictor (TIFF 6.0 and its Technical Notes 2 and 3); BigTIFF
- * if 32-bit offsets are too small. The directory precedes the strips and contains their lengths, so
- * all strips are in memory before the first is written. In this file tiles are called strips too.
+/* Writes TIFF of 8 and 16 bits and float. Large images are written in tiles (TIFF 6.0, section 15),
+ * other images in strips. Each strip is deflated after a predictor (TIFF 6.0 and its Technical
+ * Notes 2 and 3). The file is a BigTIFF if 32-bit offsets are too small. The directory precedes the
+ * strips and contains their lengths, so all strips are in memory before the first strip is written.
+ * In this file tiles are called strips, too.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -40,7 +41,7 @@ const struct gi_tiff_text gi_tiff_texts[] = {
 enum field_type { ASCII = 2, BYTES = 7, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 };
 
 struct writer {
-    const struct gi_image *image; /* with one_bit: its bytes as an image (imgio/bits.h) */
+    const struct gi_image *image; /* with one_bit: the packed bytes as an image (imgio/bits.h) */
     int width;                    /* pixels of a row */
     bool one_bit;
     size_t row_nbytes; /* of a strip */
@@ -51,8 +52,8 @@ struct writer {
     size_t used, capacity;
 };
 
-/* Applies the horizontal predictor to `n` samples of a row: from each the sample one pixel before
- * is subtracted (TIFF 6.0, section 14). */
+/* Applies the horizontal predictor to `n` samples of a row. The predictor subtracts the sample one
+ * pixel before from each sample (TIFF 6.0, section 14). */
 static void predict_whole(void *to, const void *row, size_t n, const struct gi_image *image)
 {
     size_t step = (size_t)image->channels;
@@ -65,9 +66,10 @@ static void predict_whole(void *to, const void *row, size_t n, const struct gi_i
             ((uint16_t *)to)[i] = (uint16_t)(in16[i] - (i < step ? 0 : in16[i - step]));
 }
 
-/* Applies the floating-point predictor to `n` samples of a row (Technical Note 3): separates them
- * into planes of bytes, the first with sign and exponent, and stores the difference of each byte
- * from the byte one pixel before. Samples from `have` on are 0. */
+/* Applies the floating-point predictor to `n` samples of a row (Technical Note 3). The predictor
+ * separates samples into planes of bytes, the first plane with sign and exponent, and stores the
+ * difference between each byte and the byte one pixel before. Samples from number `have` on are
+ * 0. */
 static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
                           const struct gi_image *image)
 {
@@ -84,8 +86,8 @@ static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
         to[i] = (uint8_t)(to[i] - to[i - step]);
 }
 
-/* Applies the predictor to a strip and writes it to `to`; parts of a tile outside the image are 0.
- * Returns the number of bytes. */
+/* Applies the predictor to a strip and writes the result to `to`. Parts of a tile outside the image
+ * are 0. Returns the number of bytes. */
 static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
 {
     const struct gi_image *image = w->image;
@@ -144,7 +146,8 @@ static enum gi_status keep_strip(void *self, const struct gi_piece *strip, int n
     return GI_OK;
 }
 
-/* A directory in the making: its entries, then the values that are too long for an entry. */
+/* A directory in the making, which consists of entries and then of the values that are too long for
+ * an entry. */
 struct directory {
     unsigned char *bytes;
     bool big;
@@ -170,7 +173,8 @@ static size_t type_nbytes(enum field_type type)
     return type == ASCII || type == BYTES ? 1 : type == SHORT ? 2 : type == LONG ? 4 : 8;
 }
 
-/* Adds an entry of `count` values. Returns where to write the values. */
+/* Adds an entry of `count` values. Returns the position at which the caller must write the
+ * values. */
 static unsigned char *add(struct directory *d, unsigned tag, enum field_type type, uint64_t count)
 {
     size_t head = d->big ? 16 : 8, entry = d->big ? 20 : 12, inside = d->big ? 8 : 4;
@@ -203,8 +207,8 @@ static void add_resolution(struct directory *d, unsigned tag, double dpi)
     put_number(to + 4, LONG, RESOLUTION_UNIT);
 }
 
-/* Returns the tag for a text. NULL: it has none, or its form is not the one that the tag
- * requires. */
+/* Returns the tag for a text, or NULL if it has none, or if the text does not have the form that
+ * the tag requires. */
 static const struct gi_tiff_text *tag_of(const struct gi_text *text)
 {
     const struct gi_tiff_text *own = gi_tiff_texts;
@@ -214,9 +218,9 @@ static const struct gi_tiff_text *tag_of(const struct gi_text *text)
     return own->tag && (own->tag != TAG_DATE || date) ? own : NULL;
 }
 
-/* Collects the text for a tag, without a final zero: the text with the tag's keyword, and in the
- * description all texts that have no tag. Returns the number of bytes; if `to` is NULL it only
- * counts them. */
+/* Collects the text for a tag, without a final zero. This is the text with the tag's keyword and,
+ * for the description, also all texts that have no tag. Returns the number of bytes. If `to` is
+ * NULL, only counts them. */
 static size_t put_text(unsigned char *to, const struct gi_metadata *metadata,
                        const struct gi_tiff_text *tag)
 {
@@ -325,8 +329,8 @@ static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
     return status ? status : gi_sink_write(sink, w->strips, w->used, err);
 }
 
-/* Divides the image into strips, ranges of rows for the threads, or into tiles, which let readers
- * read a part. */
+/* Divides the image into strips, which are ranges of rows for the threads, or into tiles, of which
+ * a program can read only those that it needs. */
 static void choose_strips(struct writer *w)
 {
     const struct gi_image *image = w->image;

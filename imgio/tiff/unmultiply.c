@@ -4,7 +4,7 @@
 
 static uint32_t divide(uint32_t v, uint32_t alpha, uint32_t full)
 {
-    if (v >= alpha) /* colour above alpha is clamped, colour under alpha 0 unchanged */
+    if (v >= alpha) /* colour above alpha is clamped, and colour is unchanged where alpha is 0 */
         return alpha ? full : v;
     return (v * full + alpha / 2) / alpha; /* the product is below 65536^2 */
 }

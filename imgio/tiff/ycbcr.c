@@ -1,4 +1,4 @@
-/* 8-bit YCbCr as TIFF stores it: blocks of h x v samples of Y, row by row, each followed by one
+/* 8-bit YCbCr as TIFF stores it. The blocks have h x v samples of Y, row by row, and then one
  * sample of Cb and one of Cr (TIFF 6.0, section 21).
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff_reader.h"

@@ -15,7 +15,7 @@
 #define GI_CPU(name)              GI_CPU_JOIN(name, GI_LEVEL)
 
 /* Executes a statement with T, the C type of samples of `type`, and the constant TYPE, so that
- * inline functions are specialised per type. Other types have been refused before
+ * inline functions are specialised per type. Other types have already been refused
  * (kernels/ways.h). */
 #define GI_CPU_TYPES(type, ...)                                                                    \
     switch (type) {                                                                                \
@@ -53,8 +53,8 @@ static inline struct gi_pool *gi_cpu_pool(const struct gi_queue *queue)
 enum gi_status GI_CPU(roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
                                 struct gi_err *err);
 
-/* Declares the function of each primitive, which kernels/cpu/table.c defines, and its table of
- * ways, which ends the file of the primitive. */
+/* For each primitive, declares its function, which kernels/cpu/table.c defines, and its table of
+ * ways, which is at the end of the primitive's file. */
 #define GI_CPU_DECLARE(name, samples, shape, result, spec)                                         \
     gi_##name##_fn GI_CPU(name);                                                                   \
     extern const struct gi_##name##_way GI_CPU(name##_ways)[GI_WAYS_MAX];

@@ -13,18 +13,18 @@
 #include "kernels/ways.h"
 
 enum {
-    /* bytes: images start at multiples of this, and so do rows; wide loads may read the padding */
+    /* In bytes. Images and rows start at multiples of this. Wide loads may read the padding. */
     GI_CUDA_ALIGN = 512,
     GI_CUDA_TICKETS = 16, /* number of copies per queue that can be waited for separately */
     GI_CUDA_TEXTURES = 8, /* retired texture objects per queue that kernels may still use */
 };
 
-/* Device memory for an image or for scratch. The queue that released a block may reuse it at once,
- * because all work that still uses the block precedes the new work in the queue's stream. */
+/* Device memory for an image or for scratch. The queue that released a block may reuse the block at
+ * once, because all work that still uses the block precedes the new work in the queue's stream. */
 struct gi_cuda_block {
     void *data;
     size_t nbytes;
-    const struct gi_cuda_queue *queue; /* queue that may reuse it; NULL: any (work has ended) */
+    const struct gi_cuda_queue *queue; /* may reuse it; NULL: any may (work has ended) */
     bool lent;
 };
 
@@ -39,18 +39,18 @@ struct gi_cuda_device {
     struct gi_device base;
     int ordinal;
     int units;                    /* multiprocessors */
-    int shared_nbytes;            /* maximum shared memory of a block, with opting in */
-    size_t max_bytes;             /* limit of device memory; 0: the device's own memory */
+    int shared_nbytes;            /* maximum shared memory of a block after opting in */
+    size_t max_bytes;             /* limit of device memory; 0: all memory of the device */
     struct gi_pool *workers;      /* threads that copy between pageable and pinned memory */
     pthread_mutex_t lock;         /* guards the members below */
-    struct gi_cuda_block *blocks; /* array of blocks_room entries, nblocks of which are used */
+    struct gi_cuda_block *blocks; /* array of blocks_room entries, of which nblocks are used */
     int nblocks, blocks_room;
-    const void **kernels; /* kernels that gi_cuda_allow_shared() has set up; nkernels of them */
+    const void **kernels; /* the nkernels kernels that gi_cuda_allow_shared() has set up */
     int nkernels, kernels_room;
     int nqueues; /* open queues */
     struct gi_allocator host_allocator;
     pthread_mutex_t pinned_lock;   /* guards the members below */
-    struct gi_cuda_pinned *pinned; /* array of pinned_room entries, npinned of which are used */
+    struct gi_cuda_pinned *pinned; /* array of pinned_room entries, of which npinned are used */
     int npinned, pinned_room;
 };
 
@@ -70,10 +70,10 @@ struct gi_cuda_array {
     cudaArray_t array;           /* NULL: none, or none could be made */
     cudaSurfaceObject_t surface; /* the array for stores */
     cudaTextureObject_t texture;
-    struct gi_cuda_shape shape; /* shape of the array; width 0: there was none so far */
+    struct gi_cuda_shape shape; /* shape of the array; width 0: no array so far */
     struct gi_cuda_shape asked; /* shape in the last call of gi_cuda_array_texture() */
-    enum gi_border mode;        /* of the texture object */
-    float value;                /* of the border */
+    enum gi_border mode;        /* border mode of `texture` */
+    float value;                /* border value of `texture` */
 };
 
 struct gi_cuda_queue {
@@ -93,7 +93,8 @@ struct gi_cuda_queue {
     cudaEvent_t copied[GI_CUDA_TICKETS]; /* [n % GI_CUDA_TICKETS] follows copy n or a later copy */
 };
 
-/* Returns the queue as the CUDA backend's type and makes its device the thread's current one. */
+/* Returns the queue as the CUDA backend's type, and makes its device the current device of the
+ * thread. */
 static inline struct gi_cuda_queue *gi_cuda(struct gi_queue *queue)
 {
     struct gi_cuda_queue *cu = (struct gi_cuda_queue *)queue;
@@ -101,11 +102,13 @@ static inline struct gi_cuda_queue *gi_cuda(struct gi_queue *queue)
     return cu;
 }
 
-/* Fails after a CUDA call with `error`: GI_E_DEVICE_MEMORY if memory ran out, GI_E_DEVICE if later
- * calls on the device fail too (a sticky error), else GI_E_LAUNCH. Waits for the device. */
+/* Fails after a CUDA call that returned `error`. Returns GI_E_DEVICE_MEMORY if memory ran out,
+ * GI_E_DEVICE if later calls on the device fail too (a sticky error), else GI_E_LAUNCH. Waits for
+ * the device. */
 enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call);
 
-/* Makes a CUDA call; if it fails, the calling function, which has an `err`, returns its error. */
+/* Evaluates a CUDA call. If the call fails, the function that contains the macro returns the error.
+ * That function must have a variable `err`. */
 #define GI_CUDA_TRY(call)                                                                          \
     do {                                                                                           \
         cudaError_t gi_cuda_error_ = (call);                                                       \
@@ -113,11 +116,13 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
             return gi_cuda_fail(err, gi_cuda_error_, #call);                                       \
     } while (0)
 
-/* Checks a kernel launch: returns from the calling function if the kernel did not start. */
+/* Checks a kernel launch. If the kernel did not start, the function that contains the macro returns
+ * the error. */
 #define GI_CUDA_LAUNCHED() GI_CUDA_TRY(cudaGetLastError())
 
-/* Returns the value of the expression, in which T is the C type of samples of `type`; CHANNELS in
- * GI_CUDA_CHANNELS is a constant equal to `channels` (1 to 4). So templates are instantiated. */
+/* Return the value of the expression from the function that contains the macro. In GI_CUDA_TYPES, T
+ * is the C type of samples of `type`. In GI_CUDA_CHANNELS, CHANNELS is a constant equal to
+ * `channels` (1 to 4). So the expression can use T and CHANNELS as template arguments. */
 #define GI_CUDA_TYPES(type, ...)                                                                   \
     switch (type) {                                                                                \
     case GI_U8: {                                                                                  \
@@ -155,19 +160,21 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
     }                                                                                              \
     }
 
-/* Returns device memory for the running primitive, aligned to GI_CUDA_ALIGN, with undefined
- * contents, valid until the next call on this queue. A primitive therefore calls it once and
- * divides the memory itself. If the memory has to grow, enqueued kernels keep the old block. */
+/* Returns device memory for the running primitive. The memory is aligned to GI_CUDA_ALIGN, has
+ * undefined contents, and is valid until the next call on this queue. A primitive therefore calls
+ * this function once and divides the memory. If the memory has to grow, kernels that are already
+ * enqueued keep the old block. */
 enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t nbytes,
                                struct gi_err *err);
 
-/* Allows `kernel` the maximum dynamic shared memory of the device: shared_nbytes minus the static
- * shared memory of the kernel. It must be called before every launch with more than 48 KiB. Errors:
- * GI_E_MEMORY, and as gi_cuda_fail(). */
+/* Allows `kernel` the maximum dynamic shared memory of the device, which is shared_nbytes minus the
+ * static shared memory of the kernel. This function must be called before every launch with more
+ * than 48 KiB of dynamic shared memory. Errors: GI_E_MEMORY, and as gi_cuda_fail(). */
 enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel,
                                     struct gi_err *err);
 
-/* Calls gi_cuda_allow_shared(); if it fails, the calling function returns its error. */
+/* Calls gi_cuda_allow_shared(). If it fails, the function that contains the macro returns the
+ * error. */
 #define GI_CUDA_ALLOW_SHARED(cu, kernel)                                                           \
     do {                                                                                           \
         enum gi_status gi_allow_status_ = gi_cuda_allow_shared(cu, (const void *)(kernel), err);   \
@@ -175,41 +182,43 @@ enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel
             return gi_allow_status_;                                                               \
     } while (0)
 
-/* Returns whether an address mode of texture objects makes this border: CLAMP, or VALUE with values
- * that texels can represent. */
+/* Returns whether texture objects have an address mode for this border. The result is true for
+ * CLAMP, and for VALUE with values that texels can represent. */
 bool gi_cuda_texture_makes(const struct gi_image *image, const struct gi_border_spec *border);
 
-/* Fills the first `channels` entries of cudaTextureDesc.borderColor: floats, or bits of
- * integers. */
+/* Fills the first entries of `color`, which is cudaTextureDesc.borderColor, one per channel, with
+ * floats or the bits of integers. */
 void gi_cuda_border_color(float *color, const struct gi_image *image,
                           const struct gi_border_spec *border);
 
 /* Takes ownership of a texture object that enqueued kernels may still use, and destroys it later.
- * Waits only if GI_CUDA_TEXTURES other ones are still in use. */
+ * Waits only if GI_CUDA_TEXTURES other retired texture objects are still in use. */
 enum gi_status gi_cuda_texture_retire(struct gi_cuda_queue *cu, cudaTextureObject_t texture,
                                       struct gi_err *err);
 void gi_cuda_textures_free(struct gi_cuda_queue *cu);
 
-/* Returns whether gi_cuda_array_texture() accepts the image: one channel, a border that an address
- * mode makes, and a size within the limits of the hardware. */
+/* Returns whether gi_cuda_array_texture() accepts the image. The image must have one channel, a
+ * border that an address mode makes, and a size within the limits of the hardware. */
 bool gi_cuda_array_fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
                         const struct gi_border_spec *border, int repeated);
 
-/* Copies `image` into the queue's CUDA array, in stream order, and below it its first `repeated` (0
- * or 1) rows again. *texture is a texture object over the array for tex2Dgather() and tex2D():
- * point sampling, unnormalised coordinates, unconverted samples, the address mode of `border`.
- * Kernels that are enqueued before the next call may use it. *texture is 0 if the array cannot be
- * made. It is also 0, unless `always`, if the queue has an array of another shape and a new one
- * would not pay. The caller then reads `image` by plain loads. */
+/* Copies `image` into the queue's CUDA array, in stream order. If `repeated` is 1 instead of 0,
+ * copies the first row of the image again below its last row. *texture is a texture object over the
+ * array for tex2Dgather() and tex2D(), with point sampling, unnormalised coordinates, unconverted
+ * samples, and the address mode of `border`. Kernels that are enqueued before the next call may use
+ * *texture. *texture is 0 if the array cannot be created. Unless `always`, *texture is also 0 if
+ * the queue has an array of another shape and a new array would not pay. The caller then reads
+ * `image` by plain loads. */
 enum gi_status gi_cuda_array_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
                                      const struct gi_image *image,
                                      const struct gi_border_spec *border, int repeated, bool always,
                                      struct gi_err *err);
-/* Frees the array, which no kernel may still use. */
+/* Frees the queue's CUDA array. No kernel may still use the array. */
 void gi_cuda_array_free(struct gi_cuda_queue *cu);
 
-/* Copies rows of bytes between the device and pageable host memory through pinned staging buffers.
- * The copy to the host returns when complete, the copy to the device when `host` has been read. */
+/* Copy rows of bytes between the device and pageable host memory through pinned staging buffers.
+ * The copy to the host returns when it is complete. The copy to the device returns when `host` has
+ * been read. */
 enum gi_status gi_cuda_copy_to_host(struct gi_cuda_queue *cu, void *host, size_t host_stride,
                                     const void *device, size_t device_stride, size_t row_nbytes,
                                     size_t nrows, struct gi_err *err);
@@ -218,7 +227,7 @@ enum gi_status gi_cuda_copy_to_device(struct gi_cuda_queue *cu, void *device, si
                                       size_t nrows, struct gi_err *err);
 
 /* Declares the function of each primitive, which kernels/cuda/table.cu defines, and its table of
- * ways, which ends the file of the primitive. */
+ * implementations (ways), which is at the end of the primitive's file. */
 #define GI_CUDA_DECLARE(name, samples, shape, result, spec)                                        \
     gi_##name##_fn gi_cuda_##name;                                                                 \
     extern const struct gi_##name##_way gi_cuda_##name##_ways[GI_WAYS_MAX];

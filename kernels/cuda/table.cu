@@ -1,5 +1,5 @@
-/* The table of the CUDA backend: all members of struct gi_kernels, and for every primitive its
- * table of implementations.
+/* The table of the CUDA backend: all members of struct gi_kernels, and the table of implementations
+ * of every primitive.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 

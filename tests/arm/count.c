@@ -1,6 +1,6 @@
 /* A plugin of qemu that counts the instructions that a program executes, and prints "instructions
- * N" on stderr. The declarations are those of qemu's plugin interface, version 1, whose header
- * Debian does not ship.
+ * N" on stderr. The declarations are those of version 1 of qemu's plugin interface, because Debian
+ * does not ship qemu's header.
  * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 GI_VISIBLE int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
 
 GI_VISIBLE int qemu_plugin_version = 1;
-static uint64_t instructions; /* exact for one thread; counts may be lost between threads */
+static uint64_t instructions; /* exact for one thread; with several threads, counts may be lost */
 
 static void block_made(uint64_t id, struct qemu_plugin_tb *block)
 {

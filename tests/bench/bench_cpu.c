@@ -1,6 +1,6 @@
-/* Times the primitives of the CPU: reads requests from standard input and prints times, in the
- * format of request.h. The input of a request is kept for the next request with the same input, so
- * that a peer can be timed between two halves of the runs.
+/* Times the primitives of the CPU. The program reads requests from standard input and prints times,
+ * in the format of request.h. The input of a request is kept and used again if the next request has
+ * the same input, so that a peer can be timed between two halves of the runs.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ static void fill_map(struct gi_image *map, const struct bench_request *request)
             ((float *)gi_row(map, y))[i] = bench_map(request, i / 2, y, i % 2);
 }
 
-/* Makes image and weights, and runs once to warm up. */
+/* Makes the image and the weights, and runs the work once to warm up. */
 static enum gi_status prepare(struct bench *bench, const struct bench_request *request,
                               struct gi_err *err)
 {

@@ -1,6 +1,6 @@
-/* Times the primitives of CUDA and their peers with CUDA events: reads requests from standard input
- * and prints times, in the format of request.h. Our primitive, each peer and a copy of the same
- * bytes run in turn.
+/* Times the primitives of CUDA and their peers with CUDA events. The program reads requests from
+ * standard input and prints times, in the format of request.h. Our primitive, each peer and a copy
+ * of the same bytes run in turn.
  * SPDX-License-Identifier: MIT */
 #include <algorithm>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum {
     WARM_UPS = 3,
-    SLOW_US = 20000, /* work slower than this gets at most SLOW_RUNS runs */
+    SLOW_US = 20000, /* work that takes longer than this gets at most SLOW_RUNS runs */
     SLOW_RUNS = 3,
     AHEAD_NBYTES = 256 << 20,
 };
@@ -28,10 +28,10 @@ struct bench {
     struct gi_queue *queue;
     struct gi_cuda_queue *cu;
     struct gi_device_info info;
-    /* A copy of these buffers runs before each measurement: it evicts the L2 cache and hides the
-     * CPU's time for a launch. */
+    /* These buffers are copied before each measurement. The copy evicts the contents of the L2
+     * cache, and hides the time that the CPU needs for a launch. */
     char *ahead;
-    int blocks; /* blocks that fill the device, with 2048 threads per multiprocessor */
+    int blocks; /* number of blocks that fill the device, with 2048 threads per multiprocessor */
     cudaEvent_t from, to;
     struct gi_roofline rates;
 };
@@ -249,7 +249,8 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
         bench_make_doubles(job);
     if (job->err.status)
         return;
-    /* Enough for our work, NPP's labels and CUB, which need less than 16 bytes per pixel. */
+    /* Enough for our work, NPP's labels and CUB, each of which needs less than 16 bytes per
+     * pixel. */
     job->scratch_nbytes = (64 << 20) + (labels ? 16 * pixels : 0);
     if (labels)
         job->scratch_nbytes += gi_cuda_label_scratch(&job->labels[0]);
@@ -291,7 +292,8 @@ static void job_free(struct bench_job *job)
 
 /* ---- timing ---- */
 
-/* Reads the whole buffer. `out` is NULL; without it the compiler would drop the reads. */
+/* Reads the whole buffer. `out` is always NULL, but without it the compiler would drop the
+ * reads. */
 static __global__ void sweep(const uint4 *src, size_t n, uint32_t *out)
 {
     uint32_t sum = 0;
@@ -302,9 +304,10 @@ static __global__ void sweep(const uint4 *src, size_t n, uint32_t *out)
         *out = sum;
 }
 
-/* Runs before a measurement, so that each begins with equally many dirty lines in the L2 cache.
- * Work that writes an image writes back the copy's dirty lines and leaves as many itself. Work that
- * only reads would be charged for the copy's lines: a sweep has them written back before. */
+/* Runs before a measurement, so that each measurement begins with equally many dirty lines in the
+ * L2 cache. Work that writes an image writes back the dirty lines of the copy, and leaves as many
+ * lines itself. Work that only reads would pay for the copy's dirty lines. Before such work a sweep
+ * causes these lines to be written back. */
 static void run_ahead(struct bench *bench, const struct bench_request *request)
 {
     cudaStream_t stream = bench->cu->stream;
@@ -350,8 +353,8 @@ static void run_copy(struct bench_job *job, int set)
                                std::min(half, most), cudaMemcpyDeviceToDevice, job->cu->stream));
 }
 
-/* Times all candidates in turn, `runs` times each. Our times are the list "us", those of the peers
- * are in "peers"; peers that fail are named in "failed". */
+/* Times all candidates in turn, `runs` times each. Our times are in the list "us", and the peers'
+ * times are in "peers". Peers that fail are named in "failed". */
 static void time_all(struct bench *bench, struct bench_job *job, json_t *object,
                      const struct bench_candidate *candidates, int n)
 {

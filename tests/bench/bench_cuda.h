@@ -1,4 +1,4 @@
-/* Declarations shared by the CUDA bench and its peers: the images of a request on the device, and
+/* Declarations that the CUDA bench and its peers share: the images of a request on the device, and
  * candidates that are timed in turn.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_BENCH_CUDA_H
@@ -13,8 +13,8 @@ extern "C" {
 
 enum { BENCH_SETS = 4, BENCH_PEERS_MAX = 8 };
 
-/* One request on the device. Runs use the sets of images in turn, so that no input is in the cache
- * from the run before. */
+/* One request on the device. The runs use the sets of images in turn, so that the input of a run is
+ * not in the cache from the run before. */
 struct bench_job {
     struct gi_cuda_queue *cu;
     const struct bench_request *request;
@@ -24,7 +24,7 @@ struct bench_job {
     uint32_t nlabels;
     double kept;         /* see bench_cost_of() */
     float *taps, *dense; /* the weights in device memory, for peers */
-    /* Device memory: results, and scratch of launchers and peers. */
+    /* Device memory for results, and for scratch data of launchers and peers. */
     void *out, *out2, *scratch;
     double *doubles; /* of BENCH_DOUBLES, ndoubles */
     size_t ndoubles;
@@ -32,7 +32,7 @@ struct bench_job {
     struct gi_err err; /* of the running candidate */
 };
 
-/* Enqueues the work once on the context's stream; errors are stored in job->err. */
+/* run() enqueues the work once on the context's stream. Errors are stored in job->err. */
 struct bench_candidate {
     const char *name;
     void (*run)(struct bench_job *job, int set);
@@ -44,7 +44,7 @@ int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job);
 int bench_peers_npp(struct bench_candidate *peers, const struct bench_job *job);
 int bench_peers_cublas(struct bench_candidate *peers, const struct bench_job *job);
 
-/* Works that no primitive does (patterns.cu). bench_make_doubles() allocates job->doubles. */
+/* Work that no primitive does (patterns.cu). bench_make_doubles() allocates job->doubles. */
 void bench_make_doubles(struct bench_job *job);
 void bench_run_doubles(struct bench_job *job, int set);
 void bench_run_matrix(struct bench_job *job, int set);
@@ -58,7 +58,8 @@ static inline int bench_matrix_pixels(const struct bench_job *job)
     return (int)((size_t)src->width * rows / BENCH_MATRIX_SIDE);
 }
 
-/* Returns whether a call succeeded; otherwise job->err names it by `what`. */
+/* Returns whether a call succeeded. If it failed, sets job->err to a text with the call's name
+ * `what`. */
 static inline bool bench_good(struct bench_job *job, bool good, const char *what)
 {
     if (!good && !job->err.status)

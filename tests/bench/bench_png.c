@@ -1,6 +1,6 @@
 /* Times our PNG against plain libpng, in one thread. bench_png RUNS SCRATCH FILE.png... reads and
- * writes each file, by us and by libpng in turn, and prints a JSON object per file. SCRATCH is the
- * file to write.
+ * writes each file, by our code and by libpng in turn, and prints a JSON object per file. SCRATCH
+ * is the path of the file that is written.
  * SPDX-License-Identifier: MIT */
 #include <jansson.h>
 #include <png.h>
@@ -55,8 +55,8 @@ static void flush(png_structp png)
     (void)png;
 }
 
-/* Returns the rows as stored in the file, 16-bit samples big-endian, or NULL if libpng refuses it.
- */
+/* Returns the rows as stored in the file (16-bit samples are big-endian), or NULL if libpng refuses
+ * the file. */
 static png_bytepp libpng_read(struct bytes *file, png_infop *info, png_structp *png)
 {
     file->at = 0;
@@ -69,8 +69,8 @@ static png_bytepp libpng_read(struct bytes *file, png_infop *info, png_structp *
     return png_get_rows(*png, *info);
 }
 
-/* Writes the same image at level 6 with libpng's own choice of filters; returns false on failure.
- */
+/* Writes the same image at level 6 with libpng's default choice of filters. Returns false on
+ * failure. */
 static bool libpng_write(struct bytes *to, png_structp from, png_infop from_info)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
@@ -162,7 +162,8 @@ static bool bench(json_t *object, const char *path, const char *scratch, int run
         good = read_both(object, &file, &image, err);
         if (!good)
             break;
-        /* Writing, whose sizes do not change, takes ten times as long and is timed less often. */
+        /* Writing takes ten times as long as reading, and the sizes of its output do not change. It
+         * is therefore timed less often. */
         if (i % 4 == 0)
             good = write_both(object, &file, &image, scratch, err);
         gi_image_free(&image);

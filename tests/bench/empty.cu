@@ -1,5 +1,5 @@
-/* A minimal CUDA program, which opens a context and launches one kernel. `bench.py startup`
- * compares gpuimg --device cuda with it.
+/* A minimal CUDA program, which opens a context and launches one kernel. The command `bench.py
+ * startup` compares gpuimg with --device cuda with this program.
  * SPDX-License-Identifier: MIT */
 #include <cuda_runtime.h>
 

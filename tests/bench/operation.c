@@ -1,4 +1,5 @@
-/* Runs any operation and its looks for the bench; the request gives its name and options.
+/* Runs any operation for the bench, with the looks (passes that only read) before it. The request
+ * has the name and options of the operation.
  * SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdlib.h>

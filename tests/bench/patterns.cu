@@ -1,4 +1,4 @@
-/* Works of the bench that are not operations: pixels of many channels times a matrix, and the sum
+/* Work of the bench that is not an operation: pixels of many channels times a matrix, and the sum
  * of doubles.
  * SPDX-License-Identifier: MIT */
 #include "tests/bench/bench_cuda.h"
@@ -6,11 +6,11 @@
 enum {
     N = BENCH_MATRIX_SIDE,
     TILE = 128, /* pixels per block */
-    DEPTH = 16, /* channels of them at a time */
+    DEPTH = 16, /* channels of these pixels at a time */
     EACH = 8,   /* pixels and results per thread */
     THREADS = 256,
     SUM_THREADS = 512,
-    SUM_BLOCKS = 64, /* per multiprocessor: many, so that no block ends long after the others */
+    SUM_BLOCKS = 64, /* per multiprocessor; enough that no block ends long after the others */
     AHEAD = 4,       /* loads in flight per thread */
     WARP = 32
 };
@@ -22,8 +22,8 @@ static void check(struct bench_job *job, cudaError_t error)
 
 /* ---- pixels times a matrix ---- */
 
-/* to(i, j) = the sum over k of from(i, k) * matrix(k, j), by fmaf with k ascending from +0. A block
- * computes 128 x 128 results, a thread 4 x 4 in each quarter of the block. */
+/* Computes to(i, j), the sum over k of from(i, k) * matrix(k, j), by fmaf with k ascending, from +0
+ * on. A block computes 128 x 128 results. In each quarter of these, a thread computes 4 x 4. */
 static __global__ void __launch_bounds__(THREADS)
     matrix_tiles(float *to, const float *from, const float *matrix, int pixels)
 {
@@ -112,8 +112,9 @@ static __device__ __forceinline__ double block_sum(double v)
     return v;
 }
 
-/* Each block stores the sum of `share` adjacent pairs (the last block has fewer). The block that
- * finishes last adds the blocks' sums, always in the same order, and resets *done to 0. */
+/* Each block stores the sum of `share` adjacent pairs (the last block has fewer pairs). The block
+ * that finishes last adds the sums of all blocks, always in the same order, and resets *done to
+ * 0. */
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum_doubles(double *sum, double *parts, unsigned *done, const double2 *from, size_t share,
                 size_t n)

@@ -30,7 +30,7 @@ template <typename T> static void histogram(struct bench_job *job, int set)
                    0, nbins, pixels(job), job->cu->stream));
 }
 
-/* The deprecated form is used, because older releases lack the newer one with cuda::std::array. */
+/* The deprecated form is used, because older releases lack the newer form with cuda::std::array. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static void histogram_rgba(struct bench_job *job, int set)
 {

@@ -24,7 +24,8 @@ static void sum_of_doubles(struct bench_job *job, int set)
                    "cublasDasum");
 }
 
-/* cuBLAS stores matrices by columns, so the transposes are multiplied: to' = matrix' * from'. */
+/* cuBLAS stores matrices by columns. Therefore the transposed matrices are multiplied: to' =
+ * matrix' * from'. */
 static void matrix(struct bench_job *job, int set)
 {
     static const float one = 1, zero = 0;

@@ -43,8 +43,8 @@ static void good(struct bench_job *job, NppStatus status)
         gi_fail(&job->err, GI_E_DEVICE, "NPP says %d", (int)status);
 }
 
-/* Calls both Gaussians of NPP in every type: GaussBorder has its own weights and masks of 3 to 15,
- * GaussAdvancedBorder accepts any taps. */
+/* Calls both Gaussians of NPP in every type. GaussBorder uses weights that NPP chooses and masks of
+ * 3 to 15, and GaussAdvancedBorder accepts any taps. */
 static void gauss(struct bench_job *job, int set)
 {
     static const NppiMaskSize masks[] = {
@@ -111,7 +111,7 @@ static void dense(struct bench_job *job, int set)
                                                NPP_BORDER_REPLICATE, c.stream));
 }
 
-/* NPP's result has signed 16-bit samples, twice the bytes of ours. */
+/* The result of NPP has signed 16-bit samples, so that it has twice the bytes of our result. */
 static void sobel_x(struct bench_job *job, int set)
 {
     struct call c = call_of(job, set);
@@ -120,7 +120,7 @@ static void sobel_x(struct bench_job *job, int set)
                                                       NPP_BORDER_REPLICATE, c.stream));
 }
 
-/* Returns whether the scratch is large enough; otherwise sets the error. */
+/* Returns whether the scratch memory has at least `nbytes`. Sets the error if not. */
 static bool room(struct bench_job *job, size_t nbytes)
 {
     return bench_good(job, nbytes <= job->scratch_nbytes, "NPP: room for its buffer");

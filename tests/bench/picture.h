@@ -1,5 +1,5 @@
-/* Computes the samples of the bench's images: one function for hosts and devices, so that every
- * backend and every peer gets the same picture.
+/* Computes the samples of the bench's images. The functions are the same for hosts and devices, so
+ * that every backend and every peer gets the same picture.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_PICTURE_H
 #define GI_TESTS_PICTURE_H
@@ -9,12 +9,15 @@
 #include "kernels/border.h"
 
 enum bench_content {
-    BENCH_RANDOM,       /* every value is equally frequent */
-    BENCH_CONSTANT,     /* all foreground, at 3/4 of full scale: one histogram bin */
+    BENCH_RANDOM, /* every value is equally frequent */
+    /* all foreground, at 3/4 of full scale, so that only one histogram bin is used */
+    BENCH_CONSTANT,
     BENCH_PHOTO,        /* large shades, discs with hard edges, camera noise of 3/255 */
     BENCH_NOISE,        /* 41 % foreground, where 8-connected regions are many and large */
-    BENCH_CHECKERBOARD, /* one 8-connected region, or a 4-connected region per pixel */
-    BENCH_SPIRAL, /* nested rings of 1 pixel, each joined to the next at one place: a long path */
+    BENCH_CHECKERBOARD, /* one region if 8-connected, or a region per pixel if 4-connected */
+    /* Nested rings of 1 pixel, each joined to the next ring at one pixel, so that there is a long
+     * path. */
+    BENCH_SPIRAL,
 };
 
 struct bench_picture {
@@ -42,7 +45,8 @@ GI_HOST_DEVICE static inline float bench_unit(uint64_t key)
     return (float)(bench_hash(key) >> 8) / 16777216.0f;
 }
 
-/* Value noise: random values every 2^shift pixels, interpolated linearly. */
+/* Returns value noise: random values every 2^shift pixels, and between them values that are
+ * interpolated linearly. */
 GI_HOST_DEVICE static inline float bench_shade(int x, int y, int c, int shift, uint64_t seed)
 {
     int i = x >> shift, j = y >> shift, size = 1 << shift;

@@ -41,7 +41,8 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     const char *work = "gaussian", *type = "u8", *input = "random", *save = "", *alpha = "weigh";
     const char *way = "", *filter = "triangle", *interpolation = "linear", *operation = "";
     int peers = 1, ways = 0;
-    memset(request, 0, sizeof *request); /* the padding too: requests are compared as bytes */
+    /* also clears the padding, because requests are compared as bytes */
+    memset(request, 0, sizeof *request);
     request->picture.width = request->picture.height = 8192;
     request->k = 5;
     request->channels = request->threads = 1;

@@ -1,5 +1,6 @@
-/* The protocol of the bench programs: one line of JSON describes a piece of work, one line of JSON
- * answers with its times. The list of work is rows.json; bench.py computes the statistics.
+/* The protocol of the bench programs. A request is one line of JSON, which describes a piece of
+ * work. The answer is one line of JSON with the times of that work. All pieces of work are listed
+ * in rows.json. bench.py computes the statistics.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_BENCH_REQUEST_H
 #define GI_BENCH_REQUEST_H
@@ -29,20 +30,20 @@ enum bench_work {
     BENCH_SOBEL,     /* magnitude of both gradients */
     BENCH_SOBEL_X,   /* |gradient| along x */
     BENCH_THRESHOLD,
-    BENCH_LOCAL_MEAN, /* adaptive threshold: mean of k x k minus 10/255 of full scale */
-    BENCH_SAUVOLA,    /* adaptive threshold by mean and deviation of k x k */
-    BENCH_INTEGRAL,   /* integral image: 64-bit sums of all samples above and left */
+    BENCH_LOCAL_MEAN, /* adaptive threshold: the mean of k x k samples minus 10/255 of full scale */
+    BENCH_SAUVOLA,    /* adaptive threshold by mean and deviation of k x k samples */
+    BENCH_INTEGRAL,   /* integral image: 64-bit sums of all samples above and to the left */
     BENCH_AFFINE,     /* a factor and an offset */
     BENCH_TABLE,      /* a table for all channels; u8 and u16 */
     BENCH_ADD,        /* two images, like the next eight */
     BENCH_SUBTRACT,
     BENCH_MULTIPLY, /* white is 1 */
     BENCH_ABSDIFF,
-    BENCH_BLEND,       /* 0.7 of one and 0.3 of another */
+    BENCH_BLEND,       /* 0.7 of an image and 0.3 of another */
     BENCH_MEAN,        /* half of the sum */
     BENCH_DIVIDE,      /* white is 1 */
-    BENCH_COMPOSITE,   /* one over another */
-    BENCH_MASK,        /* one image by the luma of another */
+    BENCH_COMPOSITE,   /* an image over another */
+    BENCH_MASK,        /* an image masked by the luma of another */
     BENCH_FLIP_H,      /* left to right */
     BENCH_FLIP_V,      /* top to bottom */
     BENCH_TRANSPOSE,   /* square images */
@@ -52,23 +53,25 @@ enum bench_work {
     BENCH_ROTATE,      /* by `degrees` about the centre, with empty corners */
     BENCH_PERSPECTIVE, /* by a projective map */
     BENCH_POLAR,       /* a polar image to Cartesian */
-    BENCH_MAP_LENS,    /* floats X, Y in two channels (bench_map()); so are the next three */
+    /* the map's floats X, Y are in two channels (bench_map()), as in the next three */
+    BENCH_MAP_LENS,
     BENCH_MAP_POLAR,
     BENCH_MAP_JITTER,
     BENCH_MAP_RANDOM,
-    BENCH_RESIZE,    /* `to` pixels wide, with `filter`; square images also `to` high */
-    BENCH_OPERATION, /* all passes of `operation`; its result has the input's shape */
-    BENCH_LUMA,      /* RGB to gray; all works up to here make an image */
+    BENCH_RESIZE,    /* the result is `to` pixels wide, by `filter`; square images get `to` rows */
+    BENCH_OPERATION, /* all passes of `operation`, whose result has the input's shape */
+    BENCH_LUMA,      /* RGB to gray; all work up to here makes an image */
     BENCH_HISTOGRAM, /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,       /* sums and sums of squares */
-    BENCH_REDUCE,    /* sums, sums of squares, minima and maxima with positions */
-    BENCH_MATRIX,    /* f32: pixels of BENCH_MATRIX_SIDE channels times a matrix; only on CUDA, like
-                        the next one */
-    BENCH_DOUBLES,   /* the sum of BENCH_DOUBLES_A_PIXEL doubles per pixel */
-    BENCH_SELECT,    /* stream compaction: coordinates and values above half of full scale */
-    BENCH_LABEL,     /* connected components above half of full scale */
+    BENCH_REDUCE,    /* sums, sums of squares, minima and maxima with their positions */
+    /* f32: pixels of BENCH_MATRIX_SIDE channels times a matrix. Only on CUDA, like
+     * BENCH_DOUBLES. */
+    BENCH_MATRIX,
+    BENCH_DOUBLES,      /* the sum of BENCH_DOUBLES_A_PIXEL doubles per pixel */
+    BENCH_SELECT,       /* stream compaction: coordinates and values above half of full scale */
+    BENCH_LABEL,        /* connected components above half of full scale */
     BENCH_REGION_STATS, /* sums of the regions of given labels */
-    BENCH_COMPONENTS,   /* both */
+    BENCH_COMPONENTS,   /* BENCH_LABEL and BENCH_REGION_STATS */
 };
 
 /* The members of a request, each with its default:
@@ -79,27 +82,28 @@ enum bench_work {
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
-    enum gi_alpha_rule alpha; /* GI_ALPHA_WEIGH, as in filters, or GI_ALPHA_PLAIN */
+    enum gi_alpha_rule alpha; /* GI_ALPHA_WEIGH, as filters use it, or GI_ALPHA_PLAIN */
     struct bench_picture picture;
     int k, channels, connectivity;
     int threads; /* CPU */
     int runs;
     int degrees;                         /* BENCH_ROTATE */
     enum gi_interpolation interpolation; /* maps */
-    int to; /* BENCH_RESIZE: width of the result; the height is in proportion */
+    int to; /* BENCH_RESIZE: width of the result, whose height is in proportion */
     enum gi_resample_filter filter;
-    /* BENCH_OPERATION: its name and options, "erode k=31 shape=disk". A flag is written without a
-     * value; the value "other" is a second image. */
+    /* BENCH_OPERATION: the operation's name and options, as in "erode k=31 shape=disk". A flag is
+     * written without a value. The value "other" means a second image. */
     char operation[96];
-    bool peers;     /* whether peers are timed too (CUDA) */
-    bool ways;      /* true: also time every way that accepts the work: {"ways": {NAME: [us]}} */
-    char way[32];   /* way to force (kernels/ways.h); "": the fastest one */
-    char save[256]; /* path to write the input to, as raw samples without padding; "": none */
+    bool peers; /* whether peers are timed too (CUDA) */
+    /* also time every way that accepts the work, which adds {"ways": {NAME: [us]}} */
+    bool ways;
+    char way[32];   /* name of a way to force (kernels/ways.h), or "" for the fastest way */
+    char save[256]; /* path to which the input is written, as raw samples without padding, or "" */
 };
 
 enum { BENCH_MATRIX_SIDE = 128, BENCH_DOUBLES_A_PIXEL = 16 };
 
-/* Returns whether no primitive does the work; bench_cpu then does not have it. */
+/* Returns whether no primitive does the work. bench_cpu can't do such work. */
 static inline bool bench_is_pattern(enum bench_work work)
 {
     return work == BENCH_MATRIX || work == BENCH_DOUBLES;
@@ -108,7 +112,7 @@ static inline bool bench_is_pattern(enum bench_work work)
 /* Returns the work of that name, or -1. */
 int bench_work_of(const char *name);
 
-/* Returns whether the work makes an image from an image: bench_filter_run() runs it. */
+/* Returns whether the work makes an image from an image, so that bench_filter_run() runs it. */
 static inline bool bench_is_filter(enum bench_work work)
 {
     return work <= BENCH_LUMA;
@@ -121,7 +125,7 @@ static inline bool bench_has_other(const struct bench_request *request)
            strstr(request->operation, "=other");
 }
 
-/* Returns whether the second image is a coordinate map, of the shape bench_map_shape(). */
+/* Returns whether the second image is a coordinate map, which has the shape bench_map_shape(). */
 static inline bool bench_has_map(const struct bench_request *request)
 {
     return request->work >= BENCH_MAP_LENS && request->work <= BENCH_MAP_RANDOM;
@@ -138,7 +142,7 @@ static inline struct gi_image bench_map_shape(const struct bench_request *reques
     return shape;
 }
 
-/* Computes channel c (0: X, 1: Y) of the map of a work at (x, y). */
+/* Computes channel c (0 is X, 1 is Y) at (x, y) in the coordinate map of a work. */
 GI_HOST_DEVICE static inline float bench_map(const struct bench_request *request, int x, int y,
                                              int c)
 {
@@ -159,11 +163,11 @@ GI_HOST_DEVICE static inline float bench_map(const struct bench_request *request
     }
 }
 
-/* Returns the ways of the work's primitive (the last one if it runs several), or NULL if no
- * primitive does the work. */
+/* Returns the ways of the work's primitive, or of the last primitive if the work runs several.
+ * Returns NULL if no primitive does the work. */
 const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work);
 
-/* Forces way i of bench_ways(). With -1 it forces the request's way, or none. */
+/* Forces way i of bench_ways(). If i is -1, forces the way that the request names, or none. */
 enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_request *request, int i,
                                struct gi_err *err);
 
@@ -172,28 +176,29 @@ struct gi_image bench_dst_shape(const struct bench_request *request);
 
 enum { BENCH_K_MAX = 4001, BENCH_DENSE_MAX = 89 };
 
-/* Weights and tables of a filter in host memory; all zero before the first use. */
+/* Weights and tables of a filter in host memory. All bytes are zero before the first use. */
 struct bench_weights {
     float taps[BENCH_K_MAX];
     float dense[BENCH_DENSE_MAX * BENCH_DENSE_MAX];
     uint8_t table8[256]; /* square roots */
     uint16_t table16[65536];
-    struct gi_plan plan; /* BENCH_RESIZE: its tables are a struct gi_resample; BENCH_OPERATION */
-    double params[64];   /* the operation's */
-    void *state;         /* the state that its looks fill */
+    /* for BENCH_OPERATION, and for BENCH_RESIZE, whose tables are a struct gi_resample */
+    struct gi_plan plan;
+    double params[64]; /* the operation's */
+    void *state;       /* the state that its looks fill */
 };
 enum gi_status bench_weights_fill(struct bench_weights *weights,
                                   const struct bench_request *request, struct gi_err *err);
 void bench_weights_free(struct bench_weights *weights);
 
-/* Enqueues one filter. `other` is used if bench_has_other() or bench_has_map(). */
+/* Enqueues one filter. `other` is used if bench_has_other() or bench_has_map() returns true. */
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_image *other,
                                 const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err);
 
-/* BENCH_OPERATION (operation.c): the first one fills plan, params and state; the second one runs
- * the looks and the operation. */
+/* For BENCH_OPERATION (operation.c). bench_operation_fill() fills plan, params and state.
+ * bench_operation_run() runs the looks (passes that only read) and the operation. */
 enum gi_status bench_operation_fill(struct bench_weights *weights,
                                     const struct bench_request *request, struct gi_err *err);
 enum gi_status bench_operation_run(struct gi_queue *queue, struct gi_image *dst,
@@ -202,20 +207,21 @@ enum gi_status bench_operation_run(struct gi_queue *queue, struct gi_image *dst,
 
 struct gi_histogram_spec bench_histogram_spec(const struct bench_request *request);
 
-/* Lower bounds of the work: bytes if each input is read once and each output written once, and
- * multiply-adds. `kept`: the number of foreground pixels or regions that the run found. */
+/* Lower bounds of the cost of the work: the number of bytes if each input is read once and each
+ * output is written once, and the number of multiply-adds. `kept` is the number of foreground
+ * pixels or regions that the run found. */
 struct bench_cost {
     double bytes, fmas;
 };
 struct bench_cost bench_cost_of(const struct bench_request *request, double kept);
 
-/* Reads requests from standard input, one per line, and prints an object for each. `answer` fills
- * that object, or fails with `err`. Returns the exit status. */
+/* Reads requests from standard input, one per line, and prints a JSON object for each request.
+ * `answer` fills that object, or fails with `err`. Returns the exit status. */
 typedef enum gi_status bench_answer_fn(void *self, json_t *object,
                                        const struct bench_request *request, struct gi_err *err);
 int bench_serve(void *self, bench_answer_fn *answer);
 
-/* Appends microseconds to the list `name` of `object`; makes the list if it does not exist. */
+/* Appends microseconds to the list `name` of `object`. Makes the list if it does not exist. */
 void bench_log_time(json_t *object, const char *name, double us);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The works of the bench programs: names, weights, and lower bounds of their cost.
+/* The work that the bench programs can do: names, weights, and lower bounds of the cost.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "tests/bench/request.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each work with its primitive (the last one if it runs several). */
+/* Each work with its primitive, or with the last of its primitives if there are several. */
 static const struct {
     const char *name, *primitive;
 } works[] = {
@@ -136,7 +136,8 @@ static enum gi_status set(void *params, const struct gi_filter *filter, const ch
     return gi_option_read(params, row, text, err);
 }
 
-/* Returns whether the work is an operation, of the same name, whose options set_all() sets. */
+/* Returns whether the work is an operation with the same name, whose options are set by
+ * set_all(). */
 static bool is_operation(enum bench_work work)
 {
     return work == BENCH_BILATERAL || work == BENCH_NLMEANS ||
@@ -197,7 +198,8 @@ enum gi_status bench_weights_fill(struct bench_weights *weights,
     }
     for (int i = 0; i < k; i++)
         weights->taps[i] = (float)(weights->taps[i] / sum);
-    /* Random weights, so that the kernel has full rank and can't run as separable passes. */
+    /* The weights are random, so that the kernel has full rank and can't run as separable
+     * passes. */
     for (int i = 0; i < k * k && k <= BENCH_DENSE_MAX; i++)
         weights->dense[i] = (float)bench_hash((uint64_t)i) / 4294967296.0f / (float)(k * k);
     for (int i = 0; i < 256; i++)

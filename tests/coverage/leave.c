@@ -1,6 +1,7 @@
-/* Programs built for coverage write their counts also if they call _exit() (linked by --wrap).
- * Under a limit on the size of files they write none, because that would truncate the counts of all
- * programs.
+/* Linked into programs that are built for coverage, so that they write their counts of executed
+ * lines also if they end by _exit() or raise(). The linker's option --wrap replaces these two
+ * functions. If the size of files is limited, the counts are not written, because that would
+ * truncate the files with the counts of all programs.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <sys/resource.h>

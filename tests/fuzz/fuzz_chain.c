@@ -1,5 +1,5 @@
-/* Fuzzes the chains of `gpuimg run`: the first byte selects the image, the rest is a chain that is
- * parsed and run.
+/* Fuzzes the chains of `gpuimg run`. The first byte selects the image, and the other bytes are a
+ * chain that is parsed and run.
  * Sources: cli/run/chain* filters
  * SPDX-License-Identifier: MIT */
 #include "small.h"

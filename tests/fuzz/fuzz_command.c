@@ -1,6 +1,6 @@
-/* Fuzzes the whole command line: words separated by newlines, of which the first is the command.
- * They are parsed and checked like in main(); an operation then runs on a few pixels, without
- * files.
+/* Fuzzes the whole command line. The input consists of words separated by newlines, the first of
+ * which is the command. The words are parsed and checked as in main(). If the command is an
+ * operation, it then runs on a few pixels, without files.
  * Sources: cli/parse.c cli/commands filters
  * SPDX-License-Identifier: MIT */
 #include "small.h"

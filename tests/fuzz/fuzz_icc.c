@@ -1,5 +1,5 @@
 /* Fuzzes the reading of ICC profiles with lcms2 for --linear and CMYK. The first byte selects
- * transfer curves, of gray or of colour, or CMYK inks in 8 or 16 bits, inverted or not.
+ * transfer curves (of gray or of colour) or CMYK inks (in 8 or 16 bits, inverted or not).
  * Sources: imgio/icc*
  * SPDX-License-Identifier: MIT */
 #include <math.h>

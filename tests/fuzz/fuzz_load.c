@@ -32,7 +32,7 @@ static unsigned touch(const struct gi_image *image, const struct gi_metadata *me
     return sum + gi_metadata_is_srgb(metadata);
 }
 
-/* Reads the first pages of a file of several. */
+/* Reads the first pages of a file of several pages. */
 static unsigned read_pages(const uint8_t *bytes, size_t nbytes)
 {
     const struct gi_load_options options = {

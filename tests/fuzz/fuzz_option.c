@@ -1,5 +1,5 @@
-/* Fuzzes the values of options: one byte selects the command, one its option, and the rest is the
- * value.
+/* Fuzzes the values of options. One byte selects the command, the next byte one of its options, and
+ * the rest is the value.
  * Sources: filters/option* cli/parse.c
  * SPDX-License-Identifier: MIT */
 #include "small.h"
@@ -8,7 +8,8 @@
 
 #include "cli/commands.h"
 
-/* Returns option number `index` of the command, counted over all sets; *set is its set. */
+/* Returns option number `index` of the command, counted over all sets. Sets *set to the set that
+ * contains the option. */
 static const struct gi_option *option_at(const struct gi_command *command, int index, int *set)
 {
     for (*set = 0; *set < GI_OPTION_SETS_MAX && command->sets[*set].rows; ++*set)
@@ -18,7 +19,7 @@ static const struct gi_option *option_at(const struct gi_command *command, int i
     return NULL;
 }
 
-/* Returns whether an accepted number is in the row's range. */
+/* Returns whether an accepted number is in the range of the option row. */
 static bool is_within(const void *params, const struct gi_option *row)
 {
     const char *at = (const char *)params + row->offset;

@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 enum { KINDS = 5, CROPS = 4 };
 static const char *const names[KINDS] = {"points.csv", "points.npy", "regions.csv", "regions.json",
                                          "regions.jsonl"};
-/* The crops of labels 1 to 4. The third has another type, the fourth another number of channels. */
+/* The crops of labels 1 to 4. The third crop has another type, and the fourth has another number of
+ * channels. */
 static const char *const crops[CROPS] = {"P2 2 1 255 7 8", "P2 1 2 255 9 10", "P2 1 1 1000 500",
                                          "P3 1 1 255 1 2 3"};
 static char folder[] = "/tmp/gpuimg-fuzz-XXXXXX";
@@ -58,7 +59,8 @@ static void make_folder(void)
     gi_cli_quiet(true);
 }
 
-/* Positions must be integers that floats hold exactly; with crops each position has a value. */
+/* Positions must be integers that floats hold exactly. With crops, each position must have a
+ * value. */
 static void check(const struct gi_image *others, int n)
 {
     const struct gi_image *places = &others[0];

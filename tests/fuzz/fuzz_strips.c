@@ -1,5 +1,5 @@
-/* Fuzzes JPEGs that are decoded in strips: the image and the messages must be those of a single
- * decoder.
+/* Fuzzes JPEGs that are decoded in strips. The image and the messages must be equal to those of a
+ * single decoder.
  * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
-/* Replaces the thread pool: jobs run one after the other, beginning with the last one. */
+/* Replaces the thread pool. Jobs run one after the other, beginning with the last job. */
 static int jobs_run;
 
 static enum gi_status run_backwards(void *self, int njobs,

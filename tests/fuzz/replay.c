@@ -20,7 +20,7 @@ static int replay(const char *path, const struct stat *st, int type, struct FTW 
         return -1;
     size_t n = fread(bytes, 1, (size_t)st->st_size, file);
     fclose(file);
-    /* Exactly as long as the input, so that sanitizers detect a read past its end. */
+    /* The memory is exactly as long as the input, so that sanitizers detect a read past its end. */
     uint8_t *exact = realloc(bytes, n ? n : 1);
     printf("%s\n", path);
     fflush(stdout);

@@ -1,5 +1,5 @@
-/* Helpers of the fuzzers whose input is text: a string for sanitizers, and a chain run on a few
- * pixels.
+/* Helpers of the fuzzers whose input is text. They make a string that sanitizers can check, and run
+ * a chain on a few pixels.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_FUZZ_SMALL_H
 #define GI_TESTS_FUZZ_SMALL_H
@@ -13,9 +13,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
-/* Returns the bytes as a string in memory of exactly its length, so that a sanitizer detects a read
- * past its end; the caller frees it. Returns NULL if the bytes hold a zero, or the name of a file,
- * which must not be opened. */
+/* Returns the bytes as a string, which the caller frees. Its memory is exactly as long as the
+ * string, so that a sanitizer detects a read past the end. Returns NULL if the bytes contain a
+ * zero, or a slash, because files must not be opened. */
 static inline char *small_text(const uint8_t *bytes, size_t nbytes)
 {
     if (nbytes > 4096 || memchr(bytes, 0, nbytes) || memchr(bytes, '/', nbytes))
@@ -37,8 +37,8 @@ static inline struct gi_queue *small_queue(void)
     return queue;
 }
 
-/* Runs steps that have one source on an image of 7 x 5 pixels; `which` selects its type and
- * channels. */
+/* Runs steps that have one source on an image of 7 x 5 pixels, whose type and channels `which`
+ * selects. */
 static inline void small_run(const struct gi_step *steps, int nsteps, unsigned which)
 {
     struct gi_image src, dst = {0};

@@ -1,8 +1,9 @@
-/* A preloaded library that makes the N-th call of the CUDA driver fail. TORTURE="cuda N" makes it a
- * failed launch, TORTURE="cuda-memory N" lack of memory; the file that TORTURE_MARK names is then
- * created. With N 0 no call fails, and the file gets the number of calls at the end. The runtime,
- * which is linked statically, looks up the driver's functions with dlsym() and cuGetProcAddress(),
- * and gets stubs that count. Only for x86-64.
+/* A preloaded library that makes the N-th call of the CUDA driver fail. With TORTURE="cuda N" the
+ * call fails as a failed launch, and with TORTURE="cuda-memory N" as if memory had run out. The
+ * file that TORTURE_MARK names is then created. If N is 0, no call fails, and the number of calls
+ * is written to the file at the end. The CUDA runtime, which is linked statically, looks up the
+ * driver's functions with dlsym() and cuGetProcAddress(). This library makes both return stubs that
+ * count the calls. Only for x86-64.
  * SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -44,7 +45,8 @@ static void write_mark(const char *text)
     syscall(SYS_close, fd);
 }
 
-/* The stubs call this. Returns the status with which the call fails, or 0 if it is to be made. */
+/* The stubs call this function. Returns the status with which the call must fail, or 0 if the
+ * driver must be called. */
 int torture_decide(void);
 int torture_decide(void)
 {
@@ -113,7 +115,7 @@ typedef int get_proc_fn(const char *name, void **found, int version, unsigned lo
                         void *status);
 static get_proc_fn *real_get_proc;
 
-/* Calls that describe errors are never made to fail, nor those that return tables of functions. */
+/* Calls that describe errors, and calls that return tables of functions, are never made to fail. */
 static bool is_spared(const char *name)
 {
     return strncmp(name, "cuGetError", 10) == 0 || strcmp(name, "cuGetExportTable") == 0;
@@ -149,7 +151,7 @@ void *dlsym(void *restrict handle, const char *restrict name)
     return stub_for(found);
 }
 
-/* The program exits with it. */
+/* The program ends by calling this function. */
 void _exit(int status)
 {
     char text[32];

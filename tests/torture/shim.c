@@ -1,8 +1,9 @@
-/* A preloaded library that makes the N-th call of a kind fail, for TORTURE="KIND N" in the
- * environment, and then creates the file that TORTURE_MARK names. The kinds are the rows of
- * `kinds`; "kill" ends the process before the N-th call that creates, opens for writing, links or
- * renames a file. Calls inside the C library are not intercepted, except that fopen(), opendir(),
- * scandir() and mkostemp() open a file, and readdir() and scandir() read a folder (getdents).
+/* A preloaded library that makes the N-th call of a kind fail and then creates the file that
+ * TORTURE_MARK names. The environment variable TORTURE="KIND N" selects the kind and N. The kinds
+ * are the elements of `kinds`. The kind "kill" ends the process before the N-th call that creates,
+ * opens for writing, links or renames a file. Calls inside the C library are not intercepted, with
+ * two exceptions: fopen(), opendir(), scandir() and mkostemp() open a file, and readdir() and
+ * scandir() read a folder (getdents).
  * SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -60,7 +61,7 @@ __attribute__((constructor)) static void begin(void)
     mark = getenv("TORTURE_MARK");
 }
 
-/* Counts a call of this kind, and returns whether it must fail. */
+/* Counts a call of this kind. Returns whether the call must fail. */
 static bool now(enum kind kind)
 {
     if (!begun || kind != wanted || atomic_fetch_add(&calls, 1) + 1 != fails_at)
@@ -78,7 +79,7 @@ static void live_on(void)
         raise(SIGKILL);
 }
 
-/* Declares name##_next, the C library's function of that name. */
+/* Declares name##_next, a pointer to the C library's function of that name. */
 #define NEXT(name)                                                                                 \
     static __typeof__(&name) name##_next;                                                          \
     if (!name##_next) {                                                                            \
@@ -88,8 +89,8 @@ static void live_on(void)
 
 /* ---- the start ---- */
 
-/* Counting begins at main(): before it the CUDA runtime registers its kernels, and would crash if
- * it got no memory. */
+/* Counting begins at main(). Before main() the CUDA runtime registers its kernels, and would crash
+ * if it got no memory. */
 typedef int main_fn(int, char **, char **);
 static main_fn *program;
 
@@ -288,7 +289,7 @@ int openat(int folder, const char *path, int flags, ...)
 /* Aliases for programs with large files. */
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
-/* The variants of open() that _FORTIFY_SOURCE uses, which check the arguments. */
+/* The variants of open() that the macro _FORTIFY_SOURCE selects. They check the arguments. */
 int __open_2(const char *path, int flags);
 int __open_2(const char *path, int flags)
 {

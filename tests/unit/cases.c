@@ -62,7 +62,7 @@ void case_put(struct gi_image *image, int y, size_t i, float value)
         ((float *)gi_row(image, y))[i] = value;
 }
 
-/* Writes v of 16 bits in the scale of the image. */
+/* Writes the 16-bit value v in the scale of the image's type. */
 static void put_u16(struct gi_image *image, int y, size_t i, uint32_t v, bool low)
 {
     case_put(image, y, i,
@@ -91,7 +91,8 @@ void case_fill_samples(struct gi_image *image, uint64_t *seed)
 
 void case_fill(struct gi_image *image, uint64_t *seed)
 {
-    uint64_t alpha_seed = *seed; /* a copy: the cases after this one stay the same */
+    /* a copy, so that the seed of the cases after this one stays the same */
+    uint64_t alpha_seed = *seed;
     bool ends = *seed >> 40 & 1;
     case_fill_samples(image, seed);
     if (ends)

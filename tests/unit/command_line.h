@@ -9,9 +9,9 @@
 
 enum { COMMAND_LINE_WORDS = 48 };
 
-/* Runs the command in `line`: words separated by single spaces, in which '_' means a space, so that
- * a chain is one word. Standard output goes to /dev/null; so does standard error if `silent`.
- * Returns the status of the command with its message in `err`. */
+/* Runs the command line `line`. Single spaces separate its words; '_' means a space within a word,
+ * so that a chain is one word. Standard output goes to /dev/null, and so does standard error if
+ * `silent`. Returns the command's status, and its message in `err`. */
 enum gi_status run_command_line(const char *line, bool silent, struct gi_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The definitions of definitions.h, by the bodies in reference.h.
+/* The functions of definitions.h, made from the bodies in reference.h.
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 

@@ -1,5 +1,6 @@
-/* The definitions of some primitives (kernels/FAMILY.h) in plain loops over single samples, each
- * twice: exact_ to the bit in float, ideal_ in double.
+/* The definitions of some primitives (kernels/FAMILY.h) in plain loops over single samples. Each
+ * definition exists twice. The exact_ functions compute the exact bits in float, and the ideal_
+ * functions compute in double.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_DEFINITIONS_H
 #define GI_TESTS_DEFINITIONS_H
@@ -23,12 +24,12 @@
     void REF(luma)(struct gi_image * dst, const struct gi_image *src);
 #define EXACT(name) exact_##name
 #define IDEAL(name) ideal_##name
-/* sample() reads a sample of any type; put() stores one, rounded and saturated; at() returns a
- * value to be filtered, after border mode and premultiplication. */
+/* sample() reads a sample of any type. put() rounds, saturates and stores a sample. at() returns
+ * the value that is filtered, after border mode and premultiplication. */
 DEFINITIONS(float, EXACT)
 DEFINITIONS(double, IDEAL)
 
-/* The border's values as samples of the type of `src`. */
+/* Returns the border whose values are rounded to samples of the type of `src`. */
 struct gi_border_spec exact_border(const struct gi_border_spec *border, const struct gi_image *src);
 
 #endif

@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The fault: call number `at` of the function `name` fails with errno `why`, or transfers a single
- * byte if `why` is 0. With `on` all later calls do the same. `name` NULL: no call fails. */
+/* The fault. Call number `at` of the function `name` fails with errno `why`, or transfers a single
+ * byte if `why` is 0. If `on`, all later calls do the same. If `name` is NULL, no call fails. */
 static struct {
     const char *name;
     int at, why, calls;

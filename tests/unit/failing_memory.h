@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The number of the allocation that fails; 0: none. */
+/* The number of the allocation that fails (0 if none does), and the number of allocations so
+ * far. */
 static int fails_at, calls;
 
 #if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__

@@ -22,15 +22,16 @@ struct fake {
     int calls[STAGES];
     enum stage stage; /* the device is lost in this call */
     int fails_at;
-    int refuses_at; /* if not 0: only this call of `stage` fails, like a launch that CUDA refuses */
+    /* If not 0, only call number `refuses_at` of `stage` fails, like a launch that CUDA refuses. */
+    int refuses_at;
     bool lost;
-    int queues, most; /* open queues, and how many of them fit in memory */
+    int queues, most; /* number of open queues, and how many queues fit in memory */
 };
 
 static struct fake fakes[DEVICES];
 static struct gi_kernels cuda;
 
-/* Counts a call; once the device is lost, all calls fail. */
+/* Counts a call. Once the device is lost, all calls fail. */
 static enum gi_status call(struct gi_queue *queue, enum stage stage, struct gi_err *err)
 {
     struct fake *fake = (struct fake *)(uintptr_t)queue->k;
@@ -49,7 +50,7 @@ static enum gi_status upload(struct gi_queue *queue, struct gi_image *dst,
                              struct gi_err *err)
 {
     enum gi_status status = call(queue, UPLOAD, err);
-    usleep(2000); /* slow, so that no single device is fast enough to take all images */
+    usleep(2000); /* slow, so that no single device is fast enough to process all images */
     return status ? status : gi_kernels_cpu()->upload(queue, dst, host, ticket, err);
 }
 
@@ -61,7 +62,7 @@ static enum gi_status convolve(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : gi_kernels_cpu()->convolve_separable(queue, dst, src, spec, err);
 }
 
-/* Like a real device, frees the device's image although the download fails. */
+/* Frees the device's image even if the download fails, like a real device. */
 static enum gi_status download(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
                                struct gi_ticket *ticket, struct gi_err *err)
 {
@@ -119,13 +120,13 @@ const struct gi_kernels *gi_kernels_cuda(void)
     return &cuda;
 }
 
-/* Replaces libc's access(): a driver is found, so that `auto` considers the GPUs. */
+/* Replaces libc's access() and reports that a driver exists, so that `auto` considers the GPUs. */
 int access(const char *path, int mode)
 {
     return strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
 }
 
-/* Resets all devices; none of them will fail. */
+/* Resets all devices, so that none of them will fail. */
 static int fresh(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Helpers of the tests of operations: parameters, plans, runs, and two operations with results of
- * another shape or type.
+/* Helpers of the tests of operations. They make parameters and plans and run operations; two
+ * operations made here have results of another shape or type.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_FILTER_CASES_H
 #define GI_TESTS_FILTER_CASES_H
@@ -11,14 +11,15 @@
 
 const struct gi_option *case_option(const struct gi_filter *filter, const char *name);
 
-/* Sets one option like the command line; fails the test if the value is refused. */
+/* Sets one option as the command line does. Fails the test if the value is refused. */
 void case_set(const struct gi_filter *filter, void *params, const char *name, const char *text);
 
-/* Returns the parameters of a filter, which the caller frees: those of its example, changed by
- * "name=value" words, and checked by the filter. */
+/* Returns the parameters of a filter, which the caller frees. They are those of the filter's
+ * example, changed by "name=value" words, and checked by the filter. */
 void *case_params(const struct gi_filter *filter, const char *const *words);
 
-/* Returns the plan of one filter for the shapes of its sources; fails the test if there is none. */
+/* Returns the plan of one filter for the shapes of its sources. Fails the test if no plan can be
+ * made. */
 struct gi_plan case_plan(const struct gi_filter *filter, const void *params,
                          const struct gi_image *srcs);
 
@@ -28,9 +29,9 @@ enum gi_status case_run(struct gi_queue *queue, struct gi_image *dst, void *resu
                         const void *params, struct gi_times *times, double *nbytes,
                         struct gi_err *err);
 
-/* For the CPU's memory only: keeps every second row and column, beginning with the first; and
- * converts any type to float and takes the value of the next row if there is one, so that it needs
- * a halo of one row. */
+/* Two filters for images in the CPU's memory only. case_thin keeps every second row and column,
+ * beginning with the first. case_next converts any type to float, and takes each value from the
+ * next row if there is a next row, so that it needs a halo of one row. */
 extern const struct gi_filter case_thin, case_next;
 
 #endif

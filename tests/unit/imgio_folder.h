@@ -21,7 +21,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Valid until the fourth call after this one. */
+/* Returns the path of the file `name` in the folder. The path is valid until the fourth call after
+ * this one. */
 static const char *in_folder(const char *name)
 {
     static char paths[4][512];

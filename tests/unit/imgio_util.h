@@ -1,5 +1,5 @@
-/* Helpers of the tests of imgio: corpora, files, output of other programs, random images, cut and
- * damaged files.
+/* Helpers of the tests of imgio: corpora, files, the output of other programs, random images, and
+ * files that are cut or damaged.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_IMGIO_UTIL_H
 #define GI_TESTS_IMGIO_UTIL_H
@@ -23,8 +23,8 @@ static const struct gi_load_options strictly = {
 static const struct gi_load_options partially = {
     .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}, .allow_partial = true};
 
-/* Returns the folder of corpora, or NULL after counting the test as skipped because it is missing.
- */
+/* Returns the folder of a corpus. If the folder is missing, counts the test as skipped and returns
+ * NULL. */
 static inline const char *corpora(const char *folder)
 {
     static char path[1024];
@@ -74,7 +74,7 @@ static inline void write_file(const char *path, const void *bytes, size_t n)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Returns the output of a shell command; n is 0 if the command fails. */
+/* Returns the output of a shell command, or no bytes (n is 0) if the command fails. */
 static inline struct bytes run_command(const char *format, const char *path)
 {
     char command[4096];
@@ -121,7 +121,7 @@ static inline uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-/* Makes random samples on a ramp, so that the filters and predictors of formats have an effect. */
+/* Makes noise on a ramp, so that the filters and predictors of file formats have an effect. */
 static inline struct gi_image random_image(int width, int height, int channels, enum gi_type type,
                                            uint64_t seed)
 {
@@ -150,7 +150,7 @@ static inline void assert_same_image(const struct gi_image *a, const struct gi_i
         assert_memory_equal(gi_row(a, y), gi_row(b, y), gi_row_nbytes(a));
 }
 
-/* Loads `path`; fails the test with the message if it can't be loaded. */
+/* Loads `path`. If that fails, fails the test with the message. */
 static inline struct gi_image load_or_fail(const char *path)
 {
     struct gi_image image;
@@ -160,7 +160,8 @@ static inline struct gi_image load_or_fail(const char *path)
     return image;
 }
 
-/* Loads from a copy that ends at an inaccessible page, so that a read past the end fails. */
+/* Loads from a copy of the bytes that ends at an inaccessible page, so that a read past the end
+ * fails. */
 static inline enum gi_status load_bytes(struct gi_image *image, const void *bytes, size_t n,
                                         const struct gi_load_options *options,
                                         struct gi_err *warning, struct gi_err *err)
@@ -183,9 +184,9 @@ static inline enum gi_status load_bytes(struct gi_image *image, const void *byte
     return status;
 }
 
-/* Tests that every proper prefix of the file is refused, or accepted with a warning if partial
- * images are allowed. Prefixes of `until` bytes and more are left out, because they may be whole
- * images. Beyond 400 bytes only every `step`-th prefix is tried. */
+/* Tests every proper prefix of the file: it must be refused or, if partial images are allowed,
+ * accepted with a warning. Prefixes of `until` or more bytes are left out, because they may be
+ * whole images. Beyond 400 bytes only every `step`-th prefix is tried. */
 static inline void check_cuts(struct bytes file, size_t until, size_t step)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -208,8 +209,8 @@ static inline void check_truncations(struct bytes file, size_t until)
     check_cuts(file, until, 1);
 }
 
-/* Flips `times` random single bits. Any result is accepted, but no byte outside the buffers may be
- * read or written. */
+/* Flips random single bits of the file, `times` times. Any result is accepted, but no byte outside
+ * the buffers may be read or written. */
 static inline void check_flips(struct bytes file, int times, uint64_t seed)
 {
     print_message("%d bit flips, seed %llu\n", times, (unsigned long long)seed);

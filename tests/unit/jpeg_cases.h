@@ -15,7 +15,7 @@ struct jpeg_making {
     unsigned long n;
 };
 
-/* Begins with the defaults for an image in that colour space. */
+/* Begins a JPEG of the image with the default settings for this colour space. */
 void jpeg_begin(struct jpeg_making *made, const struct gi_image *image, J_COLOR_SPACE space,
                 int quality);
 /* Encodes the image; the caller frees the bytes. */
@@ -26,13 +26,13 @@ struct jpeg_recipe {
     int width, height, channels;
     bool progressive, adobe;
     J_COLOR_SPACE space; /* in the file */
-    int sampling;        /* chroma: 1: full resolution, 2: half in both directions */
+    int sampling;        /* chroma: 1 for full resolution, 2 for half in both directions */
     bool arithmetic;
 };
 enum { JPEG_RECIPES = 11 };
 extern const struct jpeg_recipe jpeg_recipes[JPEG_RECIPES];
 
-/* Makes a JPEG by the recipe of an image of its size and channels. */
+/* Makes a JPEG of the image by the recipe. The JPEG has the size and the channels of the image. */
 struct bytes jpeg_make(const struct gi_image *image, const struct jpeg_recipe *recipe, int quality);
 
 #endif

@@ -18,7 +18,7 @@ enum pattern {
     PATTERNS
 };
 
-/* A spiral of one arm whose turns are two pixels apart. */
+/* Returns whether (x, y) is on a one-armed spiral whose turns are two pixels apart. */
 static bool on_spiral(int x, int y, int width, int height)
 {
     int right = width - 1 - x, below = height - 1 - y;
@@ -67,8 +67,8 @@ float pattern_level(enum gi_type type)
     return type == GI_U8 ? 127 : type == GI_U16 ? 20000.5f : 0.25f;
 }
 
-/* Fills the image so that the samples of the pattern are above pattern_level() and all others are
- * not; in GI_F32 some of the others are NaN. */
+/* Fills the image so that exactly the samples of the pattern are above pattern_level(). In GI_F32
+ * some of the other samples are NaN. */
 void draw_pattern(struct walk_case *c, struct gi_image *image)
 {
     enum pattern pattern = (enum pattern)(c->turn % PATTERNS);

@@ -10,15 +10,17 @@ enum {
     THREAD_COUNTS = 4,
     WAYS_MAX = 16,
     PRIMITIVES_MAX = 64,
-    KEPT = 12,       /* cases kept per row, which run again on several queues at once */
-    QUEUES = 4,      /* at once */
-    BIG = 30 * 1000, /* samples; larger cases are not kept, nor run with each number of threads */
+    /* number of cases of each row that are kept, to run again on several queues at once */
+    KEPT = 12,
+    QUEUES = 4, /* at once */
+    /* Cases with more samples are not kept, and do not run with each number of threads. */
+    BIG = 30 * 1000,
 };
 
 /* ---- queues ---- */
 
-/* A backend at one level: its queues, which have different numbers of threads (the first queue is
- * for forced ways), and how often each way has run. */
+/* A backend at one instruction level, and how often each way has run. The queues have different
+ * numbers of threads; the first queue is for forced ways. */
 struct backend {
     const char *name;
     struct gi_queue *queues[THREAD_COUNTS];
@@ -130,7 +132,7 @@ static void check(const struct walk_case *c)
     check_sources(c);
 }
 
-/* One of several threads on a device, each with its own queue and its own case. */
+/* One of several threads that use a device. Each thread has its own queue and its own case. */
 struct worker {
     pthread_t thread;
     struct gi_device *device;
@@ -186,8 +188,8 @@ static void check_at_once(const struct walk_case *cases, int n)
     }
 }
 
-/* Under AddressSanitizer a case takes ten times as long, under compute-sanitizer (which sets
- * GPUIMG_TEST_QUICK) a hundred times. */
+/* Leaves cases out because a case takes ten times as long under AddressSanitizer, and a hundred
+ * times as long under compute-sanitizer (which sets GPUIMG_TEST_QUICK). */
 static bool is_left_out(int turn)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -261,7 +263,7 @@ static void every_way(void **state)
             walk_row(&walked[i]);
 }
 
-/* Returns whether this machine has all instructions that some way of the CPU needs. */
+/* Returns whether this machine has all instructions that the CPU's ways need. */
 static bool is_whole_machine(void)
 {
 #ifdef __x86_64__
@@ -271,7 +273,7 @@ static bool is_whole_machine(void)
 #endif
 }
 
-/* Returns how often a way ran on all levels of one kind of device. */
+/* Returns how often a way has run, summed over all levels of one kind of device. */
 static unsigned times_run(enum gi_device_kind kind, const char *primitive, int way)
 {
     unsigned ran = 0;
@@ -301,7 +303,7 @@ static void every_way_has_run(void **state)
     assert_int_equal(never, 0);
 }
 
-/* A type of samples that the primitive does not take is refused with a message. */
+/* Tests that a sample type that the primitive does not take is refused with a message. */
 static void check_refused(struct gi_queue *queue, const char *primitive, enum gi_type type)
 {
     static const char *const names[] = {"u8", "u16", "f32", "u32"};

@@ -1,7 +1,8 @@
-/* The walk over primitives, which all their tests share. A test draws cases (a spec and images) and
- * defines their results in plain loops. walk_rows() compares every way of every backend with them:
- * at each instruction level of the CPU and on CUDA, with several numbers of threads, in place where
- * allowed, and at the end on several queues of one device at once, each with another case.
+/* The walk over primitives, which all their tests share. A test makes random cases (a spec and
+ * images), and defines their results in plain loops. walk_rows() compares every way of every
+ * backend with these results: at each instruction level of the CPU and on CUDA, with several
+ * numbers of threads, and in place where that is allowed. At the end several queues of one device
+ * run at once, each with another case.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_PRIMITIVES_H
 #define GI_TESTS_PRIMITIVES_H
@@ -11,8 +12,8 @@
 
 enum { WALK_SOURCES = 4, WALK_OTHERS = 3 };
 
-/* One call of a primitive with the result that it must have. The walk sets the first members (up to
- * `seed`), the row's draw() sets the inputs, and the row's define() sets the result. */
+/* One call of a primitive, and the result that the call must have. The walk sets the first members
+ * (up to `seed`), the row's draw() sets the inputs, and the row's define() sets the result. */
 struct walk_case {
     const struct walk_row *row;
     enum gi_type type;
@@ -29,10 +30,12 @@ struct walk_case {
     struct guard others[WALK_OTHERS]; /* images that the spec names */
     size_t other_at[WALK_OTHERS];     /* offset in the spec of the pointer to others[i] */
     int nothers;
-    size_t again_at;           /* offset in the spec of a second pointer to others[0]; 0: none */
-    size_t inner_at, inner_to; /* offsets in the spec of a pointer and of its target; 0: none */
-    /* The result is an image, or data in host memory. `data` begins as `start`, since some
-     * primitives add to it. */
+    /* offset in the spec of a second pointer to others[0], or 0 if there is none */
+    size_t again_at;
+    /* offsets in the spec of a pointer and of the pointer's target, or 0 if there is none */
+    size_t inner_at, inner_to;
+    /* The result is either the image `want` or `data` in host memory. Data begin as a copy of
+     * `start` before the call, because some primitives add to their result. */
     struct gi_image want;
     void *start, *data;
     size_t nbytes;
@@ -47,16 +50,22 @@ struct walk_row {
     const char *primitive;
     const char *what; /* the cases: "few taps" */
     walk_draw_fn *draw, *define;
-    const int (*sizes)[2]; /* widths and heights, up to a width of 0; NULL: the usual ones */
-    /* Which images `dst` may replace: bit 0 for `src`, bit i + 1 for others[i]. */
+    /* Widths and heights, ended by a width of 0. NULL means the usual sizes. */
+    const int (*sizes)[2];
+    /* The images that `dst` may replace. Bit 0 stands for `src`, bit i + 1 for others[i]. */
     unsigned in_place;
-    bool few; /* true: one border mode per shape, because the cases are slow or have no border */
-    bool some_ways; /* another test runs the ways that these cases do not take */
-    /* Compares a result that is not plain data, and frees it; NULL: compares the bytes. */
+    /* If true, each shape runs with one border mode only, because the cases are slow or have no
+     * border. */
+    bool few;
+    /* If true, another test runs the ways that these cases do not take. */
+    bool some_ways;
+    /* Compares a result that is not plain data, and frees this result. If NULL, the bytes are
+     * compared. */
     bool (*equal)(struct gi_queue *queue, const struct walk_case *c, void *result);
 };
 
-/* A row: primitive, cases, draw(), define() and further members. */
+/* Initializes a row. The arguments are the primitive, the cases, draw(), define() and further
+ * members. */
 #define WALK_ROW(name, cases, drawn, ...)                                                          \
     {                                                                                              \
         .primitive = name, .what = cases, .draw = drawn, .define = __VA_ARGS__                     \
@@ -69,16 +78,18 @@ void *walk_alloc(struct walk_case *c, size_t nbytes);
 void *walk_spec(struct walk_case *c, size_t nbytes);
 #define WALK_SPEC(c, type) ((type *)walk_spec(c, sizeof(type)))
 
-/* Both make an image with random samples: the next source, or the next further image, whose pointer
- * in the spec is `at`. In a fourth of the cases floats have a few infinities and NaNs. */
+/* Both functions make an image with random samples. walk_source() makes the next source.
+ * walk_other() makes the next further image, to which the pointer `at` in the spec will point. In a
+ * fourth of the cases, float images have a few infinities and NaNs. */
 struct gi_image *walk_source(struct walk_case *c, int width, int height, int channels,
                              enum gi_type type);
 struct gi_image *walk_other(struct walk_case *c, const struct gi_image **at, int width, int height,
                             int channels, enum gi_type type);
-/* Makes the next source in the shape and type of the case. */
+/* Makes the next source with the shape and type of the case. */
 struct gi_image *walk_source_here(struct walk_case *c);
 
-/* Makes the image `want`, or data that begin as `start` (NULL: zeros). */
+/* walk_result() makes the image `want`. walk_data() makes data that begin as a copy of `start`, or
+ * as zeros if `start` is NULL. */
 struct gi_image *walk_result(struct walk_case *c, int width, int height, int channels,
                              enum gi_type type);
 void *walk_data(struct walk_case *c, const void *start, size_t nbytes);
@@ -86,15 +97,15 @@ void *walk_data(struct walk_case *c, const void *start, size_t nbytes);
 /* Returns whether an image of the case has floats outside 0 to 1. */
 bool walk_is_odd(const struct walk_case *c);
 
-/* Fills `want` with the result of plain C on one thread, for a row whose define() then compares it
- * with a definition in double. */
+/* Fills `want` with the result of plain C on one thread. Some rows' define() then compares this
+ * result with a definition in double. */
 void walk_plain(struct walk_case *c);
 
-/* Draw a random integer from lo to hi, and a random float from -1 to 1. */
+/* Return a random integer from lo to hi, and a random float from -1 to 1. */
 int walk_between(struct walk_case *c, int lo, int hi);
 float walk_real(struct walk_case *c);
 
-/* Draws up to two runs in each row of a rectangle with its anchor at (ax, ay). */
+/* Makes up to two random runs in each row of a rectangle whose anchor is at (ax, ay). */
 struct gi_footprint_run *walk_runs(struct walk_case *c, int width, int height, int ax, int ay,
                                    int *n);
 
@@ -106,8 +117,8 @@ void walk_free(struct walk_case *c);
 
 /* ---- for primitives.c ---- */
 
-/* The primitives of GI_PRIMITIVES by name: the function, with one signature for all, the number in
- * this list, and whether a backend has it. */
+/* Functions that find a primitive of GI_PRIMITIVES by its name: the function to call, which has the
+ * same signature for all primitives, the number in that list, and whether a backend has it. */
 typedef enum gi_status walk_call_fn(struct gi_queue *queue, void *result,
                                     const struct gi_image *src, const void *spec,
                                     struct gi_err *err);
@@ -115,16 +126,17 @@ walk_call_fn *walk_call(const char *primitive);
 size_t walk_number(const char *primitive);
 bool walk_exists(const struct gi_kernels *k, const char *primitive);
 
-/* Runs a case on a queue, and describes a difference in `wrong`. `where` is the image that `dst`
- * replaces, by the bits of walk_row.in_place, or WALK_APART. NOT_TAKEN: by the forced way. */
+/* Runs a case on a queue, and describes a difference in `wrong`. `where` is the bit number in
+ * walk_row.in_place of the image that `dst` replaces, or WALK_APART. WALK_NOT_TAKEN means that the
+ * forced way does not take the case. */
 enum walk_outcome { WALK_EQUAL, WALK_DIFFERENT, WALK_NOT_TAKEN };
 enum { WALK_APART = -1 };
 enum walk_outcome walk_run(struct gi_queue *queue, const struct walk_case *c, int where,
                            char *wrong, size_t size);
 
-/* The main() of a test: opens queues of all levels and of CUDA, walks the rows, tests that every
- * way of their primitives has run and that images of labels are refused, and runs the tests `more`.
- * Words of the command line select rows by primitive. */
+/* The main() of a test. It opens queues of all levels and of CUDA, and walks the rows. It tests
+ * that every way of their primitives has run, and that images of labels are refused. It also runs
+ * the tests `more`. Words of the command line select rows by the name of the primitive. */
 int walk_main(int argc, char **argv, const struct walk_row *rows, size_t nrows,
               const struct CMUnitTest *more, size_t nmore);
 

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "primitives.h"
 
-/* Every primitive by its name, with one signature: those of GI_PRIMITIVES differ in types only. */
+/* Every primitive by its name, with one signature for all. The functions of GI_PRIMITIVES differ
+ * only in their types. */
 #define CALL(name, samples, shape, result_type, spec_type)                                         \
     static enum gi_status call_##name(struct gi_queue *queue, void *result,                        \
                                       const struct gi_image *src, const void *spec,                \
@@ -60,7 +61,8 @@ void walk_plain(struct walk_case *c)
     gi_queue_close_alone(&queue);
 }
 
-/* The images of a case on a queue's device, and a copy of the spec that points to them. */
+/* The images of a case on a queue's device, and a copy of the spec whose pointers point to these
+ * images. */
 struct placed {
     struct gi_image srcs[WALK_SOURCES], others[WALK_OTHERS];
     void *spec;
@@ -98,8 +100,8 @@ static void take_back(struct placed *p, struct gi_queue *queue, const struct wal
     free(p->spec);
 }
 
-/* Runs a primitive that makes an image. `where` is WALK_APART, or the number of the image that the
- * result replaces, as in walk_row.in_place. */
+/* Runs a primitive that makes an image. `where` is WALK_APART, or the bit number in
+ * walk_row.in_place of the image that the result replaces. */
 static enum walk_outcome run_image(struct gi_queue *queue, const struct walk_case *c,
                                    walk_call_fn *call, int where, char *wrong, size_t size,
                                    struct gi_err *err)
@@ -109,7 +111,7 @@ static enum walk_outcome run_image(struct gi_queue *queue, const struct walk_cas
     struct guard got;
     struct gi_image dst, back = {0};
     enum walk_outcome outcome = WALK_DIFFERENT;
-    /* A result that replaces an image begins with the samples of that image. */
+    /* A result that replaces an image begins with the old image's samples. */
     const struct gi_image *old = where == WALK_APART ? NULL
                                  : where == 0        ? &c->srcs[0].image
                                                      : &c->others[where - 1].image;
@@ -150,7 +152,7 @@ static enum walk_outcome run_image(struct gi_queue *queue, const struct walk_cas
     return outcome;
 }
 
-/* Runs a primitive whose result is in host memory. */
+/* Runs a primitive whose result is data in host memory. */
 static enum walk_outcome run_data(struct gi_queue *queue, const struct walk_case *c,
                                   walk_call_fn *call, char *wrong, size_t size, struct gi_err *err)
 {

@@ -1,5 +1,5 @@
-/* The bodies of definitions.h, for definitions.c: REF(name) forms the names of the functions, and
- * FMA is the fused multiply-add of float or a plain one of double.
+/* The bodies of the functions of definitions.h, for definitions.c. REF(name) forms the names of the
+ * functions. FMA is a fused multiply-add in float, or a plain multiply-add in double.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ REAL REF(at)(const struct gi_image *src, const struct gi_border_spec *border,
     return v * (outside ? (REAL)border->value[last] : REF(sample)(src, i, j, last));
 }
 
-/* Stores pixel f of all channels: applies the alpha rule and the epilogue. */
+/* Applies the alpha rule and the epilogue to the channels f of one pixel, and stores the pixel. */
 static void REF(finish)(struct gi_image *dst, const struct gi_image *src, const REAL *f, int y,
                         int x, enum gi_alpha_rule rule, REAL sum, const struct gi_epilogue *how)
 {
@@ -84,7 +84,7 @@ static REAL REF(chain)(const float *taps, const REAL *v, size_t step, int n)
     return sum;
 }
 
-/* Sum of taps[i] * v[i * step], 0 <= i < n. */
+/* Returns the sum of taps[i] * v[i * step] for 0 <= i < n. */
 static REAL REF(sum)(const float *taps, const REAL *v, size_t step, int n)
 {
     REAL s = REF(chain)(taps, v, step, n < GI_TAPS_BLOCK ? n : GI_TAPS_BLOCK), c = 0;
@@ -98,7 +98,8 @@ static REAL REF(sum)(const float *taps, const REAL *v, size_t step, int n)
     return s;
 }
 
-/* Returns the weighted sums f[(y * width + x) * channels + c], which the caller frees. */
+/* Returns weighted sums, which the caller frees; f[(y * width + x) * channels + c] is the sum of
+ * channel c at (x, y). */
 static REAL *REF(separable_sums)(const struct gi_image *src, const struct gi_separable *spec)
 {
     int w = src->width, h = src->height, n = src->channels, rows = h + spec->ncol - 1;

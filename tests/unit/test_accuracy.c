@@ -1,5 +1,5 @@
-/* The image primitives of the CPU against double precision, on usual images and on images and
- * kernels of extreme shapes.
+/* The results of the CPU's image primitives are close to double precision, on usual images and on
+ * images and kernels of extreme shapes.
  * Sources: convolution color
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -7,11 +7,11 @@
 
 enum { SEED = 7 };
 
-/* By type: how many samples were compared with double precision, and how many of them were
+/* For each type, how many samples were compared with double precision, and how many of these were
  * equal. */
 static uint64_t samples[3], equal[3];
 
-/* Fails unless integers differ by at most 1 and floats by at most 2^-20 of the largest value. */
+/* Fails unless integers differ by at most 1, and floats by at most 2^-20 of the largest value. */
 static void compare(const struct gi_image *got, const struct gi_image *want)
 {
     double largest = 0;
@@ -32,7 +32,7 @@ static void compare(const struct gi_image *got, const struct gi_image *want)
             }
 }
 
-/* Weights of a Gaussian whose sum is 1, rounded once. */
+/* Computes the weights of a Gaussian whose sum is 1. Each weight is rounded once. */
 static void gaussian(float *taps, int n, double sigma)
 {
     double sum = 0;
@@ -182,8 +182,8 @@ static void constant(void **state)
     gi_queue_close_alone(&queue);
 }
 
-/* A row of 3 000 000 pixels, and a column of as many. The border makes all rows outside the row
- * equal to it, and all columns outside the column equal to that. */
+/* Filters a row of 3 000 000 pixels, and a column of as many pixels. Because of the border mode,
+ * all rows outside the image equal its row, and all columns outside equal its column. */
 static void long_images(void **state)
 {
     (void)state;
@@ -225,7 +225,8 @@ static void longest_kernels(void **state)
     }
 }
 
-/* Float sums of many equal taps (sigma 0) or of a Gaussian's, of noise and of a constant. */
+/* Tests float sums of many taps, which are equal (sigma 0) or a Gaussian's, over noise and over a
+ * constant. */
 static void long_sums(void **state)
 {
     (void)state;
@@ -256,7 +257,7 @@ static void long_sums(void **state)
     }
 }
 
-/* An infinite sample makes exactly those results infinite whose taps reach it. */
+/* An infinite sample makes a result infinite only if the taps of that result reach the sample. */
 static void infinite(void **state)
 {
     (void)state;
@@ -292,12 +293,12 @@ static unsigned wide_sample(const struct gi_image *image, uint64_t i)
     return image->type == GI_U8 ? ((uint8_t *)image->data)[i] : ((uint16_t *)image->data)[i];
 }
 
-/* Sums beyond 32 bits: the mean of a box much larger than the image equals the mean of whole
- * periods. */
+/* Tests sums beyond 32 bits. The image wraps around, so that the mean over a box much larger than
+ * the image equals the mean of whole periods. */
 static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int channels,
                            uint64_t *seed)
 {
-    /* 1023 = 3 * 11 * 31: the window covers the wrapped 33 x 31 image 31 x 33 times. */
+    /* 1023 is 33 * 31, so the window covers the wrapped 33 x 31 image exactly 31 x 33 times. */
     struct gi_queue *queue;
     struct gi_err err;
     struct guard src, got;
@@ -337,8 +338,8 @@ static void wide_box(void **state)
     }
 }
 
-/* Means just below and above a half, where float has the least precision left. The images have k x
- * k pixels and wrap around, so that each mean is that of the whole image. */
+/* Tests means just below and above a half, where float has the least precision left. The images
+ * have k x k pixels and wrap around, so that each mean is the mean of the whole image. */
 static void near_halves(void **state)
 {
     (void)state;

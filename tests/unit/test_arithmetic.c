@@ -1,19 +1,19 @@
-/* Binary arithmetic and compositing: every way gives the bytes of plain C, which is within half a
- * step of arithmetic in double.
+/* Every way of binary arithmetic and compositing gives the bytes of plain C, which differ by at
+ * most half a step from arithmetic in double.
  * Sources: arithmetic
  * SPDX-License-Identifier: MIT */
 #include "primitives.h"
 #include "kernels/arithmetic.h"
 
-/* The factors of Porter and Duff's operators, and of plus. */
+/* The factors of Porter and Duff's operators, and those of plus. */
 static const struct mode {
     float above[2], below[2];
     bool plus;
 } modes[] = {{{1, 0}, {1, -1}, false}, {{1, -1}, {1, 0}, false},  {{0, 1}, {0, 0}, false},
              {{0, 1}, {1, -1}, false}, {{1, -1}, {1, -1}, false}, {{1, 0}, {1, 0}, true}};
 
-/* Returns sample c of a pixel as RGBA, c from 0 to 3, with full scale 1. Gray is repeated, and a
- * missing alpha is 1. */
+/* Returns sample c (0 to 3) of a pixel as if the image were RGBA, with full scale 1. Gray is
+ * repeated for R, G and B, and a missing alpha is 1. */
 static double sample_at(const struct gi_image *image, int y, int x, int c)
 {
     int colours = gi_colour_channels(image);
@@ -23,7 +23,8 @@ static double sample_at(const struct gi_image *image, int y, int x, int c)
     return gi_sample(gi_row(image, y), at, image->type) / (double)gi_type_full_scale(image->type);
 }
 
-/* As sample_at(), for the pixel of the second image that is combined with (x, y). */
+/* Returns sample c, as sample_at() does, of the pixel of the second image that is combined with (x,
+ * y). */
 static double beside_at(const struct gi_arithmetic *spec, const struct gi_image *image, double full,
                         int y, int x, int c)
 {
@@ -84,8 +85,8 @@ static double arithmetic(const struct gi_arithmetic *spec, double full, double a
     return f * (double)spec->factor[c] + (double)spec->offset;
 }
 
-/* Returns channel c, 0 to 3, of a composited pixel as a fraction of full scale, or NAN for the
- * colour of a pixel so transparent that float32 is not accurate. */
+/* Returns channel c (0 to 3) of a composited pixel as a fraction of full scale. Returns NAN for the
+ * colour of a pixel that is so transparent that float32 is not accurate. */
 static double layered(const struct gi_arithmetic *spec, const struct gi_image *src, double full,
                       int y, int x, int c)
 {
@@ -113,7 +114,7 @@ static double layered(const struct gi_arithmetic *spec, const struct gi_image *s
     return (p * s + (spec->plus ? q : alpha - p) * b) / alpha;
 }
 
-/* Returns the arithmetic result in double, or NAN if the divisor is a difference so small that
+/* Returns the arithmetic result in double. Returns NAN if the divisor is a difference so small that
  * float32 is not accurate. */
 static double meant(const struct gi_arithmetic *spec, const struct gi_image *src, double full,
                     int y, int x, int c)
@@ -133,8 +134,8 @@ static bool is_hidden(const struct gi_image *image, int y, int x)
     return gi_has_alpha(image) && gi_sample(gi_row(image, y), at, image->type) == 0;
 }
 
-/* Compares `got` with the result in double: integers may differ by half a step and float32's error,
- * floats by a relative error. */
+/* Compares `got` with the result in double. Integers may differ by half a step and float32's error;
+ * floats may differ by a relative error. */
 static void check_meant(const struct gi_image *got, const struct gi_image *src,
                         const struct gi_arithmetic *spec)
 {
@@ -203,7 +204,8 @@ static struct gi_arithmetic *random_spec(struct walk_case *c)
     return spec;
 }
 
-/* Draws the further images, with any type and channels; a layer also has any size and position. */
+/* Makes the further images, with random types and channels. A layer also has a random size and
+ * position. */
 static void random_others(struct walk_case *c, struct gi_arithmetic *spec)
 {
     bool layer = spec->op == GI_ARITHMETIC_LAYER, alike = !layer && walk_between(c, 0, 1);
@@ -239,7 +241,8 @@ static void draw_any(struct walk_case *c)
                 c->type);
 }
 
-/* Rows that end at any lane of a vector, with strides of their own, and images that are alike. */
+/* Makes rows that end at any lane of a vector, in images of the same shape and type whose strides
+ * differ. */
 static void draw_widths(struct walk_case *c)
 {
     struct gi_arithmetic *spec = random_spec(c);
@@ -260,7 +263,7 @@ static void define(struct walk_case *c)
         check_meant(&c->want, &c->srcs[0].image, c->spec);
 }
 
-/* A layer that has no rows in this band is transparent. */
+/* Makes a layer that has no rows in this band, where it counts as transparent. */
 static void draw_no_rows(struct walk_case *c)
 {
     static const struct gi_image none = {.width = 5, .channels = 4, .type = GI_U8};

@@ -5,7 +5,7 @@
 #include "filters/regions/extract.h"
 #include "filters/statistics/histogram.h"
 
-/* The limits and the counts of the small backend. */
+/* The limits of the small backend, and what it counts. */
 static struct {
     size_t nbytes, row_nbytes;
     int rows, upload_rows, uploads;
@@ -94,7 +94,7 @@ static struct gi_image whole_of(const struct gi_filter *filter, const void *para
     return whole;
 }
 
-/* Compares the result in bands, cut by limits or when memory runs out, with the whole. */
+/* Compares results made in bands with the whole. Limits or a lack of memory cut the bands. */
 static void compare(const struct gi_filter *filter, const void *params, const struct gi_image *src,
                     const struct gi_image *whole, int rows, int upload_rows)
 {
@@ -164,7 +164,7 @@ static void test_same_bytes(void **unused)
     }
 }
 
-/* The result has another height, so that its rows come from other rows of the source. */
+/* The result has another height than the source, so that its rows come from other source rows. */
 static void test_resize(void **unused)
 {
     (void)unused;
@@ -194,8 +194,8 @@ static void test_resize(void **unused)
     }
 }
 
-/* Sums of integers that 64 bits can't hold are refused before any memory is allocated for them;
- * sums of floats are scaled. */
+/* Integer sums that 64 bits can't hold are refused before memory for them is allocated. Float sums
+ * are scaled. */
 static void test_sums_too_large(void **unused)
 {
     (void)unused;
@@ -221,7 +221,7 @@ static const char *const moved[] = {"offset=3.25,-11.5", NULL};
 static const char *const flipped[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=bicubic", NULL};
 static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=nearest", NULL};
 
-/* A map decides which source rows a band needs: some are across an end if the image wraps. */
+/* A map decides which source rows a band needs. With border wrap, some are at the other end. */
 static void test_maps(void **unused)
 {
     (void)unused;
@@ -292,7 +292,7 @@ static void test_too_little(void **unused)
     free(params);
 }
 
-/* A profiler gets a range for each stage, and each one is ended, also after failures. */
+/* A profiler gets a range for each stage. Each range is ended, also after a failure. */
 static void test_ranges(void **unused)
 {
     (void)unused;
@@ -315,7 +315,7 @@ static void test_ranges(void **unused)
     free(params);
 }
 
-/* Makes about every ninth float unusual; with `whole_channel` the first channel becomes all NaN. */
+/* Makes about every ninth float unusual. With `whole_channel`, makes the first channel NaN. */
 static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, -1e30f};
@@ -329,7 +329,7 @@ static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
         }
 }
 
-/* Bands hold parts of CLAHE's tiles, which are mirrored if they do not divide the image. */
+/* Bands hold parts of CLAHE's tiles. If tiles do not divide the image, the image is mirrored. */
 static void test_tiles(void **unused)
 {
     (void)unused;
@@ -393,7 +393,7 @@ static void test_analysis(void **unused)
     free(params);
 }
 
-/* Connected components cross bands, so the image must fit; the message is always the same. */
+/* Connected components cross bands, so the whole image must fit. The message is always the same. */
 static void test_analysis_of_the_whole(void **unused)
 {
     (void)unused;
@@ -417,7 +417,7 @@ static void test_analysis_of_the_whole(void **unused)
     free(params);
 }
 
-/* A reference image of another size is read once for any number of bands. */
+/* A reference image of another size is read only once, whatever the number of bands. */
 static void test_reference(void **unused)
 {
     (void)unused;

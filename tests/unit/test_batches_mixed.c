@@ -1,6 +1,7 @@
-/* Batch commands over images of different sizes, sample types and channels, on a GPU in this
- * process: the files equal the CPU's. The queues of a batch launch one kernel with different
- * shapes at the same time, which hid a race of launches. `make torture-batches` runs 5000 of them.
+/* Batch commands over images of different sizes, sample types and channels, run on a GPU in this
+ * process, write the same files as on the CPU. The queues of a batch launch one kernel with
+ * different shapes at the same time. A race between such launches once went unnoticed. `make
+ * torture-batches` runs 5000 batches.
  * Sources: cli/run/engine* cli/run/imaging* device
  * SPDX-License-Identifier: MIT */
 #include <dirent.h>
@@ -17,12 +18,14 @@ enum {
     IMAGES = 14,
     SIDE_MAX = 700,
     COMMANDS = 120, /* different ones, each run many times */
-    BATCHES = 240,  /* number of commands, unless $GPUIMG_TEST_BATCHES gives another one */
+    /* number of commands, unless the variable GPUIMG_TEST_BATCHES is set */
+    BATCHES = 240,
     STEPS_MAX = 4,
     LINE = 256,
 };
 
-/* An operation with one of its options, whose value is from `low` to `high` and odd if `odd`. */
+/* An operation and one of its options. The option's value is from `low` to `high`, and odd if
+ * `odd`. */
 static const struct operation {
     const char *name, *option, *unit;
     double low, high;
@@ -46,7 +49,7 @@ static const struct operation {
 
 static char names[IMAGES * 8]; /* of the inputs, separated by spaces */
 
-/* Appends an operation to `line`; words are separated by `space`. */
+/* Appends an operation with its option to `line`, with `space` between the words. */
 static void add_operation(char *line, char space, uint64_t *seed)
 {
     int count = sizeof operations / sizeof *operations;
@@ -104,7 +107,8 @@ static void run_batch(const char *command, const char *folder, const char *devic
         fail_msg("%s: %s", line, err.text);
 }
 
-/* Fails if a file of the batch in `folder` differs from the one in `want`. */
+/* Fails if a file of the batch in the folder `folder` differs from the file of the same name in
+ * `want`. */
 static void compare_folders(const char *command, const char *want, const char *folder)
 {
     for (int i = 0; i < IMAGES; i++) {

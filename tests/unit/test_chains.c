@@ -1,5 +1,5 @@
-/* A pipeline of random steps gives the bytes, analyses and copied images of its single steps, each
- * run through a host image of its type: whole and in bands, at every level and on CUDA.
+/* A pipeline of random steps, in bands or not, gives the same bytes, analyses and copied images as
+ * its steps run one by one through host images of their types, at every level and on CUDA.
  * Sources: filters/pipeline* filters/plan* filters/bands.c
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
@@ -27,7 +27,7 @@ static void note(struct chain *chain, const char *word, const char *value)
     snprintf(chain->text + used, sizeof chain->text - used, "%s %s", word, value);
 }
 
-/* Sets one option to a random value; large kernels would only cost time. */
+/* Sets one option to a random value. Large kernels are left out, since they only cost time. */
 static void random_option(struct chain *chain, const struct gi_filter *filter, void *params,
                           const struct gi_option *row, uint64_t *seed)
 {
@@ -101,7 +101,8 @@ static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
         const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &case_thin
                                          : pick == (uint32_t)nfilters + 1 ? &case_next
                                                                           : gi_filters[pick];
-        bool late = false; /* size known only at the run, so further images may not fit */
+        /* a size is known only when the chain runs, so further images may not fit */
+        bool late = false;
         for (int i = 0; i < chain->n; i++)
             late |= chain->steps[i].filter->settle != NULL;
         if (filter->min_sources < 2 && !(late && has_images(filter)))
@@ -109,7 +110,7 @@ static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
     }
 }
 
-/* Makes samples integers, which the analyses of labels require. */
+/* Makes all samples integers, because the analyses of labels require integers. */
 static void make_labels(struct gi_image *image)
 {
     for (int y = 0; y < image->height; y++)
@@ -119,7 +120,7 @@ static void make_labels(struct gi_image *image)
         }
 }
 
-/* Further sources have the shape of the very first source, or are a little smaller. */
+/* Makes the further sources, which have the shape of the chain's source or are a little smaller. */
 static void add_others(struct chain *chain, const struct gi_image *src, uint64_t *seed)
 {
     for (int i = 0; i < chain->n; i++) {
@@ -206,7 +207,7 @@ static void run_singly(struct outcome *outcome, struct gi_queue *queue, const st
     outcome->image = image;
 }
 
-/* Returns whether every step accepts its predecessor's result; some steps require a sample type. */
+/* Returns whether every step accepts its source. Some steps require a certain sample type. */
 static bool takes(const struct chain *chain, const struct gi_image *src)
 {
     struct gi_pipeline *pipeline;
@@ -219,7 +220,7 @@ static bool takes(const struct chain *chain, const struct gi_image *src)
     return !status;
 }
 
-/* Runs the chain as one pipeline; returns false if it reports that memory does not suffice. */
+/* Runs the chain as one pipeline. Returns false if it reports that memory does not suffice. */
 static bool run_together(struct outcome *outcome, struct gi_queue *queue, const struct chain *chain,
                          const struct gi_image *src)
 {
@@ -393,7 +394,7 @@ static void test_random(void **unused)
     assert_true(bands > CHAINS / 8);
 }
 
-/* Runs the chain in bands of `rows`, `rows` + `step` and so on rows, all of which must fit. */
+/* Runs the chain in bands of `rows`, `rows` + `step` and so on rows. All bands must fit. */
 static void check_bands(const struct chain *chain, const struct gi_image *src, int rows, int step)
 {
     struct outcome want, got;
@@ -408,8 +409,8 @@ static void check_bands(const struct chain *chain, const struct gi_image *src, i
     free_outcome(&want, chain);
 }
 
-/* A border that wraps, after a step whose result depends on the row's position: rows beyond one end
- * of the image must be those that the step has computed at the other end. */
+/* Tests a border that wraps, after a step whose result depends on the row's position. The rows
+ * beyond one end of the image must equal the rows that this step computes at the other end. */
 static void test_wrap_after(void **unused)
 {
     (void)unused;
@@ -457,7 +458,7 @@ static void test_wrap_over_and_over(void **unused)
     }
 }
 
-/* The times count one upload, one download, and the bytes that each step reads and writes. */
+/* The times count one upload and one download, and the bytes that each step reads and writes. */
 static void test_times(void **unused)
 {
     (void)unused;

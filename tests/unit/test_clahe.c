@@ -1,4 +1,4 @@
-/* CLAHE: every way gives the result of OpenCV's algorithm, which is repeated here step by step
+/* Every way of CLAHE gives the result of OpenCV's algorithm, which is repeated here step by step
  * (tests/filters/clahe_oracle.py compares with OpenCV itself).
  * Sources: tone
  * SPDX-License-Identifier: MIT */
@@ -6,7 +6,7 @@
 #include "primitives.h"
 #include "kernels/tone.h"
 
-/* Returns the bin in which a float is counted. */
+/* Returns the number of the bin that counts the sample. */
 static unsigned sample(const struct gi_image *image, int y, int x, int c)
 {
     size_t i = (size_t)(x * image->channels + c);
@@ -109,7 +109,7 @@ static void draw(struct walk_case *c)
     clahe(c, tiles[i][0], tiles[i][1], clips[walk_between(c, 0, 4)]);
 }
 
-/* Rows of several blocks, tiles of many rows, and the maximum number of tiles. */
+/* Makes rows of several blocks, tiles of many rows, and the maximum number of tiles. */
 static void draw_large(struct walk_case *c)
 {
     int across = c->width == 2600 ? 2 : c->width == 700 ? 8 : 256;
@@ -117,8 +117,8 @@ static void draw_large(struct walk_case *c)
         clahe(c, across, across == 2 ? 1 : across, 3.3);
 }
 
-/* One or two tiles of 16 bits or floats of 133,000 or more pixels, so that counters of 16 bits
- * overflow: most pixels, or all, have the same value. */
+/* Makes one or two tiles of 16-bit or float samples, each of at least 133,000 pixels. All or most
+ * pixels have the same value, so that 16-bit counters overflow. */
 static void draw_full(struct walk_case *c)
 {
     if (c->type == GI_U8 || c->channels > 2)

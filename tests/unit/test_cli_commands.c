@@ -1,5 +1,5 @@
-/* Whole commands run in this process while each allocation fails in turn: they succeed with all of
- * their files, or fail and leave each file as it was or complete.
+/* When an allocation fails in a whole command, which runs in this process, the command either
+ * succeeds with all of its files, or fails and leaves each file complete or unchanged.
  * Sources: cli/commands
  * SPDX-License-Identifier: MIT */
 #include "command_line.h"
@@ -11,7 +11,8 @@
 
 enum { FILES = 64 };
 
-/* The files in a folder. The contents of reports differ from run to run and are not kept. */
+/* The files in a folder. The contents of reports are not kept, because they differ from run to
+ * run. */
 static struct files {
     int n;
     char *names[FILES];
@@ -69,7 +70,7 @@ static bool is_of(const struct files *files, const struct files *got, int i)
             memcmp(files->bytes[j].at, got->bytes[i].at, got->bytes[i].n) == 0);
 }
 
-/* Removes the files that the command has made and restores those that it has overwritten. */
+/* Removes the files that the command has made, and restores the files that it has overwritten. */
 static void put_back(const struct files *before)
 {
     struct files now = list_files();
@@ -155,7 +156,7 @@ static void memory_runs_out(void **state)
     free_files(&before);
 }
 
-/* Writes an image with a text, EXIF, XMP and a resolution. */
+/* Writes an image that has a text, EXIF, XMP and a resolution. */
 static void write_said(void)
 {
     static char keyword[] = "Title", xmp[] = "<x:xmpmeta/>",

@@ -1,5 +1,5 @@
-/* The report of a batch is written while each system call and each allocation fails in turn: the
- * result is an error, or a report of whole lines that is complete.
+/* When a system call or an allocation fails while the report of a batch is written, the result is
+ * an error, or a complete report of whole lines.
  * Sources: cli/report/journal* cli/inputs/path_conflicts*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
@@ -24,7 +24,8 @@ static bool all(void *arg, const char *input, const char *output)
 static const struct gi_journal_wants wants = {.are = all};
 static const struct gi_journal_head head = {.chain = "blur --k 3", .list = 7, .files = ITEMS};
 
-/* Writes a report of the items from `from` to `to`, after those of an earlier run. */
+/* Writes a report of the items `from` to `to`. If `resume`, they follow the items of an earlier
+ * run. */
 static enum gi_status write_report(bool resume, int from, int to, struct gi_err *err)
 {
     struct gi_journal *journal;
@@ -55,8 +56,8 @@ static enum gi_status resumed(struct gi_err *err)
     return write_report(true, 2, ITEMS, err);
 }
 
-/* Checks paths of one output and several inputs: one file under three names, a missing file, and a
- * file in another folder. */
+/* Checks for conflicts between the path of one output and those of several inputs: one file under
+ * three names, a missing file, and a file in another folder. */
 static enum gi_status claimed(struct gi_err *err)
 {
     char names[5][256];
@@ -94,7 +95,8 @@ static const struct work {
     {"paths", claimed, false, false},
 };
 
-/* The faults: the call that fails, how it fails, and whether the work must succeed nevertheless. */
+/* The faults: which call fails, how this call fails, and whether the work must succeed
+ * nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -107,7 +109,7 @@ static const struct {
     {"lstat", EIO, false, false},     {"malloc", ENOMEM, false, false},
 };
 
-/* After a fault the file has whole lines or its earlier content. */
+/* Checks that after a fault the file has only whole lines or its earlier content. */
 static void check_report(const struct work *work, bool done, struct bytes want)
 {
     if (access(report, F_OK) != 0) {
@@ -133,8 +135,8 @@ static void prepare(const struct work *work)
     gi_json_start();
 }
 
-/* Runs the work once for each call of the function of faults[f], and lets this call fail. Returns
- * how many runs did not finish their work. */
+/* Runs the work once for each call of the function that faults[f] names, and lets that call fail.
+ * Returns how many runs did not finish their work. */
 static int walk(const struct work *work, size_t f, struct bytes want)
 {
     bool memory = strcmp(faults[f].name, "malloc") == 0, done = memory && !can_fail;

@@ -1,5 +1,5 @@
-/* When memory runs out, the printed JSON is complete or an error is returned; a name that is not
- * UTF-8 is the same after writing and reading.
+/* When memory runs out, the printed JSON is complete or an error is returned, and a name that is
+ * not UTF-8 is unchanged after writing and reading.
  * Sources: cli/json*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -8,7 +8,7 @@
 #include "cli/json.h"
 #include "failing_memory.h"
 
-/* Makes an object like the commands do, without checking what jansson returns. */
+/* Makes an object without checking what jansson's functions return, as the commands do. */
 static json_t *make(void)
 {
     json_t *object = json_object(), *rows = json_array();
@@ -42,7 +42,8 @@ static struct bytes print(enum gi_status *status)
     return b;
 }
 
-/* Bytes that are not UTF-8 are the same after writing and reading; UTF-8 text stays readable. */
+/* A name with bytes that are not UTF-8 is unchanged after writing and reading, and UTF-8 text stays
+ * readable. */
 static void names(void **state)
 {
     static const char *const cases[] = {"a.png",     "\xc3\xa4.png", "\xef\xbf\xbd", "\xff",
@@ -68,7 +69,7 @@ static void names(void **state)
     }
 }
 
-/* If the hexadecimal digits are invalid, the readable name is used. */
+/* If the hexadecimal digits of a name are invalid, its readable form is used. */
 static void damaged_names(void **state)
 {
     static const char *const texts[] = {"{\"input\": \"a\", \"input_hex\": \"6\"}",

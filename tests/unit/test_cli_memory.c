@@ -1,5 +1,5 @@
-/* The free memory that is read from the kernel's files, /proc/meminfo and those of cgroups
- * (cgroups(7), cgroup-v2.rst).
+/* The amount of free memory is read from files of the kernel: /proc/meminfo and the files of
+ * cgroups (cgroups(7), cgroup-v2.rst).
  * Sources: cli/run/memory_budget*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -74,15 +74,15 @@ static void version_2(void **state)
     assert_int_equal(gi_memory_free(root), 300000);
     put(V2 "/a/b.scope/memory.high", "550000\n");
     assert_int_equal(gi_memory_free(root), 250000);
-    put(V2 "/a/memory.max", "90000\n"); /* the limit of the parent group is tighter */
+    put(V2 "/a/memory.max", "90000\n"); /* the parent group has the tighter limit */
     put(V2 "/a/memory.current", "20000\n");
     assert_int_equal(gi_memory_free(root), 70000);
     put(V2 "/a/memory.current", "100000\n");
     assert_int_equal(gi_memory_free(root), 1);
 }
 
-/* In a container the process's group is the root of the visible hierarchy, although
- * /proc/self/cgroup names it as seen from outside. */
+/* In a container the root of the visible hierarchy is the process's group, although
+ * /proc/self/cgroup names that group as it is seen from outside. */
 static void container(void **state)
 {
     (void)state;
@@ -101,7 +101,8 @@ static void version_1(void **state)
         "9:name=systemd:/x\n5:cpu,cpuacct:/x\n4:hugetlb,memory:/job/7\n0::/\n");
     put(V1 "/memory.limit_in_bytes", "9223372036854771712\n");
     put(V1 "/memory.usage_in_bytes", "800000\n");
-    put(V1 "/x/memory.limit_in_bytes", "1000\n"); /* the limit of another controller's group */
+    /* the group of another controller, whose limit does not count */
+    put(V1 "/x/memory.limit_in_bytes", "1000\n");
     assert_int_equal(gi_memory_free(root), 1024000);
     put(V1 "/job/7/memory.limit_in_bytes", "300000\n");
     put(V1 "/job/7/memory.usage_in_bytes", "200000\n");

@@ -1,4 +1,4 @@
-/* The names of a batch's outputs, and the detection of different names of the same file.
+/* Outputs of a batch get the right names, and different names of the same file are detected.
  * Sources: cli/inputs/names* cli/inputs/path_conflicts*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -77,7 +77,7 @@ static void fields(void **state)
                          channels[i].want);
 }
 
-/* Makes a/in and links to it of each kind, a dangling link and a link to itself. */
+/* Makes the file a/in, links of each kind to this file, a dangling link, and a link to itself. */
 static void make_files(void)
 {
     char absolute[256], *here = getcwd(NULL, 0);

@@ -43,7 +43,7 @@ static void names_and_links(void **state)
     remove_folder(folder);
 }
 
-/* Standard input and output are redirected to files. */
+/* Inputs and outputs are also compared when standard input and output are redirected to files. */
 static void redirected(void **state)
 {
     (void)state;

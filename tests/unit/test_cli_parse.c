@@ -1,4 +1,5 @@
-/* The parser of command lines, and the rows of all commands: defaults, ranges and messages.
+/* The parser of command lines, and the option rows of all commands with their defaults, ranges and
+ * messages.
  * Sources: cli/parse.c cli/command.h cli/help/help* cli/run/device_options*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -71,7 +72,7 @@ static void test_dash_is_an_operand(void **unused)
     gi_args_free(&args);
 }
 
-/* Defaults that the rows give as text equal the constants of imgio. */
+/* Defaults that option rows state as text equal the constants of imgio. */
 static void test_defaults_are_those_of_imgio(void **unused)
 {
     (void)unused;
@@ -116,7 +117,8 @@ static void test_rows_of_commands(void **unused)
         for (int s = 0; s < GI_OPTION_SETS_MAX && command.sets[s].rows; s++)
             for (const struct gi_option *row = command.sets[s].rows; row->name; row++)
                 check_row(&command, row, letters);
-        /* stack and convert have the options of their filters in rows of their own. */
+        /* The commands stack and convert have option rows that repeat the options of their
+         * filters. */
         if (command.filter && strcmp(command.name, "stack") != 0 &&
             strcmp(command.name, "convert") != 0)
             if (gi_command_set(&command, command.filter->options) < 0)

@@ -1,5 +1,5 @@
-/* --shard: the shards of one list are disjoint and together give the whole list, for any numbering
- * of a scheduler's tasks.
+/* The option --shard splits a list into disjoint shards that together are the whole list, however a
+ * scheduler numbers its tasks.
  * Sources: cli/inputs/shard*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -120,7 +120,7 @@ static void slurm(void **state)
         }
     set_slurm(103, 8, 101, 108); /* 103 is 7 modulo 8 */
     check("auto", 7, 8);
-    /* Some tasks run again: each has the shard that it had before. */
+    /* If only some tasks run again, each task has the same shard as before. */
     set_slurm(5, 2, 3, 5);
     check("auto/8", 5, 8);
     check_error("auto", "--shard auto: the array's 2 tasks are numbered 3 to 5 with gaps: want "

@@ -1,4 +1,4 @@
-/* Work in a subprocess succeeds, fails, crashes, hangs, or can't return its result: each ends with
+/* Work in a subprocess that succeeds, fails, crashes, hangs or can't return its result ends with
  * the right status and message.
  * Sources: cli/subprocess*
  * SPDX-License-Identifier: MIT */

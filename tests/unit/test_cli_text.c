@@ -1,4 +1,4 @@
-/* Text that is printed into memory is complete, or reported as missing, whichever allocation fails.
+/* Text that is printed into memory is complete or reported as missing, whichever allocation fails.
  * Sources: cli/text*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>

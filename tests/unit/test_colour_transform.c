@@ -1,5 +1,6 @@
-/* Colour transforms of a pixel's channels: every way gives the bytes of plain C, also in place.
- * Matrices equal their definition to the bit, and curves and hues are close to it in double.
+/* Every way of colour transforms, which change a pixel's channels, gives the bytes of plain C, also
+ * in place. Results of matrices equal their definition to the bit. Results of curves and hues are
+ * close to their definition in double.
  * Sources: color
  * SPDX-License-Identifier: MIT */
 #include "primitives.h"
@@ -43,7 +44,7 @@ static struct gi_colour_step random_step(struct walk_case *c, enum gi_colour_ste
     return step;
 }
 
-/* Kinds 0 to 6 are one step, the others four. */
+/* Makes transforms of one step (kinds 0 to 6) or of four steps (the other kinds). */
 static void draw(struct walk_case *c)
 {
     static const enum gi_colour_step_kind kinds[] = {
@@ -74,7 +75,7 @@ static double bent(const struct gi_colour_curve *curve, double x)
     return curve->odd && x < 0 ? -y : y;
 }
 
-/* Converts hues by cases, like textbooks. */
+/* Converts hues by distinguishing cases, as textbooks do. */
 static void hues(enum gi_colour_step_kind kind, double v[3], double full)
 {
     double a = v[0] / full, b = v[1] / full, c = v[2] / full;
@@ -117,7 +118,7 @@ static void meant(const struct gi_colour_step *step, double v[4], bool alpha_too
     }
 }
 
-/* Fails if `got` differs too much from the definition in double. */
+/* Fails if `got` differs too much from the definition, which is computed in double. */
 static void check_meaning(const struct gi_colour_transform *transform, const struct gi_image *src,
                           const struct gi_image *got)
 {

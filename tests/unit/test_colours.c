@@ -1,5 +1,5 @@
-/* Counting the colours of an image, and finding the nearest colour of a palette by a table: every
- * way gives what plain loops give.
+/* Every way of counting the colours of an image, and of finding the nearest colour of a palette by
+ * a table, gives the same results as plain loops.
  * Sources: color kernels/sort_colours
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -23,7 +23,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Draws any samples, or a few values in runs. */
+/* Makes random samples, or runs of pixels with few different values. */
 static void draw_colours(struct walk_case *c)
 {
     struct gi_image *image = walk_source_here(c);
@@ -100,7 +100,7 @@ static void draw_convert(struct walk_case *c)
     walk_source_here(c);
 }
 
-/* To each type in turn; gi_image_convert() computes in double. */
+/* Converts to each type in turn. gi_image_convert() computes in double. */
 static void define_convert(struct walk_case *c)
 {
     enum gi_type type = (enum gi_type)(c->turn % (GI_F32 + 1));

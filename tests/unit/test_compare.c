@@ -1,4 +1,4 @@
-/* Differences of two images (MSE, PSNR, SSIM and others) against numbers worked out on paper.
+/* Differences of two images (MSE, PSNR, SSIM and others) equal numbers worked out on paper.
  * Sources: statistics
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -13,7 +13,8 @@
 #include "filters/pipeline.h"
 #include "filters/statistics/compare.h"
 
-static struct gi_compare_rules rules; /* all pixels count unless a test sets a rule */
+/* rules by which all pixels count, unless a test changes them */
+static struct gi_compare_rules rules;
 
 static struct gi_image bytes(uint8_t *samples, int width, int height, int channels)
 {
@@ -60,8 +61,8 @@ static void test_known(void **unused)
     assert_true(fabs(got.all.ssim - 1) < 1e-12);
 }
 
-/* One pixel: SSIM's windows hold one sample and have no variance, so SSIM is (2 x y + C1) / (x^2 +
- * y^2 + C1). */
+/* In images of one pixel, SSIM's windows hold one sample and have no variance. So SSIM is (2 x y +
+ * C1) / (x^2 + y^2 + C1). */
 static void test_one_pixel(void **unused)
 {
     (void)unused;
@@ -73,7 +74,7 @@ static void test_one_pixel(void **unused)
     assert_true(fabs(got.all.ssim - (2 * 5000 + c1) / (12500 + c1)) < 1e-12);
 }
 
-/* Any number of threads gives the same bits. */
+/* The bits of the result do not depend on the number of threads. */
 static void test_threads(void **unused)
 {
     (void)unused;
@@ -120,7 +121,7 @@ static void test_shapes(void **unused)
     assert_int_equal(gi_compare_picture(&picture, &a, &c, 1, &rules, NULL), GI_E_UNSUPPORTED);
 }
 
-/* An 8-bit image is compared with a 16-bit one: their full scales count as equal. */
+/* When an 8-bit image is compared with a 16-bit image, their full scales count as equal. */
 static void test_types(void **unused)
 {
     (void)unused;
@@ -135,7 +136,7 @@ static void test_types(void **unused)
     assert_true(got.type == GI_U16 && got.all.differing == 1 && got.all.max == 3);
 }
 
-/* Differences within the tolerance do not count, nor do pixels that `regions` or `mask` exclude. */
+/* Neither differences within the tolerance count, nor pixels that `regions` or `mask` exclude. */
 static void test_rules(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* The primitive convert on every level and on CUDA gives the result of gi_image_convert(), for all
- * integers, floats at ties, unusual floats, and row lengths that do not fill a vector.
+/* The primitive convert, on every level and on CUDA, gives the results of gi_image_convert() for
+ * all integers, for floats at ties, for unusual floats, and for rows that do not fill a vector.
  * Sources: color imgio/image*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 
 #include "kernels/kernels.h"
 
-/* Fills an integer image with all values of its type, a float image with the midpoints between
- * codes, their neighbours, and unusual values. */
+/* Fills an integer image with all values of its type. Fills a float image with the midpoints
+ * between integer codes, with the floats next to these midpoints, and with unusual values. */
 static void fill(struct gi_image *image)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f, 3e38f, 1, 0.5f};

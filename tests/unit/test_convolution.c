@@ -1,12 +1,13 @@
-/* Convolutions, box filters and gradient magnitudes: every way gives the definition of
- * kernels/convolution.h to the bit, which is close to double precision, also for extreme images and
- * kernels.
+/* Every way of convolutions, box filters and gradient magnitudes gives exactly the result that
+ * kernels/convolution.h defines, also for extreme images and kernels. This result is close to
+ * double precision.
  * Sources: convolution kernels/kernels.h kernels/rules.h border common
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "primitives.h"
 
-/* Returns the sample at (y, x), inside or outside the image, times alpha if `weigh`. */
+/* Returns the sample at (y, x), which may be outside the image. With `weigh`, the sample is
+ * multiplied by alpha. */
 static uint64_t box_sample(const struct gi_image *src, const struct gi_border_spec *border,
                            bool weigh, int y, int x, int c)
 {
@@ -16,8 +17,9 @@ static uint64_t box_sample(const struct gi_image *src, const struct gi_border_sp
                               : v;
 }
 
-/* Sums along the row, then down the column. Each window's sum is the previous window's sum plus the
- * sample that enters minus the one that leaves; integers make this exact. */
+/* Sums along the rows, then down the columns. The sum of each window is the sum of the previous
+ * window, plus the sample that enters, minus the sample that leaves. This is exact because the sums
+ * are integers. */
 static void exact_box(struct gi_image *dst, const struct gi_image *src, const struct gi_box *spec)
 {
     int n = src->channels, k = spec->k, half = k / 2, w = src->width, h = src->height;
@@ -66,8 +68,8 @@ static struct gi_epilogue epilogue(struct walk_case *c)
                                 .threshold = walk_between(c, 0, 1) ? full * 0.05f : 0};
 }
 
-/* Draws an image; a fourth of them are 0 on the left and full scale on the right, where sums are
- * extreme. */
+/* Makes a random image. A fourth of the images are 0 on the left and full scale on the right, where
+ * sums are extreme. */
 static void source(struct walk_case *c)
 {
     struct gi_image *image = walk_source_here(c);
@@ -86,7 +88,8 @@ static struct gi_border_spec border(struct walk_case *c)
     return spec;
 }
 
-/* Draws n weights of both signs with a sum of about 1, a few of them 0; returns the sum. */
+/* Makes n random weights of both signs whose sum is about 1. A few of them are 0. Returns the
+ * sum. */
 static float weights(struct walk_case *c, float *w, int n)
 {
     float sum = 0;
@@ -121,7 +124,7 @@ static void any_taps(struct walk_case *c)
     separable(c, counts[walk_between(c, 0, most)], counts[walk_between(c, 0, most)]);
 }
 
-/* Draws as many taps for rows as for columns, with the anchor in the middle. */
+/* Makes as many random taps for rows as for columns, with the anchor in the middle. */
 static void square_taps(struct walk_case *c)
 {
     static const int counts[] = {3, 5, 7, 9, 11, 13, 15, 17, 21, 31, 45, 55, 61, 101};
@@ -135,7 +138,7 @@ static void square_taps(struct walk_case *c)
     s->row = s->col = row;
 }
 
-/* Draws 3, 5 or 7 taps in each direction; if `whole`, 3 taps that are integers. */
+/* Makes 3, 5 or 7 random taps in each direction or, if `whole`, 3 taps that are integers. */
 static struct gi_separable *few(struct walk_case *c, bool whole)
 {
     int k = whole ? 3 : 2 * walk_between(c, 1, 3) + 1, most = walk_between(c, 1, 9);
@@ -167,7 +170,7 @@ static void whole_taps(struct walk_case *c)
     few(c, true);
 }
 
-/* Draws bytes whose sums are halfway between integers, far outside the range of samples, or beyond
+/* Makes bytes whose sums are halfway between integers, far outside the range of samples, or beyond
  * 2^31. */
 static void ties_and_ends(struct walk_case *c)
 {
@@ -183,8 +186,8 @@ static void ties_and_ends(struct walk_case *c)
     s->epilogue = (struct gi_epilogue){.kind = GI_EPILOGUE_STORE};
 }
 
-/* Draws a weight of any size, so that sums cancel or vanish or exceed the range of float, or
- * quotients by alpha are extreme. */
+/* Returns a random weight of any size, so that sums cancel, vanish or exceed the range of float, or
+ * so that quotients by alpha are extreme. */
 static float extreme(struct walk_case *c, int style)
 {
     float v = walk_real(c);
@@ -266,7 +269,8 @@ static void extreme_weights(struct walk_case *c)
     d->weights = w;
 }
 
-/* Draws kernels of which a CUDA block holds all rows, some rows, or not even one row. */
+/* Makes kernels so large that a CUDA block can hold all of their rows, some rows, or not even one
+ * row. */
 static void most_weights(struct walk_case *c)
 {
     static const int shapes[][2] = {
@@ -327,8 +331,8 @@ static void define_gradient(struct walk_case *c)
                    c->spec);
 }
 
-/* Image sizes around those of the blocks that rows are divided into, sizes of several strips per
- * row, and sizes around the ends of CUDA's strips and bands. */
+/* Image sizes around the sizes of the blocks that rows are divided into, sizes with several strips
+ * per row, and sizes around the ends of CUDA's strips and bands. */
 static const int strips[][2] = {{2, 3},     {63, 5},   {129, 33},   {131, 9},  {195, 4}, {256, 96},
                                 {257, 161}, {700, 21}, {1025, 129}, {7001, 5}, {0, 0}};
 static const int small[][2] = {{31, 9}, {67, 5}, {0, 0}};

@@ -1,5 +1,6 @@
-/* Copies between host memory and a device, in progress and around the sizes of staging buffers:
- * tickets, pinned memory and its reuse, limits of memory, and images that do not fit.
+/* Copies between host memory and a device are right while several are in progress, and around the
+ * sizes of staging buffers. Also tests tickets, pinned memory and its reuse, limits of memory, and
+ * images that do not fit.
  * Sources: device
  * SPDX-License-Identifier: MIT */
 #include "cases.h"
@@ -14,8 +15,9 @@ static struct gi_image image_of(const struct gi_allocator *allocator, int side, 
     return image;
 }
 
-/* Two uploads are in progress at once, then two downloads of the same images: from pageable memory,
- * small and through staging buffers, and from pinned memory. */
+/* Two uploads are in progress at once, and then two downloads of the same images. The images are in
+ * pageable memory (small ones, and large ones that pass through staging buffers) or in pinned
+ * memory. */
 static void two_in_flight(struct gi_queue *queue, const struct gi_allocator *allocator, int side,
                           uint64_t *seed)
 {
@@ -41,7 +43,7 @@ static void two_in_flight(struct gi_queue *queue, const struct gi_allocator *all
     }
 }
 
-/* Uses more tickets than a queue distinguishes, and waits for the first one last. */
+/* Uses more tickets than a queue distinguishes, and waits for the first ticket last. */
 static void many_tickets(struct gi_queue *queue, const struct gi_allocator *allocator,
                          uint64_t *seed)
 {
@@ -64,7 +66,8 @@ static void many_tickets(struct gi_queue *queue, const struct gi_allocator *allo
     }
 }
 
-/* Downloads into some rows of a larger image, whose other rows are unchanged. */
+/* Downloads into some rows of a larger image, and tests that the image's other rows are
+ * unchanged. */
 static void into_rows(struct gi_queue *queue, uint64_t *seed)
 {
     const struct gi_kernels *k = queue->k;
@@ -83,9 +86,9 @@ static void into_rows(struct gi_queue *queue, uint64_t *seed)
     gi_image_free(&host);
 }
 
-/* Copies images around the size of a staging buffer, 4 MiB: as one row, as rows without gaps and as
- * rows with gaps on the device. The last one is too large for a copy without staging buffers; these
- * stay, so that the second round goes through them. */
+/* Copies images around the size of a staging buffer, 4 MiB. On the device they are one row, rows
+ * without gaps, or rows with gaps. The last image is too large for a copy without staging buffers.
+ * These buffers stay, so that all copies of the second round use them. */
 static void around_staging(struct gi_queue *queue, uint64_t *seed)
 {
     enum { STAGING = 4 << 20, ROWS = STAGING / 1000 };
@@ -163,8 +166,8 @@ static void copies_on_a_gpu(void **state)
     copies(gi_kernels_cuda());
 }
 
-/* Queues report their share of the device's maximum, and images of many sizes, which together
- * exceed it, are copied. */
+/* Queues report their share of the device's maximum of memory. Copies of images of many sizes
+ * succeed although these images together exceed the maximum. */
 static void memory_is_capped(void **state)
 {
     (void)state;
@@ -193,7 +196,7 @@ static void memory_is_capped(void **state)
     case_close_device(device);
 }
 
-/* Memory is pinned once, also if another thread's image reuses it. */
+/* Memory is pinned only once, also if an image of another thread reuses the memory. */
 static void pinned_is_kept(void **state)
 {
     (void)state;
@@ -213,7 +216,8 @@ static void pinned_is_kept(void **state)
     case_close_device(device);
 }
 
-/* An image that fits on no device is refused, and as much memory is free as before. */
+/* An image that is too large for any device is refused. Afterwards as much memory is free as
+ * before. */
 static void failed_upload(void **state)
 {
     (void)state;
@@ -236,7 +240,7 @@ static void failed_upload(void **state)
     struct gi_image dst = {.data = &sample};
     uint64_t seed = SEED;
     queue = case_open(k, 1);
-    two_in_flight(queue, NULL, 50, &seed); /* the driver allocates its own memory now */
+    two_in_flight(queue, NULL, 50, &seed); /* from now on the driver itself allocates memory */
     k->limits(queue, &before);
     assert_int_equal(k->upload(queue, &dst, &host, &ticket, &err), GI_E_DEVICE_MEMORY);
     assert_null(dst.data);

@@ -1,12 +1,13 @@
-/* The bilateral filter, also with a guide image, and non-local means: every way gives the
- * definition of kernels/denoise.h in plain loops.
+/* Every way of the bilateral filter, also with a guide image, and of non-local means gives the same
+ * results as plain loops that follow the definition in kernels/denoise.h.
  * Sources: denoise
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "primitives.h"
 #include "kernels/denoise.h"
 
-/* Adds the weighted neighbour (y + j, x + i) of (y, x) to the sums; the last one sums weights. */
+/* Adds the weighted neighbour (y + j, x + i) of (y, x) to the sums. The last sum is the sum of the
+ * weights. */
 static void exact_alike(float *sums, const struct gi_image *src, const struct gi_bilateral *spec,
                         const struct gi_border_spec *borders, const int *at, int j, int i)
 {
@@ -61,7 +62,7 @@ static void exact_bilateral(struct gi_image *dst, const struct gi_image *src,
         }
 }
 
-/* Returns the sample of colour c at (y, x) as an integer, from which distances are computed. */
+/* Returns the sample of colour c at (y, x) as the integer from which distances are computed. */
 static int exact_step(const struct gi_image *src, const struct gi_nlmeans *spec,
                       const struct gi_border_spec *border, long long y, long long x, int c)
 {
@@ -139,8 +140,9 @@ static void exact_nlmeans(struct gi_image *dst, const struct gi_image *src,
         }
 }
 
-/* Draws a disk of diameter up to `most`, and weights that decrease with the difference in the
- * guide: for bytes usually one weight per difference, otherwise tangents (value and slope). */
+/* Makes a disk of random diameter up to `most`, and random weights that decrease with the
+ * difference in the guide. For bytes there is usually one weight per difference, otherwise there
+ * are tangents (value and slope). */
 static struct gi_bilateral *bilateral(struct walk_case *c, enum gi_type type, int colours, int most)
 {
     struct gi_bilateral *b = WALK_SPEC(c, struct gi_bilateral);
@@ -190,8 +192,8 @@ static void define_bilateral(struct walk_case *c)
                     c->spec);
 }
 
-/* Draws patch and search sizes that are small, sometimes 7 x 7, and random samples of which some
- * are similar. */
+/* Makes random patch and search sizes, which are small and sometimes 7 x 7, and random samples,
+ * some of which are similar. */
 static void draw_nlmeans(struct walk_case *c)
 {
     struct gi_nlmeans *m = WALK_SPEC(c, struct gi_nlmeans);

@@ -1,13 +1,13 @@
 /* The estimates of --device auto grow with the work, and the time to open CUDA keeps small images
- * on the CPU. Also the counts of `gpuimg bench` (bytes, multiply-adds, ceilings) and the memory
- * that a batch reserves.
+ * on the CPU. Also tests the counts of `gpuimg bench` (bytes, multiply-adds, ceilings) and the
+ * memory that a batch reserves.
  * Sources: filters/estimate.c filters/time.c filters/plan*
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 
 enum { SMALLEST = 64, LARGEST = 32768 }; /* regions count pixels in 32 bits */
 
-/* A server's CPU and GPU, with the properties that they report. */
+/* A server's CPU, with the properties that a device reports. */
 static const struct gi_device_info host = {.units = 16, .lanes = 32, .clock_khz = 3700000};
 static const struct gi_device_info gpu = {
     .units = 132, .lanes = 128, .clock_khz = 1980000, .memory_rate = 4.8e12, .link_rate = 63e9};
@@ -44,8 +44,8 @@ static bool takes_cuda(struct gi_estimate seconds)
     return seconds.cuda_s < seconds.cpu_s;
 }
 
-/* A larger image takes longer on the CPU, and if CUDA is chosen for an image, it is chosen for
- * every larger one. */
+/* A larger image takes longer on the CPU. If CUDA is chosen for an image, CUDA is also chosen for
+ * every larger image. */
 static void grows_with_the_image(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void grows_with_the_image(void **state)
         }
 }
 
-/* More threads never make an estimate of the CPU slower, and never make `auto` choose CUDA for work
- * that it leaves to the CPU with fewer threads. */
+/* More threads never make the CPU's estimate slower. Nor do they make `auto` choose CUDA for work
+ * that `auto` leaves to the CPU with fewer threads. */
 static void shrinks_with_threads(void **state)
 {
     (void)state;
@@ -78,7 +78,8 @@ static void shrinks_with_threads(void **state)
             }
 }
 
-/* One small image never justifies opening a context; many images share its cost. */
+/* A single small image never justifies opening a context. Many images share the cost of opening
+ * it. */
 static void start_is_paid_once(void **state)
 {
     (void)state;
@@ -91,8 +92,8 @@ static void start_is_paid_once(void **state)
     }
 }
 
-/* The counts are at least the bytes that a plan must read and write and the operations that it must
- * compute; timing a plan changes no image. */
+/* A plan counts at least the bytes that it must read and write, and at least the operations that it
+ * must compute. Timing a plan changes no image. */
 static void times_are_counted(void **state)
 {
     (void)state;
@@ -148,8 +149,8 @@ static void ceilings_are_positive(void **state)
     gi_queue_close_alone(&queue);
 }
 
-/* Returns the bytes that a batch counts against --memory for one operation with these options, on
- * an image of 100 x 90 pixels. */
+/* Returns how many bytes a batch counts against --memory for one operation with these options on an
+ * image of 100 x 90 pixels. */
 static uint64_t counted(const char *name, const char *const options[], int channels,
                         enum gi_type type)
 {
@@ -164,8 +165,8 @@ static uint64_t counted(const char *name, const char *const options[], int chann
     return nbytes;
 }
 
-/* The memory that a batch counts against --memory: results, arrays, and tables whose size depends
- * on the image's shape and on the options. */
+/* Against --memory a batch counts results, arrays, and tables whose size depends on the image's
+ * shape and on the options. */
 static void memory_is_counted(void **state)
 {
     static const char *const each[] = {"tiles=64x64", "per-channel", NULL}, *const none[] = {NULL};
@@ -176,24 +177,24 @@ static void memory_is_counted(void **state)
     assert_int_equal(counted("invert", none, 3, GI_U16), PIXELS * 6);
     /* weights of 250 rows and columns */
     assert_in_range(counted("resize", half, 3, GI_U16), 200 * 50 * 6, 200 * 50 * 6 + SMALL);
-    /* for three colours 64 x 64 tables of 65536 entries of 16 bits */
+    /* 64 x 64 tables for each of three colours; each table has 65536 entries of 16 bits */
     assert_in_range(counted("clahe", each, 3, GI_U16), PIXELS * 6 + 3LL * 64 * 64 * 65536 * 2,
                     PIXELS * 6 + 3LL * 64 * 64 * 65536 * 2 + SMALL);
     /* 9000 * 65535 fits in 32 bits; doubles */
     assert_int_equal(counted("integral", none, 3, GI_U16), PIXELS * 3 * 4);
     assert_int_equal(counted("integral", none, 3, GI_F32), PIXELS * 3 * 8);
-    /* labels of 32 bits, and the luma of a colour image */
+    /* labels of 32 bits, and for a colour image also its luma */
     assert_int_equal(counted("extract", none, 1, GI_U16), PIXELS * 4);
     assert_int_equal(counted("extract", none, 3, GI_U16), PIXELS * (4 + 2));
     assert_in_range(counted("remove-small", none, 3, GI_U8), PIXELS * (3 + 4 + 1),
                     PIXELS * (3 + 4 + 1) + SMALL);
-    /* of each of 2^24 colours two 32-bit counters and a byte, or of each pixel two 64-bit
-     * numbers */
+    /* for 8 bits, two 32-bit counters and a byte for each of 2^24 colours; for palette in 16 bits,
+     * two 64-bit numbers for each pixel */
     assert_in_range(counted("quantize", none, 3, GI_U8), PIXELS * 3 + 9LL * (1 << 24),
                     PIXELS * 3 + 9LL * (1 << 24) + SMALL);
     assert_int_equal(counted("palette", none, 3, GI_U8), 4LL * (1 << 24));
     assert_int_equal(counted("palette", none, 3, GI_U16), PIXELS * 2 * 8);
-    /* at least 15 numbers of 64 bits per channel of each tile */
+    /* at least 15 numbers of 64 bits for each channel of each tile */
     assert_true(counted("stats", pixels, 3, GI_U8) >= PIXELS * (4 + 3 * 15 * 8));
 }
 

@@ -1,5 +1,5 @@
-/* Connected components of a picture drawn in letters, their selection and order; a flood fill is
- * the oracle for random images.
+/* Connected components of a picture drawn in letters, their selection and their order are right,
+ * and a flood fill is the oracle for random images.
  * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "cases.h"
@@ -47,8 +47,8 @@ static struct gi_extract extract_of(const struct gi_image *image,
     return extract_masked(image, NULL, params);
 }
 
-/* The sample '.' is 0, a digit is ten times its value. There are three components with 8
- * neighbours, five with 4. */
+/* A picture in which '.' is the sample 0, and a digit is a sample of ten times its value. The
+ * picture has three components with 8 neighbours, and five with 4 neighbours. */
 static const char *const drawing[] = {
     ".....99.", ".11..99.", ".11.....", "...1..5.", ".....5..",
 };
@@ -126,7 +126,8 @@ static void test_choice(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
-/* 2^33 pixels are too many for 32-bit labels. The image has no samples: a read would crash. */
+/* 2^33 pixels are too many for 32-bit labels. The image has no samples, so that a read would
+ * crash. */
 static void test_most_pixels(void **unused)
 {
     (void)unused;
@@ -175,7 +176,7 @@ static void test_floats(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
-/* Labels connected components with a stack of pixels. */
+/* Labels connected components by a flood fill with a stack of pixels. */
 static uint32_t flood(uint32_t *labels, const struct gi_image *image, int above, int neighbours)
 {
     static const int dx[] = {1, -1, 0, 0, 1, 1, -1, -1}, dy[] = {0, 0, 1, -1, 1, -1, 1, -1};

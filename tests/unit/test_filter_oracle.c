@@ -1,12 +1,12 @@
-/* Every image filter against its definition in double precision, which is written here in plain
- * loops.
+/* Every image filter agrees with its definition, which is written here in plain loops in double
+ * precision.
  * Sources: filters
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 #include "definitions.h"
 #include "filters/tone/otsu.h"
 
-/* A kernel with the weights w[j][i]; its anchor is at the pixel that it computes. */
+/* A kernel with the weights w[j][i]. Its anchor is at the pixel that is computed. */
 struct kernel {
     int width, height, anchor_x, anchor_y;
     double w[64 * 64];
@@ -32,7 +32,8 @@ static int step_inside(int i, int n, enum gi_border border)
     return i;
 }
 
-/* Returns the sum over the kernel of channel c, times alpha if `weighed`. */
+/* Returns the weighted sum of channel c over the kernel. If `weighed`, each sample is also
+ * multiplied by its alpha. */
 static double sum_at(const struct gi_image *src, const struct kernel *k, enum gi_border border,
                      double value, int y, int x, int c, bool weighed)
 {
@@ -89,8 +90,8 @@ static double expected(const struct oracle *o, const struct gi_image *src, enum 
     return (o->finish == ABS && src->type != GI_F32 ? fabs(f) : f) + o->bias;
 }
 
-/* Tests the contract: integers differ by at most 1, and 99.9 % of 8-bit and 95 % of 16-bit samples
- * are equal; floats differ by at most 2^-20 of the largest value. */
+/* Tests the contract. Integers differ by at most 1, and 99.9 % of 8-bit samples and 95 % of 16-bit
+ * samples are equal. Floats differ by at most 2^-20 of the largest value. */
 static void compare(const char *what, const struct oracle *o, const struct gi_image *src,
                     const struct gi_image *got, enum gi_border border, double value)
 {
@@ -116,7 +117,7 @@ static void compare(const char *what, const struct oracle *o, const struct gi_im
                  src->height, src->channels, (int)src->type, (int)border, worst, share);
 }
 
-/* Runs the filter on all types, channels and border modes, in some sizes. */
+/* Runs the filter with all types, channel counts and border modes on images of some sizes. */
 static void check(const char *name, const char *const *words, struct oracle *o)
 {
     static const int sizes[][2] = {{1, 1}, {5, 2}, {33, 31}};
@@ -149,7 +150,8 @@ static void check(const char *name, const char *const *words, struct oracle *o)
     gi_queue_close_alone(&queue);
 }
 
-/* The kernel exp(-d^2 / 2 sigma^2), divided by its sum; with sigma 0 all weights are equal. */
+/* Makes the kernel exp(-d^2 / 2 sigma^2), divided by the sum of its weights. If sigma is 0, all
+ * weights are equal. */
 static struct oracle gaussian(double sigma, int k)
 {
     struct oracle o = {.kernel = {k, k, k / 2, k / 2, {0}}};
@@ -198,7 +200,7 @@ static void test_gaussian(void **unused)
 }
 
 /* Tests kernels of many taps on float images of one row or one column, for which the definition
- * needs a single sum per pixel. */
+ * needs only a single sum per pixel. */
 static void check_long(const char *name, const char *const *words, double sigma, int k)
 {
     enum { LONG = 601 };
@@ -308,7 +310,8 @@ static void test_otsu(void **unused)
     assert_int_equal(gi_otsu(counts, 256), 0);
     counts[40] = 9;
     assert_int_equal(gi_otsu(counts, 256), 40);
-    counts[200] = 9; /* all levels between both groups are equally good; the lowest is taken */
+    /* All levels between both groups are equally good, and the lowest level is taken. */
+    counts[200] = 9;
     assert_int_equal(gi_otsu(counts, 256), 40);
     counts[45] = 3;
     counts[190] = 1;
@@ -338,7 +341,8 @@ static void test_threshold(void **unused)
         gi_image_free(&got);
         free(params);
     }
-    void *params = case_params(filter, NULL); /* Otsu over -1..2; NaN and infinity don't count */
+    /* Otsu's method over the range -1 to 2. NaN and infinity don't count. */
+    void *params = case_params(filter, NULL);
     double otsu;
     float lo, hi;
     assert_int_equal(gi_level_find(queue, &otsu, &lo, &hi, &src, NULL), GI_OK);
@@ -350,8 +354,8 @@ static void test_threshold(void **unused)
     gi_queue_close_alone(&queue);
 }
 
-/* A colour image is thresholded per channel, or by its luma, which the test computes in integers of
- * 1/10000. */
+/* A colour image is thresholded per channel or by its luma. The test computes the luma in integers
+ * of 1/10000. */
 static void test_threshold_colour(void **unused)
 {
     (void)unused;
@@ -393,7 +397,8 @@ static void test_threshold_colour(void **unused)
     gi_queue_close_alone(&queue);
 }
 
-/* Backends without the primitive flood, such as CUDA, compute the same result from labels. */
+/* Backends without the primitive flood, such as CUDA, compute the same result from labels
+ * instead. */
 static void test_without_flood(void **state)
 {
     (void)state;

@@ -1,14 +1,14 @@
-/* All operations of the filter table with every type, channel count, border mode and size, and
- * options at their defaults and limits: every instruction level gives the bytes of the scalar one
- * and touches only samples.
+/* Every instruction level gives the bytes of the scalar level and touches only samples. All
+ * operations of the filter table run with every type, channel count, border mode and size, and with
+ * options at their defaults and limits.
  * Sources: filters kernels/cpu
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 
 #include <time.h>
 
-/* Limits for options with extreme values, which may be slow: the maximum of pixels per image, and
- * of work for k border rows under k taps. */
+/* Limits for options with extreme values, which may be slow: the maximum number of pixels per
+ * image, and the maximum of work for k border rows under k taps. */
 enum {
     HEAVY_PIXELS = 31 * 33,
     HEAVY_WORK = 5000000,
@@ -17,7 +17,7 @@ enum {
     VARIANTS_MAX = 64
 };
 
-/* One of EVERY cases runs: under a sanitizer each takes ten times as long. */
+/* One of EVERY cases runs, because a case takes ten times as long under a sanitizer. */
 #ifdef __SANITIZE_ADDRESS__
 enum { EVERY = 7 };
 #else
@@ -37,7 +37,7 @@ static struct backend backends[] = {{"scalar", 1, NULL},
                                     {"neon", 3, NULL}};
 enum { BACKENDS = 5 };
 
-/* One option set to one value; row NULL: all options as in the example. */
+/* One option with the value that it gets. If `row` is NULL, all options are as in the example. */
 struct variant {
     const struct gi_option *row;
     char text[64];
@@ -87,8 +87,8 @@ static int make_variants(struct variant *variants, const struct gi_filter *filte
     return n;
 }
 
-/* Returns the example's parameters with the values of a variant, or NULL if the check reports that
- * the options are incompatible. */
+/* Returns the example's parameters changed by a variant. Returns NULL if the check reports that the
+ * options are incompatible. */
 static void *make_params(const struct gi_filter *filter, const struct variant *variant,
                          enum gi_border border)
 {
@@ -110,8 +110,8 @@ static void *make_params(const struct gi_filter *filter, const struct variant *v
     return NULL;
 }
 
-/* Runs a plan without the pipeline into an image, made here, whose padding and page ends are
- * guarded. */
+/* Runs a plan without the pipeline, into an image that is made here. The padding and the page ends
+ * of this image are guarded. */
 static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_image *srcs,
                      const struct gi_filter *filter, const void *params)
 {
@@ -180,7 +180,7 @@ static void check_case(const struct gi_filter *filter, const struct variant *var
     gi_image_free(&want);
 }
 
-/* Returns whether the filter accepts the sample type; some refuse types when they plan. */
+/* Returns whether the filter accepts the sample type. Some filters refuse types when they plan. */
 static bool takes(const struct gi_filter *filter, const void *params, const struct gi_image *shape)
 {
     struct gi_plan plan;
@@ -193,7 +193,8 @@ static bool takes(const struct gi_filter *filter, const void *params, const stru
     return status != GI_E_UNSUPPORTED;
 }
 
-/* Returns n if one of n such cases is to run: 5 if the work is slow, 0 (none) if too heavy. */
+/* Returns how many cases there are for each case that is to run: 1, or 5 if the work is slow.
+ * Returns 0 if the work is so heavy that no case is to run. */
 static int one_of(const struct gi_filter *filter, const struct variant *variant, const void *params,
                   const struct gi_image *shape)
 {
@@ -210,7 +211,8 @@ static int one_of(const struct gi_filter *filter, const struct variant *variant,
     return other > SLOW_OTHER || colours ? 5 : 1;
 }
 
-/* Runs all types, channels and sizes with one border mode and one set of options. */
+/* Runs images of all types, channel counts and sizes with one border mode and one set of
+ * options. */
 static int walk_images(const struct gi_filter *filter, const struct variant *variant,
                        enum gi_border border, uint64_t *seed)
 {
@@ -266,7 +268,7 @@ static void test_walk(void **unused)
     }
 }
 
-/* If there is no plan, callers that pass no gi_err still get the status. */
+/* If no plan can be made, a caller that passes no gi_err still gets the status. */
 static void test_refused_without_err(void **unused)
 {
     (void)unused;

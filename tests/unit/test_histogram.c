@@ -1,4 +1,4 @@
-/* The histogram's counts, percentiles and moments against sorting and sums in double.
+/* The histogram's counts, percentiles and moments agree with sorting and with sums in double.
  * Sources: statistics
  * SPDX-License-Identifier: MIT */
 #include "cases.h"
@@ -53,7 +53,7 @@ static double sample(const struct gi_image *image, int y, size_t i)
                                    : (double)((const float *)row)[i];
 }
 
-/* Returns the percentile of the sorted samples. */
+/* Returns the value at this percentile of the sorted samples. */
 static double quantile(const double *sorted, size_t n, double percent)
 {
     double place = (double)(n - 1) * (percent / 100);
@@ -130,7 +130,7 @@ static void test_random(void **unused)
             }
 }
 
-/* Numbers that can be worked out on paper. */
+/* The results equal numbers that can be worked out on paper. */
 static void test_known(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
 /* Images in memory that a caller's allocator lends. Their samples are in the lent memory, which is
- * returned exactly once; when nothing is left to lend, images use plain memory.
+ * returned exactly once. When nothing is left to lend, images use plain memory.
  * Sources: imgio/image* imgio/buffer*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -9,7 +9,8 @@
 
 enum { BLOCKS_MAX = 8 };
 
-/* Lends a limited number of blocks at a time and keeps track of those that are lent. */
+/* An allocator that lends a limited number of blocks at a time, and keeps track of the lent
+ * blocks. */
 struct lender {
     void *lent[BLOCKS_MAX];
     int room, given;
@@ -61,7 +62,7 @@ static void decoders_take_it(void **state)
     assert_ptr_equal(image.data, lender.lent[0]);
     assert_memory_equal(gi_row(&image, 2), "ef", 2);
 
-    /* Nothing is left to lend: the image uses plain memory. */
+    /* Nothing is left to lend, so the image uses plain memory. */
     assert_int_equal(load_bytes(&second, pgm, sizeof pgm - 1, &options, NULL, &err), GI_OK);
     assert_memory_equal(gi_row(&second, 2), "ef", 2);
     gi_image_free(&second);
@@ -74,7 +75,7 @@ static void decoders_take_it(void **state)
     gi_image_free(&image);
     assert_int_equal(out(&lender), 0);
 
-    /* A partial image uses plain memory, which occupies pages only as far as it is written; lent
+    /* A partial image uses plain memory, which occupies only those pages that are written. Lent
      * memory would be occupied as a whole. */
     options.allow_partial = true;
     assert_int_equal(load_bytes(&image, pgm, sizeof pgm - 1, &options, NULL, &err), GI_OK);
@@ -82,7 +83,7 @@ static void decoders_take_it(void **state)
     gi_image_free(&image);
     options.allow_partial = false;
 
-    /* The memory of a failed decoder has been returned. */
+    /* After a decoder has failed, its memory has been returned. */
     assert_int_not_equal(load_bytes(&image, pgm, sizeof pgm - 2, &options, NULL, &err), GI_OK);
     assert_int_equal(out(&lender), 0);
 }

@@ -1,4 +1,4 @@
-/* Reads BMP files: bmptopnm is the oracle for files that it reads correctly, and files of the BMP
+/* Reads BMP files, for which bmptopnm is the oracle where it reads them correctly. Files of the BMP
  * Suite that show the same picture are oracles of each other.
  * Sources: imgio/bmp.c
  * SPDX-License-Identifier: MIT */
@@ -14,7 +14,7 @@ static const char *suite(const char *name)
     return path;
 }
 
-/* Returns the largest difference of two images of the same shape. */
+/* Returns the largest difference between samples of two images of the same shape. */
 static int distance(const struct gi_image *a, const struct gi_image *b)
 {
     int most = 0;
@@ -48,7 +48,7 @@ static void good(void **state)
         struct gi_image image = load_or_fail(suite(name));
         struct bytes pnm = run_command("bmptopnm -quiet '%s'", suite(name));
         assert_int_equal(load_bytes(&oracle, pnm.at, pnm.n, &strictly, NULL, &err), GI_OK);
-        /* We round five bits, bmptopnm truncates. */
+        /* Samples of five bits are rounded by our reader and truncated by bmptopnm. */
         assert_in_range(distance(&image, &oracle), 0, strncmp(files[i], "rgb16", 5) == 0);
         free(pnm.at);
         gi_image_free(&oracle);
@@ -56,8 +56,8 @@ static void good(void **state)
     }
 }
 
-/* Files that bmptopnm misreads are compared with another file of the same picture; samples differ
- * by at most `steps`, because they have fewer bits. */
+/* A file that bmptopnm misreads is compared with another file of the same picture. Samples differ
+ * by at most `steps`, because those of some files have fewer bits. */
 static void good_by_others(void **state)
 {
     (void)state;
@@ -77,7 +77,8 @@ static void good_by_others(void **state)
     }
 }
 
-/* Some of the bad files have errors only in fields on which no pixel depends. */
+/* Some of the Suite's bad files are read, because their errors are in fields on which no pixel
+ * depends. */
 static void bad(void **state)
 {
     (void)state;
@@ -133,8 +134,8 @@ static void put(unsigned char *file, size_t at, size_t n, uint32_t v)
         file[at + i] = (unsigned char)(v >> 8 * i);
 }
 
-/* Makes a bitmap of 2 x 1 pixels with its raster at byte 160; returns its length. The fields are at
- * the places that Windows' documentation of BITMAPINFOHEADER and its successors gives. */
+/* Makes a bitmap of 2 x 1 pixels whose raster is at byte 160, and returns the bitmap's length. The
+ * offsets of the fields are from Windows' documentation of BITMAPINFOHEADER and its successors. */
 static size_t small_file(unsigned char file[176], unsigned head, unsigned bits, unsigned kind,
                          uint32_t first, uint32_t second)
 {
@@ -152,7 +153,7 @@ static size_t small_file(unsigned char file[176], unsigned head, unsigned bits, 
     return 176;
 }
 
-/* Headers that are refused, with their messages. */
+/* Some headers are refused, each with its message. */
 static void headers(void **state)
 {
     (void)state;
@@ -204,7 +205,8 @@ static void headers(void **state)
             put(file, 62, 4, cases[i].bits == 32 ? 0xff : 0x1f);
         }
         put(file, cases[i].at, cases[i].nbytes, cases[i].value);
-        if (cases[i].value == 0xff0000) /* green takes bits of red, so red's change first */
+        /* The new green mask takes bits of red's mask, so red's mask changes first. */
+        if (cases[i].value == 0xff0000)
             put(file, 54, 4, 0xff00), put(file, 58, 4, 0xff00);
         enum gi_status status = load_bytes(&image, file, n, &strictly, NULL, &err);
         assert_int_equal(status != GI_OK, cases[i].says != NULL);
@@ -215,7 +217,8 @@ static void headers(void **state)
     }
 }
 
-/* Colour fields that have neither 5 nor 8 bits: v of n bits is v / (2^n - 1) of full scale. */
+/* Some colour fields have neither 5 nor 8 bits. A field of n bits with the value v means v / (2^n -
+ * 1) of full scale. */
 static void fields(void **state)
 {
     (void)state;
@@ -226,7 +229,7 @@ static void fields(void **state)
         enum gi_type type;
         unsigned want[2][4];
     } cases[] = {
-        /* 10 bits: 341 of 1023 is a third; 1 of 1023 is 64.06 of 65535 */
+        /* In fields of 10 bits, 341 of 1023 is a third, and 1 of 1023 is 64.06 of 65535. */
         {32,
          3,
          {0x3ff00000, 0xffc00, 0x3ff, 0},
@@ -277,7 +280,7 @@ static void fields(void **state)
     }
 }
 
-/* A palette of 256 entries belongs to 8 bits and directly follows the header. */
+/* A bitmap of 8 bits has a palette of 256 entries, which directly follows the header. */
 static void palette(void **state)
 {
     (void)state;
@@ -296,8 +299,8 @@ static void palette(void **state)
     gi_image_free(&image);
 }
 
-/* Run-length codes one by one ("Bitmap Compression", Windows SDK) in a picture of 2 x 2 gray
- * pixels; the file has the lower row first. */
+/* Tests the run-length codes one by one ("Bitmap Compression", Windows SDK), in pictures of 2 x 2
+ * gray pixels. In the file the lower row comes first. */
 static void run_lengths(void **state)
 {
     (void)state;
@@ -345,7 +348,7 @@ static void run_lengths(void **state)
     }
 }
 
-/* A profile is read if it is inside the file and ignored otherwise. */
+/* A profile is read if it is inside the file, and otherwise ignored. */
 static void profiles(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Small files that declare huge images or long decoding: each is made here and must be refused or
- * decoded with little CPU time and memory.
+/* Small files, made here, that declare huge images or long decoding are refused, or decoded with
+ * little CPU time and memory.
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
@@ -9,8 +9,9 @@
 #include <zlib.h>
 
 enum {
-    FILE_MAX = 1 << 20,    /* bytes of a bomb */
-    SECONDS_MAX = 2,       /* of CPU time; twice what is needed, for slow machines */
+    FILE_MAX = 1 << 20, /* bytes of a bomb */
+    /* maximum CPU time, which is twice what is needed, because some machines are slow */
+    SECONDS_MAX = 2,
     MEMORY_MAX_KB = 64000, /* that loading may add */
     SIDE = 16384,          /* SIDE x SIDE pixels are the default limit */
 };
@@ -21,7 +22,7 @@ static const bool measured = false;
 static const bool measured = true;
 #endif
 
-/* Ends a child process with the status of gi_load() for `path`. */
+/* Ends a child process. Its exit status is the status that gi_load() returns for `path`. */
 static void load_and_leave(const char *path, const struct gi_load_options *options)
 {
     struct rlimit limit = {SECONDS_MAX, SECONDS_MAX};
@@ -35,7 +36,7 @@ static void load_and_leave(const char *path, const struct gi_load_options *optio
     _exit(status);
 }
 
-/* Loads the bomb in a child process and checks its status, time and memory. */
+/* Loads the bomb in a child process, and checks the status, the time and the memory. */
 static void expect(const char *path, const struct gi_load_options *options, enum gi_status want)
 {
     struct rusage self, child_usage;
@@ -76,7 +77,7 @@ static void put(struct draft *d, const void *bytes, size_t n)
 #define PUT(d, ...)                                                                                \
     put(d, (const unsigned char[]){__VA_ARGS__}, sizeof((const unsigned char[]){__VA_ARGS__}))
 
-/* Appends a Huffman table with one symbol, whose code is the bit 0. */
+/* Appends a Huffman table that has one symbol. The code of this symbol is the bit 0. */
 static void put_huffman(struct draft *d, int class_and_id, int symbol)
 {
     PUT(d, 0xff, 0xc4, 0, 20, (unsigned char)class_and_id, 1);
@@ -91,8 +92,9 @@ static void put_scan(struct draft *d, int start, int end, int high_and_low, size
     put(d, NULL, nbytes);
 }
 
-/* Makes a gray progressive JPEG of `side` x `side` with equal blocks: one scan of DC, then `scans`
- * scans that each add one bit to one AC coefficient. All are legal (882 is the maximum). */
+/* Makes a gray progressive JPEG of `side` x `side` pixels whose blocks are all equal. It has one
+ * scan of DC, and then `scans` scans that each add one bit to one AC coefficient. All these scans
+ * are legal (882 is the maximum). */
 static struct draft make_progressive(int side, int scans)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -102,8 +104,9 @@ static struct draft make_progressive(int side, int scans)
         PUT(&d, 1);
     PUT(&d, 0xff, 0xc2, 0, 11, 8, (unsigned char)(side >> 8), (unsigned char)side,
         (unsigned char)(side >> 8), (unsigned char)side, 1, 1, 0x11, 0);
-    put_huffman(&d, 0x00, 0);    /* DC: no difference */
-    put_huffman(&d, 0x10, 0xe0); /* AC: an EOB run of 2^14 blocks, followed by 14 bits */
+    put_huffman(&d, 0x00, 0); /* DC: no difference */
+    /* a table for AC, whose code means an EOB run of 2^14 blocks, followed by 14 bits */
+    put_huffman(&d, 0x10, 0xe0);
     put_scan(&d, 0, 0, 0, (blocks + 7) / 8);
     size_t runs = (blocks + (1 << 14) - 1) >> 14;
     for (int i = 0; i < scans; i++) {
@@ -122,7 +125,8 @@ static const char *keep(struct draft d, const char *name)
     return path;
 }
 
-/* Before there was a limit on scans, 65 kB took 5.5 s, and 854 kB more than a minute and 534 MB. */
+/* Before there was a limit on scans, a file of 65 kB took 5.5 s, and a file of 854 kB took more
+ * than a minute and 534 MB. */
 static void jpeg_scans(void **state)
 {
     (void)state;
@@ -134,7 +138,7 @@ static void jpeg_scans(void **state)
     expect(keep(make_progressive(SIDE, 600), "large.jpg"), &partially, GI_E_LIMIT);
 }
 
-/* The coefficients take memory too: 2 bytes per sample, in addition to the sample. */
+/* The coefficients take memory too, 2 bytes per sample in addition to the sample. */
 static void jpeg_coefficients(void **state)
 {
     (void)state;
@@ -151,7 +155,7 @@ static void jpeg_coefficients(void **state)
     free(d.at);
 }
 
-/* Makes the header of a PNG of SIDE x SIDE, 16 bits of RGBA, and the start of its pixels. */
+/* Makes the header of a PNG of SIDE x SIDE pixels in 16-bit RGBA, and the start of its pixels. */
 static struct draft make_png(void)
 {
     static const unsigned char head[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
@@ -165,7 +169,8 @@ static struct draft make_png(void)
     return d;
 }
 
-/* Makes the header of a bitmap of SIDE x SIDE in 24 bits, or run-length coded in 8 bits. */
+/* Makes the header of a bitmap of SIDE x SIDE pixels, run-length coded in 8 bits if `runs`, else in
+ * 24 bits. */
 static struct draft make_bmp(bool runs)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -178,7 +183,7 @@ static struct draft make_bmp(bool runs)
     return d;
 }
 
-/* Makes the header of a gray TGA of SIDE x SIDE in runs of 128 pixels, and its first run. */
+/* Makes the header and the first run of a gray TGA of SIDE x SIDE pixels in runs of 128 pixels. */
 static struct draft make_tga(void)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -192,7 +197,8 @@ static void put_entry(struct draft *d, unsigned tag, unsigned value)
         (unsigned char)(value >> 8), (unsigned char)(value >> 16), (unsigned char)(value >> 24));
 }
 
-/* Makes the header of a gray TIFF of SIDE x SIDE with a few bytes, in one strip or in one tile. */
+/* Makes the header and a few bytes of a gray TIFF of SIDE x SIDE pixels, in one strip or one
+ * tile. */
 static struct draft make_tiff(unsigned compression, bool tile)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -231,7 +237,7 @@ static bool reads(const char *name)
     return false;
 }
 
-/* Headers of all formats that declare the maximum size and are followed by a few bytes: they are
+/* In each format, a header declares the maximum size and only a few bytes follow. Such files are
  * refused, also if partial images are allowed. */
 static void heads(void **state)
 {
@@ -249,7 +255,8 @@ static void heads(void **state)
         "P7\nWIDTH 16384\nHEIGHT 16384\nDEPTH 4\nMAXVAL 65535\nENDHDR\n",
     };
     struct draft cut = make_progressive(SIDE, 4);
-    cut.n = 32000; /* less than a sixteenth of the first scan */
+    /* fewer bytes than a sixteenth of the first scan */
+    cut.n = 32000;
     const char *path = keep(cut, "cut.jpg");
     for (int partial = 0; partial < 2; partial++)
         expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
@@ -285,19 +292,20 @@ static void heads(void **state)
     }
 }
 
-/* Images over the default limit on pixels, in files too short to contain them. */
+/* Images of more pixels than the default limit, in files too short to contain these images. */
 static void over_the_limit(void **state)
 {
     (void)state;
     expect(keep(make_text("P4 16385 16384\n", 1000), "P4.pbm"), &partially, GI_E_LIMIT);
     struct draft cut = make_progressive(SIDE, 4);
-    cut.n = 350; /* bytes; an arithmetic code for a blank image needs as many */
+    /* in bytes; an arithmetic code needs as many for a blank image */
+    cut.n = 350;
     expect(keep(cut, "cut.jpg"), &partially, GI_E_LIMIT);
     expect(keep(make_text("PF 16385 16384 1\n", 1000), "PF.pfm"), &partially, GI_E_LIMIT);
     assert_true(GI_DEFAULT_MAX_PIXELS == SIDE * SIDE);
 }
 
-/* A partial image that has enough bytes, or is small, is accepted; its missing part is 0. */
+/* A partial image is accepted if it has enough bytes or is small. Its missing part is 0. */
 static void parts(void **state)
 {
     (void)state;

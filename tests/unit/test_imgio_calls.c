@@ -1,4 +1,4 @@
-/* System calls fail in turn while files are written or read: the result is an error that leaves
+/* When a system call fails while files are written or read, the result is an error that leaves
  * every file unchanged, or the right bytes.
  * Sources: imgio/sink* imgio/source* imgio/save.c imgio/temporary* imgio/bundle.c
  * SPDX-License-Identifier: MIT */
@@ -30,7 +30,7 @@ static void nothing(void)
             rmdir(in[i]), unlink(in[i]);
 }
 
-/* Makes an older file at the output's path; it has another owner if the test runs as root. */
+/* Makes an older file at the output's path. The file has another owner if the test runs as root. */
 static void stands(int name)
 {
     write_file(in[name], older, sizeof older);
@@ -71,7 +71,8 @@ static enum gi_status save_carefully(struct gi_err *err)
     return save(0, &carefully, err);
 }
 
-/* Commits a file, a file that replaces an older one, and a folder with a third one, all at once. */
+/* Commits three outputs at once: a file, a file that replaces an older file, and a folder with a
+ * third file. */
 static enum gi_status save_together(struct gi_err *err)
 {
     struct gi_save_options options = durably;
@@ -104,7 +105,8 @@ static const struct work {
     {"together", older_of_two, save_together, {0, 1, 3}, 3, 1},
 };
 
-/* The faults: the call that fails, how it fails, and whether the work must succeed nevertheless. */
+/* The faults: which call fails, how this call fails, and whether the work must succeed
+ * nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -162,7 +164,8 @@ static void check_files(const struct work *work, bool done, int before)
     assert_int_equal(count_files(folder), before + (done ? work->more : 0));
 }
 
-/* From now on the n-th call of fault f fails; `on`: later calls too, if the fault allows it. */
+/* Makes the n-th call of fault f fail from now on. With `on`, later calls fail too if the fault
+ * allows that. */
 static void arm(size_t f, int n, bool on)
 {
     memset(&fault, 0, sizeof fault);
@@ -174,7 +177,7 @@ static void arm(size_t f, int n, bool on)
         fault.name = faults[f].name;
 }
 
-/* Ends the fault; returns whether no call has failed. */
+/* Ends the fault. Returns whether no call has failed. */
 static bool disarm(void)
 {
     bool of_memory = fails_at > 0;
@@ -213,8 +216,8 @@ static void writing(void **state)
     assert_in_range(failed, 40, 1000);
 }
 
-/* An older folder with a foreign file is never replaced, not even if an error of readdir() hides
- * that file. */
+/* An older folder that contains a foreign file is never replaced, not even if an error of readdir()
+ * hides the foreign file. */
 static void older_folder(void **state)
 {
     (void)state;
@@ -242,7 +245,8 @@ static void clear_dead(void)
 }
 
 /* While outputs get their names, the older files that they replace have temporary names. A process
- * that removes abandoned temporaries leaves those: they are restored if a later exchange fails. */
+ * that removes abandoned temporary files leaves these older files alone, because they are restored
+ * if a later exchange fails. */
 static void older_while_cleared(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Streams, videos, tars and images with much metadata are copied while each system call and each
- * allocation fails in turn: the result is an error or a complete copy.
+/* When a system call or an allocation fails while streams, videos, tars or images with much
+ * metadata are copied, the result is an error or a complete copy.
  * Sources: imgio/pnm_stream* imgio/y4m* imgio/tar imgio/metadata*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
@@ -202,7 +202,8 @@ static const struct {
     {"TIFF", make_nothing, save_tiff},    {"WebP", make_nothing, save_webp},
 };
 
-/* The faults: the call that fails, how it fails, and whether the work must succeed nevertheless. */
+/* The faults: which call fails, how this call fails, and whether the work must succeed
+ * nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -213,8 +214,8 @@ static const struct {
     {"fstat", EIO, false, false},  {"lseek", EIO, false, false},   {"malloc", ENOMEM, false, false},
 };
 
-/* Returns how many allocations of a work may fail: not those of libarchive, which would crash, nor
- * those of libwebp's decoder, which checks the result at the end. */
+/* Returns how many allocations of a work may fail. Allocations of libarchive may not fail, because
+ * libarchive would crash, nor those of libwebp's decoder, which checks the result at the end. */
 static int allocations(size_t w)
 {
     if (!can_fail)
@@ -233,8 +234,8 @@ static int allocations(size_t w)
     return all - (calls - all);
 }
 
-/* Compares the file with the one made without a fault. A WebP file that libwebp coded with less
- * memory may differ, but must decode to the same image. */
+/* Compares the copy with the copy that was made without a fault. If an allocation of libwebp
+ * failed, its file may differ, but must decode to the same image. */
 static void check_file(size_t w, struct bytes want, bool memory)
 {
     struct bytes got = read_file(to);
@@ -249,7 +250,8 @@ static void check_file(size_t w, struct bytes want, bool memory)
     free(got.at);
 }
 
-/* Lets each call of fault f fail once. Returns how many runs did not finish their work. */
+/* Runs the work once for each call of fault f, and lets that call fail. Returns how many runs did
+ * not finish their work. */
 static int walk(size_t w, size_t f, struct bytes want)
 {
     bool memory = strcmp(faults[f].name, "malloc") == 0, done = false;

@@ -1,4 +1,4 @@
-/* Joins DEFLATE streams: zlib must inflate the result to the joined data.
+/* Joins DEFLATE streams so that zlib inflates the result to the joined data.
  * Sources: imgio/png/deflate_join*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -23,7 +23,7 @@ static void fill(unsigned char *data, size_t n, enum kind kind, uint64_t *seed)
     }
 }
 
-/* Deflates `n` bytes so that more can follow and appends them to `out`. */
+/* Deflates `n` bytes so that more can follow, and appends the result to `out`. */
 static void append(struct bytes *out, const unsigned char *data, size_t n, int level)
 {
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(level);
@@ -76,8 +76,8 @@ static void joined(void **state)
         }
 }
 
-/* Incomplete streams are refused, and nothing outside the buffers is touched (the sanitizers check
- * that). */
+/* Incomplete streams are refused, and no byte outside the buffers is touched (which the sanitizers
+ * check). */
 static void refused(void **state)
 {
     (void)state;
@@ -96,14 +96,15 @@ static void refused(void **state)
     libdeflate_free_compressor(compressor);
 }
 
-/* Blocks that RFC 1951 does not define, and stored blocks that end early or continue past the end.
- */
+/* Blocks that RFC 1951 does not define are refused, and so are stored blocks that end early or
+ * continue past the end. */
 static void wrong_blocks(void **state)
 {
     (void)state;
     static const struct {
         unsigned char bytes[8];
-        size_t n, want; /* number of decompressed bytes; 0: refused */
+        /* length of the stream, and number of decompressed bytes or 0 if the stream is refused */
+        size_t n, want;
     } cases[] = {
         {{0x01, 1, 0, 0xfe, 0xff, 'a'}, 6, 11}, /* one stored byte in the last block */
         {{0x07}, 1, 0},                         /* a block of the reserved type */

@@ -1,4 +1,5 @@
-/* EXIF blocks made by hand: the tags that gpuimg resets or removes, and all other bytes unchanged.
+/* In EXIF blocks made by hand, gpuimg resets or removes certain tags and leaves all other bytes
+ * unchanged.
  * Sources: imgio/exif* imgio/orientation.c
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -13,8 +14,8 @@
 #include "cases.h"
 #include "imgio/exif.h"
 
-/* TIFF 6.0, section 2: header, and one directory of two entries: Make (0x010f) and `tag`, a SHORT.
- */
+/* Sizes from TIFF 6.0, section 2. A block is the header and one directory of two entries: Make
+ * (0x010f), and `tag`, which is a SHORT. */
 enum { BLOCK = 8 + 2 + 2 * 12 + 4, VALUE = 8 + 2 + 12 + 8 };
 
 static void put16(unsigned char *at, unsigned value, bool big)
@@ -53,7 +54,8 @@ static void reset_changes_the_value_alone(void **state)
         }
 }
 
-/* Another tag, another type, no directory, no entries, or a directory past the end of the block. */
+/* Without the tag nothing changes: another tag, another type, no directory, no entries, or a
+ * directory past the end of the block. */
 static void without_the_tag_nothing_changes(void **state)
 {
     (void)state;
@@ -80,7 +82,7 @@ static void without_the_tag_nothing_changes(void **state)
     gi_exif_forget_place(NULL, 0);
 }
 
-/* The entry that refers to the GPS directory is removed, also if its offset is invalid. */
+/* The entry that refers to the GPS directory is removed, even if the offset in it is invalid. */
 static void place(void **state)
 {
     (void)state;
@@ -95,7 +97,7 @@ static void place(void **state)
     }
 }
 
-/* The block is cut at every byte, at the end of readable memory. */
+/* The block is cut at every byte. It ends at the end of readable memory. */
 static void cuts(void **state)
 {
     (void)state;
@@ -128,9 +130,9 @@ static unsigned take32(const unsigned char *at, bool big)
                : take16(at, big) | take16(at + 2, big) << 16;
 }
 
-/* An orientation that exists is set in place. Otherwise an entry is added in a copy of the
- * directory, which is sorted by tag (TIFF 6.0, section 2), has all old entries and refers to the
- * same next directory; the data of entries are not moved. */
+/* If the block has an orientation, it is set in place. Otherwise an entry is added in a copy of the
+ * directory. The copy is sorted by tag (TIFF 6.0, section 2), has all old entries and refers to the
+ * same next directory. The data that entries refer to are not moved. */
 static void orient(void **state)
 {
     (void)state;
@@ -180,7 +182,8 @@ static void orient(void **state)
             }
 }
 
-/* No bytes, or bytes that are not an EXIF block, become a block with only the orientation. */
+/* No bytes at all, or bytes that are not an EXIF block, become a block that has only the
+ * orientation. */
 static void orient_nothing(void **state)
 {
     (void)state;
@@ -206,8 +209,8 @@ static void put32(unsigned char *at, unsigned value, bool big)
     put16(at + (big ? 0 : 2), value >> 16, big);
 }
 
-/* The second directory and its thumbnail (TIFF 6.0, section 2; Exif 2.3, 4.6.9) are zeroed, and cut
- * off if they are at the end of the block; the first directory is unchanged. */
+/* The second directory and its thumbnail (TIFF 6.0, section 2; Exif 2.3, 4.6.9) are zeroed, and are
+ * cut off if they are at the end of the block. The first directory is unchanged. */
 static void thumbnails(void **state)
 {
     (void)state;
@@ -255,14 +258,14 @@ static void thumbnails(void **state)
             for (size_t b = FIRST; b < START + (size_t)DIRECTORY - 3 && b < left; b++)
                 assert_int_equal(block[b], 0);
         }
-    /* A second directory with more entries than fit, and one outside the block. */
+    /* The second directory has more entries than fit, or is outside the block. */
     for (int past = 0; past < 2; past++) {
         unsigned char cut[START + 2 + 12] = "II*\0\10\0\0\0\1";
         cut[FIRST] = past ? sizeof cut - 1 : START;
         cut[START] = 9;
         assert_int_equal(gi_exif_forget_thumbnail(cut, sizeof cut), past ? sizeof cut : START);
     }
-    /* A directory whose next one is itself is not followed. */
+    /* A directory that refers to itself as the next directory is not followed. */
     unsigned char block[START] = "II*\0\10\0\0\0\1";
     block[FIRST] = 8;
     assert_int_equal(gi_exif_forget_thumbnail(block, START), START);

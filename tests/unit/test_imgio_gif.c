@@ -1,4 +1,5 @@
-/* Reads GIF files that are made code by code, and files written by netpbm, which also reads ours.
+/* Reads GIF files that are made here code by code, and files written by netpbm. Also, netpbm reads
+ * the files that we write.
  * Sources: imgio/gif.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -52,8 +53,8 @@ static void put_code(struct made *m, unsigned code, unsigned width)
         put_byte(m, m->bits & 255);
 }
 
-/* The properties of a frame. Its palette's entry c is (3 c, 5 c, 7 c), or the gray c * 255 /
- * (colours - 1). */
+/* The properties of a frame. Entry c of its palette is the colour (3 c, 5 c, 7 c) or, if `gray`,
+ * the gray c * 255 / (colours - 1). */
 struct frame {
     int left, top, width, height, bits, transparent; /* -1: none */
     bool interlaced, own_palette, gray;
@@ -86,8 +87,8 @@ static void put_head(struct made *m, int width, int height, const struct frame *
         put_palette(m, f);
 }
 
-/* Appends a frame whose codes keep their first width, because the table is cleared before it grows.
- */
+/* Appends a frame all of whose codes have the first width, because the table is cleared before it
+ * grows. */
 static void put_frame(struct made *m, const struct frame *f)
 {
     static const int starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2};
@@ -164,7 +165,8 @@ static void frames(void **state)
         }
 }
 
-/* A frame beyond the screen enlarges it; further frames cause a warning; a comment is skipped. */
+/* A frame beyond the screen enlarges the screen, further frames cause a warning, and a comment is
+ * skipped. */
 static void odd_files(void **state)
 {
     (void)state;
@@ -262,7 +264,7 @@ static void damage(void **state)
     }
 }
 
-/* A screen of 65535 x 65535 pixels takes 13 bytes. */
+/* A screen of 65535 x 65535 pixels takes only 13 bytes of the file. */
 static void bomb(void **state)
 {
     (void)state;

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* The pragma has no pop, because the compiler finds unused functions at the end of the file. */
+/* The pragma has no matching pop, because the compiler finds unused functions at the end of the
+ * file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -16,8 +17,9 @@
 
 static char folder[64], path[128];
 
-/* stb_image and our reader read the same from our files, within 1 % of a pixel's largest original
- * sample: rows with run-length codes, rows too short for them, and runs longer than one code. */
+/* stb_image and our reader read the same pixels from our files, within 1 % of a pixel's largest
+ * original sample. The files have rows with run-length codes, rows too short for codes, and runs
+ * longer than one code. */
 static void as_stb(void **state)
 {
     (void)state;
@@ -51,7 +53,7 @@ static void as_stb(void **state)
     }
 }
 
-/* Old-style runs of whole pixels, which stb_image does not read. */
+/* Tests old-style runs of whole pixels, which stb_image does not read. */
 static void old_runs(void **state)
 {
     (void)state;
@@ -71,7 +73,7 @@ static void old_runs(void **state)
     check_truncations((struct bytes){(unsigned char *)file, sizeof file - 1}, sizeof file - 1);
 }
 
-/* Headers that are accepted or refused; their rows are too short for run-length codes. */
+/* Some headers are accepted and some are refused. Their rows are too short for run-length codes. */
 static void headers(void **state)
 {
     (void)state;
@@ -112,7 +114,8 @@ static void headers(void **state)
     }
 }
 
-/* Repeats before any pixel, longer than their row, or longer than any row are damage. */
+/* A repeat before any pixel, a repeat longer than its row, and a repeat longer than any row are
+ * damage. */
 static void wrong_runs(void **state)
 {
     (void)state;

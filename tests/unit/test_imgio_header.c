@@ -1,4 +1,4 @@
-/* Loading the header alone gives the shape, type and metadata that loading the whole file gives.
+/* Loading only the header gives the same shape, type and metadata as loading the whole file.
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -15,7 +15,7 @@ static void assert_same_info(const struct gi_file_info *a, const struct gi_file_
     assert_int_equal(a->nbytes, b->nbytes);
 }
 
-/* Loads in both ways if the whole file can be loaded; returns whether it can. */
+/* Returns whether the whole file can be loaded. If so, also loads only the header, and compares. */
 static bool both_ways(const char *name, const void *bytes, size_t n)
 {
     struct gi_image whole, head;
@@ -69,7 +69,7 @@ static void corpus(void **state)
     assert_true(n > 180);
 }
 
-/* Every format, and a PNG whose eXIf chunk follows the pixels. */
+/* Tests every format, and a PNG whose eXIf chunk follows the pixels. */
 static void made(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Hostile ICC profiles are cut, flipped or given numbers that are too large, and read for --linear
- * and for CMYK by lcms2. Each gives increasing curves, a conversion, or an error, with little
- * memory.
+/* Hostile ICC profiles, which are cut, flipped or given numbers that are too large, give increasing
+ * curves, a conversion or an error when they are read for --linear or, for CMYK, by lcms2. This
+ * takes little memory.
  * Sources: imgio/icc*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -25,7 +25,8 @@ void *__libc_malloc(size_t n);
 void __libc_free(void *at);
 
 enum { FENCES = 64 };
-static size_t fenced_nbytes; /* malloc() calls of this size get guarded memory; 0: none do */
+/* A malloc() of this size returns guarded memory. If 0, no memory is guarded. */
+static size_t fenced_nbytes;
 static int fences;
 static unsigned char *fenced, *fenced_end;
 
@@ -75,7 +76,7 @@ static void add(const char *folder, const char *name, size_t skipped)
                                                             : 3;
 }
 
-/* Loads the fuzzer's seeds without their first byte, and whole files. */
+/* Loads whole profiles, and the fuzzer's seeds without their first byte. */
 static int load_profiles(void **state)
 {
     (void)state;
@@ -115,7 +116,7 @@ static bool convert(const struct profile *p, enum gi_type type)
     return good;
 }
 
-/* Returns whether the profile could be used. */
+/* Returns whether the profile can be used. */
 static bool use(const struct profile *p)
 {
     static double light[3 * SAMPLES];
@@ -180,7 +181,8 @@ static void flipped(void **state)
     for (int i = 0; i < nprofiles; i++)
         for (int k = 0; k < (profiles[i].colours == 4 ? 25 : 600); k++) {
             struct bytes b = profiles[i].bytes;
-            /* Half of the changes are in the first 2048 bytes, where long profiles have tables. */
+            /* Half of the changes are in the first 2048 bytes, because long profiles have their
+             * tables there. */
             size_t at = next_random(&seed) % (k % 2 && b.n > 2048 ? 2048 : b.n);
             unsigned char before = b.at[at];
             b.at[at] = k % 4 < 3 ? before ^ (unsigned char)(1u << k % 8) : 0xff;
@@ -189,7 +191,7 @@ static void flipped(void **state)
         }
 }
 
-/* The table of tags is cut within its first entry, and nothing is read past the end. */
+/* The table of tags is cut within its first entry. Nothing may be read past the end. */
 static void cut_tags(void **state)
 {
     (void)state;
@@ -208,15 +210,15 @@ static void put32(unsigned char *p, uint32_t v)
         p[b] = (unsigned char)(v >> (24 - 8 * b));
 }
 
-/* Each word at the start of a profile becomes too large: the number of tags, offsets, lengths,
- * types, grid sizes. */
+/* Each word at the start of a profile becomes too large in turn: the number of tags, offsets,
+ * lengths, types, and grid sizes. */
 static void too_large(void **state)
 {
     (void)state;
     static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
     for (const struct profile *p = profiles; p < profiles + nprofiles; p++)
         for (size_t at = 0; at + 4 <= p->bytes.n && at < 320; at += p->colours == 4 ? 12 : 4)
-            /* CMYK gets one word: building a conversion takes 0.1 s. */
+            /* CMYK profiles get only one word, because building a conversion takes 0.1 s. */
             for (size_t k = p->colours == 4 ? 5 : 0; k < sizeof words / sizeof *words; k++) {
                 unsigned char *to = p->bytes.at + at, before[4];
                 memcpy(before, to, 4);
@@ -226,7 +228,7 @@ static void too_large(void **state)
             }
 }
 
-/* A table with a grid of 70 points per axis, 144 MB, in a kilobyte. */
+/* A profile of a kilobyte declares a table of 144 MB, whose grid has 70 points per axis. */
 static void large_grid(void **state)
 {
     (void)state;
@@ -244,8 +246,8 @@ static void large_grid(void **state)
 
 enum { LINKS = 20000, PROFILE = 128, TAGS = PROFILE + 4, CHAIN = TAGS + 24, MATRIX = 12 + 80 };
 
-/* A chain of 20,000 float matrices, all of which share the same bytes, before an ordinary table:
- * lcms2 would evaluate it at each of 83,521 points. */
+/* A chain of 20,000 float matrices, which all share the same bytes, precedes an ordinary table.
+ * lcms2 would evaluate this chain at each of 83,521 points. */
 static void long_chain(void **state)
 {
     (void)state;
@@ -286,7 +288,7 @@ static void long_chain(void **state)
     free(p.bytes.at);
 }
 
-/* None of these profiles caused a large allocation. */
+/* None of the profiles has caused a large allocation. */
 static void little_memory(void **state)
 {
     (void)state;

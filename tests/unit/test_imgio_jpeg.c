@@ -1,4 +1,5 @@
-/* JPEG: djpeg is the oracle for reading; CMYK and damaged files are made here.
+/* Reads JPEG files, for which djpeg is the oracle, and CMYK files and damaged files, which are made
+ * here.
  * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -6,7 +7,7 @@
 #include "imgio/exif.h"
 #include "jpeg_cases.h"
 
-/* Reads a raw PGM or PPM of 8 bits, as djpeg writes it. */
+/* Parses a raw 8-bit PGM or PPM, as djpeg writes it. */
 static struct gi_image parse_djpeg(struct bytes pnm)
 {
     int kind, width, height, used;
@@ -90,7 +91,8 @@ static void made_as_djpeg(void **state)
     remove_folder(tmp);
 }
 
-/* Inks of a file without Adobe's marker are not inverted: no ink is white, full black is black. */
+/* The inks of a file without Adobe's marker are not inverted. No ink is white, and full black is
+ * black. */
 static void plain_cmyk(void **state)
 {
     (void)state;
@@ -117,7 +119,7 @@ static void plain_cmyk(void **state)
         }
 }
 
-/* Returns the mean of |a - b|, or 1000 if the shapes differ. */
+/* Returns the mean absolute difference of the samples, or 1000 if the shapes differ. */
 static double mean_difference(const struct gi_image *a, const struct gi_image *b)
 {
     if (a->width != b->width || a->height != b->height || a->channels != b->channels)
@@ -151,7 +153,8 @@ static void orientations(void **state)
             if (i == 1)
                 first = image;
             else
-                /* The files were compressed separately: they are similar, not equal. */
+                /* The two files were compressed separately, so their images are similar but not
+                 * equal. */
                 assert_true(mean_difference(&first, &image) < 6);
             if (i > 1)
                 gi_image_free(&image);
@@ -160,8 +163,8 @@ static void orientations(void **state)
     }
 }
 
-/* Finds the stored pixel that is displayed at (x, y). The computation follows EXIF's wording, which
- * says on which side row 0 and column 0 are displayed. */
+/* Finds the stored pixel (*sx, *sy) that is displayed at (x, y). The computation follows EXIF's
+ * wording, which says on which side row 0 and column 0 are displayed. */
 static void stored_at(int *sx, int *sy, int x, int y, int width, int height, int orientation)
 {
     bool swap = orientation >= 5;
@@ -217,11 +220,11 @@ static void exif_damage(void **state)
     gi_exif_reset(big, 22);
     assert_int_equal(little[18], 1);
     assert_int_equal(big[19], 1);
-    memset(little + 4, 0xff, 4); /* the directory's offset is beyond the block */
+    memset(little + 4, 0xff, 4); /* the offset of the directory is beyond the block */
     assert_int_equal(gi_exif_orientation(little, 22), 1);
 }
 
-/* For any offsets and counts nothing outside the block is touched, which the sanitizers check. */
+/* For any offsets and counts, no byte outside the block is touched, which the sanitizers check. */
 static void place_damage(void **state)
 {
     (void)state;
@@ -286,7 +289,7 @@ static void round_trip(void **state)
     remove_folder(tmp);
 }
 
-/* Returns the number of restart markers, which count modulo 8; -1 if one is out of order. */
+/* Returns the number of restart markers, or -1 if one is out of order. Markers count modulo 8. */
 static int count_restarts(struct bytes file)
 {
     int n = 0;
@@ -297,7 +300,7 @@ static int count_restarts(struct bytes file)
     return n;
 }
 
-/* An image encoded in strips has the pixels of one encoder's file. */
+/* An image that is encoded in strips has the pixels of the file that a single encoder writes. */
 static void strips(void **state)
 {
     (void)state;

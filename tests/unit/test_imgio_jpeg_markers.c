@@ -1,11 +1,12 @@
-/* JPEG: stray bytes between markers, data after the image, and the segments that are read.
+/* JPEG files with stray bytes between markers, with data after the image, and with all segments
+ * that are read.
  * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "jpeg_cases.h"
 
 enum { STRAY = 20 }; /* more than libjpeg reads ahead */
 
-/* Returns a copy of `file` with STRAY bytes inserted at `at`. */
+/* Returns a copy of `file` into which STRAY bytes are inserted at `at`. */
 static struct bytes with_stray(struct bytes file, size_t at)
 {
     struct bytes longer = {malloc(file.n + STRAY), file.n + STRAY};
@@ -15,7 +16,7 @@ static struct bytes with_stray(struct bytes file, size_t at)
     return longer;
 }
 
-/* Returns the offset of the next marker from `low` to `high` at or after `at`. */
+/* Returns the offset, at least `at`, of the next marker whose code is from `low` to `high`. */
 static size_t find_marker(struct bytes file, size_t at, int low, int high)
 {
     while (file.at[at] != 0xff || file.at[at + 1] < low || file.at[at + 1] > high)
@@ -23,7 +24,7 @@ static size_t find_marker(struct bytes file, size_t at, int low, int high)
     return at;
 }
 
-/* Stray bytes before the first scan only cause a warning; those after it are damage. */
+/* Stray bytes before the first scan only cause a warning, but stray bytes after it are damage. */
 static void stray_bytes(void **state)
 {
     (void)state;
@@ -54,7 +55,7 @@ static void stray_bytes(void **state)
     gi_image_free(&source);
 }
 
-/* In a file with restart markers stray bytes between its strips are damage too. */
+/* In a file with restart markers, stray bytes between the strips are damage too. */
 static void stray_before_restart(void **state)
 {
     (void)state;
@@ -74,7 +75,7 @@ static void stray_before_restart(void **state)
     remove_folder(tmp);
 }
 
-/* Returns a copy of `file` with `n` bytes inserted at `at`. */
+/* Returns a copy of `file` into which `n` bytes are inserted at `at`. */
 static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, size_t n)
 {
     struct bytes longer = {malloc(file.n + n), file.n + n};
@@ -84,7 +85,7 @@ static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, 
     return longer;
 }
 
-/* Returns whether `at` is inside a segment, whose bytes may look like a marker. */
+/* Returns whether `at` is inside a segment, where bytes may look like a marker. */
 static bool is_inside(struct bytes file, size_t at)
 {
     for (size_t segment = 2; segment < at;) {
@@ -99,7 +100,8 @@ static bool is_inside(struct bytes file, size_t at)
     return false;
 }
 
-/* Any number of bytes 0xff may precede a marker (ITU-T T.81, B.1.1.2) and change nothing. */
+/* Any number of bytes 0xff may precede a marker (ITU-T T.81, B.1.1.2). These bytes change
+ * nothing. */
 static void fill_bytes(void **state)
 {
     (void)state;
@@ -109,7 +111,8 @@ static void fill_bytes(void **state)
         struct bytes file = jpeg_make(&source, &jpeg_recipes[r], 95);
         assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
         int places = 0;
-        /* Every 0xff before a nonzero byte begins a marker: in a scan a zero follows it. */
+        /* Every 0xff before a nonzero byte begins a marker, because in a scan a zero follows
+         * 0xff. */
         for (size_t at = 2; at + 1 < file.n; at++) {
             if (file.at[at] != 0xff || file.at[at + 1] < 0xc0 || is_inside(file, at))
                 continue;
@@ -129,8 +132,8 @@ static void fill_bytes(void **state)
     gi_image_free(&source);
 }
 
-/* Data after the image: zeros are ignored; a further image causes a warning unless the file has
- * caused one before. */
+/* Data may follow the image. Zeros are ignored. A further image causes a warning unless the file
+ * has caused one before. */
 static void behind(void **state)
 {
     (void)state;
@@ -166,7 +169,7 @@ static void behind(void **state)
     gi_image_free(&source);
 }
 
-/* Segments before the tables: comments with and without a keyword, XMP in several parts. */
+/* Segments precede the tables: comments with and without a keyword, and XMP in several parts. */
 static void segments(void **state)
 {
     (void)state;
@@ -217,7 +220,7 @@ static void segments(void **state)
     gi_image_free(&source);
 }
 
-/* XMP in three parts causes a single warning; an unreadable CMYK profile causes a warning unless
+/* XMP in three parts causes only one warning. An unreadable CMYK profile causes a warning unless
  * the file has caused one before. */
 static void told_once(void **state)
 {

@@ -1,12 +1,12 @@
-/* JPEGs decoded in strips give the image, messages and failures of a single decoder (which
- * test_imgio_jpeg.c compares with djpeg).
+/* JPEG files that are decoded in strips give the same images, messages and failures as a single
+ * decoder (which test_imgio_jpeg.c compares with djpeg).
  * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "jpeg_cases.h"
 
 #include "imgio/jpeg_strips.h"
 
-/* The largest size that malloc() was asked for. */
+/* The largest size that malloc() has been asked for. */
 static size_t largest;
 
 #if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__
@@ -19,7 +19,8 @@ void *malloc(size_t n)
 }
 #endif
 
-/* Threads that run one after the other, beginning with the last job, and count the jobs. */
+/* The number of jobs that run_backwards() has run. That function runs jobs one after the other,
+ * beginning with the last job. */
 static int jobs_run;
 
 static enum gi_status run_backwards(void *self, int njobs,
@@ -39,9 +40,11 @@ static const struct gi_parallel lent = {.threads = 2, .run = run_backwards};
 
 struct recipe {
     int width, height, channels;
-    int h, v;     /* luma samples per colour sample, horizontally and vertically */
+    /* number of luma samples per colour sample, horizontally and vertically */
+    int h, v;
     int interval; /* MCUs per restart marker; 0: no markers */
-    int shrink;   /* factor by which sides are reduced; 0: they are not */
+    /* factor by which the sides are reduced, or 0 if they are not */
+    int shrink;
     bool progressive, cmyk;
     bool in_strips; /* the expected result */
     enum { AS_USUAL, ARITHMETIC, COARSE, SCAN_EACH } way;
@@ -103,7 +106,8 @@ static struct outcome load(struct bytes file, bool partial, int shrink, bool in_
     return o;
 }
 
-/* Compares strips and a single decoder; *jobs is the number of strips, 0 for a single decoder. */
+/* Compares decoding in strips with a single decoder. *jobs becomes the number of strips, or 0 if a
+ * single decoder was used. */
 static enum gi_status compare(struct bytes file, bool partial, int shrink, int *jobs)
 {
     struct outcome one = load(file, partial, shrink, false);
@@ -121,7 +125,7 @@ static enum gi_status compare(struct bytes file, bool partial, int shrink, int *
     return one.status;
 }
 
-/* Decodes by strips alone: they reach the end without falling back to a single decoder. */
+/* Tests that decoding in strips reaches the end, without a fallback to a single decoder. */
 static void check_strips(struct bytes file, int shrink)
 {
     struct jpeg_decompress_struct cinfo;
@@ -197,8 +201,8 @@ static void same_image(void **state)
     }
 }
 
-/* Bits are flipped, bytes changed, removed and inserted, and files cut at random positions: the
- * status and messages are those of a single decoder. */
+/* Bits are flipped, bytes are changed, removed and inserted, and files are cut, all at random
+ * positions. The status and the messages equal those of a single decoder. */
 static void same_damage(void **state)
 {
     (void)state;
@@ -236,7 +240,7 @@ static void same_damage(void **state)
     assert_true(failed > 50 && in_strips > 50); /* both decoders ran */
 }
 
-/* Returns the offset of the restart marker with this number, counted from 0. */
+/* Returns the offset of the restart marker number `number`, counted from 0. */
 static size_t restart_at(struct bytes file, int number)
 {
     for (size_t i = 0; i + 1 < file.n; i++)
@@ -246,8 +250,8 @@ static size_t restart_at(struct bytes file, int number)
     return 0;
 }
 
-/* Whole restart intervals are missing or repeated, and the numbers of the markers are consistent.
- */
+/* Whole restart intervals are missing or repeated, but the numbers of the markers are
+ * consistent. */
 static void intervals(void **state)
 {
     (void)state;
@@ -271,8 +275,8 @@ static void intervals(void **state)
     gi_image_free(&source);
 }
 
-/* A few extra bytes precede a restart marker. libjpeg has already consumed these bytes when it
- * looks for the marker. */
+/* A few extra bytes precede a restart marker. When libjpeg looks for the marker, it has already
+ * consumed these bytes. */
 static void left_over(void **state)
 {
     (void)state;
@@ -302,7 +306,7 @@ static void left_over(void **state)
     }
 }
 
-/* An additional byte 0xff before a marker of the header: a single decoder reads the file. */
+/* A file with an additional byte 0xff before a marker of the header is read by a single decoder. */
 static void filled_head(void **state)
 {
     (void)state;
@@ -321,8 +325,8 @@ static void filled_head(void **state)
     gi_image_free(&source);
 }
 
-/* The file is cut in its header. libjpeg then inserts an end marker, which strips must not take for
- * a part of the file. */
+/* The file is cut in its header. libjpeg then inserts an end marker, which the strips must not take
+ * for a part of the file. */
 static void cut_heads(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Converts samples to linear light and back, by the transfer curve that PNG's chunks declare.
+/* Converts samples to linear light and back by the transfer curve that PNG's chunks declare.
  * Sources: imgio/linear_light*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -7,11 +7,11 @@
 
 #include "imgio/linear_light.h"
 
-/* A string literal with its length, which may contain zeros. */
+/* The string literal and its length. The literal may contain zeros. */
 #define BYTES(text) text, sizeof text - 1
 
 /* The transfer curve is the one that PNG's chunks declare; chunks of a wrong length are ignored.
- * The inverse is checked at each depth, and for an image that has become gray. */
+ * The inverse is tested at each depth, and for an image that has become gray. */
 static void light(void **state)
 {
     (void)state;

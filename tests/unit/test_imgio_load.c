@@ -1,5 +1,5 @@
-/* Loading from every kind of input, limits, the choice of a format, and each format written and
- * read back.
+/* Images are loaded from every kind of input, limits are kept, the right format is chosen, and an
+ * image written in any format is read back.
  * Sources: imgio/codecs.h imgio/imgio.h imgio/status* imgio/format* imgio/source*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
@@ -14,7 +14,8 @@
 #include "imgio/format.h"
 #include "imgio/source.h"
 
-/* The pragma has no pop, because the compiler finds unused functions at the end of the file. */
+/* The pragma has no matching pop, because the compiler finds unused functions at the end of the
+ * file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -50,7 +51,8 @@ static void bad_inputs(void **state)
                  "known format"); /* its size is 0, but it has content */
 }
 
-/* Runs `task` with standard input from `path`, or from a pipe that gets the file's bytes. */
+/* Runs `task` with standard input redirected from `path` or, if `piped`, from a pipe that gets the
+ * file's bytes. */
 static int with_stdin(const char *path, bool piped, int (*task)(void))
 {
     fflush(NULL);
@@ -103,7 +105,8 @@ static int limited_stdin(void)
                : 1;
 }
 
-/* Small and large (mapped) files, by name, as standard input, and through a pipe. */
+/* Small and large files are read by name (large files are mapped), as standard input, and through a
+ * pipe. */
 static void ways_in(void **state)
 {
     (void)state;
@@ -134,9 +137,9 @@ static void cut_file(void *arg, const struct gi_image *shape)
     assert_int_equal(truncate(in_folder("a"), 1 << 20), 0);
 }
 
-/* While a mapped file is read, it is truncated: its missing bytes read as zeros instead of a crash,
- * and loading ends with an error. This is the first test, because cmocka sets its own handler of
- * SIGBUS at each later test. */
+/* A mapped file is truncated while it is read. Its missing bytes then read as zeros instead of
+ * causing a crash, and loading ends with an error. This test must run first, because cmocka sets
+ * its own handler of SIGBUS at each later test. */
 static void shrinking_file(void **state)
 {
     (void)state;
@@ -181,7 +184,7 @@ static void limits(void **state)
     struct gi_err err;
     struct gi_load_options options = {.limits = {99, 1000}};
     unsigned char file[200] = "P5 10 10 255\n";
-    /* A complete raw file has proved its size: only max_bytes limits it, not max_pixels. */
+    /* A complete raw file has proved its size, so only max_bytes limits it, not max_pixels. */
     assert_int_equal(load_bytes(&image, file, 13 + 100, &options, NULL, &err), GI_OK);
     gi_image_free(&image);
     options.limits.max_bytes = 99;
@@ -190,7 +193,7 @@ static void limits(void **state)
     /* An incomplete one has not. */
     assert_int_equal(load_bytes(&image, file, 13 + 20, &options, NULL, &err), GI_E_LIMIT);
     assert_non_null(strstr(err.text, "--max-pixels"));
-    /* By default 60000 x 60000 in a raw file is within the limits. */
+    /* By default a raw file of 60000 x 60000 pixels is within the limits. */
     assert_true(60000ull * 60000 <= strictly.limits.max_bytes);
 }
 
@@ -205,7 +208,8 @@ static int note_and_halve(void *arg, const struct gi_image *picture)
     return 2;
 }
 
-/* If a side of the image exceeds int, the callback is not called and decoding is refused. */
+/* If a side of the image exceeds the maximum of int, the callback is not called and decoding is
+ * refused. */
 static void beyond_int(void **state)
 {
     (void)state;
@@ -225,8 +229,8 @@ static void beyond_int(void **state)
     assert_int_equal(gi_decode_shrink(&decode, 2, 2), 1);
 }
 
-/* The callback gets the shape before the samples are decoded, even if they are damaged, but not for
- * an image over a limit. */
+/* The callback gets the shape before the samples are decoded, even if the samples are damaged. The
+ * callback is not called for an image over a limit. */
 static void shape_is_told(void **state)
 {
     (void)state;
@@ -256,7 +260,7 @@ static void shape_is_told(void **state)
     }
 }
 
-/* Each format returns the same image, or one converted as gi_save() states. */
+/* From each format the same image is read back, or an image converted as gi_save() states. */
 static void each_format(void **state)
 {
     (void)state;
@@ -296,7 +300,8 @@ static void each_format(void **state)
     assert_int_equal(count_files(folder), 1);
 }
 
-/* Alpha is composited over black, gray becomes three equal channels, float becomes 16 bits. */
+/* If a format requires it, alpha is composited over black, gray becomes three equal channels, and
+ * float becomes 16 bits. */
 static void conversions(void **state)
 {
     (void)state;
@@ -395,7 +400,8 @@ static void choice_of_format(void **state)
     assert_null(gi_format_at(1000));
 }
 
-/* Large images, which are allocated differently, are loaded completely, to the last sample. */
+/* Large images, which are allocated in another way, are loaded completely, up to the last
+ * sample. */
 static void large_images(void **state)
 {
     (void)state;
@@ -409,7 +415,8 @@ static void large_images(void **state)
     }
 }
 
-/* An error about a long path is shortened in the middle: its beginning and its reason remain. */
+/* An error message about a long path is shortened in the middle, so that its beginning and the
+ * reason remain. */
 static void long_paths(void **state)
 {
     (void)state;
@@ -432,8 +439,8 @@ static void long_paths(void **state)
     assert_string_equal(err.text, "7: short");
 }
 
-/* A profile for another colour model is not written; a warning names metadata that a format can't
- * hold. */
+/* A profile for another colour model is not written. A warning names the metadata that a format
+ * can't hold. */
 static void lost_metadata(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Memory runs out while a file is written or read: the result is an error or the right file, never
- * a crash.
+/* When memory runs out while a file is written or read, the result is an error or the right file,
+ * never a crash.
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "failing_memory.h"
@@ -9,8 +9,8 @@ static const char *path;
 static const struct gi_load_options linearly = {
     .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}, .linear = true};
 
-/* The metadata to write: a colour profile, EXIF (TIFF 6.0, section 2) with a copyright but no
- * orientation, XMP, and three texts: one in Latin-1, one beyond Latin-1, and a long one. */
+/* The metadata to write are a colour profile, EXIF (TIFF 6.0, section 2) with a copyright but no
+ * orientation, XMP, and three texts: a text in Latin-1, a text beyond Latin-1, and a long text. */
 static char icc[200], long_text[3000];
 static char exif[] = "II*\0\10\0\0\0\1\0\x98\x82\2\0\4\0\0\0abc\0\0\0\0";
 static char xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'></x:xmpmeta>";
@@ -62,7 +62,8 @@ static enum gi_status save(const char *format, const struct gi_image *image, boo
     return status;
 }
 
-/* Returns an image with colours that the format can hold: black and white, gray or RGB. */
+/* Returns an image with colours that the format can hold, which are black and white, gray or
+ * RGB. */
 static struct gi_image image_for(const char *format)
 {
     bool bits = strcmp(format, "pbm") == 0, gray = bits || strcmp(format, "pgm") == 0;
@@ -73,7 +74,7 @@ static struct gi_image image_for(const char *format)
     return image;
 }
 
-/* Saves the image in a file, or in memory. */
+/* Saves the image in a file or, if `in_memory`, in memory. */
 static enum gi_status save_bytes(struct bytes *made, const char *format,
                                  const struct gi_image *image, bool in_memory)
 {
@@ -89,8 +90,8 @@ static enum gi_status save_bytes(struct bytes *made, const char *format,
     return status;
 }
 
-/* Each allocation of a save fails once: the result is an error and no file, or the bytes of a save
- * without a fault. */
+/* Saves while each allocation fails in turn. The result is an error and no file, or the same bytes
+ * as without a fault. */
 static void save_without(const char *format, bool in_memory)
 {
     struct gi_image image = image_for(format);
@@ -120,7 +121,7 @@ static void save_without(const char *format, bool in_memory)
     gi_image_free(&image);
 }
 
-/* Saves in every format, in files and in memory. */
+/* Saves in every format, to files and to memory. */
 static void saving(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void saving(void **state)
             save_without(format->name, in_memory);
 }
 
-/* Each allocation of a load fails once: the result is an error, or the image with all of its
+/* Loads while each allocation fails in turn. The result is an error, or the image with all of its
  * metadata. */
 static int load_without(const struct gi_load_options *options)
 {
@@ -163,7 +164,7 @@ static int load_without(const struct gi_load_options *options)
     return failed;
 }
 
-/* In each format, loads files while each allocation fails once (see load_without()). */
+/* Loads a file in each format while each allocation fails in turn (see load_without()). */
 static void loading(void **state)
 {
     (void)state;

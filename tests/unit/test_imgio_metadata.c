@@ -1,5 +1,5 @@
-/* Metadata: PNG's colour chunks, orientation and thumbnails in XMP, and malformed text chunks of
- * PNG.
+/* Metadata: PNG's colour chunks, the orientation and the thumbnails in XMP, and malformed text
+ * chunks of PNG.
  * Sources: imgio/metadata* imgio/png/png_text* imgio/orientation.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -8,8 +8,8 @@
 
 #include "imgio/metadata.h"
 
-/* An image whose gamma and primaries are those of sRGB counts as sRGB, even if only those chunks
- * declare it (PNG specification, third edition, 11.3.2). */
+/* An image with sRGB's gamma and primaries counts as sRGB, even if only the chunks for gamma and
+ * primaries declare this (PNG specification, third edition, 11.3.2). */
 static void colours(void **state)
 {
     (void)state;
@@ -55,8 +55,8 @@ static void colours(void **state)
     }
 }
 
-/* Once the image has been made upright, its orientation is reset and its thumbnails, which are not
- * upright, are removed. */
+/* Once the image has been made upright, the orientation in its metadata is reset, and thumbnails
+ * are removed because they are not upright. */
 static void settled(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void settled(void **state)
     }
 }
 
-/* A zero within a packet does not end it. */
+/* A zero byte within a packet does not end the packet. */
 static void zero_in_packet(void **state)
 {
     (void)state;
@@ -108,8 +108,8 @@ static void put32(unsigned char *to, uint32_t v)
         to[i] = (unsigned char)(v >> (24 - 8 * i));
 }
 
-/* Valid texts are kept under their keywords, others are skipped; the image is read in both cases.
- */
+/* Valid texts are kept under their keywords, and all other texts are skipped. The image is read in
+ * both cases. */
 static void texts(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void texts(void **state)
     gi_image_free(&image);
 }
 
-/* Adds one text like a decoder. The caller frees the metadata. */
+/* Adds one text as a decoder does. The caller frees the metadata. */
 static bool add(struct gi_metadata *metadata, struct gi_err *warning, const char *keyword,
                 const char *text, size_t n)
 {
@@ -188,8 +188,8 @@ static bool add(struct gi_metadata *metadata, struct gi_err *warning, const char
     return gi_decode_add_text(&decode, keyword, NULL, NULL, text, n);
 }
 
-/* UTF-8 is unchanged (RFC 3629), and all other bytes are read as Latin-1; `latin` is the text as
- * Latin-1. */
+/* Text in UTF-8 is unchanged (RFC 3629). All other bytes are read as Latin-1, and `latin` is the
+ * result. */
 static void alphabets(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void alphabets(void **state)
     assert_null(latin);
 }
 
-/* Metadata in hexadecimal digits as ImageMagick writes it, complete and damaged. */
+/* Reads metadata in hexadecimal digits, as ImageMagick writes it, complete and damaged. */
 static void raw_profiles(void **state)
 {
     (void)state;
@@ -288,8 +288,8 @@ static void raw_profiles(void **state)
     gi_metadata_free(&metadata);
 }
 
-/* A file may hold any number and length of texts: those beyond the limit are dropped with one
- * warning. */
+/* A file may hold any number of texts of any length. Texts beyond the limit are dropped with a
+ * single warning. */
 static void too_much(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void too_much(void **state)
     free(text);
 }
 
-/* --strip gps removes everything that may name a place. */
+/* --strip gps removes all metadata that may name a place. */
 static void places(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
-/* Headers of .npy files, as NumPy writes them (NEP 1) and malformed ones, byte by byte.
+/* Headers of .npy files, byte by byte, both valid (NEP 1), as NumPy writes them, and malformed.
  * Sources: imgio/npy*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 enum { HEAD = 200, DATA = 24 };
 
-/* Makes a file of version `version` whose header is `words`, with DATA samples 1, 2, 3... Returns
- * its length. */
+/* Makes a file of version `version` whose header is `words`, followed by DATA samples 1, 2, 3 and
+ * so on. Returns the file's length. */
 static size_t make_file(unsigned char file[HEAD + DATA], int version, const char *words)
 {
     size_t start = version == 1 ? 10 : 12, n = strlen(words);
@@ -91,7 +91,7 @@ static void headers(void **state)
         }
 }
 
-/* 32-bit integers are read as labels if the caller asks for labels, otherwise as floats. */
+/* 32-bit integers are read as labels if the caller asks for labels, and otherwise as floats. */
 static void labels(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void labels(void **state)
     assert_non_null(strstr(err.text, "has a label outside 0 to 4294967295 in row 0"));
 }
 
-/* Invalid lengths and versions, and files that are cut within their first bytes. */
+/* Some lengths and versions are invalid, and some files are cut within their first bytes. */
 static void preamble(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void preamble(void **state)
     assert_non_null(strstr(err.text, "in its header"));
 }
 
-/* In Fortran order a truncated array lacks samples in every row; in C order the first rows are
+/* In Fortran order a truncated array lacks samples in every row. In C order its first rows are
  * complete. */
 static void parts(void **state)
 {

@@ -1,5 +1,5 @@
-/* Small handmade files with unusual headers give an image or an error that names the reason;
- * metadata that a format can't hold causes a warning.
+/* A small handmade file with an unusual header is read, or refused with an error that names the
+ * reason. Metadata that a format can't hold causes a warning.
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -12,7 +12,7 @@
 
 static char path[128];
 
-/* A string literal with its length, which may contain zeros. */
+/* The string literal and its length. The literal may contain zeros. */
 #define BYTES(text) text, sizeof text - 1
 
 #define TGA_PALETTE(bits, of_pixel) "\0\1\1\0\0\1\0" bits "\0\0\0\0\1\0\1\0" of_pixel "\0"
@@ -153,7 +153,8 @@ static void names(void **state)
     }
 }
 
-/* A resolution that a format can't hold, in either direction, is dropped; others come back. */
+/* A resolution that a format can't hold, in either direction, is dropped. All other resolutions are
+ * read back. */
 static void resolutions(void **state)
 {
     (void)state;
@@ -184,8 +185,8 @@ static void resolutions(void **state)
     gi_image_free(&image);
 }
 
-/* Metadata blocks longer than a JPEG segment cause a warning that names them, and the image is
- * written. */
+/* Metadata blocks longer than a JPEG segment cause a warning that names these blocks, and the image
+ * is written. */
 static void too_long(void **state)
 {
     (void)state;
@@ -217,7 +218,7 @@ static void too_long(void **state)
     gi_image_free(&image);
 }
 
-/* Metadata blocks that exist are kept; empty ones and profiles for other colour models are not. */
+/* Metadata blocks are kept unless they are empty or are profiles for other colour models. */
 static void blocks(void **state)
 {
     (void)state;
@@ -246,7 +247,7 @@ static void blocks(void **state)
     assert_int_equal(gi_save_check_orientation("a.png", NULL, &err), GI_OK);
 }
 
-/* An image without EXIF is written with the requested orientation and unchanged samples. */
+/* An image without EXIF is written with the requested orientation. Its samples are unchanged. */
 static void orientations(void **state)
 {
     (void)state;
@@ -264,8 +265,8 @@ static void orientations(void **state)
     gi_image_free(&image);
 }
 
-/* JFIF's density: a number per direction, per inch, per centimetre or without a unit (JFIF 1.02).
- */
+/* JFIF's density is a number per direction, which is per inch, per centimetre or without a unit
+ * (JFIF 1.02). */
 static void densities(void **state)
 {
     (void)state;
@@ -316,7 +317,7 @@ static int shrink(void *arg, const struct gi_image *picture)
     return asked->by;
 }
 
-/* A caller that asks for a smaller image gets its upright size in whole pixels. */
+/* A caller that asks for a smaller image gets the size of the upright image in whole pixels. */
 static void smaller(void **state)
 {
     (void)state;
@@ -343,8 +344,8 @@ static void smaller(void **state)
     gi_image_free(&image);
 }
 
-/* Sides that a format can't hold are an error that says whether the image is too wide or too high.
- */
+/* If a format can't hold a side of an image, the error says whether the image is too wide or too
+ * high. */
 static void sides(void **state)
 {
     (void)state;
@@ -374,7 +375,9 @@ static bool stops(void)
     return true;
 }
 
-/* Sources: more mapped files than there are guards against truncation, files over the limit, and
+/* Tests sources: more mapped files than there are guards against truncation, files over the limit,
+ * and a wait for a pipe that a signal interrupts.
+ * Sources: more mapped files than there are guards against truncation, files over the limit, and
  * waiting for a pipe when a signal interrupts it. */
 static void sources(void **state)
 {
@@ -415,7 +418,7 @@ static void sources(void **state)
     assert_int_equal(gi_reader_open(&reader, "/", &err), GI_E_IO);
 }
 
-/* Reads the rest of an input whose header was read before. */
+/* Reads the rest of an input whose header has been read before. */
 static void ahead(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Files of several pages: written page by page, and read by libtiff and by ourselves.
+/* Files of several pages are written page by page, and read by libtiff and by our reader.
  * Sources: imgio/pages imgio/tiff
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -13,15 +13,15 @@ static char folder[64], path[128];
 
 enum { PAGES = 9 };
 
-/* Page i of the test file: every page has another size, type and number of channels. */
+/* Returns page i of the test file. Every page has another size, type and number of channels. */
 static struct gi_image page_of(int i)
 {
     return random_image(5 + 7 * i, 3 + 40 * (i % 3), 1 + i % 4, (enum gi_type)(i % 3),
                         (uint64_t)i + 1);
 }
 
-/* Writes the pages from 0 to n - 1, all with a description of their own, and with tiles if their
- * bit in `tiled` is set, as pages of more than 4 GB are. */
+/* Writes the pages from 0 to n - 1. Each page has its own description. A page is written in tiles,
+ * as pages of more than 4 GB are, if its bit in `tiled` is set. */
 static void write_pages(struct gi_sink *sink, int n, uint64_t big_from, unsigned tiled)
 {
     struct gi_page_writer *writer;
@@ -91,7 +91,7 @@ static void check_page(TIFF *tiff, int i)
     gi_image_free(&want);
 }
 
-/* Reads all pages by libtiff, and by ourselves. */
+/* Reads all pages by libtiff, and then by our reader. */
 static void check_pages(int n, bool big)
 {
     TIFF *tiff = TIFFOpen(path, "r");
@@ -118,7 +118,7 @@ static void check_pages(int n, bool big)
     assert_int_equal(gi_pages_close(&pages, &err), GI_OK);
 }
 
-/* Pages of any size, type and channels; a file that outgrows its limit after any page. */
+/* Pages have any size, type and channels, and a file may outgrow its limit after any page. */
 static void there_and_back(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void there_and_back(void **state)
     check_pages(PAGES, false);
 }
 
-/* Pages of more than 4 GB between others. */
+/* Tests pages of more than 4 GB between smaller pages. */
 static void large_pages(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void large_pages(void **state)
     }
 }
 
-/* In memory the bytes are those of a file. */
+/* A file that is written to memory has the same bytes as on disk. */
 static void in_memory(void **state)
 {
     (void)state;
@@ -198,7 +198,8 @@ static void through_a_pipe(void **state)
     gi_sink_abandon(&sink);
 }
 
-/* Pages that brackets select; smaller versions and masks are left out unless they are named. */
+/* Brackets select pages. Smaller versions of pages and masks are left out unless brackets name
+ * them. */
 static void selections(void **state)
 {
     (void)state;
@@ -206,7 +207,8 @@ static void selections(void **state)
     static const struct {
         const char *brackets;
         int n, numbers[6];
-        const char *says; /* in the warning, or without pages in the error */
+        /* Text in the warning or, if no page is selected, in the error. */
+        const char *says;
     } cases[] = {
         {"", 3, {0, 3, 4}, "holds 3 smaller versions or masks of its pages"},
         {"[*]", 3, {0, 3, 4}, "holds 3 smaller versions or masks of its pages"},

@@ -1,5 +1,5 @@
-/* PNG: libpng's simplified interface is the oracle for reading, and libpng's reader for the files
- * that we write.
+/* PNG files are read as libpng's simplified interface reads them, and libpng's reader reads the
+ * files that we write.
  * Sources: imgio/png
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -11,8 +11,8 @@
 
 #include "imgio/png/png_quick.h"
 
-/* Returns the samples that libpng's simplified interface gives in 8 bits. 16-bit files (`wide`) are
- * read by read_wide() instead, because the interface makes their samples linear and
+/* Returns the 8-bit samples that libpng's simplified interface gives. Files of 16 bits (`wide`) are
+ * read by read_wide() instead, because the interface makes 16-bit samples linear and
  * premultiplied. */
 static struct gi_image read_simplified(const char *path, int channels)
 {
@@ -29,7 +29,7 @@ static struct gi_image read_simplified(const char *path, int channels)
     return image;
 }
 
-/* Returns 16 bits as png_read_png() gives them, with big-endian rows. */
+/* Returns the 16-bit samples that png_read_png() gives in big-endian rows. */
 static struct gi_image read_wide(const char *path)
 {
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
@@ -54,14 +54,14 @@ static struct gi_image read_wide(const char *path)
     return image;
 }
 
-/* Returns whether the file has a gAMA chunk, which makes the simplified interface change samples.
- */
+/* Returns whether the file has a gAMA chunk, which makes libpng's simplified interface change
+ * samples. */
 static bool has_gamma(struct bytes file)
 {
     return memmem(file.at, file.n, "gAMA", 4) != NULL;
 }
 
-/* Writes the file without its gAMA chunk to `path`. */
+/* Writes the file to `path`, without its gAMA chunk. */
 static void write_without_gamma(const char *path, struct bytes file)
 {
     unsigned char *type = memmem(file.at, file.n, "gAMA", 4);
@@ -86,7 +86,8 @@ static void compare_with_libpng(const char *path, const char *scratch)
     gi_image_free(&image);
 }
 
-/* Checks channels and type against the name of a PngSuite file: "basn3p04", "tbbn2c16". */
+/* Checks the channels and the type against the name of a PngSuite file, such as "basn3p04" or
+ * "tbbn2c16". */
 static void check_suite_shape(const char *name, const struct gi_image *image)
 {
     int colour = name[4] - '0', bits = atoi(name + 6);
@@ -159,7 +160,8 @@ static void gray_with_transparency(void **state)
     gi_image_free(&image);
 }
 
-/* Every channel count and type at every level is read back the same by us and by libpng. */
+/* An image of every channel count and type, written at every level, is read back unchanged by our
+ * reader and by libpng. */
 static void round_trip(void **state)
 {
     (void)state;
@@ -190,7 +192,7 @@ static void round_trip(void **state)
     remove_folder(tmp);
 }
 
-/* Writes a view of several strips, with gaps between its rows, stored and deflated. */
+/* Writes an image of several strips, with gaps between its rows, stored and deflated. */
 static void strips(void **state)
 {
     (void)state;
@@ -222,7 +224,9 @@ static void metadata(void **state)
     unsigned char icc[600] = {0}, exif[] = "II*\0\x08\0\0\0\0\0\0\0\0\0";
     icc[2] = 600 >> 8, icc[3] = 600 & 255, icc[8] = 4;
     for (size_t i = 132; i < sizeof icc;
-         i++) /* noise, because libpng refuses a profile that compresses to 80 bytes */
+         /* Fill the profile with noise, because libpng refuses a profile that compresses to 80
+          * bytes. */
+         i++)
         icc[i] = (unsigned char)(i * i * i >> 5);
     memcpy(icc + 12, "mntrRGB XYZ ", 12);
     memcpy(icc + 36, "acsp", 4);
@@ -261,7 +265,7 @@ static int paeth(int left, int up, int corner)
     return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-/* Filters one row by the standard's formulas. */
+/* Filters a row by the formulas of the PNG standard. */
 static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *above, size_t n,
                             size_t bpp, int kind)
 {
@@ -272,8 +276,8 @@ static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *
     }
 }
 
-/* The test applies PNG's filters and our reader undoes them: for every pixel size, for short rows,
- * and for every pair of filters in two successive rows. */
+/* This test applies PNG's filters, and our reader undoes them. Tests every pixel size, short rows,
+ * and every pair of filters in two successive rows. */
 static void unfilter(void **state)
 {
     (void)state;
@@ -326,7 +330,7 @@ static void damage(void **state)
     (void)state;
     struct bytes file = small_png();
     check_truncations(file, file.n);
-    /* A checksum covers every byte: each single change must be detected. */
+    /* A checksum covers every byte, so that each change of a single byte must be detected. */
     for (size_t i = 0; i < file.n; i++) {
         struct gi_image image;
         struct gi_err err;
@@ -338,8 +342,8 @@ static void damage(void **state)
     free(file.at);
 }
 
-/* The fast decoder accepts the files that it is made for, including text after the pixels, and
- * leaves all others to libpng. */
+/* The fast decoder accepts the files that it is made for, including files with text after the
+ * pixels, and leaves all other files to libpng. */
 static void quick_way(void **state)
 {
     (void)state;
@@ -372,7 +376,7 @@ static void quick_way(void **state)
     free(file.at);
 }
 
-/* A file that is cut within its pixels gives its first rows, then zeros. */
+/* From a file that is cut within its pixels, the first rows are read and the others are zeros. */
 static void partial(void **state)
 {
     (void)state;
@@ -395,9 +399,9 @@ static void partial(void **state)
     free(file.at);
 }
 
-/* A file of a few bytes that declares gigabytes is refused before any allocation, including
- * libpng's own row buffers, so that an address space of 1 GiB suffices. (AddressSanitizer needs
- * more; the limit is not set under it.) */
+/* A file of a few bytes that declares gigabytes is refused before anything is allocated, even
+ * libpng's own row buffers, so that an address space of 1 GiB suffices. (Under AddressSanitizer,
+ * which needs more, the limit is not set.) */
 static void bombs(void **state)
 {
     (void)state;

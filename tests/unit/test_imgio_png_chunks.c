@@ -1,4 +1,4 @@
-/* PNG chunks in unusual places, with wrong lengths, or repeated, and how they are read.
+/* Reads PNG files whose chunks are in unusual places, have wrong lengths or are repeated.
  * Sources: imgio/png
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -33,7 +33,8 @@ static size_t chunk_at(struct bytes file, const char *type)
     return (size_t)(found - file.at) - 4;
 }
 
-/* Returns `file`, which is freed, with a chunk inserted at `at`; its checksum is wrong by `off`. */
+/* Returns `file` with a chunk inserted at `at`, and frees the old bytes. The chunk's checksum is
+ * wrong by `off`. */
 static struct bytes with_chunk(struct bytes file, size_t at, const char *type, const void *bytes,
                                size_t n, uint32_t off)
 {
@@ -49,7 +50,7 @@ static struct bytes with_chunk(struct bytes file, size_t at, const char *type, c
     return longer;
 }
 
-/* The first colour chunk of each name is used if its length and checksum are right. */
+/* Of the colour chunks of each name the first is used, if its length and its checksum are right. */
 static void colours(void **state)
 {
     (void)state;
@@ -71,7 +72,8 @@ static void colours(void **state)
         struct gi_image image;
         struct gi_metadata metadata;
         struct gi_err err = {0};
-        if (cases[i].again) /* after the pixels, where libpng accepts it */
+        /* Put the repeated chunk after the pixels, where libpng accepts it. */
+        if (cases[i].again)
             file = with_chunk(file, chunk_at(file, "IEND"), cases[i].type, cases[i].again,
                               cases[i].n, 0);
         file = with_chunk(file, chunk_at(file, "IDAT"), cases[i].type, cases[i].bytes, cases[i].n,
@@ -92,7 +94,8 @@ static void colours(void **state)
     }
 }
 
-/* The fast decoder accepts text chunks after the pixels; it leaves everything else to libpng. */
+/* The fast decoder accepts text, tIME and empty IDAT chunks after the pixels, and leaves files with
+ * any other chunks there to libpng. */
 static void quick_notes(void **state)
 {
     (void)state;
@@ -133,7 +136,7 @@ static void quick_notes(void **state)
     free(none.at);
 }
 
-/* An animation causes a warning, unless the file has caused one before. */
+/* An animation causes a warning unless the file has caused one before. */
 static void animations(void **state)
 {
     (void)state;
@@ -155,7 +158,8 @@ static void animations(void **state)
         }
 }
 
-/* EXIF after the pixels is found without decoding them, as long as the chunks are complete. */
+/* EXIF after the pixels is found without decoding the pixels, as long as the chunks are
+ * complete. */
 static void late_exif(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* PNM, PAM and PFM: netpbm is the oracle for the corpus, and all other files are made by hand.
+/* PNM, PAM and PFM: netpbm is the oracle for the corpus; all other files are made by hand.
  * Sources: imgio/pnm* imgio/pfm.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -13,7 +13,8 @@ static bool has_netpbm(void)
     return false;
 }
 
-/* Compares with the output of `command` for the file: raw P5 or P6, maxval 255 or 65535. */
+/* Compares with the output of `command` for the file, which is a raw P5 or P6 with maxval 255 or
+ * 65535. */
 static void compare(const char *path, const char *command)
 {
     struct gi_image image = load_or_fail(path);
@@ -72,8 +73,8 @@ static void as_netpbm(void **state)
     assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, NULL), GI_E_FORMAT);
 }
 
-/* Compares PFM files with pfmtopam, which expects samples from 0 to 1 and gives 16 bits; the image
- * is scaled and written as PFM first. */
+/* Compares PFM files with pfmtopam, which expects samples from 0 to 1 and writes 16 bits. So the
+ * image is first scaled, and written as PFM. */
 static void pfm_as_netpbm(void **state)
 {
     (void)state;
@@ -109,7 +110,7 @@ static void pfm_as_netpbm(void **state)
     remove_folder(tmp);
 }
 
-/* A handmade file and its samples, which are 16-bit if `type` is GI_U16. */
+/* A handmade file, and its samples, which have 16 bits if `type` is GI_U16. */
 struct sample_file {
     const char *bytes;
     size_t nbytes;
@@ -178,14 +179,15 @@ static void hand_made(void **state)
                 fail_msg("file %zu, sample %zu: %u, want %u", f, i, v, file->samples[i]);
         }
         gi_image_free(&image);
-        /* A plain file is still complete if it lacks its last 2 bytes, a digit or white space. */
+        /* A plain file may still be complete without its last byte or its last 2 bytes, because
+         * these are digits or white space. */
         bool plain = file->bytes[1] <= '3';
         check_truncations((struct bytes){(unsigned char *)file->bytes, file->nbytes},
                           file->nbytes - (plain ? 2 : 0));
     }
 }
 
-/* Every maxval and every value: samples are rounded to nearest. */
+/* For every maxval, every value is scaled and rounded to nearest. */
 static void scaling(void **state)
 {
     (void)state;
@@ -257,7 +259,7 @@ static void refused(void **state)
     }
 }
 
-/* PFM: both byte orders; the bottom row comes first; every bit pattern is kept. */
+/* In PFM, both byte orders are read, the bottom row comes first, and every bit pattern is kept. */
 static void pfm(void **state)
 {
     (void)state;
@@ -319,8 +321,8 @@ static void pfm_headers(void **state)
     }
 }
 
-/* A stream of several images gives its first one and a warning; other bytes at the end are not an
- * image. */
+/* From a stream of several images the first image is read, with a warning. Other bytes at the end
+ * do not count as an image. */
 static void streams(void **state)
 {
     (void)state;
@@ -344,8 +346,8 @@ static void streams(void **state)
     }
 }
 
-/* Bitmaps are written with black as 1 and rows that end at a byte; images with other samples than
- * black and white are refused. */
+/* Bitmaps are written with black as 1 and with rows that end at a byte. Images that have other
+ * samples than black and white are refused. */
 static void bitmaps(void **state)
 {
     (void)state;
@@ -388,7 +390,7 @@ static void flips(void **state)
     }
 }
 
-/* A plain file without white space at its end may be cut within its last number. */
+/* A plain file that does not end in white space may be cut within its last number. */
 static void cut_numbers(void **state)
 {
     (void)state;
@@ -412,7 +414,7 @@ static void cut_numbers(void **state)
     }
 }
 
-/* The first possible warning in this order is given: a sample over the maximum, a truncated number,
+/* Only the first warning in this order is given: a sample over the maximum, a truncated number,
  * more images. */
 static void first_warning(void **state)
 {

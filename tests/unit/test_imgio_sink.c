@@ -27,7 +27,7 @@ static int mode_of(const char *path)
     return st.st_mode & 07777;
 }
 
-/* Writes `text` to `path` through a sink; returns the first status that is not GI_OK. */
+/* Writes `text` to `path` through a sink. Returns the first status that is not GI_OK, or GI_OK. */
 static enum gi_status put(const char *path, const char *text, bool no_clobber, struct gi_err *err)
 {
     struct gi_sink *sink;
@@ -114,14 +114,14 @@ static void no_clobber(void **state)
     assert_int_equal(put(in_folder("a"), "old", true, &err), GI_OK);
     assert_int_equal(put(in_folder("a"), "new", true, &err), GI_E_IO);
     assert_non_null(strstr(err.text, strerror(EEXIST)));
-    /* A file that appears between opening and committing is not overwritten either. */
+    /* Nor is a file overwritten that appears between opening and committing. */
     assert_int_equal(gi_sink_open(&sink, in_folder("b"), true, &err), GI_OK);
     write_file(in_folder("b"), "rival", 5);
     assert_int_equal(gi_sink_commit(&sink, false, &err), GI_E_IO);
     assert_content(in_folder("b"), "rival");
     assert_content(in_folder("a"), "old");
     assert_int_equal(count_files(folder), 2);
-    /* Without no_clobber a file that appears meanwhile is replaced. */
+    /* Without no_clobber, a file that appears between opening and committing is replaced. */
     assert_int_equal(gi_sink_open(&sink, in_folder("c"), false, &err), GI_OK);
     write_file(in_folder("c"), "rival", 5);
     assert_int_equal(gi_sink_write(sink, "mine", 4, &err), GI_OK);
@@ -169,7 +169,7 @@ static void unwritable(void **state)
     }
 }
 
-/* In a child process: replaces an older file by more bytes than the limit on file sizes allows. */
+/* In a child process, replaces an older file by more bytes than the limit on file sizes allows. */
 static int over_file_limit(void)
 {
     struct rlimit limit = {100000, 100000};
@@ -188,7 +188,7 @@ static int over_file_limit(void)
     return gi_sink_commit(&sink, false, &err) == GI_E_IO ? 0 : 4;
 }
 
-/* In a child process: the reader of the pipe has exited. */
+/* In a child process, writes to a pipe whose reader has exited. */
 static int broken_pipe(void)
 {
     int ends[2];
@@ -204,7 +204,8 @@ static int broken_pipe(void)
                : 3;
 }
 
-/* Returns the exit status of `task` run in a child process, or 1000 + signal if one ended it. */
+/* Runs `task` in a child process. Returns its exit status, or 1000 + signal if a signal ended
+ * it. */
 static int in_child(int (*task)(void))
 {
     pid_t child = fork();
@@ -273,8 +274,8 @@ static void signals(void **state)
     assert_int_equal(count_files(folder), 1);
 }
 
-/* Hides /proc, without which an unnamed file can't get a name, in a mount namespace of this
- * process. Returns false if that is not permitted. */
+/* Hides /proc in a mount namespace of this process. An unnamed file can't get a name without /proc.
+ * Returns false if hiding it is not permitted. */
 static bool hide_proc(void)
 {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
@@ -283,7 +284,7 @@ static bool hide_proc(void)
 
 enum { NOT_ALLOWED = 77 };
 
-/* In a child process: repeats everything with a named temporary file. */
+/* In a child process, repeats all tests with a named temporary file. */
 static int named_temporary(void)
 {
     struct gi_err err;
@@ -320,7 +321,7 @@ static void without_unnamed_files(void **state)
     assert_int_equal(count_files(folder), 3);
 }
 
-/* One call reads the input file and writes the output file, which are the same file. */
+/* One call reads the input and writes the output, which are the same file. */
 static void in_place(void **state)
 {
     (void)state;

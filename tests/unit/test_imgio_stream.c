@@ -1,4 +1,4 @@
-/* Streams of concatenated PNM images, read from files and from pipes that deliver one byte at a
+/* Streams of concatenated PNM images are read from files, and from pipes that deliver one byte at a
  * time.
  * Sources: imgio/pnm_stream* imgio/reader* imgio/pieces*
  * SPDX-License-Identifier: MIT */
@@ -30,7 +30,7 @@ static void *pour(void *arg)
     return NULL;
 }
 
-/* An image of a stream, with the bytes of a file that contains only this image. */
+/* An image of a stream, and the bytes of a file that contains only this image. */
 struct expected {
     const void *bytes;
     size_t n;
@@ -57,7 +57,7 @@ static void expect_images(struct gi_reader *reader, const struct expected *want,
         (text), sizeof(text) - 1                                                                   \
     }
 
-/* Images of every kind; two of them are separated by white space that the reader skips. */
+/* Images of every kind. Two images are separated by white space, which the reader skips. */
 static const struct expected kinds[] = {
     TEXT("P5 3 2 255\nabcdef"),
     TEXT("P6 # a comment\n1 2\n65535 P5P6P7P1P2P3"),
@@ -120,8 +120,8 @@ static void all_kinds_from_pipes(void **state)
     }
 }
 
-/* An image is returned as soon as its bytes have arrived: a caller that sends a request and waits
- * for the answer must get it. */
+/* An image is returned as soon as its bytes have arrived, because a caller that sends a request and
+ * waits for the answer must get the answer. */
 static void does_not_wait(void **state)
 {
     (void)state;
@@ -136,7 +136,9 @@ static void does_not_wait(void **state)
     assert_int_equal(gi_reader_open(&reader, "-", &err), GI_OK);
     assert_string_equal(gi_reader_name(reader), "standard input");
     for (int i = 0; i < KINDS; i++) {
-        if (i == 5) /* a plain bitmap has an end, a plain number needs the byte after it */
+        /* A plain bitmap ends with its last digit. Other plain images end with the byte after their
+         * last number. */
+        if (i == 5)
             continue;
         assert_int_equal(write(ends[1], kinds[i].bytes, kinds[i].n), kinds[i].n);
         assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
@@ -150,8 +152,8 @@ static void does_not_wait(void **state)
     close(ends[1]);
 }
 
-/* The stream is cut at every byte: images before the cut are complete, and the cut one is refused
- * by its header or its decoder. */
+/* The stream is cut at every byte. Images before the cut are complete. The image with the cut is
+ * refused when its header is read or when it is decoded. */
 static void breaks_off(void **state)
 {
     (void)state;
@@ -218,7 +220,7 @@ static void refuses(void **state)
     }
 }
 
-/* A header that declares gigabytes takes at most twice the memory of the bytes that exist. */
+/* A header that declares gigabytes takes at most twice as much memory as the bytes that exist. */
 static void claims(void **state)
 {
     (void)state;
@@ -236,7 +238,7 @@ static void claims(void **state)
     free(buffer.at);
 }
 
-/* The search for the end of a plain raster takes a letter for a separator between numbers; the
+/* The search for the end of a plain raster takes a letter for a separator between numbers, and the
  * decoder then reports the damage. */
 static void letters(void **state)
 {
@@ -250,7 +252,7 @@ static void letters(void **state)
     gi_reader_close(&reader);
 }
 
-/* A header that is an endless comment is refused after the maximum number of bytes. */
+/* A header that consists of an endless comment is refused after the maximum number of bytes. */
 static void endless_head(void **state)
 {
     (void)state;
@@ -272,8 +274,8 @@ static void endless_head(void **state)
     free(text);
 }
 
-/* Whether a further image follows is known from its header. None follows if the header is damaged
- * or declares more than a file can hold; decoding reports that. */
+/* The header of the next image tells whether a further image follows. If this header is damaged or
+ * declares more than a file can hold, no image follows, and decoding reports the damage. */
 static void has_more(void **state)
 {
     (void)state;
@@ -305,7 +307,7 @@ static void has_more(void **state)
     }
 }
 
-/* A plain image that continues past the limit. */
+/* Tests a plain image that continues past the limit. */
 static void too_long(void **state)
 {
     (void)state;
@@ -338,7 +340,7 @@ static bool at_once(void)
     return true;
 }
 
-/* A reader with a stop callback waits for a pipe in steps, until bytes arrive or the callback
+/* A reader with a stop callback waits for a pipe in steps until bytes arrive or the callback
  * returns true. */
 static void heeded(void **state)
 {
@@ -354,7 +356,8 @@ static void heeded(void **state)
     assert_int_equal(gi_reader_open(&reader, path, &err), GI_E_IO);
     gi_input_heed(never);
     struct trickle t = {path, join(want, 1, ""), 5};
-    int other = open(path, O_RDWR); /* opens both ends, so that neither end waits for the other */
+    /* Opens both ends of the pipe, so that neither end waits for the other. */
+    int other = open(path, O_RDWR);
     assert_int_equal(pthread_create(&thread, NULL, pour, &t), 0);
     assert_int_equal(gi_reader_open(&reader, path, &err), GI_OK);
     pthread_join(thread, NULL);

@@ -1,10 +1,12 @@
-/* TGA: files of the corpus that show the same picture are oracles of each other, and stb_image is
- * the oracle for all of them. Files with unusual origins, run lengths and palettes are made here.
+/* Reads TGA files, for all of which stb_image is the oracle. Files of the corpus that show the same
+ * picture are also oracles of each other. Files with unusual origins, run lengths and palettes are
+ * made here.
  * Sources: imgio/tga.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
-/* The pragma has no pop, because the compiler finds unused functions at the end of the file. */
+/* The pragma has no matching pop, because the compiler finds unused functions at the end of the
+ * file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -13,7 +15,7 @@
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
 
-/* stb_image reads every file of the corpus, because none of them runs from right to left. */
+/* stb_image reads every file of the corpus, because no file of it runs from right to left. */
 static void corpus(void **state)
 {
     (void)state;
@@ -46,7 +48,7 @@ static void corpus(void **state)
     assert_int_equal(n, 22);
 }
 
-/* A palette of 32 bits whose alpha is used. */
+/* Reads a palette of 32-bit entries whose alpha is used. */
 static void palette_with_alpha(void **state)
 {
     (void)state;
@@ -67,7 +69,7 @@ static void palette_with_alpha(void **state)
     assert_int_equal(load_bytes(&image, beyond, sizeof file, &strictly, NULL, &err), GI_E_FORMAT);
 }
 
-/* TGA has no magic number: bytes with an invalid header are of no known format. */
+/* TGA has no magic number, so bytes with an invalid header are of no known format. */
 static void headers(void **state)
 {
     (void)state;
@@ -104,8 +106,8 @@ static void headers(void **state)
     }
 }
 
-/* The pixels are 16-bit palette indices that count from the number of the palette's first entry; a
- * palette of grays makes a gray image. */
+/* The pixels are 16-bit palette indices. They count from the number of the palette's first entry. A
+ * palette that holds only grays makes a gray image. */
 static void wide_indices(void **state)
 {
     (void)state;
@@ -125,8 +127,8 @@ static void wide_indices(void **state)
     gi_image_free(&image);
 }
 
-/* The same picture of 3 x 2 pixels with all origins, uncompressed and in run lengths that cross the
- * end of a row. */
+/* Reads the same picture of 3 x 2 pixels with all origins. The pixels are uncompressed, or in run
+ * lengths that cross the end of a row. */
 static void origins(void **state)
 {
     (void)state;
@@ -185,8 +187,8 @@ static void there_and_back(void **state)
     remove_folder(tmp);
 }
 
-/* Byte 494, in the extension area, says whether alpha is used: it is if the byte is 3 or more
- * (version 2.0, C.3, field 24). A footer with an invalid offset is ignored. */
+/* Byte 494, in the extension area, says whether alpha is used. Alpha is used if this byte is 3 or
+ * more (version 2.0, C.3, field 24). A footer with an invalid offset is ignored. */
 static void attributes(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Reading and writing with several threads gives the same bytes, and a failure leaves no thread or
- * file behind.
+/* Reading and writing with several threads gives the same bytes as with one thread, and a failure
+ * leaves no thread and no file behind.
  * Sources: imgio/png imgio/jpeg* imgio/save.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -78,8 +78,9 @@ static void any_threads(void **state)
     remove_folder(tmp);
 }
 
-/* Reads a file with these threads, and sets *said to the error or warning. Both results must be
- * those of one thread, also if several threads find samples over the maximum. */
+/* Reads a file with the given threads, and sets *said to the error or the warning. The result and
+ * this message must be those of one thread, even if several threads find samples over the
+ * maximum. */
 static void read_by(const struct gi_parallel *parallel, struct bytes file, bool allow_partial,
                     struct gi_image *image, struct gi_err *said)
 {
@@ -147,7 +148,7 @@ static void any_readers(void **state)
     }
 }
 
-/* Threads that can't be created, and a file that can't be written while strips are in progress. */
+/* Some threads can't be created, or a file can't be written while its strips are in progress. */
 static void threads_fail(void **state)
 {
     (void)state;

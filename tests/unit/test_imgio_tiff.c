@@ -1,5 +1,5 @@
-/* TIFF: files of many kinds, made through libtiff sample by sample, must come back as what was put
- * in.
+/* TIFF files of many kinds, which libtiff writes sample by sample, are read with the same samples
+ * as were written.
  * Sources: imgio/tiff
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -22,7 +22,7 @@ struct kind {
 
 enum { WIDTH = 67, HEIGHT = 45, TILE = 32 };
 
-/* Returns the largest integer that a sample is made from; floats are made from integers too. */
+/* Returns the largest integer that a sample is made from. Floats are made from integers too. */
 static unsigned most_of(const struct kind *k)
 {
     return k->is_float ? UINT32_MAX : (1u << k->bits) - 1;
@@ -44,7 +44,8 @@ static void put_bits(unsigned char *line, size_t i, unsigned bits, unsigned v)
     }
 }
 
-/* Fills in samples `first` to `last` of `n` pixels in the machine's byte order, for libtiff. */
+/* Fills `line` with the samples `first` to `last` of `n` pixels, in the machine's byte order as
+ * libtiff expects. */
 static void fill_line(const struct kind *k, unsigned char *line, int x0, int y, int n,
                       unsigned first, unsigned last)
 {
@@ -86,7 +87,8 @@ static void write_pixels(TIFF *tiff, const struct kind *k)
     }
 }
 
-/* Writes `npages` pages with this orientation, or with orientations 1, 2, 3... if it is 0. */
+/* Writes `npages` pages with the orientation `orientation`. If that is 0, the pages have the
+ * orientations 1, 2, 3 and so on. */
 static void write_tiff(const struct kind *k, int orientation, int npages)
 {
     char mode[8];
@@ -184,7 +186,8 @@ static void check_kind(const struct kind *k)
     gi_image_free(&image);
 }
 
-/* All bit depths, numbers of samples, strips and tiles, byte orders and compressions. */
+/* Tests all bit depths, numbers of samples, byte orders and compressions, in strips and in
+ * tiles. */
 static void kinds(void **state)
 {
     (void)state;
@@ -241,7 +244,7 @@ static void odd_kinds(void **state)
         check_kind(&list[i]);
 }
 
-/* The orientation is applied; of several pages one has to be named. */
+/* The orientation is applied. If a file has several pages, a page has to be named. */
 static void orientation_and_pages(void **state)
 {
     (void)state;
@@ -261,7 +264,7 @@ static void orientation_and_pages(void **state)
     assert_non_null(strstr(err.text, "holds 2 pages, and one is wanted: [0] to [1] after"));
 }
 
-/* Each page is read by its number; page n has orientation n of EXIF. */
+/* Each page is read by its number. Page n has the orientation n of EXIF. */
 static void pages(void **state)
 {
     (void)state;
@@ -289,8 +292,8 @@ static void pages(void **state)
     }
 }
 
-/* If the first page follows the third, the file is damaged; with --allow-partial each page is read
- * once. */
+/* If the page after the third is the first one again, the file is damaged. With --allow-partial
+ * each page is read once. */
 static void circle(void **state)
 {
     (void)state;
@@ -330,7 +333,7 @@ static void circle(void **state)
     free(file.at);
 }
 
-/* A small file with the structure of files over 4 GB: BigTIFF in tiles. */
+/* Tests a small file with the structure of files over 4 GB, which is BigTIFF in tiles. */
 static void tiles(void **state)
 {
     (void)state;
@@ -395,7 +398,8 @@ static void damage(void **state)
         write_tiff(&list[i], 1, 1);
         struct bytes file = read_file(path);
         check_flips(file, 3000, i);
-        /* The directory is last in the file; its last 8 bytes say that no other follows. */
+        /* The directory is at the end of the file. Its last 8 bytes say that no other directory
+         * follows. */
         for (size_t n = 0; n < file.n - 8; n += 1 + n / 40) {
             struct gi_image image;
             struct gi_err err;

@@ -1,4 +1,4 @@
-/* TIFF: kinds that old programs and instruments write, made through libtiff or by hand.
+/* TIFF files of kinds that old programs and instruments write, made through libtiff or by hand.
  * Sources: imgio/tiff
  * SPDX-License-Identifier: MIT */
 #include "jpeg_cases.h"
@@ -13,7 +13,7 @@ static char folder[64], path[128];
 
 enum { WIDTH = 67, HEIGHT = 45 };
 
-/* A file to be written, of 8 bits in chunky order unless the caller says otherwise. */
+/* Opens a file to write, with 8 bits per sample in chunky order unless the caller changes that. */
 static TIFF *new_tiff(unsigned samples, unsigned photometric, unsigned compression)
 {
     TIFF *tiff = TIFFOpen(path, "wl");
@@ -28,8 +28,9 @@ static TIFF *new_tiff(unsigned samples, unsigned photometric, unsigned compressi
     return tiff;
 }
 
-/* Writes `n` bytes as LZW from before TIFF 5.0, with codes from the lowest bit on. All codes have 9
- * bits: the table is cleared before it needs 10. Returns the number of bytes written. */
+/* Writes `n` bytes in the LZW code used before TIFF 5.0, whose codes begin at the lowest bit. All
+ * codes have 9 bits, because the table is cleared before it needs 10 bits. Returns the number of
+ * bytes written. */
 static size_t pack_old_lzw(unsigned char *to, const unsigned char *bytes, size_t n)
 {
     enum { BITS = 9, CLEAR = 256, END = 257, RUN = 200 };
@@ -74,7 +75,8 @@ static void old_lzw(void **state)
 
 /* ---- YCbCr ---- */
 
-/* Returns sample c (0: Y, 1: Cb, 2: Cr) of a pixel, or of the pixels that share a chroma sample. */
+/* Returns sample c (0: Y, 1: Cb, 2: Cr) of a pixel. For chroma, x and y count the blocks of pixels
+ * that share a sample. */
 static unsigned char ycbcr_sample(unsigned x, unsigned y, unsigned c)
 {
     return (unsigned char)(c ? 16 + 37 * x + 23 * y + 90 * c : 7 + 5 * x + 3 * y + x * y);
@@ -85,7 +87,7 @@ static uint8_t rounded(double v)
     return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : nearbyint(v));
 }
 
-/* ITU-R BT.601 from full-range samples to RGB, with float weights like those of libtiff. */
+/* Converts full-range samples to RGB by ITU-R BT.601, with float weights like libtiff's. */
 static void bt601(uint8_t *rgb, double y, double cb, double cr)
 {
     const double red = (double)0.299f, green = (double)0.587f, blue = (double)0.114f;
@@ -94,7 +96,8 @@ static void bt601(uint8_t *rgb, double y, double cb, double cr)
     rgb[2] = rounded(y + 2 * (1 - blue) * cb);
 }
 
-/* Stores w columns from x0 and h rows from y0 in blocks of `across` x `down` pixels. */
+/* Stores a rectangle of pixels, `place` being {x0, y0, w, h}, in blocks of `across` x `down`
+ * pixels. */
 static size_t fill_blocks(unsigned char *to, const unsigned place[4], unsigned across,
                           unsigned down)
 {
@@ -111,7 +114,8 @@ static size_t fill_blocks(unsigned char *to, const unsigned place[4], unsigned a
 
 struct ycbcr_kind {
     unsigned across, down, compression;
-    bool tiles, video; /* video: Y from 16 to 235, Cb and Cr from 16 to 240 */
+    /* With `video`, Y is from 16 to 235, and Cb and Cr are from 16 to 240. */
+    bool tiles, video;
 };
 
 static void write_ycbcr(const struct ycbcr_kind *k)
@@ -177,7 +181,7 @@ static void ycbcr(void **state)
     }
 }
 
-/* YCbCr files that end early, or whose tags have invalid values. */
+/* YCbCr files that end early, and files whose tags have invalid values. */
 static void damaged_ycbcr(void **state)
 {
     (void)state;
@@ -215,7 +219,8 @@ static void damaged_ycbcr(void **state)
 
 /* ---- JPEG as in TIFF 6.0, section 22 ---- */
 
-/* Returns a TIFF of one strip whose JPEG directly follows the directory; freed by the caller. */
+/* Returns a TIFF of one strip, whose JPEG directly follows the directory. The caller frees the
+ * bytes. */
 static struct bytes wrap_old_jpeg(struct bytes jpeg, uint32_t samples, uint32_t sampling)
 {
     enum { LONG = 4, SHORT = 3, NTAGS = 12 };
@@ -249,7 +254,7 @@ static struct bytes wrap_old_jpeg(struct bytes jpeg, uint32_t samples, uint32_t 
     return file;
 }
 
-/* Returns the JPEG's samples in YCbCr with chroma at full resolution; freed by the caller. */
+/* Returns the JPEG's samples in YCbCr, with chroma at full resolution. The caller frees them. */
 static unsigned char *read_jpeg_samples(struct bytes jpeg, int channels)
 {
     struct jpeg_decompress_struct cinfo;
@@ -315,7 +320,8 @@ static void old_jpeg(void **state)
 
 /* ---- samples by value ---- */
 
-/* Signed integers of 8, 16 or 32 bits and unsigned ones of 32 bits become floats of their value. */
+/* Signed integers of 8, 16 or 32 bits, and unsigned integers of 32 bits, become floats of the same
+ * value. */
 static void integers_by_value(void **state)
 {
     (void)state;

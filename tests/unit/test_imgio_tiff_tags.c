@@ -1,4 +1,4 @@
-/* TIFF: the tags of small files, made with libtiff, and the pixels or messages that they give.
+/* The tags of small TIFF files, made with libtiff, lead to the right pixels or messages.
  * Sources: imgio/tiff
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -11,8 +11,8 @@ static char folder[64], path[128];
 
 #if GI_HAVE_TIFF
 
-/* Writes a picture of 4 x 1 pixels of `bits` bits per pixel with these bytes; `tags` end in {0, 0}.
- */
+/* Writes a picture of 4 x 1 pixels, with `bits` bits per pixel, whose data are `bytes`. The list
+ * `tags` ends with {0, 0}. */
 static void write_row(const unsigned tags[][2], const unsigned char bytes[16])
 {
     TIFF *tiff = TIFFOpen(path, "wl");
@@ -42,7 +42,7 @@ static void write_row(const unsigned tags[][2], const unsigned char bytes[16])
     TIFFClose(tiff);
 }
 
-/* Features of TIFF 6.0 that we do not support are refused by name. */
+/* A feature of TIFF 6.0 that we do not support is refused with a message that names it. */
 static void refused(void **state)
 {
     (void)state;
@@ -106,7 +106,8 @@ static void refused(void **state)
     }
 }
 
-/* Pixels whose meaning TIFF 6.0 defines by tags, and palettes of bytes, which some writers make. */
+/* Tests pixels whose meaning TIFF 6.0 defines by tags, and palettes of bytes, which some writers
+ * make. */
 static void tags(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void tags(void **state)
          {10, 10, 11, 20, 20, 21, 30, 30, 31, 40, 40, 41},
          0},
         {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE}, {TIFFTAG_COLORMAP, 0}}, 1, {0, 0, 0, 0}, 0},
-        /* Two extra samples of unknown meaning are dropped; a single one is alpha. */
+        /* Two extra samples of unknown meaning are dropped, but a single extra sample is alpha. */
         {{{TIFFTAG_SAMPLESPERPIXEL, 3}, {TIFFTAG_EXTRASAMPLES, 2}}, 1, {10, 40, 70, 100}, 0},
         {{{TIFFTAG_SAMPLESPERPIXEL, 2}, {TIFFTAG_EXTRASAMPLES, 1}},
          2,
@@ -164,8 +165,9 @@ static void tags(void **state)
     }
 }
 
-/* A time in TIFF's form is written to the tag DateTime (TIFF 6.0, section 8), any other time to the
- * description, with its keyword; descriptions of a whole file, by ImageJ and OME, are dropped. */
+/* A time in TIFF's form is written to the tag DateTime (TIFF 6.0, section 8). Any other time is
+ * written to the description, with its keyword. Descriptions of a whole file by ImageJ and OME are
+ * dropped. */
 static void texts(void **state)
 {
     (void)state;
@@ -204,7 +206,7 @@ static void texts(void **state)
     }
 }
 
-/* A palette whose entries are all below 256 holds bytes. */
+/* A palette whose entries are all below 256 is a palette of bytes. */
 static void narrow_palette(void **state)
 {
     (void)state;
@@ -221,7 +223,8 @@ static void narrow_palette(void **state)
     gi_image_free(&image);
 }
 
-/* Floats with premultiplied colour are divided by alpha; if alpha is 0, the colour is unchanged. */
+/* Floats with premultiplied colour are divided by alpha. Where alpha is 0, the colour is
+ * unchanged. */
 static void associated_floats(void **state)
 {
     (void)state;
@@ -247,7 +250,7 @@ static void associated_floats(void **state)
     gi_image_free(&image);
 }
 
-/* A chain of empty directories is counted up to libtiff's maximum. */
+/* A chain of empty directories is counted only up to libtiff's maximum. */
 static void many_pages(void **state)
 {
     (void)state;
@@ -271,7 +274,7 @@ static void many_pages(void **state)
     }
 }
 
-/* JPEG inside TIFF, in YCbCr as usual, gives the RGB that libtiff gives. */
+/* JPEG inside TIFF, in YCbCr as usual, is read as the same RGB that libtiff returns. */
 static void jpeg_inside(void **state)
 {
     (void)state;

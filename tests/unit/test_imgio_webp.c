@@ -1,5 +1,5 @@
-/* WebP written without loss is read back the same; dwebp reads our files and cwebp writes files for
- * us.
+/* WebP that is written without loss is read back unchanged, dwebp reads our files, and we read
+ * files that cwebp writes.
  * Sources: imgio/webp.c imgio/library*
  * SPDX-License-Identifier: MIT */
 #include "imgio/image_stream.h"
@@ -16,7 +16,7 @@ static bool missing(void)
     return false;
 }
 
-/* The message of a build without libwebp. */
+/* Tests the message of a build without libwebp. */
 static void left_out(void **state)
 {
     (void)state;
@@ -29,8 +29,8 @@ static void left_out(void **state)
     assert_non_null(strstr(err.text, "libwebp"));
 }
 
-/* Other RIFF files, and files whose first letters are those of RIFF only in part, are of no known
- * format. */
+/* Other RIFF files are of no known format, and neither are files that begin with only a part of
+ * RIFF's letters. */
 static void other_files(void **state)
 {
     (void)state;
@@ -77,8 +77,8 @@ static void lossless(void **state)
             gi_image_free(&image);
             if (!with)
                 continue;
-            /* "WebP Container Specification", extended file format: flags, 24 bits that are 0, and
-             * width and height minus 1 in 24 bits each. */
+            /* The header of the extended file format ("WebP Container Specification"): flags, 24
+             * bits that are 0, and then width minus 1 and height minus 1 in 24 bits each. */
             unsigned char head[] = {'V', 'P', '8', 'X', 10, 0, 0,  0, 0,
                                     0,   0,   0,   96,  0,  0, 60, 0, 0};
             head[8] = (unsigned char)((with & 1 ? 0x20 : 0) | (channels == 4 ? 0x10 : 0) |
@@ -89,7 +89,8 @@ static void lossless(void **state)
         }
 }
 
-/* dwebp and our reader decode the same pixels from our files and cwebp's, lossy and lossless. */
+/* dwebp and our reader decode the same pixels from our files and from cwebp's files, lossy and
+ * lossless. */
 static void as_dwebp(void **state)
 {
     (void)state;
@@ -142,7 +143,8 @@ static void damage(void **state)
     }
 }
 
-/* A constant lossless image needs no bits per pixel: 16384 x 16384 pixels fit in 40 bytes. */
+/* A constant lossless image takes no bits per pixel, so that 16384 x 16384 pixels fit in 40
+ * bytes. */
 static void flat(void **state)
 {
     (void)state;
@@ -167,7 +169,7 @@ static void flat(void **state)
     gi_image_free(&image);
 }
 
-/* The format holds at most 16383 pixels per side. */
+/* The format allows at most 16383 pixels per side. */
 static void too_large(void **state)
 {
     (void)state;
@@ -189,7 +191,7 @@ static void too_large(void **state)
         }
 }
 
-/* EXIF with the prefix of JPEG is read without the prefix; an animation is refused. */
+/* EXIF that begins with JPEG's prefix is read without the prefix. An animation is refused. */
 static void extended(void **state)
 {
     (void)state;
@@ -212,7 +214,7 @@ static void extended(void **state)
     gi_image_free(&image);
     struct bytes file = read_file(path);
     assert_memory_equal(file.at + 12, "VP8X", 4);
-    file.at[20] |= 2; /* set VP8X's flag of an animation (RFC 9649, 2.7) */
+    file.at[20] |= 2; /* set the flag of VP8X that declares an animation (RFC 9649, 2.7) */
     assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_E_FORMAT);
     assert_non_null(strstr(err.text, "first frame"));
     free(file.at);
@@ -235,11 +237,13 @@ static void put_head(struct bytes *file, const char *name, uint32_t nbytes)
 
 enum { STILL_HEAD = 12, STILL_EXTENDED = 30, FRAME_HEAD = 16 };
 
-/* An animation of 64 x 40 pixels of `nframes` times the still image, freed by the caller. */
+/* Returns an animation of 64 x 40 pixels that has the still image as frame `nframes` times. The
+ * caller frees the bytes. */
 static struct bytes animate(struct bytes still, const struct gi_image *image, int left, int top,
                             int nframes)
 {
-    /* The chunks of the pixels follow the RIFF header, and the chunk VP8X if there is one. */
+    /* The chunks of the pixels follow the RIFF header or, if there is a chunk VP8X, follow that
+     * chunk. */
     size_t skip = memcmp(still.at + STILL_HEAD, "VP8X", 4) == 0 ? STILL_EXTENDED : STILL_HEAD;
     uint32_t n = (uint32_t)(still.n - skip);
     struct bytes file = {calloc(1, 64 + (size_t)nframes * (still.n + 64)), 0};
@@ -268,7 +272,8 @@ static struct bytes animate(struct bytes still, const struct gi_image *image, in
     return file;
 }
 
-/* The first frame is read at its place on a transparent canvas; further ones cause a warning. */
+/* The first frame is read at its position on a transparent canvas. Further frames cause a
+ * warning. */
 static void animation(void **state)
 {
     (void)state;
@@ -288,7 +293,8 @@ static void animation(void **state)
         assert_int_equal(gi_save(&frame, NULL, path, &options, NULL, NULL), GI_OK);
         struct bytes still = read_file(path);
         struct bytes file = animate(still, &frame, left, top, cases[i].nframes);
-        if (cases[i].quality < 100) { /* the test as_dwebp compares such bytes with dwebp's */
+        /* The test as_dwebp compares such bytes with those of dwebp. */
+        if (cases[i].quality < 100) {
             gi_image_free(&frame);
             frame = load_or_fail(path);
         }
@@ -328,7 +334,8 @@ static void animation(void **state)
     }
 }
 
-/* Data after the image: a chunk without its padding byte ends the search, whatever follows. */
+/* Data may follow the image. A chunk without its padding byte ends the search, whatever follows
+ * it. */
 static void tail(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Y4M video: headers of all kinds, planes read and written, samples of 8 to 16 bits.
+/* Y4M videos with headers of all kinds are read and written, with samples of 8 to 16 bits in
+ * planes.
  * Sources: imgio/y4m*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
@@ -106,7 +107,8 @@ static void refuses(void **state)
     text[sizeof text - 2] = '\n';
     text[sizeof text - 1] = '\0';
     assert_int_equal(read_head(&video, text, &err), GI_E_FORMAT);
-    /* Readers of images and of videos accept a line of the maximum length, but no longer one. */
+    /* The readers of images and of videos accept a line of the maximum length, but no longer
+     * line. */
     struct gi_load_options options = strictly;
     struct gi_image image;
     options.header_only = true;
@@ -123,7 +125,7 @@ static void refuses(void **state)
     }
 }
 
-/* Reads a video and writes it again; returns the number of frames. */
+/* Reads a video, and writes it again to `to`. Returns the number of frames. */
 static int copy(struct gi_reader *reader, const char *to, struct gi_err *err)
 {
     char line[GI_Y4M_LINE_MAX];
@@ -155,7 +157,8 @@ static int copy(struct gi_reader *reader, const char *to, struct gi_err *err)
     return n;
 }
 
-/* Makes a video with this header and every value of `bits` bits, whose frames begin with FRAME. */
+/* Makes a video with this header whose frames begin with FRAME and contain every value of `bits`
+ * bits. */
 static struct bytes make_video(const char *header, size_t frame_nbytes, int bits, int frames)
 {
     struct gi_buffer all = {0};
@@ -207,7 +210,7 @@ static void comes_back(void **state)
     }
 }
 
-/* Every cut is reported, except one between frames. */
+/* Every cut is reported, except a cut between frames. */
 static void breaks_off(void **state)
 {
     (void)state;
@@ -242,7 +245,7 @@ static void other_frames(void **state)
     }
 }
 
-/* Values of 0..1023 are scaled to 0..65535, and larger ones are clamped. */
+/* Values from 0 to 1023 are scaled to 0 to 65535, and larger values are clamped. */
 static void widens(void **state)
 {
     (void)state;
@@ -271,7 +274,7 @@ static void widens(void **state)
     gi_image_free(&image);
 }
 
-/* A blank at the end of the header is not a parameter. */
+/* A blank at the end of the header does not begin another parameter. */
 static void blank(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The cache of image memory: which blocks are reused, which are returned to the system, and the
- * maximum of the cache.
+/* The cache of image memory reuses blocks, returns other blocks to the system, and never exceeds
+ * its maximum.
  * Sources: kernels/cpu/device
  * SPDX-License-Identifier: MIT */
 #include <malloc.h>
@@ -32,7 +32,7 @@ static void is_taken_again(void **state)
     assert_int_equal((uintptr_t)first % GI_ROW_ALIGN, 0);
     memset(first, 1, 3 * MIB);
     a->free(a->self, first);
-    /* A slightly smaller size fits, half the size does not. */
+    /* The block fits a slightly smaller size, but not half the size. */
     void *third = a->alloc(a->self, 5 * MIB / 2);
     assert_ptr_equal(third, first);
     a->free(a->self, third);
@@ -50,7 +50,7 @@ static void is_taken_again(void **state)
     assert_null(kept);
 }
 
-/* Returns whether the address is still mapped: large blocks have mappings of their own. */
+/* Returns whether the address is still mapped. Each large block has a mapping of its own. */
 static bool is_mapped(void *at)
 {
     char line[256];
@@ -66,8 +66,8 @@ static bool is_mapped(void *at)
     return found;
 }
 
-/* The cache holds at most the maximum that was lent at one time. At that limit a block of another
- * size replaces idle ones. */
+/* The cache holds at most as much memory as the maximum that was lent at one time. At that limit, a
+ * block of another size replaces idle blocks. */
 static void never_more_than_was_lent(void **state)
 {
     (void)state;
@@ -86,7 +86,8 @@ static void never_more_than_was_lent(void **state)
     void *third = a->alloc(a->self, 20 * MIB);
     a->free(a->self, other);
     a->free(a->self, third);
-    /* 52 of 64 MiB are idle: 8 more fit beside them, then 10 more replace one of them. */
+    /* 52 of 64 MiB are idle. So 8 MiB more fit, and then 10 MiB more replace one of the idle
+     * blocks. */
     void *fourth = a->alloc(a->self, 8 * MIB);
     assert_true(is_mapped(other));
     assert_true(is_mapped(third));
@@ -131,7 +132,7 @@ static void threads_share_it(void **state)
     gi_kept_free(&kept);
 }
 
-/* The CPU's device caches memory if it is told to, and results are in cached memory. */
+/* The CPU's device caches memory if that is requested, and then results are in cached memory. */
 static void a_device_keeps_it(void **state)
 {
     (void)state;

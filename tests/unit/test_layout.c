@@ -1,5 +1,5 @@
-/* Layout primitives (copy with border, turns, channel permutation, bounds): every way gives what
- * plain loops give.
+/* Every way of the layout primitives (copy with border, turns, channel permutation, bounds) gives
+ * the same results as plain loops.
  * Sources: geometry color
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -14,7 +14,7 @@ static void *at(const struct gi_image *image, int y, int x, int c)
     return (char *)gi_row(image, y) + i * gi_type_nbytes(image->type);
 }
 
-/* Stores the constant of a border, rounded as kernels.h defines. */
+/* Stores the constant value of a border, rounded as kernels.h defines. */
 static void put_value(void *to, float v, enum gi_type type)
 {
     double full = gi_type_full_scale(type), whole = !(v > 0) ? 0 : v > full ? full : rint(v);
@@ -45,7 +45,7 @@ static void copy_border(const struct gi_copy_border *w, struct gi_image *dst,
             }
 }
 
-/* Makes a source of random bits, so that floats may be any NaN. */
+/* Makes a source whose samples are random bits, so that a float may be any NaN. */
 static struct gi_image *bits(struct walk_case *c, int width, int height, int channels)
 {
     struct gi_image *image = walk_source(c, width, height, channels, c->type);
@@ -55,7 +55,8 @@ static struct gi_image *bits(struct walk_case *c, int width, int height, int cha
     return image;
 }
 
-/* Draws the position of a window of n pixels: inside the image, across an end, or far outside. */
+/* Returns a random position for a window of n pixels: inside the image, across an end, or far
+ * outside. */
 static int place(struct walk_case *c, int image, int n)
 {
     switch (walk_between(c, 0, 5)) {
@@ -99,8 +100,8 @@ static void define_copy(struct walk_case *c)
     copy_border(c->spec, &c->want, &c->srcs[0].image);
 }
 
-/* The source is a band of a higher image with only the rows that the window needs; the expected
- * result is made from the whole image. */
+/* The source is a band of a higher image, with only those rows that the window needs. The expected
+ * result is computed from the whole image. */
 static void draw_band(struct walk_case *c)
 {
     int n = walk_between(c, 1, 20), first = c->height, last = 0;
@@ -152,7 +153,7 @@ static void draw_turn(struct walk_case *c, int layout)
     bits(c, c->width, c->height, c->channels);
 }
 
-/* The eight layouts are cases of two rows, in which the case's border mode selects a layout. */
+/* Two walk rows test the eight layouts, and in both the case's border mode selects the layout. */
 static void draw_first_turns(struct walk_case *c)
 {
     draw_turn(c, (int)c->border);
@@ -173,8 +174,8 @@ static void define_turn(struct walk_case *c)
          &c->srcs[0].image);
 }
 
-/* Each turn and its inverse give the source, and the orientations give the letter F of EXIF's
- * figure. */
+/* Each turn, followed by its inverse, restores the source. The orientations produce the letter F as
+ * in EXIF's figure. */
 static void orientations(void **state)
 {
     (void)state;
@@ -257,7 +258,7 @@ static struct gi_bounds bounds_of(const struct gi_image *image, const struct gi_
     return bounds.bottom ? bounds : (struct gi_bounds){0};
 }
 
-/* Draws an image of one colour with a few other pixels, some of them within the tolerance. */
+/* Makes an image of one colour with a few other pixels, some of which are within the tolerance. */
 static void draw_bounds(struct walk_case *c)
 {
     struct gi_bounds_spec *spec = WALK_SPEC(c, struct gi_bounds_spec);
@@ -290,7 +291,7 @@ static void define_bounds(struct walk_case *c)
 
 static const int low[][2] = {{13, 1},  {13, 2},  {13, 5},  {13, 9},  {13, 17},
                              {13, 23}, {13, 31}, {13, 44}, {13, 59}, {0, 0}};
-/* The widest image has several of the chunks that a row is processed in. */
+/* A row is processed in chunks, and the widest image has several chunks per row. */
 static const int wide[][2] = {{1, 1},  {1, 17},    {17, 1},   {31, 33},
                               {67, 5}, {257, 129}, {3001, 2}, {0, 0}};
 static const int turned[][2] = {{1, 1},    {1, 17},   {17, 1},    {31, 33}, {67, 5},  {257, 129},

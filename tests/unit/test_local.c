@@ -1,4 +1,5 @@
-/* Adaptive (local) thresholds: every way gives the definition of kernels/tone.h in plain loops.
+/* Every way of adaptive (local) thresholds gives the same results as plain loops that follow the
+ * definition in kernels/tone.h.
  * Sources: tone
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -7,7 +8,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* The sums over the window at one sample, and the sample's own level. */
+/* The level v of one sample, and the sums s of levels and q of squares over the window at this
+ * sample. */
 struct plain {
     uint64_t v, s;
     wide q;
@@ -44,7 +46,7 @@ static double spread_of(const struct plain *p, uint64_t n)
 }
 
 /* Returns whether the sample exceeds its threshold. The last digits of the exponential may differ
- * from those of the code under test. */
+ * from those that the tested code computes. */
 static bool above(const struct gi_local *spec, const struct plain *p)
 {
     uint64_t n = (uint64_t)spec->k * (uint64_t)spec->k;
@@ -58,7 +60,7 @@ static bool above(const struct gi_local *spec, const struct plain *p)
     return t < 0 ? a > 0 || square < limit : a > 0 && square > limit;
 }
 
-/* Computes the mask, and returns the maximum spread D over the rows that are used. */
+/* Computes the mask. Returns the maximum of the spread D over the rows that are used. */
 static double define(struct gi_image *dst, const struct gi_image *src, const struct gi_local *spec)
 {
     double most = 0;
@@ -92,8 +94,8 @@ static void define_spread(struct walk_case *c)
     gi_image_free(&mask);
 }
 
-/* Returns a rule of the given kind: 0: the mean; 1 and 2: the deviation, below or above the mean;
- * 3: the deviation times the mean; 4: an exponential too. */
+/* Returns a rule of the given kind. Kind 0 uses the mean. Kinds 1 and 2 use the deviation, below
+ * and above the mean. Kind 3 uses the deviation times the mean. Kind 4 also uses an exponential. */
 static struct gi_local *rule(struct walk_case *c, int kind, int k)
 {
     struct gi_local *spec = WALK_SPEC(c, struct gi_local);
@@ -121,7 +123,7 @@ static struct gi_local *rule(struct walk_case *c, int kind, int k)
 
 enum { KINDS = 5 };
 
-/* Half of the image is constant in a fourth of the cases, as on a blank page. */
+/* In a fourth of the cases, half of the image is constant, as on a blank page. */
 static struct gi_image *local(struct walk_case *c, int k)
 {
     bool spread = strcmp(c->row->primitive, "local_spread") == 0; /* the mean has none */
@@ -142,8 +144,8 @@ static void draw(struct walk_case *c)
     local(c, c->width > 1000 || c->large ? 3 : ks[walk_between(c, 0, 4)]);
 }
 
-/* Draws 8-bit gray images for each rule and border mode. They are wide and high enough to be
- * divided among threads, warps and bands. */
+/* Makes 8-bit gray images for each rule and border mode. The images are so wide and high that they
+ * are divided among threads, warps and bands. */
 static void draw_bytes(struct walk_case *c)
 {
     static const int ks[] = {3, 7, 15, 21, 31, 33};
@@ -151,7 +153,7 @@ static void draw_bytes(struct walk_case *c)
         local(c, ks[walk_between(c, 0, 5)]);
 }
 
-/* Draws black images with a few white samples, whose sums of squares just fit or just don't. */
+/* Makes black images with a few white samples, whose sums of squares just fit or just don't fit. */
 static void draw_black(struct walk_case *c)
 {
     static const int ks[] = {361, 511, 513};
@@ -165,7 +167,7 @@ static void draw_black(struct walk_case *c)
             exact_put(image, y, x, 0, walk_between(c, 0, 99) || y < 200 ? 0 : 255);
     spec->border = (struct gi_border_spec){.mode = GI_BORDER_VALUE};
     if (kind == 3 && walk_between(c, 0, 1)) {
-        /* black's threshold must not become less than 0, not even by -0 */
+        /* the threshold of black must not become less than 0, and -0 must not either */
         spec->part = -spec->part;
         spec->slope = -spec->slope;
         spec->shift = 0;
@@ -173,7 +175,7 @@ static void draw_black(struct walk_case *c)
     }
 }
 
-/* Draws windows wider than the image, and windows whose sums don't fit in 32 bits, in 2^53 or in 64
+/* Makes windows wider than the image, and windows whose sums don't fit in 32 bits, in 2^53 or in 64
  * bits. */
 static void draw_wide(struct walk_case *c)
 {
@@ -184,7 +186,7 @@ static void draw_wide(struct walk_case *c)
 
 /* ---- Bernsen: midway between minimum and maximum ---- */
 
-/* Draws random images with ties for all three sources. */
+/* Makes random images with ties for all three sources of samples. */
 static void draw_bernsen(struct walk_case *c)
 {
     struct gi_bernsen *spec = WALK_SPEC(c, struct gi_bernsen);

@@ -1,5 +1,5 @@
-/* Minimum and maximum filters, the rolling ball, and transparent pixels that are ignored: every way
- * gives the definition of kernels/morphology.h in plain loops.
+/* Every way of minimum and maximum filters, of the rolling ball, and of ignoring transparent pixels
+ * gives the same results as plain loops that follow the definition in kernels/morphology.h.
  * Sources: morphology footprint
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -7,7 +7,7 @@
 #include "kernels/footprint.h"
 #include "kernels/morphology.h"
 
-/* Returns whether the filter chooses `a` over `b`. NaN is always chosen, and -0 is less than 0. */
+/* Returns whether the filter prefers `a` to `b`. NaN is always preferred, and -0 is less than 0. */
 static bool exact_before(float a, float b, bool greatest)
 {
     if (isnan(a) || isnan(b))
@@ -17,7 +17,7 @@ static bool exact_before(float a, float b, bool greatest)
     return greatest ? a > b : a < b;
 }
 
-/* Takes the minimum or maximum over n runs, one after the other. */
+/* Computes the minimum or maximum over n runs, one run after the other. */
 static void exact_runs(struct gi_image *dst, const struct gi_image *src,
                        const struct gi_min_max *spec, const struct gi_border_spec *border)
 {
@@ -183,7 +183,7 @@ static void wide_ball(struct walk_case *c)
 
 /* ---- transparent pixels ---- */
 
-/* Copies pixel (x, y): either all channels except alpha, or alpha alone. */
+/* Copies pixel (x, y): alpha alone if `alpha`, else all channels except alpha. */
 static void copy(struct gi_image *to, const struct gi_image *from, int x, int y, bool alpha)
 {
     size_t nbytes = gi_type_nbytes(to->type), n = (size_t)to->channels;
@@ -201,7 +201,7 @@ static double alpha_of(const struct gi_image *image, int x, int y)
     return gi_sample(gi_row(image, y), (size_t)((x + 1) * image->channels - 1), image->type);
 }
 
-/* Draws samples of which some floats are unusual, with an alpha that is often 0. */
+/* Makes random samples, some of which are unusual floats. Alpha is often 0. */
 static void fill(struct gi_image *image, float hidden, uint64_t *seed)
 {
     static const float odd[] = {0, -0.0f, NAN, -INFINITY, INFINITY, -1, 1e-42f, 0.5f};
@@ -221,7 +221,8 @@ static void fill(struct gi_image *image, float hidden, uint64_t *seed)
         }
 }
 
-/* Draws the step before a filter, which hides transparent pixels, or the step after it. */
+/* Makes a case of the step before a filter, which hides transparent pixels, or of the step after
+ * it. */
 static void draw_ignore(struct walk_case *c)
 {
     float full = gi_type_full_scale(c->type), end = c->type == GI_F32 ? INFINITY : full;
@@ -259,7 +260,8 @@ static void define_ignore(struct walk_case *c)
         }
 }
 
-/* Images with fewer rows than a block, with several strips per row, and narrower than a window. */
+/* Images that have fewer rows than a block, have several strips per row, or are narrower than a
+ * window. */
 static const int strips[][2] = {{64, 7},  {9, 5},    {700, 19}, {9001, 3},
                                 {31, 60}, {2100, 1}, {1, 67},   {0, 0}};
 static const int narrow[][2] = {{40, 2}, {0, 0}}, flat[][2] = {{19, 9}, {0, 0}};

@@ -1,4 +1,4 @@
-/* Option values: the texts that are accepted, those that are refused, and their messages.
+/* Some texts are accepted as values of options, and others are refused with the right messages.
  * Sources: filters/option* filters/option_footprint*
  * SPDX-License-Identifier: MIT */
 #include "cases.h"
@@ -324,7 +324,7 @@ static void test_colour(void **unused)
             "transparent, #rgb, #rgba, #rrggbb or #rrggbbaa");
 }
 
-/* Checks the text that gi_option_print() gives for a value that was read. */
+/* Checks the text that gi_option_print() prints for a value that was read before. */
 static void check_printed(const char *name, const char *text, const char *want)
 {
     char printed[128] = "";

@@ -1,5 +1,5 @@
-/* The thread pool runs every job once, for any caller and at any depth, with separate scratch
- * memory.
+/* The thread pool runs every job once, whatever thread calls it and however deeply calls are
+ * nested. Each job has its own scratch memory.
  * Sources: kernels/parallel*
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
@@ -20,7 +20,8 @@
 
 enum { JOBS_MAX = 64, CALLERS = 6, ROUNDS = 200 };
 
-/* The counts of a run. Only the main thread may assert: the others count errors. */
+/* The counts of a run. Only the main thread may use assertions, so the other threads count
+ * errors. */
 struct tally {
     atomic_int hits[JOBS_MAX], wrong, now, most;
     size_t scratch_nbytes;
@@ -100,7 +101,7 @@ static void runs_in_runs(void **state)
     gi_pool_free(&pool);
 }
 
-/* The workers exit with the last share and are started again for the next one. */
+/* The workers exit when the last share is freed, and are started again for the next share. */
 static void pools_come_and_go(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void shared_share(void **state)
     gi_pool_free(&pool);
 }
 
-/* Jobs that each wait for all others, so that all of them must run at the same time. */
+/* Jobs each of which waits for all others, so that all of them must run at the same time. */
 struct meeting {
     pthread_mutex_t lock;
     pthread_cond_t all_here;
@@ -216,7 +217,7 @@ static void as_many_threads_as_asked(void **state)
     gi_pool_free(&many);
 }
 
-/* Sanitizers abort at an impossible allocation unless this option allows it. */
+/* Sanitizers abort the program at an impossible allocation unless this option allows it. */
 const char *__asan_default_options(void);
 const char *__tsan_default_options(void);
 const char *__asan_default_options(void)

@@ -1,5 +1,5 @@
-/* Several queues of a device, and several devices, work at once on threads of their own and give
- * the bytes of one queue with one thread.
+/* Several queues of a device, and several devices, that work at once on different threads give the
+ * same bytes as one queue with one thread.
  * Sources: device
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
@@ -12,7 +12,7 @@ enum { SEED = 20261122, QUEUES = 8, CASES = 24, ROUNDS = 2, DEVICES_MAX = 2 };
 
 enum work { GAUSSIAN, BOX, HISTOGRAM, LABEL, COPY, WORKS };
 
-/* An operation on an image, and its result as bytes. */
+/* An operation on an image, and the bytes of its result. */
 struct piece {
     enum work work;
     int k;
@@ -25,7 +25,7 @@ struct piece {
 
 static struct piece pieces[CASES];
 
-/* Returns the result's samples without gaps between rows; the caller frees them. */
+/* Returns the samples of the result without gaps between the rows. The caller frees them. */
 static char *packed(struct gi_image *image, size_t *nbytes)
 {
     size_t row = gi_row_nbytes(image);
@@ -55,7 +55,7 @@ static enum gi_status filter(struct gi_queue *queue, const struct piece *piece,
                               : queue->k->convolve_separable(queue, dst, src, &separable, err);
 }
 
-/* Runs a filter or the labelling on `src`; `out` is in host memory. */
+/* Runs a filter or the labelling on `src`. The result `out` is in host memory. */
 static enum gi_status image_work(struct gi_queue *queue, const struct piece *piece,
                                  struct gi_image *out, const struct gi_image *src,
                                  struct gi_err *err)
@@ -81,7 +81,7 @@ static enum gi_status image_work(struct gi_queue *queue, const struct piece *pie
     return status;
 }
 
-/* Returns the result as bytes, or NULL if the operation failed. */
+/* Returns the bytes of the result, or NULL if the operation failed. */
 static char *result(struct gi_queue *queue, const struct piece *piece, size_t *nbytes)
 {
     const struct gi_kernels *k = queue->k;
@@ -109,7 +109,8 @@ static char *result(struct gi_queue *queue, const struct piece *piece, size_t *n
     return bytes;
 }
 
-/* Makes work of every kind on images of many shapes; one thread of the CPU computes the results. */
+/* Makes work of every kind on images of many shapes. One thread of the CPU computes the expected
+ * results. */
 static int make_pieces(void **state)
 {
     (void)state;
@@ -147,7 +148,8 @@ static int free_pieces(void **state)
     return 0;
 }
 
-/* A thread with a queue of its own. Only the main thread may assert: the others record errors. */
+/* A thread that has its own queue. Only the main thread may use assertions, so the other threads
+ * record errors. */
 struct hand {
     pthread_t thread;
     struct gi_device *device;

@@ -1,7 +1,7 @@
-/* Every operation runs on 8 queues of one device at once, each with another image: sizes, sample
- * types, channels and option values differ between the threads, so that a kernel is launched with
- * different shared memory, grids and tables at the same time. The results equal those of one queue
- * of the CPU. A test with equal shapes once hid a race.
+/* Every operation runs on 8 queues of one device at once, each with another image, and the results
+ * equal those of one queue of the CPU. Sizes, sample types, channels and option values differ
+ * between the threads, so that a kernel is launched with different shared memory, grids and tables
+ * at the same time. A test with equal shapes once hid a race.
  * Sources: filters kernels
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
@@ -13,16 +13,19 @@
 enum {
     SEED = 20261124,
     THREADS = 8,
-    CASES = 24,       /* per operation */
-    CASES_OF_ALL = 8, /* per operation, when all operations run, so that every primitive is used */
-    TRIES = 60,       /* draws of random options, until they are compatible */
+    CASES = 24, /* per operation */
+    /* per operation when all operations run; large enough that every primitive is used */
+    CASES_OF_ALL = 8,
+    /* how often random options are made until they are compatible */
+    TRIES = 60,
     SIDE_MAX = 400,
-    WORK_MAX = 40000000, /* gi_cost.other plus multiply-adds of all samples, per case */
+    /* maximum per case of gi_cost.other plus multiply-adds, summed over all samples */
+    WORK_MAX = 40000000,
     USES_MAX = 256,
     PRIMITIVES_MAX = 96,
 };
 
-/* An operation with its options on an image, and its result by one thread of the CPU. */
+/* An operation with its options on an image, and the result that one thread of the CPU computes. */
 struct piece {
     void *params;
     struct gi_image srcs[GI_SOURCES_MAX];
@@ -35,13 +38,14 @@ static const struct gi_filter *filter; /* the operation under test */
 static struct piece pieces[CASES];
 static int npieces;
 
-/* The primitives that ran on the device, and how many results were compared. */
+/* The primitives that have run on the device, and the number of results that were compared. */
 static const char *seen[PRIMITIVES_MAX];
 static int nseen;
 static unsigned long compared;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Choices and flags change with `turn` from case to case, so that all of them occur. */
+/* Sets an option to a random value. Choices and flags change with `turn` from case to case, so that
+ * all of their values occur. */
 static void set_random(void *params, const struct gi_option *row, uint64_t *seed, int turn)
 {
     char text[64] = "";
@@ -81,7 +85,7 @@ static void set_random(void *params, const struct gi_option *row, uint64_t *seed
     gi_option_read(params, row, text, NULL);
 }
 
-/* Draws random options in addition to those of the example, and a random image; the pipeline is
+/* Makes random options in addition to those of the example, and a random image. The pipeline stays
  * NULL if the options are incompatible or the work is too heavy. */
 static void try_piece(struct piece *piece, uint64_t *seed, int tries)
 {
@@ -138,7 +142,7 @@ static void free_piece(struct piece *piece)
     *piece = (struct piece){0};
 }
 
-/* Fills `pieces` for the operation, with at most `cases` of them. */
+/* Fills `pieces` with at most `cases` pieces of work for the operation. */
 static void make_pieces(struct gi_queue *cpu, int cases, uint64_t *seed)
 {
     for (npieces = 0; npieces < cases; npieces++) {
@@ -173,8 +177,8 @@ static void note_primitives(struct gi_queue *queue)
     pthread_mutex_unlock(&lock);
 }
 
-/* A thread with a queue of its own. Only the main thread may use cmocka's assertions: the others
- * record their first difference. */
+/* A thread that has its own queue. Only the main thread may use cmocka's assertions, so the other
+ * threads record their first difference. */
 struct worker {
     pthread_t thread;
     struct gi_device *device;

@@ -1,5 +1,5 @@
-/* Rank filters (medians among them) and the mode filter: every way gives what sorting and counting
- * the samples of each window give.
+/* Every way of rank filters (such as medians) and of the mode filter gives the same results as
+ * sorting or counting the samples of each window.
  * Sources: rank footprint
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -18,7 +18,8 @@ static int exact_order(const void *one, const void *other)
     return a > b ? 1 : -1;
 }
 
-/* Quickselect: partitions about pivots until sample `middle` is where sorting would put it. */
+/* Quickselect. Partitions the values about pivots until the value at `middle` is the one that
+ * sorting would put there. */
 static float exact_rank(float *v, int n, int middle)
 {
     int low = 0, high = n - 1;
@@ -140,7 +141,7 @@ static void draw_rank(struct walk_case *c)
     m->rank = walk_between(c, 0, m->width * m->height - 1);
 }
 
-/* Draws windows wider than the image, and windows of more samples than 16 bits can count. */
+/* Makes windows wider than the image, and windows with more samples than 16 bits can count. */
 static void draw_wide(struct walk_case *c)
 {
     static const int sides[] = {3, 5, 7, 33, 61, 257, 301};
@@ -169,7 +170,8 @@ static void define_median(struct walk_case *c)
                  c->spec);
 }
 
-/* Draws few different samples in most images, so that the mode occurs more than once. */
+/* Makes few different samples in most images, so that the mode occurs more than once in a
+ * window. */
 static void draw_mode(struct walk_case *c)
 {
     static const int windows[][2] = {{3, 3},  {1, 1}, {5, 5},   {9, 2}, {4, 7},
@@ -188,7 +190,7 @@ static void draw_mode(struct walk_case *c)
                 exact_put(src, y, x, i, (float)((unsigned)exact_sample(src, y, x, i) % n));
 }
 
-/* Draws runs that are far apart, in windows of more samples than 16 bits can count. */
+/* Makes runs that are far apart, in windows with more samples than 16 bits can count. */
 static void draw_far_runs(struct walk_case *c)
 {
     static const struct gi_footprint_run stripes[] = {{-1, -16, 16}, {128, -150, 150}};

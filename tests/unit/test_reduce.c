@@ -1,5 +1,5 @@
-/* Sums, sums of squares, minima and maxima: every way gives the definition of kernels/statistics.h
- * in plain loops, whole and in parts.
+/* Every way of sums, sums of squares, minima and maxima gives the same results as plain loops that
+ * follow the definition in kernels/statistics.h, for whole images and for images in parts.
  * Sources: statistics
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -11,8 +11,10 @@ enum pattern {
     EVEN,     /* integers of all values, floats -1 to 2 */
     CONSTANT, /* all samples are equal */
     WIDE,     /* floats of all exponents, without special values */
-    ODD,      /* EVEN with some NaN, infinities, -0, and the largest and smallest floats */
-    STEPS,    /* floats of three distant ranges, each for hundreds of samples, and zeros */
+    /* EVEN, with some NaN, infinities and -0, and with the largest and smallest floats */
+    ODD,
+    /* floats of three distant ranges and zeros; each range lasts for hundreds of samples */
+    STEPS,
     PATTERNS
 };
 
@@ -28,7 +30,8 @@ static float any_float(struct walk_case *c, enum pattern pattern, size_t at)
     return pattern == STEPS ? even * ranges[at / 700 % 4] : even;
 }
 
-/* The definition of reduce: sums as digits of 8 bits, each with a signed sum of its own. */
+/* The definition of the primitive reduce. A sum consists of digits of 8 bits, each of which is
+ * summed in a signed integer. */
 
 enum { DIGITS = 8 * GI_EXACT_WORDS };
 
@@ -132,8 +135,8 @@ static void draw_reduce(struct walk_case *c)
             }
 }
 
-/* Draws long rows of large samples: the sums of integers reach the limit of 32-bit lanes, and the
- * sums of floats the limit of a double's precision. */
+/* Makes long rows of large samples. Sums of integers reach the limit of 32-bit lanes, and sums of
+ * floats reach the limit of a double's precision. */
 static void draw_lanes(struct walk_case *c)
 {
     if (c->channels > 1 || (c->width < 200000) != (c->type == GI_F32))
@@ -141,7 +144,7 @@ static void draw_lanes(struct walk_case *c)
     struct gi_image *image = walk_source_here(c);
     WALK_SPEC(c, struct gi_reduce)->sums_only = c->width > 800003;
     for (int x = 0; x < c->width; x++) {
-        /* floats with all bits set; every third has an exponent that is 20 less */
+        /* Floats whose mantissa bits are all set. The exponent of every third float is 20 less. */
         uint32_t bits =
             (uint32_t)((const int[]){254, 21, 127, 254, 127})[c->border] << 23 | 0x7fffff;
         bits -= x % 3 == 2 ? 20u << 23 : 0;
@@ -152,7 +155,7 @@ static void draw_lanes(struct walk_case *c)
     }
 }
 
-/* Sets the minima and maxima to 0, as a caller gets them that asks for sums only. */
+/* Sets the minima and maxima to 0, which is what a caller gets that asks for sums only. */
 static void forget_extremes(struct gi_reduction *want, int channels)
 {
     for (int c = 0; c < channels; c++) {
@@ -170,7 +173,7 @@ static void define_reduce(struct walk_case *c)
         forget_extremes(want, c->channels);
 }
 
-/* An image's parts, reduced one after the other, give what the whole image gives. */
+/* The parts of an image, reduced one after the other, give the same result as the whole image. */
 static void parts_are_added(void **state)
 {
     (void)state;
@@ -200,7 +203,8 @@ static void parts_are_added(void **state)
     }
 }
 
-/* A sum midway between two doubles is rounded to the even one, any other to the nearest. */
+/* A sum midway between two doubles is rounded to the even double, and any other sum to the
+ * nearest. */
 static void test_rounding(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Stream compaction, connected components and sums of regions: every way gives the definition of
- * kernels/regions.h in plain loops.
+/* Every way of stream compaction, connected components and sums of regions gives the same results
+ * as plain loops that follow the definition in kernels/regions.h.
  * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -11,7 +11,8 @@ static float get(const struct gi_image *image, int x, int y)
     return exact_sample(image, y, x, 0);
 }
 
-/* Labels connected components by flood fill, in raster order of their first pixels. */
+/* Labels connected components by flood fill. Labels follow the raster order of the components'
+ * first pixels. */
 static uint32_t label(uint32_t *labels, const struct gi_image *on, float above, bool invert,
                       int connectivity)
 {
@@ -211,8 +212,7 @@ static bool equal_label(struct gi_queue *queue, const struct walk_case *c, void 
     return equal;
 }
 
-/* Draws the labels of a pattern, or labels that no labelling would give: unordered, scattered, with
- * gaps, and adjacent to each other. */
+/* Makes the labels of a random pattern. */
 static void draw_stats(struct walk_case *c)
 {
     enum gi_type type = (enum gi_type)walk_between(c, 0, 2);
@@ -249,8 +249,8 @@ static void define_stats(struct walk_case *c)
                   spec->lo, spec->hi);
 }
 
-/* The larger images have more components than 16 bits can count, and more per strip than a block's
- * table holds. */
+/* The larger images have more components than 16 bits can count, and more components per strip than
+ * the table of a CUDA block holds. */
 static const int pictures[][2] = {{1, 1},     {1, 17},   {17, 1},    {31, 33},
                                   {67, 5},    {64, 9},   {128, 130}, {257, 129},
                                   {391, 203}, {3, 9001}, {700, 500}, {0, 0}};
@@ -260,7 +260,8 @@ static const struct walk_row rows[] = {
              .equal = equal_compact),
     WALK_ROW("label", "patterns", draw_label, define_label, .sizes = pictures,
              .equal = equal_label),
-    /* labels as label() gives them: regions are connected, and all occur */
+    /* labels as label() makes them, which means that regions are connected and that all labels
+     * occur */
     WALK_ROW("region_stats", "patterns", draw_stats, define_stats, .sizes = pictures),
 };
 

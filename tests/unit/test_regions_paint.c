@@ -1,5 +1,5 @@
-/* Regions that are painted or flooded, and values that are scattered: every way gives the
- * definition of kernels/regions.h in plain loops.
+/* Every way of painting regions, flooding regions and scattering values gives the same results as
+ * plain loops that follow the definition in kernels/regions.h.
  * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -82,7 +82,7 @@ static void reach(uint8_t *on, const int *size, int connectivity)
     free(todo);
 }
 
-/* A spec together with the predicate that it points to. */
+/* A spec, and the predicate that the spec points to. */
 struct flood {
     struct gi_flood spec;
     struct gi_predicate foreground;
@@ -124,7 +124,8 @@ static float pixel(const struct gi_image *image, int64_t i, int c)
     return exact_sample(image, (int)(i / image->width), (int)(i % image->width), c);
 }
 
-/* Draws places inside the image and around it; many are repeated, and some are invalid. */
+/* Makes random positions inside the image and around it. Many positions are repeated, and some are
+ * invalid. */
 static void draw_places(struct walk_case *c, struct gi_image *places, int y0)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.25f, -1, 3e9f, 2147483648.0f};
@@ -139,7 +140,8 @@ static void draw_places(struct walk_case *c, struct gi_image *places, int y0)
             }
 }
 
-/* Draws the values of a scatter: an image, further channels of the places, or one value for all. */
+/* Makes the values of a scatter. They are an image, further channels of the positions, or one value
+ * for all positions. */
 static void draw_scatter(struct walk_case *c)
 {
     struct gi_scatter *spec = WALK_SPEC(c, struct gi_scatter);

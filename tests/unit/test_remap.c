@@ -1,5 +1,6 @@
-/* The primitive that remaps pixels by random coordinate maps: every way gives its definition, to
- * the bit. Sources: geometry SPDX-License-Identifier: MIT */
+/* Every way of the primitive that remaps pixels by random coordinate maps gives exactly the result
+ * that its definition gives.
+ * Sources: geometry SPDX-License-Identifier: MIT */
 #include "primitives.h"
 #include "definitions.h"
 #include "kernels/geometry.h"
@@ -22,7 +23,8 @@ static float chain(const float *w, const float *v)
     return sum;
 }
 
-/* Returns sample c at any (x, y); sets *inside to true if (x, y) is inside the image. */
+/* Returns sample c at any (x, y), inside or outside the image. Sets *inside to true if (x, y) is
+ * inside. */
 static float at(const struct gi_image *src, const struct gi_remap *spec, bool weigh, int64_t x,
                 int64_t y, int c, bool *inside)
 {
@@ -106,7 +108,7 @@ static double real(struct walk_case *c, double low, double high)
     return low + (high - low) * (walk_real(c) + 1.0) / 2;
 }
 
-/* Draws the spec with all except its map, and the source. */
+/* Makes a random source, and a random spec that lacks only its map. */
 static struct gi_remap *random_spec(struct walk_case *c, enum gi_map_kind kind)
 {
     static const float cubics[] = {-0.5f, -0.75f, -1, 0, -0.0625f, -0.01f, 0.25f};
@@ -121,7 +123,7 @@ static struct gi_remap *random_spec(struct walk_case *c, enum gi_map_kind kind)
     return spec;
 }
 
-/* Draws the size of the result, which is sometimes long. */
+/* Makes a random size for the result, which is sometimes long. */
 static void random_size(struct walk_case *c, int *width, int *height)
 {
     *width = walk_between(c, 1, 90);
@@ -131,8 +133,8 @@ static void random_size(struct walk_case *c, int *width, int *height)
     walk_result(c, *width, *height, c->channels, c->type);
 }
 
-/* Draws an affine matrix with a small or any rotation and scale, often about the centre; sometimes
- * a shift by whole pixels. */
+/* Makes a random affine matrix with any rotation and scale or with small ones, often about the
+ * centre. Sometimes the matrix is a shift by whole pixels. */
 static void random_matrix(struct walk_case *c, double *m, int width, int height)
 {
     double angle = real(c, -4, 4), size = exp(real(c, -1, 1)), x = size * cos(angle);
@@ -170,7 +172,7 @@ static void draw_projective(struct walk_case *c)
     spec->map.m[8] = c->turn % 40 ? 1 : 0;
 }
 
-/* Polar maps and lenses, also at their singular points. */
+/* Makes random polar maps and lenses, which include their singular points. */
 static void draw_round(struct walk_case *c)
 {
     struct gi_map *map = &random_spec(c, (enum gi_map_kind)(GI_MAP_RAYS + c->turn % 3))->map;
@@ -198,7 +200,7 @@ static void draw_round(struct walk_case *c)
         (j < 6 ? map->lens.k : map->lens.p - 6)[j] = real(c, -0.3, 0.3);
 }
 
-/* Maps in one image of two channels, or in two images. */
+/* Makes random maps in one image of two channels, or in two images. */
 static void draw_field(struct walk_case *c)
 {
     struct gi_map *map = &random_spec(c, GI_MAP_FIELD)->map;
@@ -259,8 +261,8 @@ static const struct choice choices[] = {
     {"plain", GI_MAP_AFFINE, GI_NEAREST, GI_BORDER_CLAMP, 0, 1, GI_U8},
 };
 
-/* Fails unless the default way for a source of this size is `want`. `height` counts the rows of the
- * whole image, of which the source may be a band. */
+/* Fails unless `want` is the default way for a source of this size. `height` is the number of rows
+ * of the whole image; the source may be a band of it. */
 static void check_choice(struct gi_queue *queue, const struct choice *choice, const char *want,
                          int width, int rows, int height)
 {
@@ -320,8 +322,8 @@ static void test_choice_on_cuda(void **unused)
     gi_queue_close_alone(&queue);
 }
 
-/* Maps an image by the default way, or by the way "texture" if `forced`. Fails unless the samples
- * are those of the definition and the detail that the way reports contains `says`. */
+/* Maps an image by the default way or, if `forced`, by the way "texture". Fails unless the samples
+ * equal the definition's and the detail that the way reports contains `says`. */
 static void check_kept(struct gi_queue *queue, int width, int height, bool forced, const char *says)
 {
     enum { USES_MAX = 64, W = 30, H = 20 };
@@ -356,8 +358,8 @@ static void check_kept(struct gi_queue *queue, int width, int height, bool force
     gi_image_free(&got);
 }
 
-/* The way "texture" keeps its CUDA array for the next image. An image of another shape gets a new
- * array if it is the second of that shape in a row, or if the way is forced. */
+/* The way "texture" keeps its CUDA array for the next image. For an image of another shape, a new
+ * array is made only if this image is the second of its shape in a row, or if the way is forced. */
 static void test_kept_array_on_cuda(void **unused)
 {
     (void)unused;

@@ -1,4 +1,5 @@
-/* The primitive resample, by every way, against its definition in plain loops.
+/* Every way of the primitive resample gives the same results as plain loops that follow its
+ * definition.
  * Sources: geometry
  * SPDX-License-Identifier: MIT */
 #include "primitives.h"
@@ -34,7 +35,7 @@ static const float *row_of(const struct gi_resample_side *side, int i)
     return side->weights + (size_t)side->phase[i] * (size_t)side->taps;
 }
 
-/* Applies the alpha rule to the sums f of one pixel, in place. */
+/* Applies the alpha rule in place to the sums f of one pixel. */
 static void finish(float *f, int channels, bool weigh)
 {
     float a = f[channels - 1];
@@ -84,7 +85,8 @@ static int cut_off(int32_t sum)
     return v < 0 ? 0 : v > 255 ? 255 : (int)v;
 }
 
-/* Filters the middle axis of `from`, an array of outer x n x inner samples, which is freed. */
+/* Filters along the middle axis of `from`, an array of outer x n x inner samples, and frees this
+ * array. */
 static uint8_t *integer_pass(uint8_t *from, int outer, int n, int inner,
                              const struct gi_resample_side *side)
 {
@@ -151,8 +153,8 @@ static void random_weights(struct walk_case *c, struct side *s, const struct gi_
     }
 }
 
-/* Draws the tables from n samples to m. If `regular`, all samples except those at the ends have the
- * same weights, as in reductions by an integer. */
+/* Makes random tables for resampling n samples to m. If `regular`, all samples except those at the
+ * ends have the same weights, as in reductions by an integer. */
 static struct gi_resample_side random_side(struct walk_case *c, int n, int m, int taps,
                                            bool regular, bool whole)
 {
@@ -181,7 +183,8 @@ static struct gi_resample_side random_side(struct walk_case *c, int n, int m, in
     return side;
 }
 
-/* Draws sizes of source and result: reduced, enlarged, or an integer ratio. */
+/* Makes random sizes of the source and the result. The result is smaller, larger, or related by an
+ * integer ratio. */
 static void random_shape(struct walk_case *c, int *n, int *m)
 {
     static const int ratios[] = {1, 2, 2, 3, 4, 8};
@@ -205,7 +208,7 @@ static int random_taps(struct walk_case *c)
     return counts[walk_between(c, 0, 15)];
 }
 
-/* Makes the spec and a source of that size. */
+/* Makes the spec from both sides, and a random source of width x height pixels. */
 static struct gi_resample *draw(struct walk_case *c, struct gi_resample_side row,
                                 struct gi_resample_side col, int width, int height, int channels)
 {
@@ -230,8 +233,9 @@ static void draw_any(struct walk_case *c)
     spec->columns_first = walk_between(c, 0, 1);
 }
 
-/* Reductions by integers of images that are divided into several blocks and strips; the size is
- * the ratio and the number of taps. */
+/* Makes reductions by integers (and enlargements, if the ratio is 1) of images that are divided
+ * into several blocks and strips. The size of the case is used as the ratio and the number of
+ * taps. */
 static void draw_large(struct walk_case *c)
 {
     int ratio = c->width, taps = c->height, up = ratio == 1 ? 2 : 1;
@@ -241,7 +245,8 @@ static void draw_large(struct walk_case *c)
          c->channels);
 }
 
-/* Sets the inner weights of the box or of the triangle: integers divided by a power of two. */
+/* Sets the inner weights to those of the box or of the triangle, which are integers divided by a
+ * power of two. */
 static void set_whole(const struct gi_resample_side *side, int ratio)
 {
     float *weights = (float *)side->weights, *sums = (float *)side->sums;
@@ -266,8 +271,8 @@ static void draw_whole(struct walk_case *c)
     draw(c, row, col, w * ratio, h * ratio, c->turn % 8 == 7 ? 3 : 1);
 }
 
-/* Makes of the result the rows from y0 to y1; the source is the rows that they need. Returns the
- * number of these. */
+/* Restricts the result to the rows from y0 to y1, and the source to the rows that these depend on.
+ * Returns the number of rows of the source. */
 static int cut(struct gi_resample_side *col, int y0, int y1)
 {
     col->first += y0;
@@ -277,7 +282,7 @@ static int cut(struct gi_resample_side *col, int y0, int y1)
     return col->first[col->n - 1] - col->origin + col->taps;
 }
 
-/* Enlargements by an integer, of the whole image or of a band of its rows. */
+/* Makes enlargements by an integer of a whole image, or of a band of its rows. */
 static void draw_enlarged(struct walk_case *c)
 {
     int ratio = walk_between(c, 2, 4), taps = walk_between(c, 1, 3) * 2;
@@ -291,7 +296,8 @@ static void draw_enlarged(struct walk_case *c)
     draw(c, row, col, w, h, c->channels);
 }
 
-/* A band of the source gives those rows of the result that depend on no other source rows. */
+/* The source is a band. The result has only rows that depend on no source rows outside this
+ * band. */
 static void draw_band(struct walk_case *c)
 {
     struct gi_resample_side row = random_side(c, 31, 17, 6, true, false);
@@ -311,8 +317,8 @@ static void define(struct walk_case *c)
     (spec->integer ? define_integer : define_float)(want, src, spec);
 }
 
-/* Only the number of entries counts, because the cases draw their own sizes. draw_large() takes its
- * ratio and number of taps from `ratios`. */
+/* Only the number of entries in `once` and `often` counts, because the cases use random sizes of
+ * their own. `ratios` has the ratios and the numbers of taps for draw_large(). */
 static const int once[][2] = {{1, 1}, {0, 0}}, often[][2] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1},
                                                              {6, 1}, {7, 1}, {8, 1}, {0, 0}};
 static const int ratios[][2] = {{2, 2},  {2, 4},  {2, 8},  {2, 12}, {4, 4},

@@ -1,6 +1,6 @@
-/* Batches over several devices that are lost, can't be opened, or run short of memory: the
- * remaining devices continue, the bytes stay the same, and without any device the batch ends with
- * the status to be run again.
+/* When devices are lost, can't be opened or run short of memory in a batch over several devices,
+ * the remaining devices continue and the bytes stay the same. Without any device the batch ends
+ * with the status that asks for another run.
  * Sources: cli/run/session* cli/run/session_device* cli/run/imaging* cli/run/ready*
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
@@ -17,7 +17,7 @@ enum { THREADS = 8, IMAGES = 40, RUNS = 160, FILES = 48 };
 
 /* ---- the session alone ---- */
 
-/* The images that threads take one after another. */
+/* The images, which threads take one after another. */
 struct work {
     struct gi_session *session;
     struct gi_pipeline *pipeline;
@@ -67,7 +67,7 @@ static void make_work(struct work *work)
     free(params);
 }
 
-/* Runs single images until `auto`, which opens the GPUs meanwhile, runs one on a GPU. */
+/* Runs single images until `auto` runs an image on a GPU. Meanwhile `auto` opens the GPUs. */
 static void wait_for_a_gpu(struct work *work)
 {
     for (int tries = 0; tries < 5000 && fakes[0].calls[UPLOAD] == 0; tries++) {
@@ -129,7 +129,7 @@ static void all_devices_work(void **state)
         assert_true(fakes[i].calls[UPLOAD] > 0);
 }
 
-/* A device that is lost at any stage loses no image and gets no further one. */
+/* When a device is lost at any stage, no image is lost, and the device gets no further image. */
 static void one_is_lost(void **state)
 {
     (void)state;
@@ -141,13 +141,14 @@ static void one_is_lost(void **state)
         run_work(&work);
         assert_int_equal(work.failed, 0);
         assert_true(fakes[1].lost);
-        /* Five images were done, and each queue held at most one when the device was lost. */
+        /* Before the device was lost, five images were done and each queue held at most one
+         * image. */
         assert_true(fakes[1].calls[stage] >= 6 && fakes[1].calls[stage] < 6 + THREADS);
         assert_true(fakes[0].calls[stage] + fakes[2].calls[stage] >= RUNS - 5 - THREADS);
     }
 }
 
-/* A launch that CUDA refuses fails one image, and the device continues. */
+/* When CUDA refuses a launch, one image fails and the device continues. */
 static void one_launch_is_refused(void **state)
 {
     (void)state;
@@ -163,7 +164,7 @@ static void one_launch_is_refused(void **state)
     }
 }
 
-/* There are many images, so that `auto` opens the GPUs. */
+/* The batch has many images, so that `auto` opens the GPUs. */
 static void auto_does_a_refused_image_on_the_cpu(void **state)
 {
     struct work work;
@@ -182,7 +183,8 @@ static void all_are_lost(void **state)
     for (int i = 0; i < DEVICES; i++)
         fakes[i].fails_at = 3 + 2 * i;
     run_work(&work);
-    /* Earlier images are done; the images that were on queues of the last device failed with it. */
+    /* Earlier images are done. The images on queues of the last device have failed together with
+     * it. */
     assert_in_range(work.failed, RUNS - (2 + 4 + 6), RUNS);
 }
 
@@ -201,7 +203,7 @@ static void one_does_not_open(void **state)
     gi_session_free(&session);
 }
 
-/* A device that is short of memory processes fewer images at a time. */
+/* A device that is short of memory processes fewer images at the same time. */
 static void one_is_short_of_memory(void **state)
 {
     struct work work;
@@ -215,7 +217,7 @@ static void one_is_short_of_memory(void **state)
 
 /* ---- whole batches ---- */
 
-/* Runs a command line that is separated by blanks. Returns its status. */
+/* Runs a command line whose words are separated by blanks. Returns its status. */
 static enum gi_status gpuimg(const char *line)
 {
     char text[256], *words[32], *at;
@@ -297,7 +299,7 @@ static void a_batch_goes_on(void **state)
     assert_int_equal(system("diff -r session-cpu session-out"), 0);
 }
 
-/* The exit status is 75, because the machine failed; the next run makes the image. */
+/* The exit status is 75, because the machine has failed. The next run makes the missing image. */
 static void a_batch_loses_one_image(void **state)
 {
     (void)state;
@@ -312,7 +314,7 @@ static void a_batch_loses_one_image(void **state)
     assert_int_equal(system("diff -r session-cpu session-out"), 0);
 }
 
-/* The exit status is 75; existing outputs are complete, and another run makes the rest. */
+/* The exit status is 75. The outputs that exist are complete, and another run makes the rest. */
 static void a_batch_without_devices_is_tried_again(void **state)
 {
     (void)state;

@@ -1,10 +1,12 @@
-/* Images that come one at a time run on the device that --device names or the estimate chooses.
- * Errors name the device, and under `auto` the CPU replaces it. The devices are fakes.
+/* Images that come one at a time run on the device that the option --device names or that the
+ * estimate chooses. Errors name the device. Under `auto` the CPU replaces a device that fails. The
+ * devices are fakes.
  * Sources: cli/run/session* cli/run/session_device*
  * SPDX-License-Identifier: MIT */
 #include "fake_cuda.h"
 
-/* Runs two images of w x h pixels through `filter`; the second one reuses the queue's memory. */
+/* Runs two images of w x h pixels through `filter`, one after the other. The second image reuses
+ * the queue's memory. */
 static enum gi_status run_in_turn(const char *name, const char *filter, int w, int h,
                                   struct gi_err *err)
 {
@@ -53,12 +55,12 @@ static void one_at_a_time_by_name(void **state)
     assert_int_equal(fakes[1].calls[UPLOAD], 2);
     assert_int_equal(fakes[2].calls[UPLOAD], 2);
     assert_int_equal(fakes[2].queues, 1);
-    /* An image too small for a GPU goes to the CPU under `auto`. */
+    /* Under `auto`, an image that is too small for a GPU is processed on the CPU. */
     assert_int_equal(run_in_turn("auto", "gaussian", 67, 41, &err), GI_OK);
     assert_int_equal(fakes[0].calls[UPLOAD], 0);
 }
 
-/* If the device that --device names fails, no other one replaces it. */
+/* If the device that --device names fails, no other device replaces it. */
 static void one_at_a_time_fails(void **state)
 {
     struct gi_err err = {0};
@@ -83,7 +85,8 @@ static void one_at_a_time_fails(void **state)
     }
 }
 
-/* `auto` uses the GPU for work that takes long enough, and the CPU for images that fail there. */
+/* Under `auto`, work that takes long enough runs on the GPU, and an image that fails there runs on
+ * the CPU. */
 static void one_at_a_time_falls_back(void **state)
 {
     struct gi_err err = {0};

@@ -1,5 +1,5 @@
-/* Stacks of images: means, medians, extremes, sums and sigma clipping, at once and continued, by
- * every way, against definitions in plain loops.
+/* Every way of stacking images, at once or continued, gives the same means, medians, extremes, sums
+ * and sigma-clipped means as plain loops that follow the definition.
  * Sources: filters/statistics/stack* kernels/cpu/statistics/stack.c
  *     kernels/cuda/statistics/stack.cu
  * SPDX-License-Identifier: MIT */
@@ -49,7 +49,7 @@ static double clipped_mean_of(const double *sorted, int n, double kappa)
     return sum_of(v, n) / n;
 }
 
-/* Returns the result for a pixel from its n samples: `s` in the order of the images, `v` sorted. */
+/* Returns the result for a pixel from its n samples v in the order of the images. May sort v. */
 static double define(const struct gi_stack *spec, double *v, int n)
 {
     double s = v[0];
@@ -66,7 +66,8 @@ static double define(const struct gi_stack *spec, double *v, int n)
     return spec->method == GI_STACK_MEDIAN ? median_of(v, n) : clipped_mean_of(v, n, spec->kappa);
 }
 
-/* Returns s of sample i of row y, over the images and those before them. */
+/* Returns the result for sample i of row y, from the images and the earlier sums if there are
+ * any. */
 static double reduced(const struct gi_image *src, const struct gi_stack *spec, int y, size_t i)
 {
     size_t samples = (size_t)(src->width / spec->images) * (size_t)src->channels;
@@ -81,8 +82,8 @@ static double reduced(const struct gi_image *src, const struct gi_stack *spec, i
 
 /* ---- the cases ---- */
 
-/* Replaces the random samples, some floats by unusual ones; `few`: three values, so that many are
- * equal. */
+/* Replaces some of the random floats by unusual ones. If `few`, all samples have one of three
+ * values, so that many are equal. */
 static void fill(struct walk_case *c, struct gi_image *image, bool few)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 0.0f, 1e-40f, 3e38f, -3e38f};
@@ -95,7 +96,7 @@ static void fill(struct walk_case *c, struct gi_image *image, bool few)
         }
 }
 
-/* Draws a stack of that many images, with columns behind the last one. */
+/* Makes a random stack of `images` images, with unused columns behind the last image. */
 static struct gi_stack *draw(struct walk_case *c, int images)
 {
     struct gi_stack *spec = WALK_SPEC(c, struct gi_stack);
@@ -124,7 +125,7 @@ static void draw_many(struct walk_case *c)
     fill(c, &c->srcs[0].image, walk_between(c, 0, 1));
 }
 
-/* Images that continue the sums of others, which are drawn beside them. */
+/* A call that continues earlier sums; these sums are random too. */
 static void draw_continued(struct walk_case *c)
 {
     int first = walk_between(c, 1, 5), later = walk_between(c, 1, 6);

@@ -1,12 +1,13 @@
-/* Histograms, sums and prefix sums: every way gives the definition of kernels/statistics.h in plain
- * loops.
+/* Every way of histograms, sums and prefix sums gives the same results as plain loops that follow
+ * the definition in kernels/statistics.h.
  * Sources: statistics
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "primitives.h"
 #include "kernels/statistics.h"
 
-/* Draws samples of an image: any ones, or all equal; floats from -1 to 2, some unusual or NaN. */
+/* Returns a random sample: any integer, or a float from -1 to 2, which is sometimes unusual or
+ * NaN. */
 static float any_sample(struct walk_case *c, enum gi_type type)
 {
     static const float odd[] = {0.0f, -0.0f, 1.0f, INFINITY, -INFINITY, NAN, 0.5f, 1e-40f};
@@ -34,8 +35,8 @@ static double get(const struct gi_image *image, int x, int y, int c)
 
 /* ---- histogram ---- */
 
-/* Returns the sample's bin, or -1 if it is in none. With a prefix key only samples of prefix `p`
- * have bins; p is 0 for other keys. */
+/* Returns the number of the bin that counts the sample, or -1 if no bin does. With a prefix key,
+ * bins only count samples whose prefix is `p`. With other keys p is 0. */
 static int bin_of(const struct gi_histogram_spec *spec, int p, double v)
 {
     float f = (float)v;
@@ -99,8 +100,8 @@ static void draw_histogram(struct walk_case *c)
     source(c);
 }
 
-/* Draws runs of equal samples, which are counted at once: whole runs, runs broken at one place, and
- * runs broken repeatedly. */
+/* Makes runs of equal samples, which are counted at once. A run is whole, broken at one position,
+ * or broken repeatedly. */
 static void draw_flat(struct walk_case *c)
 {
     draw_histogram(c);
@@ -113,8 +114,8 @@ static void draw_flat(struct walk_case *c)
                                                           : 7)));
 }
 
-/* Draws every boundary of the bins and the floats next to it. Some bins are narrower than the
- * spacing of floats, so that boundaries coincide. */
+/* Makes samples at every boundary of the bins, and at the floats next to it. Some bins are narrower
+ * than the spacing of floats, so that boundaries coincide. */
 static void draw_edges(struct walk_case *c)
 {
     static const double ranges[][2] = {
@@ -173,7 +174,7 @@ static void draw_sums(struct walk_case *c)
     source(c);
 }
 
-/* Rows in which 32-bit sums and 16-bit counters would overflow. */
+/* Makes rows in which 32-bit sums and 16-bit counters would overflow. */
 static void draw_full(struct walk_case *c)
 {
     if (c->channels > 1)
@@ -197,7 +198,8 @@ static void define_sums(struct walk_case *c)
 
 /* ---- scan ---- */
 
-/* Returns a sample or its square as an integer: floats times 2^shift are integers or not finite. */
+/* Returns a sample, or its square, as an integer. A finite float becomes an integer when it is
+ * multiplied by 2^shift; other floats count as 0. */
 static int64_t value(double v, const struct gi_scan *spec, enum gi_type type)
 {
     if (type == GI_F32)
@@ -205,7 +207,8 @@ static int64_t value(double v, const struct gi_scan *spec, enum gi_type type)
     return (int64_t)(spec->squares ? v * v : v);
 }
 
-/* Computes sums[y * n + i] for the n samples of a row, each from its neighbours. */
+/* Computes the prefix sum sums[y * n + i] for each of the n samples of each row from the sums of
+ * its neighbours. */
 static void sums_of(int64_t *sums, const struct gi_image *src, const struct gi_scan *spec)
 {
     size_t n = gi_row_samples(src), c = (size_t)src->channels;
@@ -237,7 +240,7 @@ static void draw_scan(struct walk_case *c)
         }
 }
 
-/* Sums beyond 32 bits, along one row and down the columns. */
+/* Makes sums beyond 32 bits, along one row and down the columns. */
 static void draw_full_scan(struct walk_case *c)
 {
     draw_scan(c);
@@ -267,7 +270,7 @@ static void define_scan(struct walk_case *c)
         }
 }
 
-/* The last image is divided into bands for each number of threads. */
+/* The last image is so large that it is divided into bands with each number of threads. */
 static const int usual[][2] = {{1, 1},     {1, 17},    {17, 1},     {31, 33}, {67, 5},
                                {257, 129}, {391, 203}, {1537, 517}, {0, 0}};
 static const int flat[][2] = {{20, 230}, {65, 230}, {110, 230}, {220, 230}, {0, 0}};

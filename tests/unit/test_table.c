@@ -1,5 +1,5 @@
-/* The rows of all operations: options, ranges, help, plan and hooks must be consistent before any
- * pixel is processed.
+/* The filter table's rows of all operations, with their options, ranges, help, plan and hooks, are
+ * consistent before any pixel is processed.
  * Sources: filters/filter.h filters/filters.c filters
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
@@ -60,7 +60,7 @@ static void check_choices(const char *where, const struct gi_choice *choices)
     }
 }
 
-/* The help must not repeat a number that a column of the row gives. */
+/* The help must not repeat a number that another column of the option row states. */
 static void check_help(const char *where, const struct gi_option *row)
 {
     if (!row->help || strlen(row->help) < 10 || !isupper((unsigned char)row->help[0]) ||
@@ -113,7 +113,8 @@ static void check_option(const struct gi_filter *filter, const struct gi_option 
     check_help(where, row);
 }
 
-/* Plans for a small image of each type: whatever the plan's counts announce must exist. */
+/* Makes plans for a small image of each type. Everything that a plan's counts announce must
+ * exist. */
 static void check_plan(const struct gi_filter *filter)
 {
     void *params = case_params(filter, NULL);
@@ -134,7 +135,7 @@ static void check_plan(const struct gi_filter *filter)
         assert_int_equal(plan.passes + plan.band_passes > 0, plan.state_nbytes > 0);
         assert_true(plan.passes + plan.band_passes == 0 || filter->measure);
         assert_true(plan.dependency != GI_DEPENDENCY_MAPPED || filter->needs);
-        /* An operation with a halo has a border mode. */
+        /* An operation with a halo must have a border mode. */
         if (filter->run && plan.halo > 0)
             assert_non_null(case_option(filter, "border"));
         gi_plan_free(&plan);
@@ -226,7 +227,8 @@ static void test_border_values(void **unused)
     p.value = (struct gi_colour){.n = 4, .v = {1, 2, 3, 4}};
     assert_true(gi_border_spec_from(&p, &rgba).value[3] == 4);
     assert_true(gi_border_spec_from(&p, &gray).value[0] == 1);
-    /* A named colour is a fraction of full scale: red's luma is 0.2126, which is 54.2 of 255. */
+    /* The values of a named colour are fractions of full scale. The luma of red is 0.2126, which is
+     * 54.2 of 255. */
     p.value = (struct gi_colour){.named = true, .n = 4, .v = {1, 0, 0, 0.5}};
     border = gi_border_spec_from(&p, &rgba);
     assert_true(border.value[0] == 255 && border.value[1] == 0 && border.value[3] == 128);

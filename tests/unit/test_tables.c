@@ -1,4 +1,5 @@
-/* The parts of analyses' tables and pictures: numbers as text, headers of .npy files, overlays.
+/* The parts of analyses' tables and pictures are right: numbers as text, headers of .npy files, and
+ * overlays.
  * Sources: cli/tables cli/plot imgio/npy*
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -47,7 +48,7 @@ static void test_numbers(void **unused)
     check_real(-INFINITY, "null");
 }
 
-/* Every float is the same after printing and parsing. */
+/* Every float is unchanged after printing and parsing. */
 static void test_floats_return(void **unused)
 {
     (void)unused;
@@ -123,14 +124,14 @@ static void test_overlay(void **unused)
     assert_int_equal(((uint16_t *)gi_row(&dst, 0))[0], 0);
     assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 39], 65535);
     gi_image_free(&dst);
-    /* The region fills the image: frame and number are drawn inside. */
+    /* The region fills the image, so the frame and the number are drawn inside it. */
     region = (struct gi_region_sums){.area = 1, .max_x = SIDE - 1, .max_y = SIDE - 1};
     assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
     assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 20], 65535);
     gi_image_free(&dst);
 }
 
-/* The image is narrower than the number: the excess is clipped and does not continue in the next
+/* The image is narrower than the number. The excess is clipped, and does not continue in the next
  * row. */
 static void test_overlay_narrow(void **unused)
 {

@@ -1,6 +1,6 @@
-/* Pointwise operations, lookup tables, thresholds, luma and plain arithmetic of two images: the
- * results of every way, also in place, equal those that kernels/tone.h, kernels/color.h or
- * kernels/arithmetic.h defines, bit for bit, and are close to double precision.
+/* Every way of pointwise operations, lookup tables, thresholds, luma and plain arithmetic of two
+ * images, also in place, gives exactly the results that kernels/tone.h, kernels/color.h or
+ * kernels/arithmetic.h defines. These results are close to double precision.
  * Sources: tone arithmetic filters/tone/levels.c kernels/cpu/color/luma.c
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -25,7 +25,7 @@ static float entry(const void *table, float a, enum gi_type type)
     return type == GI_U8 ? ((const uint8_t *)table)[(int)a] : ((const uint16_t *)table)[(int)a];
 }
 
-/* Returns a * b / full, rounded to nearest; ties cannot occur because `full` is odd. */
+/* Returns a * b / full, rounded to nearest. There are no ties, because `full` is odd. */
 static float product(float a, float b, enum gi_type type)
 {
     uint64_t full = (uint64_t)gi_type_full_scale(type);
@@ -56,7 +56,7 @@ static float combined(const struct gi_arithmetic *spec, enum gi_type type, float
     }
 }
 
-/* Returns the result of the operation in double precision. */
+/* Returns the result of the operation, computed in double. */
 static double meant(const struct gi_arithmetic *spec, enum gi_type type, double a, double b)
 {
     double t = (double)spec->t;
@@ -82,7 +82,8 @@ static double meant(const struct gi_arithmetic *spec, enum gi_type type, double 
     }
 }
 
-/* Fails if a sample of the definition differs too much from its value in double precision. */
+/* Fails if `got`, a sample of the definition, differs too much from the value `mean` computed in
+ * double. */
 static void check_meant(enum gi_type type, float got, double mean)
 {
     double slack = type == GI_F32 ? 0x1p-20 * fmax(fabs(mean), 1) : 0.51;
@@ -92,7 +93,7 @@ static void check_meant(enum gi_type type, float got, double mean)
         assert_true(fabs((double)got - mean) <= slack);
 }
 
-/* Returns whether channel i is alpha, which the operation keeps. */
+/* Returns whether channel i is an alpha channel that the operation leaves unchanged. */
 static bool is_kept(const struct gi_image *src, bool alpha_too, int i)
 {
     return !alpha_too && gi_has_alpha(src) && i == src->channels - 1;
@@ -136,7 +137,7 @@ static void define_two_images(struct walk_case *c)
             }
 }
 
-/* Sets a third of the floats to values that only floats can hold. */
+/* Sets a third of the floats to unusual values, most of which integer types can't hold. */
 static void fill_odd(struct walk_case *c, struct gi_image *image)
 {
     static const uint32_t odd[] = {0x7fc00000, 0xffc12345, 0x7f812345, 0x7f800000, 0xff800000,
@@ -173,7 +174,7 @@ static struct gi_arithmetic *plain(struct walk_case *c, enum gi_arithmetic_op op
     return spec;
 }
 
-/* Draws the tables of all channels, or one for all of them. */
+/* Makes random tables, either one for each channel or one for all channels. */
 static void draw_tables(struct walk_case *c, struct gi_pointwise *spec)
 {
     bool same = walk_between(c, 0, 1), floats = c->type == GI_F32;
@@ -220,7 +221,7 @@ static void draw_two_images(struct walk_case *c, int op)
         spec->t = fabsf(spec->t) * gi_type_full_scale(c->type) / 2;
 }
 
-/* Runs all operations on each shape; the case's border mode selects the operation. */
+/* Runs each operation on each shape. The border mode of the case selects the operation. */
 static void draw_first_half(struct walk_case *c)
 {
     draw_two_images(c, (int)c->border);
@@ -233,7 +234,7 @@ static void draw_second_half(struct walk_case *c)
         draw_two_images(c, op);
 }
 
-/* Draws all bytes, with affine maps at the ends of their ranges and between. */
+/* Makes images of all bytes, and affine maps at the ends of their ranges and between these ends. */
 static void draw_all_bytes(struct walk_case *c)
 {
     static const float scale[] = {-1, 1, 0.5f, 2, 255};
@@ -253,7 +254,7 @@ static void draw_all_bytes(struct walk_case *c)
                 exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
 }
 
-/* Draws every pair of bytes, with blends at the ends of their range and between. */
+/* Makes every pair of bytes, and blends at the ends of their range and between these ends. */
 static void draw_pairs_of_bytes(struct walk_case *c)
 {
     static const float t[] = {0, 1, 0.5f, 0.1f, 2};
@@ -270,8 +271,8 @@ static void draw_pairs_of_bytes(struct walk_case *c)
             }
 }
 
-/* Draws every 16-bit sample together with some others, around the values at which products and sums
- * round differently. */
+/* Makes every 16-bit sample, each paired with some samples around the values at which products and
+ * sums round differently. */
 static void draw_many_words(struct walk_case *c)
 {
     static const uint16_t others[] = {0,     1,     2,     127,   255,   256,
@@ -287,7 +288,8 @@ static void draw_many_words(struct walk_case *c)
         }
 }
 
-/* Draws floats at or just below a step of a lookup table, whose entries are their own indices. */
+/* Makes floats at or just below a step of a lookup table. Each entry of the table is its own
+ * index. */
 static void draw_float_steps(struct walk_case *c)
 {
     if (c->type != GI_F32 || c->channels > 1)
@@ -307,7 +309,7 @@ static void draw_float_steps(struct walk_case *c)
     }
 }
 
-/* Floats at the boundaries of 65536 histogram bins are in the bins that lookup tables use. */
+/* Floats at the boundaries of 65536 histogram bins belong to the bins that lookup tables use. */
 static void steps_are_bins(void **state)
 {
     (void)state;
@@ -401,7 +403,7 @@ static const struct walk_row rows[] = {
     WALK_ROW("pointwise", "all bytes", draw_all_bytes, define_pointwise, .sizes = bytes),
     WALK_ROW("pointwise", "steps of floats", draw_float_steps, define_pointwise, .sizes = steps,
              .few = true),
-    /* plain arithmetic only; test_arithmetic.c runs the other ways */
+    /* Plain arithmetic only, because test_arithmetic.c runs the other ways. */
     WALK_ROW("arithmetic", "the first operations", draw_first_half, define_two_images,
              .sizes = usual, .in_place = 3, .some_ways = true),
     WALK_ROW("arithmetic", "the next operations", draw_second_half, define_two_images,

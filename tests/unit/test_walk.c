@@ -1,11 +1,11 @@
-/* Runs random chains of all operations with random options on random images. All of these must give
- * the bytes, results, status and message of plain C on one thread: every instruction level of the
- * CPU, other numbers of threads, every CUDA device, runs in bands, and primitives forced to other
- * ways.
+/* For random chains of all operations with random options on random images, every run gives the
+ * bytes, results, status and message of plain C on one thread. Runs use every instruction level of
+ * the CPU, other numbers of threads, every CUDA device, bands, and primitives that are forced to
+ * other ways.
  *
- * By default it runs WALK_CASES cases from a fixed seed. SEED=N sets the seed, WALK_SECONDS=N runs
- * for N seconds, WALK_CASE=N runs one case. A difference prints two command lines that reproduce
- * it, and their files are kept.
+ * By default the test runs WALK_CASES cases from a fixed seed. The environment variable SEED=N sets
+ * the seed, WALK_SECONDS=N runs for N seconds, and WALK_CASE=N runs only case N. After a difference
+ * the test prints two command lines that reproduce the difference, and keeps their files.
  * Sources: filters kernels cli/run/chain*
  * SPDX-License-Identifier: MIT */
 #include <glob.h>
@@ -37,7 +37,7 @@ struct backend {
     char level[16];   /* of GPUIMG_CPU; "cuda" */
     char options[64]; /* of the command line */
     struct gi_queue *queue;
-    bool may_be_full; /* a cap on its memory may make it refuse a case */
+    bool may_be_full; /* true if the case may be refused, because the backend's memory is capped */
 };
 
 /* Backend 0 is the reference. */
@@ -180,8 +180,8 @@ static void tell_difference(const struct walk_case *c, const struct backend *bac
 
 /* ---- all cases ---- */
 
-/* Chooses another way of a primitive that has run on the queue, named as in GPUIMG_WAY; "" if none
- * of them has another way. */
+/* Chooses a random other way for one of the primitives that have run on the queue. `text` becomes
+ * this way as in GPUIMG_WAY, or "" if no primitive has another way. */
 static void draw_way(char text[96], const struct gi_queue *queue, uint64_t *seed)
 {
     struct gi_way_use uses[USES_MAX];
@@ -197,8 +197,8 @@ static void draw_way(char text[96], const struct gi_queue *queue, uint64_t *seed
             }
 }
 
-/* Runs the case on one backend, with its own choice of ways (`way` is "") or with one forced;
- * returns false if the outcome differs. */
+/* Runs the case on one backend. If `way` is "", the backend chooses its ways, else this way is
+ * forced. Returns false if the outcome differs from `want`. */
 static bool check_on(const struct walk_case *c, const struct backend *backend, const char *way,
                      const struct outcome *want)
 {
@@ -227,8 +227,8 @@ static void check_case(int number, uint64_t seed)
     struct outcome want;
     char way[96];
     bool equal = true;
-    /* The seeds of the cases are mixed (splitmix64, Steele, Lea and Flood 2014): with seeds that
-     * are plain multiples some operation was never drawn. */
+    /* The seeds of the cases are mixed (splitmix64, Steele, Lea and Flood 2014), because with plain
+     * multiples as seeds some operation was never chosen. */
     uint64_t mixed = seed + (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15);
     mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -279,7 +279,7 @@ static enum gi_status wrong_download(struct gi_queue *queue, struct gi_image *ho
     return status;
 }
 
-/* The walk finds a single wrong bit and keeps the image that shows it. */
+/* The walk finds a single wrong bit, and keeps the image in which it is. */
 static void test_difference(void **unused)
 {
     (void)unused;
@@ -336,7 +336,8 @@ static int close_backends(void **unused)
     (void)unused;
     for (int i = 0; i < nbackends; i++)
         gi_queue_close_alone(&backends[i].queue);
-    rmdir(folder); /* fails if it holds the files of a difference, which are kept */
+    /* This fails if the folder holds the files of a difference, which are to be kept. */
+    rmdir(folder);
     return 0;
 }
 

@@ -1,5 +1,5 @@
-/* Tables of ways are consistent; forcing an unknown or unsuitable way gives a message; the ways
- * that run are counted.
+/* Tables of ways are consistent, an unknown or unsuitable way that is forced causes a message, and
+ * the ways that run are counted.
  * Sources: kernels/ways kernels/primitives kernels/kernels.h table kernels/cpu/cpu.h
  *     kernels/cuda/cuda.h
  * SPDX-License-Identifier: MIT */
@@ -63,7 +63,8 @@ static void forcing_says_what_there_is(void **state)
         return;
     }
     char text[100];
-    const struct gi_ways *ways = cuda->ways[0]; /* the CPU refuses names of the other backend */
+    /* The CPU refuses the names of ways of the other backend. */
+    const struct gi_ways *ways = cuda->ways[0];
     snprintf(text, sizeof text, "cuda/%s:%s", ways->primitive, gi_way_at(ways, 0)->name);
     check_force(text, GI_OK, "");
     check_force("cuda/box:walking", GI_E_USAGE, "(cuda)");

@@ -9,12 +9,14 @@
 #include "imgio/imgio.h"
 
 enum { SIDE_MAX = 400, TRIES = 12 };
-/* Estimated seconds of a case on one thread; a case that takes longer is drawn again. */
+/* The maximum of a case's estimated seconds on one thread. A case that takes longer is replaced by
+ * another random case. */
 static const double SECONDS_MAX = 0.01;
 
 /* ---- further images ---- */
 
-/* Draws samples for the image that `row` names, given the shape of the first source. */
+/* Makes random samples for the image that the option `row` names, and writes them to `path`.
+ * `shape` is the shape of the first source. */
 static void draw_other(const struct gi_option *row, const char *path, const struct gi_image *shape,
                        uint64_t *seed)
 {
@@ -59,7 +61,8 @@ static void draw_points(const char *path, const struct gi_image *shape, uint64_t
     fclose(out);
 }
 
-/* Writes the files of all images that the parameters name, given the shape of the first source. */
+/* Writes the files of all images that the parameters name. The first source has the shape
+ * `shape`. */
 static void draw_others(const struct gi_filter *filter, const void *params,
                         const struct gi_image *shape, uint64_t *seed)
 {
@@ -91,8 +94,8 @@ static struct gi_io_params quiet_io(void)
     return io;
 }
 
-/* Parses the text as step n of the case and loads its images; returns false if the command line
- * would refuse it. */
+/* Parses `text` as step n of the case, and loads the images of this step. Returns false if the
+ * command line would refuse the step. */
 static bool read_step(struct walk_case *c, const char *text, const struct gi_image *shape)
 {
     struct gi_chain *chain = &c->chains[c->n];
@@ -113,7 +116,7 @@ static bool read_step(struct walk_case *c, const char *text, const struct gi_ima
     return !gi_cli_check_levels(c->steps, c->n + 1, &c->src, &info, &io, &err);
 }
 
-/* Plans the steps so far in *pipeline. Returns whether that succeeds and the estimated time is
+/* Plans the steps so far in *pipeline. Returns whether planning succeeds and the estimated time is
  * short. Also tests that a caller that wants no message gets the same status. */
 static bool plan_steps(struct gi_pipeline **pipeline, const struct walk_case *c)
 {
@@ -138,8 +141,8 @@ static void drop_step(struct walk_case *c)
     free(c->texts[c->n]);
 }
 
-/* Adds a step of this operation with random options. Returns false if it takes too long, or if the
- * options are incompatible with each other, with the images or with the steps before. */
+/* Adds a step of this operation with random options. Returns false if the step takes too long, or
+ * if its options are incompatible with each other, with the images or with the steps before. */
 static bool add_step(struct walk_case *c, const struct gi_filter *filter)
 {
     struct gi_pipeline *longer;
@@ -159,8 +162,8 @@ static bool add_step(struct walk_case *c, const struct gi_filter *filter)
     return true;
 }
 
-/* Adds the command compare as the only step: no option names its second image, so it can't be in a
- * chain. */
+/* Adds a single step that is the command compare. No option names the second image of this command,
+ * so it can't be in a chain. */
 static bool add_pair(struct walk_case *c, const struct gi_filter *filter)
 {
     static const struct gi_compare_rules rules; /* all counts, on every backend */

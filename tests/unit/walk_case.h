@@ -20,13 +20,14 @@ struct walk_case {
     struct gi_chain chains[STEPS_MAX]; /* of one step each */
     struct gi_step steps[STEPS_MAX];
     struct gi_pipeline *pipeline; /* of all steps */
-    struct gi_image pair;         /* the second image of compare, which can't be in a chain */
+    /* the second image of the command compare, which can't be in a chain */
+    struct gi_image pair;
 };
 
-/* Draws a case; its sides are halved if no operation can be drawn for the image. */
+/* Makes a random case. If no operation can be found for the image, its sides are halved. */
 void draw_case(struct walk_case *c, int number, uint64_t seed);
 
-/* Frees the case; `keep`: the files of its images stay. */
+/* Frees the case. If `keep`, the files of its images are not removed. */
 void free_case(struct walk_case *c, bool keep);
 
 #endif

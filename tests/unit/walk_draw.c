@@ -1,4 +1,4 @@
-/* Random draws of the walk over operations.
+/* Random samples and options for the walk over operations.
  * SPDX-License-Identifier: MIT */
 #include "walk_draw.h"
 
@@ -16,8 +16,8 @@ double draw_between(uint64_t *seed, double low, double high)
 
 /* ---- images ---- */
 
-/* Draws a side of 1 to `most` pixels; two of three are drawn by their logarithm, so that short
- * sides are frequent. */
+/* Returns a random side of 1 to `most` pixels. Two of three sides are random in their logarithm, so
+ * that short sides are frequent. */
 static int draw_side(uint64_t *seed, int most)
 {
     double by_logarithm = exp(draw_between(seed, 0, log(most + 0.999)));
@@ -158,9 +158,9 @@ static void draw_colour(FILE *out, const struct gi_image *shape, uint64_t *seed)
     }
 }
 
-/* Templates of options whose values are text. R becomes a small number, T a length up to the
- * image's side, P a very small number, I an integer up to the side, B 0 or 1, C a letter of a
- * channel, H the 256 counts of a histogram, one per row. */
+/* Templates for options whose values are text. R becomes a small number, T a length up to the
+ * image's side, P a very small number, I an integer up to the side, B 0 or 1, and C the letter of a
+ * channel. H becomes the 256 counts of a histogram, with one count per row. */
 static const struct {
     const char *option, *text;
 } draw_texts[] = {
@@ -238,8 +238,8 @@ static void draw_text(FILE *out, const struct gi_option *row, const struct gi_im
 
 /* ---- the text of a step ---- */
 
-/* Prints the value of one option, or nothing for a flag or an option that is not drawn. The names
- * of images begin with `prefix`. */
+/* Prints a random value of the option. Prints nothing for a flag, or for an option that gets no
+ * random value. The names of images begin with `prefix`. */
 static void draw_value(FILE *out, const struct gi_option *row, const struct gi_image *shape,
                        const char *prefix, uint64_t *seed)
 {

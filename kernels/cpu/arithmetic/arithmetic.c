@@ -69,15 +69,15 @@ static void fill(float *plane, int at, int n, float value)
         plane[i] = value;
 }
 
-/* Returns the full scale of `src` divided by that of `image`. */
+/* Returns the full scale of `src` divided by the full scale of `image`. */
 static float unit_of(const struct gi_image *src, const struct gi_image *image)
 {
     return gi_type_full_scale(src->type) / gi_type_full_scale(image->type);
 }
 
 /* Loads the pixels of spec->other, or of `image` if it is given, that correspond to pixels x to x +
- * n - 1 of row y of `src`. Their alpha is in sample units: `opaque` if the image has none, 0
- * outside the image. */
+ * n - 1 of row y of `src`. Their alpha is in sample units. It is `opaque` if the image has no
+ * alpha, and 0 outside the image. */
 static void load_other(struct planes *to, const struct work *work, const struct gi_image *image,
                        float opaque, int y, int x, int n)
 {
@@ -181,7 +181,8 @@ static void arithmetic_row(void *arg, int y, void *scratch)
 
 /* ---- layers ---- */
 
-/* Computes the weights of the pixels of a layer: s are its own planes, b those below it. */
+/* Computes the weights of the pixels of a layer: s are the planes of the layer, b are the planes
+ * below the layer. */
 static void weigh_layers(struct gi_arithmetic_weights *weights, const struct gi_arithmetic *spec,
                          const struct planes *s, const struct planes *b)
 {

@@ -7,15 +7,15 @@
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/arithmetic.h"
 
-/* A group is a whole number of pixels, for every number of channels, and of vectors. */
+/* A group consists of whole vectors and, for every number of channels, of whole pixels. */
 enum { VECTORS = 3, GROUP = VECTORS * GI_LANES, STRIP_MAX = 1 << 16 /* pixels */ };
 
 enum { BLOCK = 768 /* integer samples: whole pixels for all numbers of channels */ };
 
 struct work;
 
-/* Computes n samples of a row. `b` is NULL if the second operand is a constant, and `d` if there is
- * no dark image. */
+/* Computes n samples of a row. `b` is NULL if the second operand is a constant. `d` is NULL if
+ * there is no dark image. */
 typedef void row_fn(const struct work *work, void *out, const void *a, const void *b, const void *d,
                     size_t n);
 
@@ -27,7 +27,7 @@ struct work {
     bool keeps;                        /* alpha is copied from `src` */
     float factor[GROUP], value[GROUP]; /* per sample of a group, by its channel */
     float alpha[GROUP];                /* 1 for samples that are alpha to be copied, else 0 */
-    uint16_t keep[BLOCK];              /* integers: ~0 where alpha[] is 1; for GI_U8 in bytes */
+    uint16_t keep[BLOCK];              /* integers: ~0 where alpha[] is 1; GI_U8: array of bytes */
     unsigned t; /* integers: t of OUTLIER, rounded down, at most full scale */
     row_fn *row;
 };
@@ -155,14 +155,16 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
 #define BOTH(name, expression)                                                                     \
     INTEGERS(name##_bytes, uint8_t, expression) INTEGERS(name##_words, uint16_t, expression)
 
-/* As gi_arithmetic_product() for bytes, in 16 bits, so that a vector holds twice as many. */
+/* Computes gi_arithmetic_product() of two bytes in 16 bits instead of 32, so that a vector holds
+ * twice as many products. */
 static inline uint16_t product_u8(uint16_t a, uint16_t b)
 {
     uint16_t p = (uint16_t)(a * b + 128);
     return (uint16_t)((uint16_t)(p + (p >> 8)) >> 8);
 }
 
-/* No branches, and no more bits than the samples have, so that vectors hold as many as possible. */
+/* These macros have no branches, and do not widen samples, so that vectors hold as many samples as
+ * possible. */
 #define LESSER(a, b)  ((a) < (b) ? (a) : (b))
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
 #define APART         GREATER(a, b) - LESSER(a, b)

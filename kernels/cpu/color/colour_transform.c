@@ -1,6 +1,6 @@
-/* Colour transforms, which compute each channel of a pixel from all of them. Pixels are unpacked
- * into planes of floats, and each step runs over a chunk of the planes. A single 3 x 3 matrix is
- * applied in vectors, from samples to samples.
+/* Colour transforms, which compute each channel of a pixel from all its channels. Pixels are
+ * unpacked into planes of floats, and each step runs over a chunk of the planes. A single 3 x 3
+ * matrix is applied in vectors, from samples to samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -29,8 +29,8 @@ struct colour_work {
 
 #define EACH_PIXEL for (int i = 0; i < CHUNK; i++)
 
-/* Steps and curves are passed by value: through a pointer, the compiler must assume that storing
- * samples changes them. */
+/* Steps and curves are passed by value, because the compiler must assume that storing samples
+ * changes what is behind a pointer. */
 static void by_matrix(struct planes *p, const struct gi_colour_step step)
 {
     EACH_PIXEL
@@ -146,7 +146,7 @@ static void know_bytes(struct colour_work *colour_work)
         run_step(p, &spec->steps[colour_work->nknown], spec);
 }
 
-/* Looks up the results of the leading steps for n pixels of bytes. */
+/* Looks up the results of the leading steps for n pixels, which are bytes. */
 static inline void look_up(struct planes *p, const struct planes *known, const uint8_t *in,
                            size_t n, size_t channels)
 {

@@ -1,4 +1,4 @@
-/* Converts samples to another type; full scale remains full scale.
+/* Converts samples to another type, in which full scale remains full scale.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 
@@ -10,7 +10,7 @@ struct work {
     const struct gi_image *src;
 };
 
-/* Returns v * full rounded half to even; the product is exact in double. NaN gives 0. */
+/* Returns v * full rounded half to even, or 0 if v is NaN. The product is exact in double. */
 static inline double scaled(float v, double full)
 {
     double product = (double)v * full;

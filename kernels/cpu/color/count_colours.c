@@ -1,4 +1,5 @@
-/* Counts distinct colours: up to 24 bits per colour in a table of all colours, others by sorting.
+/* Counts distinct colours. Colours of up to 24 bits are counted in a table of all colours, other
+ * colours by sorting.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>

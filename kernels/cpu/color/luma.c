@@ -48,7 +48,8 @@ static inline size_t luma_bytes(uint8_t *out, const uint8_t *in, size_t pixels)
     return x;
 }
 
-/* Converts as many pixels of 3 channels as fill whole vectors; returns their number. */
+/* Converts as many pixels of 3 channels as fill whole vectors, and returns the number of these
+ * pixels. */
 static inline size_t luma_vectors(void *out, const void *in, size_t pixels, enum gi_type type)
 {
     size_t x = type == GI_U8 ? luma_bytes(out, in, pixels) : 0;

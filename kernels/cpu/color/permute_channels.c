@@ -1,4 +1,4 @@
-/* Permutes channels row by row; each channel of the result is copied in turn.
+/* Permutes channels row by row, and copies one channel of the result after another.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/pixel_bytes.h"
 #include "kernels/color.h"
@@ -12,8 +12,8 @@ struct work {
     char value[GI_PIXEL_NBYTES_MAX];
 };
 
-/* Copies n samples; neighbouring ones are `to_step` and `from_step` samples apart. A step of 0
- * repeats one sample. */
+/* Copies n samples. Neighbouring samples are `to_step` apart at `to`, and `from_step` apart at
+ * `from`. A step of 0 repeats one sample. */
 static inline void copy_samples(char *to, size_t to_step, const char *from, size_t from_step,
                                 size_t n, size_t nbytes)
 {

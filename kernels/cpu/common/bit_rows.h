@@ -20,8 +20,9 @@
 
 enum { BAND_PIXELS = 1 << 13 }; /* number of pixels that are worth waking a thread for */
 
-/* Returns the number of bands, the jobs of a pool: several per thread, so that one slow thread does
- * not delay the others, but each of at least about `least` pixels; for one thread, one band. */
+/* Returns the number of bands, which are the jobs of a pool. There are several bands per thread, so
+ * that one slow thread does not delay the other threads, but a band has at least about `least`
+ * pixels. One thread has one band. */
 static inline int band_count(struct gi_pool *pool, const struct gi_image *image, uint64_t least)
 {
     int threads = gi_pool_threads(pool);
@@ -32,14 +33,14 @@ static inline int band_count(struct gi_pool *pool, const struct gi_image *image,
     return n > (uint64_t)image->height ? image->height : (int)n;
 }
 
-/* Returns the first row of band `i` of `n`; for i = n the height of the image. */
+/* Returns the first row of band `i` of `n` bands, or the height of the image if i = n. */
 static inline int band_start(const struct gi_image *image, int i, int n)
 {
     return (int)((int64_t)image->height * i / n);
 }
 
-/* Requests huge pages for memory that is written for the first time: the page fault of a 4 KiB page
- * takes longer than filling the page. */
+/* Requests huge pages for memory that is written for the first time, because the page fault of a 4
+ * KiB page takes longer than filling the page. */
 static inline void advise_huge(void *p, size_t nbytes)
 {
     const uintptr_t page = (uintptr_t)1 << 12, huge = (uintptr_t)1 << 21;
@@ -49,7 +50,8 @@ static inline void advise_huge(void *p, size_t nbytes)
         madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
-/* malloc(), with huge pages if the block is large enough to profit. Returns NULL without memory. */
+/* As malloc(), but with huge pages if the block is large enough to profit. Returns NULL if there is
+ * no memory. */
 static inline void *huge_malloc(size_t nbytes)
 {
     void *p = malloc(nbytes ? nbytes : 1);
@@ -191,8 +193,8 @@ static inline void foreground_flags(uint8_t *flags, const struct gi_image *on, i
     }
 }
 
-/* Writes row y of the predicate as row_words() words; bits past the width are 0. Returns the number
- * of foreground pixels. */
+/* Writes the foreground of row y, which `predicate` defines, as row_words() words. Bits past the
+ * width are 0. Returns the number of foreground pixels. */
 static inline uint64_t foreground_row(uint64_t *words, const struct gi_predicate *predicate, int y)
 {
     int width = predicate->on->width;
@@ -234,8 +236,8 @@ static inline struct quantiser quantiser_make(float lo, float hi)
     return (struct quantiser){(double)lo, (double)hi, 2147483647.0 / span};
 }
 
-/* Returns q of gi_sums for a sample that is not NaN. Adding 2^52 rounds half to even and leaves the
- * integer in the low bits. */
+/* Returns q, as gi_sums defines it, of a sample that is not NaN. Adding 2^52 rounds half to even
+ * and leaves the integer in the low bits. */
 static inline uint32_t quantise(float v, const struct quantiser *z)
 {
     double d = (double)v < z->lo ? z->lo : (double)v;

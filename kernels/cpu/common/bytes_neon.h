@@ -5,7 +5,7 @@
 
 #include "kernels/cpu/common/ints.h"
 
-/* Makes a vector whose half h is the expression, a value of 16 bytes. */
+/* Makes a vector whose half h, for h = 0 and 1, is the expression, whose value has 16 bytes. */
 #define GI_EACH_BYTES(expression) GI_EACH_INTS(vreinterpretq_u32_u8(expression))
 
 static inline uint8x16_t bytes_half(GI_INTS v, int h)

@@ -10,8 +10,8 @@ static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v);
 
 #if GI_LEVEL_avx512
 
-/* Transposes v[i] to v[i + 3] within each group of four lanes, i a multiple of 4: lane j of v[i]
- * becomes lane i of v[j] within the group. */
+/* Transposes v[0] to v[3] within each group of four lanes: lane j of v[i] becomes lane i of v[j] in
+ * the group. */
 static inline __attribute__((always_inline)) void vec_transpose_fours(GI_VEC *v)
 {
     __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));

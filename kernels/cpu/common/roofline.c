@@ -1,5 +1,5 @@
-/* Measures the peak rates of the machine with all threads at once: bytes of memory copied, and
- * fused multiply-adds, per second.
+/* Measures the peak rates of the machine with all threads at once: copied bytes of memory per
+ * second, and fused multiply-adds per second.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 
@@ -11,8 +11,8 @@
 enum {
     COPY_NBYTES = 128 << 20, /* bytes on each side of the copy: more than caches hold */
     SLICE_NBYTES = 1 << 20,
-    CHAINS = 16, /* independent chains: two units with a latency of 4 cycles need eight; twice that
-                    number is safe */
+    CHAINS = 16, /* independent chains; two units with a latency of 4 cycles need 8 chains, and 16
+                    are safe */
     STEPS = 4096,
     TRIES = 4,
 };

@@ -96,9 +96,9 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
-/* Returns a mask of ones that the compiler does not know to be constant. A gather keeps lanes of
- * its destination register where the mask is 0, so it depends on the last write to the register;
- * with a constant mask compilers do not clear the register first. */
+/* Returns a mask of ones that the compiler does not know to be constant. A gather keeps the lanes
+ * of its destination register where the mask is 0, so it waits for the last write to that register.
+ * If the mask is a constant, compilers do not clear the register first. */
 static inline __m256i vec_all(void)
 {
     __m256i ones = _mm256_set1_epi32(-1);

@@ -1,5 +1,5 @@
-/* Vectors of floats in NEON (simd.h). A vector is two registers of four floats: loads, widening and
- * narrowing then handle eight bytes at once, and two independent sums hide latency.
+/* Vectors of floats in NEON (simd.h). A vector is two registers of four floats, so that loads,
+ * widening and narrowing handle eight bytes at once, and two independent sums hide latency.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_SIMD_NEON_H
 #define GI_KERNELS_CPU_SIMD_NEON_H
@@ -16,7 +16,7 @@ struct gi_vec {
     float32x4_t half[2];
 };
 
-/* Makes a vector whose half h (0 and 1) is the expression. */
+/* Makes a vector whose half h, for h = 0 and 1, is the expression. */
 #define GI_EACH_HALF(type, expression)                                                             \
     type r;                                                                                        \
     {                                                                                              \

@@ -25,8 +25,8 @@ struct worker {
     void *fresh, *old; /* rows that enter and leave the column sums, nwindow samples each */
 };
 
-/* Returns the row at position p, which may be outside the image: its samples in the columns that
- * windows need. */
+/* Returns the samples of the row at position p in the columns that windows need. The row may be
+ * outside the image. */
 static const void *window_row(const struct worker *w, void *buffer, long long p)
 {
     return GI_CPU(row_at)(buffer, w->box->src, &w->box->spec->border, p,
@@ -34,7 +34,7 @@ static const void *window_row(const struct worker *w, void *buffer, long long p)
                           w->nwindow / (size_t)w->channels);
 }
 
-/* columns += fresh - old, modulo 2^32 or 2^64: a sum that wraps around is correct again after the
+/* columns += fresh - old, modulo 2^32 or 2^64. A sum that wraps around is correct again after the
  * subtraction. */
 #define MOVE_COLUMNS(name, sum, sample)                                                            \
     static void name(sum *columns, const sample *fresh, const sample *old, size_t n)               \
@@ -70,7 +70,7 @@ move_block(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, int chan
     ints_store(columns, ints_add(ints_load(columns), ints_sub(in, out)));
 }
 
-/* Updates column sums of colours multiplied by alpha, if they fit in 32 bits; the number of
+/* Updates column sums of colours multiplied by alpha, if these sums fit in 32 bits. The number of
  * channels is a constant after inlining. */
 static inline __attribute__((always_inline)) void
 move_weighed(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, size_t n, int channels)
@@ -115,10 +115,10 @@ static void wide_means(uint16_t *out, const uint64_t *sums, size_t n, double inv
         out[i] = (uint16_t)((double)sums[i] * inverse + 0.5);
 }
 
-/* Returns (2 S + A) / (2 A) rounded down. 8 bits: 2 S + A < 2^42 and quotients that are integers
- * are exact in double; other quotients are at least 1 / (2 A) > 1.2e-10 away from an integer, and
- * rounding moves them by less than 2^8 * 2^-53. 16 bits: S < 2^56 does not fit in double, so
- * integers are used. */
+/* Returns (2 S + A) / (2 A) rounded down. For 8 bits 2 S + A < 2^42 and quotients that are integers
+ * are exact in double. Other quotients are at least 1 / (2 A) > 1.2e-10 away from an integer, and
+ * rounding moves them by less than 2^8 * 2^-53. For 16 bits integers are used, because S < 2^56
+ * does not fit in double. */
 static inline uint8_t weighed_mean_u8(uint64_t s, uint64_t a)
 {
     return (uint8_t)((double)(int64_t)(2 * s + a) / (double)(int64_t)(2 * a));
@@ -129,8 +129,8 @@ static inline uint16_t weighed_mean_u16(uint64_t s, uint64_t a)
     return (uint16_t)((2 * s + a) / (2 * a));
 }
 
-/* Colour is its weighted sum divided by the sum of alpha, 0 if that is 0; alpha is the plain
- * mean. */
+/* Colour becomes its weighted sum divided by the sum of alpha, or 0 if the sum of alpha is 0. Alpha
+ * becomes the plain mean. */
 #define WEIGHED_MEANS(name, sample, mean)                                                          \
     static void name(sample *out, const uint64_t *sums, size_t n, size_t channels, double inverse) \
     {                                                                                              \
@@ -172,8 +172,8 @@ static void store_means(const struct worker *w, void *out)
         weighed_means_u16(out, w->sums, w->n, channels, inverse);
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
 {
     size_t channels = (size_t)box->src->channels, nsum = box->wide ? 8 : 4;

@@ -5,8 +5,8 @@
 #include "kernels/convolution.h"
 
 enum {
-    K_MAX = 127,      /* k * 255 < 2^15: differences of column sums fit in int16_t; k^2 * 255 <
-                         2^22: float is precise enough for means */
+    K_MAX = 127, /* k * 255 < 2^15, so that differences of column sums fit in int16_t; k^2 * 255 <
+                    2^22, so that float is precise enough for means */
     STRIP_MAX = 8192, /* samples */
     PIECE = 512,      /* samples */
     SLACK = 128,      /* bytes */
@@ -19,15 +19,14 @@ struct box {
     struct gi_tiling tiling;
 };
 
-/* The columns that the windows of a tile need: its own ones and k / 2 more on each side. Columns
- * before inside0 and from inside1 on are outside the image. */
+/* The columns that the windows of a tile need: the columns of the tile and k / 2 more on each side.
+ * Columns before inside0 and from inside1 on are outside the image. */
 struct window {
     const struct box *box;
     struct gi_tile tile;
     int end, inside0, inside1; /* pixels */
     uint16_t *columns;         /* column sums, a sum per sample */
-    uint8_t *zero,
-        *outside; /* rows with the samples between inside0 and inside1: all 0, and border values */
+    uint8_t *zero, *outside; /* rows of samples from inside0 to inside1 - 1: all 0; border values */
 };
 
 static size_t round_up(size_t nbytes)
@@ -35,8 +34,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 63) / 64 * 64 + SLACK;
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct window *w, const struct box *box, char *scratch)
 {
     size_t n = (size_t)(box->tiling.strip + box->spec->k) * (size_t)box->src->channels;
@@ -49,7 +48,7 @@ static size_t lay_out(struct window *w, const struct box *box, char *scratch)
     return 2 * round_up(n) + round_up(n * sizeof *w->columns);
 }
 
-/* Returns the samples from inside0 on of the row at position p. */
+/* Returns the row at position p, from the sample in column inside0 on. */
 static const uint8_t *row_at(const struct window *w, long long p)
 {
     const struct gi_image *src = w->box->src;
@@ -65,8 +64,8 @@ static void move(uint16_t *restrict columns, const uint8_t *restrict fresh,
         columns[i] = (uint16_t)(columns[i] + fresh[i] - old[i]);
 }
 
-/* Fills columns i0 <= i < i1, which are outside the image: copies of columns inside, or k times the
- * border value. */
+/* Fills columns i0 <= i < i1, which are outside the image, with copies of columns inside the image
+ * or with k times the border value. */
 static void copy_outside(const struct window *w, int i0, int i1)
 {
     const struct gi_image *src = w->box->src;
@@ -153,7 +152,8 @@ static void box_tile(void *arg, int index, void *scratch)
     running_rows(src, &w.tile, k, &w, enter, make_row);
 }
 
-/* Refuses WRAP if the image is cut into several strips: a strip would need another's columns. */
+/* Refuses WRAP if the image is cut into several strips, because a strip would need columns of
+ * another strip. */
 bool GI_CPU(box_narrow_takes)(const struct gi_queue *queue, const struct gi_image *src,
                               const struct gi_box *spec)
 {

@@ -8,8 +8,8 @@
 
 enum { BLOCK = GI_SLIDING_BLOCK, ROWS = GI_ROWS_AT_ONCE, K_MAX = 7, K_MAX_U16 = 5 };
 
-/* Computes a block of a row; `above` holds the sums along the k - 1 rows above, `kept` becomes
- * those along this row.
+/* Computes a block of a row. `above` holds the sums along the k - 1 rows above; `kept` becomes the
+ * sums along this row.
  *
  * The mean (2 * S + N) / (2 * N), rounded down, with N = k * k odd, is t / N rounded down, where t
  * = S + (N - 1) / 2. With M = 2^p / N rounded up, this is t * M / 2^p rounded down, as long as
@@ -33,8 +33,9 @@ mean_block(uint8_t *restrict out, uint16_t *restrict kept, const uint8_t *restri
     }
 }
 
-/* As mean_block() for 16 bits, with a quotient in float. It is at least 1 / (2 * N) >= 1/50 away
- * from a tie, and two roundings of a float below 2^16 move it by less than 2^-7. */
+/* Like mean_block(), for 16 bits, with a quotient in float. The distance of the exact quotient
+ * from a tie is at least 1 / (2 * N) >= 1/50, and two roundings of a float below 2^16 move it by
+ * less than 2^-7. */
 static inline __attribute__((always_inline)) void
 mean_block_u16(uint16_t *restrict out, uint32_t *restrict kept, const uint16_t *restrict in,
                const uint32_t *const *above, int k, size_t step)

@@ -1,5 +1,5 @@
-/* Separable convolution. Each source row is filtered horizontally, once, into the ring buffer. Each
- * result row is a vertical sum over rows of the ring buffer.
+/* Separable convolution. Each source row is filtered horizontally only once, into the ring buffer.
+ * Each result row is a vertical sum over rows of the ring buffer.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/convolution/small_kernels.h"

@@ -3,8 +3,8 @@
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/common/blocks.h"
 
-/* Sums are independent chains of fmaf; several at once hide its latency. A NEON vector is two
- * chains; more than 12 chains would leave no registers for operands. */
+/* Sums are independent chains of fmaf. Several chains at once hide the latency of fmaf. A NEON
+ * vector is two chains, and more than 12 chains would leave no registers for operands. */
 #if GI_LEVEL_neon
 enum { CHAINS = 6 };
 #else
@@ -29,7 +29,8 @@ row_chains(GI_VEC *sum, const float *p, const float *taps, int ntaps, int step, 
     }
 }
 
-/* Computes `chains` vectors of a row: for at most one block of taps, or for any number. */
+/* Computes `chains` vectors of a row. `one_block`, a constant, is true if there is only one block
+ * of taps. */
 static inline __attribute__((always_inline)) void row_block(float *out, const float *p,
                                                             const float *taps, int ntaps, int step,
                                                             int chains, bool one_block)
@@ -142,8 +143,8 @@ static inline __attribute__((always_inline)) void column_block(GI_VEC sum[ROWS][
                 sum[r][c] = column_chain(rows + r, x + (size_t)c * GI_LANES, taps, ntaps);
 }
 
-/* Computes 4 rows of `columns` vectors with at least 3 taps: for at most one block of taps, or for
- * any number. */
+/* Computes 4 rows of `columns` vectors with at least 3 taps. `one_block`, a constant, is true if
+ * there is only one block of taps. */
 static inline __attribute__((always_inline)) void column_rows(float *out, size_t stride,
                                                               const float *const *rows, size_t x,
                                                               const float *taps, int ntaps,

@@ -1,5 +1,5 @@
 /* Gradient magnitude. A slot of the ring buffer holds the horizontal differences of a row and the
- * same row smoothed.
+ * horizontally smoothed row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/common/simd.h"

@@ -16,7 +16,8 @@ struct operator3 {
     bool absolute;
 };
 
-/* Converts taps to integers. Returns the sum of their magnitudes; 2^15: they are no integers. */
+/* Converts taps to integers. Returns the sum of their magnitudes, or 2^15 if they are no
+ * integers. */
 static int whole_taps(int16_t taps[3], const float *from)
 {
     int sum = 0;
@@ -45,7 +46,7 @@ static inline int16_t min16(int16_t a, int16_t b)
 }
 
 /* Computes a block of a row. `a` and `b` hold the horizontal sums of the two rows above; `kept`
- * becomes those of this row. */
+ * becomes the sums of this row. */
 static inline __attribute__((always_inline)) void
 filter_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
              const int16_t *restrict a, const int16_t *restrict b, size_t step,
@@ -102,8 +103,8 @@ static void filter_any(const struct gi_sliding_window *sliding_window,
     filter_rows(sliding_window, rows, n, *(const struct operator3 *)sliding_window->spec);
 }
 
-/* Computes a block of the gradient magnitude; a row keeps, in turn, a block of differences and a
- * block of smoothed samples. */
+/* Computes a block of the gradient magnitude. What a row keeps alternates between blocks of
+ * differences and blocks of smoothed samples. */
 static inline __attribute__((always_inline)) void
 gradient_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
                const int16_t *restrict a, const int16_t *restrict b, size_t step,
@@ -181,8 +182,8 @@ enum gi_status GI_CPU(separable_whole)(struct gi_queue *queue, struct gi_image *
     return GI_CPU(sliding_window)(queue, &sliding_window, err);
 }
 
-/* Accepts gradients up to 2^12: gy * gy is then exact in float, and the sum of the two squares is
- * rounded once, in both implementations. */
+/* Accepts gradients up to 2^12, for which gy * gy is exact in float, so that both implementations
+ * round the sum of the two squares only once. */
 bool GI_CPU(gradient_magnitude_whole_takes)(const struct gi_queue *queue,
                                             const struct gi_image *src,
                                             const struct gi_gradient_magnitude *spec)

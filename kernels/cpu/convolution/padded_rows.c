@@ -141,8 +141,8 @@ void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long
         premultiply(out, count * channels, src->channels);
 }
 
-/* The parameters of finish(), passed by value: through a pointer, the compiler must assume that
- * storing samples changes them. */
+/* The parameters of finish(). They are passed by value, because the compiler must assume that
+ * storing samples changes parameters behind a pointer. */
 struct last_steps {
     enum gi_epilogue_kind kind;
     enum gi_alpha_rule alpha;

@@ -1,6 +1,6 @@
 /* Shared by the neighbourhood primitives: a sweep down strips of the image with a ring buffer of
- * prepared rows; rows as padded floats with colours multiplied by alpha; and the epilogue, back to
- * samples.
+ * prepared rows; the conversion of rows to padded floats with colours multiplied by alpha; and the
+ * epilogue, which converts results to samples.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_PADDED_ROWS_H
 #define GI_KERNELS_CPU_PADDED_ROWS_H
@@ -23,11 +23,12 @@ struct gi_tile {
  * buffer. */
 enum { GI_ROWS_AT_ONCE = 4 };
 
-/* A neighbourhood operation. `make` is called once for every source row of a tile. It turns the
- * padded row (floats of the tile's pixels and of `left` and `right` more at the sides) into a slot
- * of the ring buffer. `filter_rows` is called for every result row y. It turns the `nrows` slots
- * from row y - above on into results; these get the epilogue and are stored. Both functions get
- * rows in chunks of n samples. They may write up to 64 bytes past the end of slots, rows and f. */
+/* A neighbourhood operation. `make` is called once for every source row of a tile. `make` turns the
+ * padded row (floats of the tile's pixels, and of `left` and `right` more pixels at the sides) into
+ * a slot of the ring buffer. `filter_rows` is called for every result row y. `filter_rows` turns
+ * the `nrows` slots from row y - above on into results, to which the epilogue is applied before
+ * they are stored. Both functions get rows in chunks of n samples. They may write up to 64 bytes
+ * past the end of slots, rows and f. */
 struct gi_sweep {
     struct gi_image *dst;
     const struct gi_image *src;
@@ -38,7 +39,7 @@ struct gi_sweep {
     const void *spec;         /* for make() and filter_rows() */
     int left, right;          /* pixels */
     int above, nrows;         /* rows */
-    int planes;               /* rows of n samples in a slot; 0: a slot is the padded row */
+    int planes;               /* rows of n samples in a slot; 0 if a slot is the padded row */
     void (*make)(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n);
     void (*filter_rows)(const struct gi_sweep *sweep, float *f, size_t stride, int nout,
                         const float *const *rows, size_t n);
@@ -52,7 +53,7 @@ enum gi_status GI_CPU(sweep)(struct gi_queue *queue, struct gi_sweep *sweep, str
 size_t GI_CPU(sweep_plane)(const struct gi_sweep *sweep);
 
 /* Cuts the image into about four jobs per thread. `max_strip` is in pixels, at least 1. A band
- * computes `overlap` rows in addition to its own, so that short bands would not pay. */
+ * computes `overlap` rows in addition to its own rows; therefore bands are not short. */
 struct gi_tiling GI_CPU(tiling)(const struct gi_image *image, int threads, size_t max_strip,
                                 int overlap);
 struct gi_tile GI_CPU(tile)(const struct gi_tiling *tiling, const struct gi_image *image,
@@ -62,8 +63,8 @@ struct gi_tile GI_CPU(tile)(const struct gi_tiling *tiling, const struct gi_imag
 void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *tile, long long y,
                           bool to_write);
 
-/* Writes pixels x0 to x0 + count - 1 of source row y (-1: border values) to `out` as floats,
- * count * channels of them, with colours multiplied by alpha if the rule `alpha` says so. */
+/* Writes pixels x0 to x0 + count - 1 of source row y (border values if y is -1) to `out`. These are
+ * count * channels floats, with colours multiplied by alpha if the rule `alpha` says so. */
 void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long x0, size_t count);
 
 /* Writes pixels x0 to x0 + count - 1 of the row at position p to `out` as samples. Pixels outside
@@ -71,12 +72,14 @@ void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long
 void GI_CPU(row_copy)(void *out, const struct gi_image *src, const struct gi_border_spec *border,
                       long long p, long long x0, size_t count);
 
-/* Returns these samples: in place if all of the pixels are inside the image, else in `buffer`. */
+/* Returns the samples that row_copy() would write. They are in the image itself if all of the
+ * pixels are inside the image, else in `buffer`. */
 const void *GI_CPU(row_at)(void *buffer, const struct gi_image *src,
                            const struct gi_border_spec *border, long long p, long long x0,
                            size_t count);
 
-/* Returns whether border values are representable as samples: row_copy() does not round them. */
+/* Returns whether border values are representable as samples, so that row_copy() does not change
+ * them. */
 bool GI_CPU(border_is_whole)(const struct gi_border_spec *border, const struct gi_image *src);
 
 /* Convert n samples of `type` to floats, and floats to samples as every primitive stores them. No

@@ -32,8 +32,8 @@ static inline size_t running_room(size_t nbytes)
 }
 
 /* Makes the rows of a tile. `enter` adds the row at position `fresh` to the column sums, and
- * removes the one at `old` unless there is none yet; `make` makes result row y from them. Both are
- * inlined. */
+ * removes the row at `old`, if there is one yet. `make` computes result row y from the column sums.
+ * Both are inlined. */
 static inline __attribute__((always_inline)) void
 running_rows(const struct gi_image *src, const struct gi_tile *tile, int k, void *worker,
              void (*enter)(void *worker, long long fresh, bool leaves, long long old),
@@ -49,7 +49,8 @@ running_rows(const struct gi_image *src, const struct gi_tile *tile, int k, void
     }
 }
 
-/* Loads GI_LANES columns from sample x on; they have 16 bits if they are `narrow`. */
+/* Loads the column sums of GI_LANES samples from sample x on. Column sums have 16 bits if
+ * `narrow`. */
 static inline __attribute__((always_inline)) GI_INTS running_columns(const void *columns, size_t x,
                                                                      bool narrow)
 {
@@ -57,7 +58,8 @@ static inline __attribute__((always_inline)) GI_INTS running_columns(const void 
                   : ints_load((const uint32_t *)columns + x);
 }
 
-/* Returns in each lane the sum of its channel in the first `reach` columns; `step` channels. */
+/* Returns, in each lane, the sum of the lane's channel in the first `reach` columns. `step` is the
+ * number of channels. */
 static inline __attribute__((always_inline)) GI_INTS
 running_first(const void *columns, size_t reach, int step, bool narrow)
 {
@@ -72,7 +74,7 @@ running_first(const void *columns, size_t reach, int step, bool narrow)
 
 /* Returns sums of `reach` / `step` columns that are `step` apart, for the samples from x on. A lane
  * of `carry` holds the sum at the first sample of its channel in the block; later sums are `carry`
- * plus all samples that entered and minus all that left since. */
+ * plus all samples that have entered since, minus all samples that have left since. */
 static inline __attribute__((always_inline)) GI_INTS
 running_next(GI_INTS *carry, const void *columns, size_t x, size_t reach, int step, bool narrow)
 {
@@ -118,8 +120,8 @@ static inline bool running_float_does(size_t k, enum gi_type type)
     return (float)(k * k) * gi_type_full_scale(type) < 0x1p22f;
 }
 
-/* Computes sums along a row of n samples and their means, GI_LANES at a time. `weigh`: 8 bits,
- * `step` 2 or 4. */
+/* Computes sums along a row of n samples and their means, GI_LANES at a time. `weigh` requires 8
+ * bits and a `step` of 2 or 4. */
 static inline __attribute__((always_inline)) void running_means(void *out, const void *columns,
                                                                 size_t n, int k, int step,
                                                                 enum gi_type type, bool weigh,

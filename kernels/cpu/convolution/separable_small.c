@@ -31,7 +31,7 @@ struct small {
     float alpha_scale; /* 1, or for a box filter the factor of the sums of alpha */
 };
 
-/* Multiplies colours by alpha, and divides them by it, as the rule GI_ALPHA_WEIGH says. */
+/* Multiply colours by alpha, and divide colours by alpha, as the rule GI_ALPHA_WEIGH says. */
 static inline GI_VEC weigh(GI_VEC v, int step)
 {
     GI_VEC alpha = vec_alpha(v, step);
@@ -195,10 +195,10 @@ bool GI_CPU(box_weighed_takes)(const struct gi_queue *queue, const struct gi_ima
            spec->k >= 3 && spec->k <= TAPS_MAX;
 }
 
-/* With taps of 1, the sums S of c * a and A of a are integers below 2^24, so they are exact. S / A,
- * below 256, is rounded by less than 2^-17. A tie is exact; any other quotient is at least
- * 1 / (2 * A), more than 2^-15, away from a tie. So a bias of 2^-16 rounds ties up and changes
- * nothing else. A * (1 / k^2) is never close to a tie, because k is odd. */
+/* With taps of 1, the sums S of c * a and A of a are integers below 2^24, so they are exact. S / A
+ * is below 256, so that its rounding error is less than 2^-17. A tie is exact. Any other quotient
+ * is at least 1 / (2 * A) away from a tie, which is more than 2^-15. So a bias of 2^-16 rounds ties
+ * up and changes no other result. A * (1 / k^2) is never close to a tie, because k is odd. */
 enum gi_status GI_CPU(box_weighed)(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const struct gi_box *spec,
                                    struct gi_err *err)

@@ -1,5 +1,6 @@
-/* Runs a sliding window of few rows down the image. Rows are copied to scratch memory with their
- * border where they touch it, so that a step needs no special case for the ends of a row.
+/* Runs a sliding window of few rows down the image. Rows that touch the border are copied to
+ * scratch memory together with the border, so that a step needs no special case for the ends of a
+ * row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/sliding_window.h"
 
@@ -8,8 +9,8 @@
 enum {
     SCRATCH_NBYTES = 384 << 10, /* bytes of a core's L2 cache that the rows of a thread may use */
     SLOTS_MAX = GI_SLIDING_ROWS_MAX - 1 + GI_ROWS_AT_ONCE,
-    SLACK = 256,   /* bytes past the end of a row in scratch memory: GI_SLIDING_BLOCK samples of any
-                      type */
+    SLACK = 256,   /* bytes past the end of a row in scratch memory, for GI_SLIDING_BLOCK samples of
+                      any type */
     IN_SLACK = 64, /* bytes past the end of a source row that a step may read */
 };
 
@@ -23,8 +24,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 63) / 64 * 64 + SLACK;
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct gi_sliding_window *sliding_window,
                       char *scratch)
 {
@@ -68,8 +69,8 @@ static bool in_tile(const struct group *g, int r)
     return g->y + r >= g->tile.y0 && g->y + r < g->tile.y1;
 }
 
-/* Sets the row pointers of a group for columns x0 <= x < x1. `direct`: rows that exist in the image
- * are read there, and only others in scratch memory. */
+/* Sets the row pointers of a group for columns x0 <= x < x1. If `direct`, rows that exist in the
+ * image are read there, and only other rows in scratch memory. */
 static void set_up(struct gi_sliding_rows *rows, const struct group *g, int x0, int x1, bool direct)
 {
     const struct gi_sliding_window *sliding_window = g->sliding_window;
@@ -120,8 +121,8 @@ static void sliding_tile(void *arg, int index, void *scratch)
                       .tile = GI_CPU(tile)(&sliding_window->tiling, sliding_window->src, index)};
     lay_out(&g.worker, sliding_window, scratch);
     memset(g.worker.ring, 0, (size_t)(sliding_window->nrows - 1) * g.worker.slot_nbytes);
-    /* First and last column for which the image's own rows can be read: the bytes that a step reads
-     * past them are still inside the image. */
+    /* First and last column for which rows can be read in the image, because the bytes that a step
+     * reads past these columns are still inside the image. */
     int x0 = g.tile.x0, x1 = g.tile.x1;
     int most = sliding_window->src->width - sliding_window->right -
                IN_SLACK / (int)pixel_nbytes(sliding_window->src) - 1;

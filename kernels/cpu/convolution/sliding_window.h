@@ -22,7 +22,7 @@ struct gi_sliding_rows {
     const void
         *above[GI_SLIDING_ROWS_MAX - 1]; /* what earlier steps have kept of the nrows - 1 rows above
                                             in[0], from the top; in the first step 0 in all bytes */
-    size_t next_in, next_out; /* bytes from in[r] and out[r] to the same rows of the next step */
+    size_t next_in, next_out;            /* bytes from in[r] and out[r] to row r of the next step */
 };
 
 struct gi_sliding_window {
@@ -31,15 +31,16 @@ struct gi_sliding_window {
     const struct gi_border_spec *border; /* its values are rounded to samples */
     const void *spec;                    /* passed on to `step` */
     int left, right;                     /* pixels */
-    int above, nrows;                    /* rows of the window above its result row; all its rows */
-    size_t kept_nbytes;                  /* bytes kept per sample of a row */
+    int above, nrows;   /* rows of the window: those above its result row; all rows */
+    size_t kept_nbytes; /* bytes kept per sample of a row */
     void (*step)(const struct gi_sliding_window *sliding_window, const struct gi_sliding_rows *rows,
                  size_t n);
     struct gi_tiling tiling; /* set by gi_sliding_window() */
 };
 
-/* Prefetches what the next step reads `at` bytes into its rows. A step calls this every 64 bytes,
- * because the hardware prefetcher loses track between rows. Rows need not be inside the image. */
+/* Prefetches, in each row that the next step reads, what is `at` bytes from the row's start. A step
+ * calls this every 64 bytes, because the hardware prefetcher loses track between rows. Rows need
+ * not be inside the image. */
 static inline void gi_sliding_window_prefetch(const struct gi_sliding_rows *rows, size_t at)
 {
     for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {

@@ -64,7 +64,7 @@ struct gi_tile GI_CPU(tile)(const struct gi_tiling *t, const struct gi_image *im
                             .y1 = min_int((long long)y0 + t->band, image->height)};
 }
 
-/* Needed because the hardware prefetcher loses track between rows. */
+/* Prefetches, because the hardware prefetcher loses track between rows. */
 void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *tile, long long y,
                           bool to_write)
 {
@@ -86,7 +86,7 @@ static size_t lead_floats(const struct gi_sweep *sweep)
     return (16 - (size_t)sweep->left * (size_t)sweep->src->channels % 16) % 16;
 }
 
-/* Return the floats of a padded row and of a slot of a strip, with 64 bytes of slack. */
+/* Return the number of floats of a padded row, and of a slot of a strip, with 64 bytes of slack. */
 static size_t padded_floats(const struct gi_sweep *sweep)
 {
     size_t pixels = (size_t)sweep->tiling.strip + (size_t)sweep->left + (size_t)sweep->right;
@@ -104,8 +104,8 @@ static size_t slot_floats(const struct gi_sweep *sweep)
                          : padded_floats(sweep);
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scratch)
 {
     size_t nslots = (size_t)sweep->nrows + GI_ROWS_AT_ONCE - 1;
@@ -131,8 +131,8 @@ static float *slot_at(const struct worker *w, int slot)
     return w->ring + w->lead + (size_t)slot * w->slot_floats;
 }
 
-/* Returns the number of samples of the chunk that begins at sample i: whole pixels, and a multiple
- * of 64 samples except in the last chunk. */
+/* Returns the number of samples of the chunk that begins at sample i. A chunk has whole pixels and,
+ * except the last chunk, a multiple of 64 samples. */
 static size_t chunk_at(const struct worker *w, size_t i)
 {
     size_t channels = (size_t)w->sweep->src->channels;
@@ -140,8 +140,8 @@ static size_t chunk_at(const struct worker *w, size_t i)
     return w->n - i < most ? w->n - i : most;
 }
 
-/* Makes the slot of the row at position p. If p is outside the image, the source row that replaces
- * it is often still in the ring buffer. */
+/* Fills the slot of the row at position p. If p is outside the image, the source row that is used
+ * instead is often still in the ring buffer. */
 static void fill_slot(struct worker *w, long long p, int slot)
 {
     const struct gi_sweep *sweep = w->sweep;

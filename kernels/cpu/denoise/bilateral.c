@@ -1,5 +1,5 @@
-/* Bilateral filter. Vectors run across pixels; each neighbour costs a look-up in the table of range
- * weights. Rows are planes of floats, one per colour, in a ring buffer.
+/* Bilateral filter. Vectors run across pixels. For each neighbour the range weight is looked up in
+ * a table. Rows are planes of floats, one per colour, in a ring buffer.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -13,7 +13,7 @@ struct bilateral {
     const struct gi_bilateral *spec;
     struct gi_tiling tiling;
     struct gi_border_spec guide_border;
-    int planes, guide;                   /* planes of a row; number of the guide's first plane */
+    int planes, guide;                   /* planes of a row; index of the guide's first plane */
     size_t pitch;                        /* floats of a plane's row */
     int reach[GI_BILATERAL_MAX / 2 + 1]; /* reach[|j|]: maximum |i| whose spatial weight is not 0 */
 };
@@ -31,8 +31,8 @@ static size_t round_up(size_t n)
     return (n + 2 * ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct bilateral *b, char *scratch)
 {
     const struct gi_image *guide = b->spec->guide;
@@ -57,7 +57,7 @@ static float *planes_of(const struct worker *w, long long p)
     return w->ring + (size_t)slot * (size_t)w->b->planes * w->b->pitch;
 }
 
-/* Loads the first `count` channels of an image's row at position p. */
+/* Loads the first `count` channels of the row at position p of an image. */
 static void load_planes(struct worker *w, float *planes, int count, const struct gi_image *image,
                         const struct gi_border_spec *border, long long p)
 {
@@ -98,8 +98,8 @@ struct sums {
     GI_VEC s[3], a;
 };
 
-/* Returns the range weights of the neighbours q of p, by their colours or the guide's; the spatial
- * weight and alpha are not included. *t says which neighbours are skipped. */
+/* Returns the range weights of the neighbours q of p, from their colours or from the guide's
+ * colours, without the spatial weight and alpha. *t says which neighbours are skipped. */
 static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_bilateral *spec,
                                                                const struct kind kind,
                                                                const GI_VEC *p, const GI_VEC *q,

@@ -14,8 +14,8 @@ struct nlmeans {
     const struct gi_nlmeans *spec;
     int across;            /* tiles per row of tiles */
     int reach;             /* halo of a tile, pixels */
-    size_t pitch, plane;   /* samples of a row, and of a plane, with the halo of the tile */
-    int colours, channels; /* channels: colours, and the weight (alpha) of a pixel */
+    size_t pitch, plane;   /* number of samples of a row, and of a plane, with the tile's halo */
+    int colours, channels; /* number of colours; number of colours and weight (alpha) */
     bool wide;             /* integer sums need more than 32 bits */
     bool shared;           /* the pixels' own weights are not all 1 */
     bool real;             /* GI_F32 */
@@ -28,7 +28,7 @@ struct worker {
     int32_t *steps; /* planes of colours */
     void *values;   /* planes of colours and of weights, uint32_t or float */
     uint32_t *columns, *at,
-        *weights;    /* one row each: sums of squares per column; table indices; weights */
+        *weights;    /* one row of each: sums of squares per column, table indices, weights */
     uint32_t *table; /* spec->n + 1 weights, the last one 0 */
     char *sums;      /* SIDE_Y rows of sums of colours and weights, `nsum` bytes per sum */
     size_t nsum;
@@ -40,8 +40,8 @@ static size_t share_out(char **at, char *scratch, size_t *used, size_t nbytes)
     return *used += (nbytes + 127) / 64 * 64;
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct nlmeans *b, char *scratch)
 {
     static char nothing[1];
@@ -125,8 +125,8 @@ static inline __attribute__((always_inline)) uint32_t square(int32_t a, int32_t 
     return (uint32_t)(d * d);
 }
 
-/* Updates columns[x]: adds the squared differences of the row that enters, subtracts those of the
- * row that leaves. */
+/* Updates columns[x]: adds the squared differences of the row that enters, and subtracts the
+ * squared differences of the row that leaves. */
 static inline __attribute__((always_inline)) void move(uint32_t *columns, const int32_t *in,
                                                        const int32_t *in_other, const int32_t *out,
                                                        const int32_t *out_other, size_t n,
@@ -137,8 +137,8 @@ static inline __attribute__((always_inline)) void move(uint32_t *columns, const 
             square(in[x], in_other[x], whole) - (out ? square(out[x], out_other[x], whole) : 0);
 }
 
-/* Moves the column sums down: row r of the planes and the row `by` samples away enter, row r -
- * patch leaves. */
+/* Moves the column sums down. The differences between row r of the planes and the pixels `by`
+ * samples away enter; the differences of row r - patch leave. */
 static void columns_move(struct worker *w, int r, ptrdiff_t by, size_t n, bool first)
 {
     const struct nlmeans *b = w->b;
@@ -158,7 +158,7 @@ static void columns_move(struct worker *w, int r, ptrdiff_t by, size_t n, bool f
     }
 }
 
-/* Sets at[x] to the table index of the patch distance; returns the smallest index. */
+/* Sets at[x] to the table index of the patch distance, and returns the smallest index. */
 static inline __attribute__((always_inline)) uint32_t
 places(uint32_t *at, const uint32_t *columns, size_t n, int patch, int shift, uint32_t most)
 {
@@ -226,7 +226,7 @@ static void add_real(struct worker *w, float *sums, const float *values, size_t 
     }
 }
 
-/* Processes one offset: compares all pixels of the tile with those `by` samples away. */
+/* Processes one offset: compares all pixels of the tile with the pixels `by` samples away. */
 static void add_offset(struct worker *w, ptrdiff_t by)
 {
     const struct nlmeans *b = w->b;

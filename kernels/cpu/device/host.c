@@ -34,7 +34,7 @@ static bool has_avx512(void)
 }
 #endif
 
-/* The test of the level that every processor of this architecture has. */
+/* The test for the level that every processor of this architecture supports. */
 static bool always(void)
 {
     return true;
@@ -45,7 +45,7 @@ static const struct level {
     const char *name;
     const struct gi_kernels *kernels;
     bool (*here)(void);
-    int lanes; /* float32 fused multiply-adds per clock: nominally two vectors */
+    int lanes; /* float32 fused multiply-adds per clock, nominally two vectors */
 } levels[] = {
 #ifdef __x86_64__
     {"avx512", &gi_cpu_kernels_avx512, has_avx512, 32},
@@ -107,7 +107,7 @@ const struct gi_kernels *gi_kernels_cpu_level(const char *name)
     return NULL;
 }
 
-/* Returns the maximum clock of the first CPU in kHz; 0: unknown. */
+/* Returns the maximum clock of the first CPU in kHz, or 0 if it is unknown. */
 static int clock_khz(void)
 {
     int khz = 0;

@@ -1,4 +1,4 @@
-/* A cache of blocks of host memory: the memory of freed images is reused for later ones.
+/* A cache of blocks of host memory, which reuses the memory of freed images for later images.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/device/kept.h"
 
@@ -22,7 +22,8 @@ struct gi_kept {
     size_t lent, idle, most; /* bytes; `most` is the maximum of `lent` so far */
 };
 
-/* Returns the smallest idle block of at least `nbytes` and at most 3/2 of it; NULL: none. */
+/* Returns the smallest idle block of at least `nbytes` and at most 3/2 of `nbytes`, or NULL if
+ * there is none. */
 static struct block *find_idle(const struct gi_kept *kept, size_t nbytes)
 {
     struct block *best = NULL;

@@ -1,5 +1,5 @@
 /* Bounding box of the pixels that differ from one colour. Uniform rows are skipped as a whole; in
- * other rows the first and the last different pixel are searched.
+ * other rows the first and the last pixel that differ are searched.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/pixel_bytes.h"
 #include "kernels/geometry.h"
@@ -14,7 +14,7 @@ struct work {
     const struct gi_image *src;
     float pixel[GI_MAX_CHANNELS]; /* premultiplied if there is alpha */
     float limit[GI_MAX_CHANNELS];
-    int *left, *right; /* one entry per row; left > right: no pixel differs */
+    int *left, *right; /* one entry per row; left > right if no pixel differs */
 };
 
 static inline bool chunk_differs(const struct work *work, const char *row, size_t x, size_t n,

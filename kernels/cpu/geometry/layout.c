@@ -1,6 +1,6 @@
 /* Flips, transposition and quarter turns. Flips work row by row. Transpositions work in square
- * blocks: they read rows of the source into a small buffer, each cache line once, transpose there,
- * and write row by row.
+ * blocks: they read rows of the source into a small buffer, and each cache line only once,
+ * transpose the block there, and write it row by row.
  * SPDX-License-Identifier: MIT */
 #if !GI_LEVEL_scalar
 #include "kernels/cpu/common/sixteen.h"
@@ -19,8 +19,8 @@ struct work {
 };
 
 #if !GI_LEVEL_scalar
-/* Mirrors vectors of as many whole pixels as fit. The rest of a vector falls on
- * the row's next pixel, which is stored later. Returns the number of pixels done. */
+/* Mirrors vectors that contain as many whole pixels as fit. The rest of a vector overwrites the
+ * next pixel of the row, which is stored later. Returns the number of pixels done. */
 static inline __attribute__((always_inline)) size_t mirror_vectors(char *out, const char *in,
                                                                    size_t width, size_t pixel)
 {
@@ -215,7 +215,7 @@ static void transpose_by_size(char *const *out, const char *in, size_t stride, i
     }
 }
 
-/* Processes a row of blocks: the rows of dst from band * side on. */
+/* Processes a row of blocks, which begins at row band * side of dst. */
 static void transpose_band(void *arg, int band, void *scratch)
 {
     const struct work *work = arg;

@@ -8,12 +8,13 @@
 
 enum {
     REMAP_RUN = 256,      /* pixels of a row whose positions are computed at a time */
-    REMAP_ROWS = 16,      /* rows per job: close rows of the source are used close in time */
+    REMAP_ROWS = 16,      /* rows per job; close source rows are then used close in time */
     REMAP_PIXEL_MAX = 16, /* bytes */
 };
 
-/* The source positions of a run of pixels. x and y are the pixel to the upper left of each (for
- * GI_NEAREST the nearest pixel), and the fractions are the distances from it, in pixels. */
+/* The source positions of a run of pixels. x and y are the source pixel to the upper left of each
+ * position (for GI_NEAREST the nearest pixel). The fractions are the distances of the position from
+ * that source pixel, in pixels. */
 struct remap_places {
     int32_t x[REMAP_RUN], y[REMAP_RUN];
     float t[REMAP_RUN], u[REMAP_RUN];

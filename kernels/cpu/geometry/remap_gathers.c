@@ -1,5 +1,5 @@
-/* Geometric transforms in vectors of pixels. The pixels of a vector whose taps are all inside the
- * source are computed together, whatever the other pixels of the vector need.
+/* Geometric transforms in vectors of pixels. Those pixels of a vector whose taps are all inside the
+ * source are computed together, even if other pixels of the vector need the border.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #if !GI_LEVEL_scalar
@@ -25,9 +25,10 @@ static inline int words_of(struct kind kind)
     return ((int)pixel_nbytes(kind) * kind.taps + 3) / 4;
 }
 
-/* The positions of a run, classified. at[i] is the source offset of the first tap of pixel i if all
- * its taps are inside (inside[i]), else a safe offset; beyond[i]: pixel i is background. If
- * all_inside, only `at` is set; if all_beyond, nothing else is. */
+/* The classified positions of a run. inside[i] means that all taps of pixel i are inside the
+ * source; at[i] is then the source offset of the first tap, else a safe offset. beyond[i] means
+ * that pixel i is background. If all_inside, only `at` is set of these arrays. If all_beyond, none
+ * of them is set. */
 struct sorted {
     int32_t at[REMAP_RUN], inside[REMAP_RUN], beyond[REMAP_RUN];
     int32_t all_inside, all_beyond;
@@ -37,8 +38,8 @@ struct range {
     int first, last;
 };
 
-/* Returns the x for which all taps in a row, and the bytes that gathers read past them, can be
- * read. */
+/* Returns the range of x for which all taps in a row can be read, together with the bytes that
+ * gathers read past these taps. */
 static struct range columns_of(const struct remap_work *work, struct kind kind)
 {
     int before = kind.taps == 4, width = work->src->width, pixel = (int)pixel_nbytes(kind);
@@ -48,8 +49,8 @@ static struct range columns_of(const struct remap_work *work, struct kind kind)
     return (struct range){before, last + before};
 }
 
-/* Returns the y for which all rows of taps are inside the source and inside `src`, which may be a
- * part of the source's rows. */
+/* Returns the range of y for which all rows of taps are inside the source and inside `src`, which
+ * may be a part of the source's rows. */
 static struct range rows_of(const struct remap_work *work, struct kind kind)
 {
     int before = kind.taps == 4, first = work->spec->src_y, height = work->spec->height;
@@ -172,7 +173,7 @@ static inline bool any(const int32_t *flags)
 
 #if !GI_LEVEL_scalar
 
-/* Loads the taps of each pixel in one row, in order; multiplies colours by alpha. */
+/* Loads the taps of each pixel in one row, in order, and multiplies colours by alpha. */
 static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *row,
                                                        const int32_t *at, struct kind kind)
 {
@@ -393,7 +394,7 @@ static void fill(char *out, const struct remap_work *work, size_t nbytes, size_t
         memcpy(out + done, out, done < nbytes - done ? done : nbytes - done);
 }
 
-/* Computes pixels i to end - 1, at most GI_LANES of them, at any positions. */
+/* Computes pixels i to end - 1, which are at most GI_LANES pixels at any positions. */
 static void mixed(group_fn *group, const struct remap_work *work, const struct remap_places *places,
                   const struct sorted *sorted, int i, int end, char *out, size_t pixel)
 {

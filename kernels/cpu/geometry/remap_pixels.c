@@ -33,7 +33,7 @@ static inline void store(void *row, size_t i, float v, enum gi_type type)
         ((uint16_t *)row)[i] = (uint16_t)whole;
 }
 
-/* Finds the taps of a pixel; returns false if none is in the source. */
+/* Finds the taps of a pixel. Returns false if no tap is in the source. */
 static inline bool taps_of(struct taps *taps, const struct remap_work *work,
                            const struct remap_places *places, int i)
 {

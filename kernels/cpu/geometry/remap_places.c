@@ -1,5 +1,5 @@
-/* Computes the source positions of a row of pixels, by a loop per kind of map, which compilers
- * vectorise.
+/* Computes the source positions of a row of pixels, with a loop for each kind of map, which
+ * compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/geometry/remap.h"
 
@@ -75,7 +75,8 @@ static void map_row(struct gi_place *at, const struct gi_map *map, int x, int y,
     }
 }
 
-/* Returns the floor of a position of at most 2^26 pixels; it is made positive before the shift. */
+/* Returns the floor of a position of at most 2^26 pixels. The position is made positive before the
+ * shift. */
 static inline int32_t floor_of(int64_t place)
 {
     const int32_t above = 1 << 27;

@@ -10,7 +10,7 @@
 enum {
     WIDE = 4, /* vectors of a row that are summed at once, to hide the latency of fmaf */
     BLOCK = WIDE * GI_LANES,
-    STRIP = 4096, /* samples of a strip's source or result: both stay in a core's cache */
+    STRIP = 4096, /* samples of a strip's source or result, which stay in a core's cache */
 };
 
 struct work {
@@ -22,21 +22,22 @@ struct work {
     int rows; /* maximum number of source rows for GI_LANES result rows */
 };
 
-/* A job: GI_LANES rows of the result (the last job: the remaining ones) in a strip of columns. */
+/* A job: GI_LANES rows of the result (in the last job, the remaining rows) in a strip of
+ * columns. */
 struct group {
     const struct work *work;
     struct gi_strip strip;
     int y0, n;                /* rows of the result */
     int sy0, sy1;             /* source rows */
-    float *rows;              /* one block of columns: sy1 - sy0 source rows of BLOCK floats */
-    float *sums;              /* one block of columns: GI_LANES result rows of BLOCK floats */
+    float *rows;              /* sy1 - sy0 source rows of one block of columns, BLOCK floats each */
+    float *sums;              /* GI_LANES result rows of one block of columns, BLOCK floats each */
     float *turned;            /* transposed: a vector per source sample of the strip */
     float *out;               /* a vector per sample of the result */
     float divisors[GI_LANES]; /* of the result rows */
 };
 
-/* Loads n samples of source row y, from sample i of the strip on, as floats (colour times
- * alpha). */
+/* Loads n samples of source row y, from sample i of the strip on, as floats, with colours
+ * multiplied by alpha. */
 static inline __attribute__((always_inline)) void load_row(const struct group *g, float *out, int y,
                                                            size_t i, size_t n, enum gi_type type)
 {
@@ -165,7 +166,7 @@ static inline __attribute__((always_inline)) void row_sums(const struct group *g
         vec_store(out + i * GI_LANES, sum[i]);
 }
 
-/* Computes all pixels of a strip; `pixels` of them at a time, at most 4 samples. */
+/* Computes all pixels of a strip, `pixels` pixels (at most 4 samples) at a time. */
 static inline __attribute__((always_inline)) void rows(const struct group *g, int channels,
                                                        int pixels)
 {
@@ -197,8 +198,8 @@ static size_t round_up(size_t n)
     return (n + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct group *g, const struct work *work, float *scratch)
 {
     size_t channels = (size_t)work->src->channels;

@@ -34,8 +34,8 @@ static inline int gi_resample_span(const struct gi_resample_side *side, int n)
     return most;
 }
 
-/* Division of the result's columns into `n` strips of at most `result` pixels; a strip needs at
- * most `source` pixels of the source. */
+/* The division of the result's columns into `n` strips of at most `result` pixels. A strip needs at
+ * most `source` columns of the source. */
 struct gi_strips {
     int n, result, source;
 };
@@ -45,7 +45,8 @@ struct gi_strip {
     int sx0, sx1; /* of the source */
 };
 
-/* Makes strips of about `pixels` pixels, of the source or of the result, whichever is larger. */
+/* Makes strips of about `pixels` pixels of the source or of the result, whichever has more
+ * pixels. */
 static inline struct gi_strips gi_strips(const struct gi_resample_side *row, int pixels)
 {
     int reach = row->first[row->n - 1] - row->first[0] + 1;

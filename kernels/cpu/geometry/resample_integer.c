@@ -1,6 +1,6 @@
-/* Resampling in Pillow's integer arithmetic: horizontally to bytes, then vertically, or the other
- * way round. In the horizontal pass a vector holds one sample of each of GI_LANES rows; in the
- * vertical pass it holds neighbouring samples of one row.
+/* Resampling in Pillow's integer arithmetic: first horizontally, to bytes, and then vertically, or
+ * in the opposite order. In the horizontal pass a vector holds one sample of each of GI_LANES rows;
+ * in the vertical pass it holds neighbouring samples of one row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/products.h"
 #include "kernels/cpu/common/lane_transpose.h"
@@ -80,8 +80,8 @@ static GI_INTS finish(GI_INTS sum)
     return ints_to_u8(ints_shift(sum, BITS));
 }
 
-/* Loads n samples (at most GI_LANES) of source row y, from sample i of the strip on; multiplies
- * colour by alpha. */
+/* Loads n samples (at most GI_LANES) of source row y, from sample i of the strip on, and multiplies
+ * colours by alpha. */
 static GI_INTS load_source(const struct group *g, int y, size_t i, size_t n)
 {
     const struct gi_image *src = g->work->src;
@@ -91,8 +91,8 @@ static GI_INTS load_source(const struct group *g, int y, size_t i, size_t n)
     return g->work->weigh ? premultiply(v, src->channels) : v;
 }
 
-/* Vertical pass, if it comes first: computes result rows y to y + GI_LANES - 1 (or the remaining
- * ones) at all source columns of the strip, and transposes them. */
+/* The vertical pass, if it comes first. Computes result rows y to y + GI_LANES - 1 (or the
+ * remaining rows) at all source columns of the strip, and transposes these rows. */
 static void turn_columns(const struct group *g, int y)
 {
     const struct gi_resample_side *col = &g->work->spec->col;
@@ -112,7 +112,7 @@ static void turn_columns(const struct group *g, int y)
     }
 }
 
-/* Transposes source rows y to y + GI_LANES - 1 (or the remaining ones). */
+/* Transposes source rows y to y + GI_LANES - 1 (or the remaining rows). */
 static void turn_rows(const struct group *g, int y)
 {
     size_t n = (size_t)(g->strip.sx1 - g->strip.sx0) * (size_t)g->work->src->channels;
@@ -217,8 +217,8 @@ static void column(const struct group *g, int y)
         unpremultiply(out, n, dst->channels);
 }
 
-/* Stores result rows y to y + GI_LANES - 1 (or the remaining ones) if the horizontal pass comes
- * second: all_rows() has left them in the first rows of `between`. */
+/* Stores result rows y to y + GI_LANES - 1 (or the remaining rows) if the horizontal pass comes
+ * second. all_rows() has left these rows in the first rows of `between`. */
 static void store_rows(const struct group *g, int y)
 {
     struct gi_image *dst = g->work->dst;
@@ -231,8 +231,8 @@ static void store_rows(const struct group *g, int y)
     }
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct group *g, const struct work *work, uint32_t *scratch)
 {
     size_t square = GI_LANES * GI_LANES;
@@ -274,8 +274,8 @@ static void group(void *arg, int index, void *scratch)
         column(&g, y);
 }
 
-/* Returns the result rows per job: many enough that few source rows are filtered twice, and few
- * enough that all threads have jobs. */
+/* Returns the number of result rows per job. It is large enough that few source rows are filtered
+ * twice, and small enough that all threads have jobs. */
 static int band_of(const struct work *work, int threads)
 {
     const struct gi_resample_side *col = &work->spec->col;

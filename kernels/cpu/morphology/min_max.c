@@ -9,7 +9,7 @@
 #include "kernels/cpu/morphology/min_max.h"
 
 enum {
-    KEPT_NBYTES = 1 << 20, /* bytes that the rows of a block may have if jobs have whole rows */
+    KEPT_NBYTES = 1 << 20, /* maximum bytes of the rows of a block if jobs have whole rows */
     STRIP_NBYTES = 64,     /* minimum bytes of a row per job */
 };
 
@@ -61,8 +61,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 127) / 64 * 64;
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. `rows` is the number of rows of a block. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. `rows` is the number of rows of a block. */
 static size_t lay_out(struct worker *w, const struct min_max *e, size_t rows, char *scratch)
 {
     size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
@@ -98,8 +98,8 @@ static void open_outside(struct worker *w)
     }
 }
 
-/* Returns the tile's part of the row at position p as keys: in `fresh`, valid until the next call,
- * or in the image itself. */
+/* Returns the tile's part of the row at position p as keys. They are in `fresh`, valid until the
+ * next call, or in the image itself. */
 static const char *row_at(const struct worker *w, long long p)
 {
     const struct gi_image *src = w->e->src;
@@ -163,9 +163,9 @@ static void make_row(const struct worker *w, int y)
 }
 
 /* Computes rows y0 <= y < y1 of the tile by van Herk/Gil-Werman; y1 - y0 is at most `height`, the
- * height of the structuring element. Source rows are in blocks of `height` rows. A result row needs
- * the end of one block and the start of the next one: it is the minimum (maximum) of a suffix of
- * the first block and a prefix of the second. */
+ * height of the structuring element. Source rows are in blocks of `height` rows. A result row is
+ * the minimum (maximum) of the end of one block (a suffix) and the start of the next block (a
+ * prefix). */
 static void make_block(struct worker *w, int y0, int y1)
 {
     const struct min_max *e = w->e;

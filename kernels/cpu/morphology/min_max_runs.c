@@ -1,17 +1,17 @@
 /* Min and max filters with a structuring element of any shape, given as horizontal runs of pixels.
  *
  * Every source row has levels: sample x of level l is the minimum (maximum) of the 2^l samples from
- * x on, made from two samples of level l - 1. The minimum of a run of n samples is the minimum of
- * two overlapping samples of the highest level with 2^l <= n: for n = 6 of the two minima of 4
- * samples at offsets 0 and 2. The minimum of a run is folded into every result row whose
- * structuring element has this run in this source row.
+ * x on, and is computed from two samples of level l - 1. The minimum of a run of n samples is the
+ * minimum of two overlapping samples of the highest level with 2^l <= n. For n = 6 these are the
+ * minima of 4 samples at offsets 0 and 2. The minimum of a run is folded into every result row
+ * whose structuring element has this run in this source row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/morphology/min_max.h"
 
 enum {
     LEVELS = 12,         /* runs are shorter than 2^LEVELS samples */
     STRIP_NBYTES = 4096, /* minimum bytes of a row per job */
-    WINDOWS = 4,         /* minimum width in widths of the structuring element */
+    WINDOWS = 4,         /* minimum width, in widths of the structuring element */
 };
 
 /* Sets kept[i] to the minimum (maximum) of a[i], b[i] and, if `more`, kept[i]. */
@@ -54,7 +54,7 @@ struct worker {
     const struct runs *r;
     struct gi_tile tile;
     size_t n;            /* bytes of the tile's row */
-    char *kept;          /* unfinished result rows, one per row of the element: y at y % height */
+    char *kept;          /* unfinished result rows, one per element row; y is at y % height */
     char *level[LEVELS]; /* minima (maxima) of 2^i samples each */
     char *fresh;         /* a row as in the image */
 };
@@ -64,7 +64,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 127) / 64 * 64;
 }
 
-/* Return the bytes from one row in progress to the next, and the bytes of a row with its halo. */
+/* kept_nbytes() returns the bytes from one row in progress to the next; line_nbytes() returns the
+ * bytes of a row with its halo. */
 static size_t kept_nbytes(const struct runs *r)
 {
     return round_up((size_t)r->tiling.strip * r->pixel);
@@ -75,8 +76,8 @@ static size_t line_nbytes(const struct runs *r)
     return round_up((size_t)(r->tiling.strip + r->left + r->right) * r->pixel);
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct runs *r, char *scratch)
 {
     size_t kept = (size_t)r->spec->height * kept_nbytes(r), line = line_nbytes(r);

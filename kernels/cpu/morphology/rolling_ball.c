@@ -1,6 +1,6 @@
-/* Rolling ball (Sternberg's background estimate): how high a ball below the image surface can rise
- * at each sample. Rows are floats in a ring buffer. Vectors run across samples; a block of samples
- * visits all offsets of the ball.
+/* Rolling ball (Sternberg's background estimate), which computes how high a ball below the image
+ * surface can rise at each sample. Rows are floats in a ring buffer. Vectors run across samples; a
+ * block of samples visits all offsets of the ball.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -29,8 +29,8 @@ struct worker {
     float *in;   /* a row as in the image, and as floats */
 };
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct rolling_ball *b, void *scratch)
 {
     size_t rows = 2 * (size_t)b->spec->radius + 1;

@@ -8,15 +8,15 @@ enum { BLOCK = 256 /* bins that share a coarse counter */ };
 
 struct worker {
     struct sliding_tile t;
-    uint64_t *pairs[2]; /* GI_F32: keys with their positions, in two buffers for sorting */
+    uint64_t *pairs[2]; /* GI_F32: two buffers for sorting keys with their positions */
     uint32_t *values;   /* GI_F32: the key of each bin */
     uint32_t *fine;     /* samples of the window per bin */
     uint32_t *coarse;   /* samples of the window per BLOCK of bins */
-    uint32_t at, below; /* bin of the median; number of samples in lower bins */
+    uint32_t at, below; /* bin of the last result; number of samples in lower bins */
 };
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
 {
     size_t shared = sliding_lay_out(&w->t, s, scratch);
@@ -92,7 +92,7 @@ static void leave(struct sliding_tile *t, const uint32_t *bins, int n, size_t st
     move((struct worker *)(void *)t, bins, n, step, UINT32_MAX);
 }
 
-/* Returns the bin with the sample of the wanted rank. */
+/* Returns the bin that contains the sample of the wanted rank. */
 static size_t find(struct sliding_tile *t)
 {
     struct worker *w = (struct worker *)(void *)t;

@@ -1,9 +1,9 @@
 /* Median filter of bytes in constant time per pixel. Every column of the window has a histogram,
  * which changes by two samples per row. As the window moves along the row, the histograms of
- * columns are added to the window's and subtracted. A histogram is cumulative: 16 counters for the
- * upper digit, and for each upper digit 16 counters for the lower digit. Each group of 16 is one
- * vector, so that a sample is added by one vector addition, and a rank is found by one comparison.
- * Lower digits are only summed for the upper digit that contains the median.
+ * columns are added to the window's histogram and subtracted from it. A histogram is cumulative: 16
+ * counters for the upper digit, and for each upper digit 16 counters for the lower digit. Each
+ * group of 16 is one vector, so that a sample is added by one vector addition, and a rank is found
+ * by one comparison. Lower digits are only summed for the upper digit that contains the median.
  *
  * S. Perreault, P. Hebert, "Median filtering in constant time", IEEE TIP 16(9), 2007.
  * SPDX-License-Identifier: MIT */
@@ -16,7 +16,7 @@
 
 enum {
     DIGIT = 16,
-    STRIP = 512,        /* pixels of a job: the histograms of its columns stay in L2 */
+    STRIP = 512,        /* pixels of a job, whose column histograms stay in L2 */
     COUNTS_MAX = 65535, /* maximum number of samples in a window */
 };
 
@@ -41,7 +41,7 @@ struct worker {
     counts *lower;  /* per column and upper digit: counters of the lower digit */
 };
 
-/* What a sample with digit d adds to the counters: the 16 entries from DIGIT - d on. */
+/* What samples add to the counters: a sample with digit d adds the 16 entries from DIGIT - d on. */
 static const uint16_t steps[2 * DIGIT] = {[DIGIT] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static inline void come(counts *to, int digit)
@@ -76,8 +76,8 @@ static inline int digit_of(const counts *v, unsigned rank)
 #endif
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct columns *job, char *scratch)
 {
     size_t row = (job->n * (size_t)job->src->channels + 63) / 64 * 64,
@@ -120,7 +120,8 @@ static void begin(struct worker *w, int c)
     }
 }
 
-/* Adds a row to the column histograms; except in the first window, removes the row that leaves. */
+/* Adds a row to the column histograms and, except in the first window, removes the row that
+ * leaves. */
 static void step_down(struct worker *w, int c, int y)
 {
     size_t n = w->job->n;
@@ -140,8 +141,8 @@ static void step_down(struct worker *w, int c, int y)
     }
 }
 
-/* Moves the window's sum for one upper digit to position x. *sum is at position *at, or undefined
- * if *at < 0. */
+/* Moves the window's sum for one upper digit to position x. *at is the present position of *sum; if
+ * *at < 0, *sum is undefined. */
 static inline void catch_up(counts *sum, int *at, const counts *columns, int x, int width)
 {
     counts now = *sum;

@@ -1,7 +1,7 @@
 /* Median filters of 3 x 3 and 5 x 5 samples by sorting networks, on vectors of neighbouring pixels.
  * The columns of a window are sorted once for all windows that share them; then the rows of the
  * sorted columns are sorted. The sample at position (i, j) is then not less than i * j samples of
- * the window, itself included. Samples that this proves too small or too large are dropped.
+ * the window, itself included. Samples that are thereby proved too small or too large are dropped.
  *
  * J. Smith, "Implementing median filters in XC4000E FPGAs", Xcell 23, 1996; A. Adams, "Fast median
  * filters using separable sorting networks", ACM TOG 40(4), 2021.
@@ -11,11 +11,12 @@
 
 enum {
     ROWS_MAX = 5,
-    STRIP_NBYTES = 4096, /* bytes of a row per job: the rows that windows need stay in L1 */
+    STRIP_NBYTES = 4096, /* bytes of a row per job; the rows that windows need then stay in L1 */
 };
 
 /* Writes the medians of windows to out[0 .. n). `rows` are k rows of n + (k - 1) * step samples;
- * neighbouring samples of a window are `step` apart. `sorted`: scratch, k rows like those. */
+ * neighbouring samples of a window are `step` apart. `sorted` is scratch memory for k rows of that
+ * length. */
 typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_t n, size_t step);
 
 /* Rows do not overlap, but there are too many for the compiler to test that at run time. */
@@ -65,8 +66,8 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         }                                                                                          \
     }
 
-/* Sorts columns; the result is the median of the maximum of the minima, the median of the medians,
- * and the minimum of the maxima. */
+/* Sorts columns. The result is the median of three numbers: the maximum of the minima, the median
+ * of the medians, and the minimum of the maxima. */
 #define MEDIANS_3(name, columns, T)                                                                \
     static void name(void *out, void *const *rows, void *const *sorted, size_t n, size_t step)     \
     {                                                                                              \
@@ -113,10 +114,10 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
     T row##4 = row[(i) + 3 * (step)], row##5 = row[(i) + 4 * (step)];                              \
     SORT_5(T, row##1, row##2, row##3, row##4, row##5)
 
-/* Finds the median among few candidates: of the positions (i, j) with i + j <= 5 only the maximum,
- * of those with i + j >= 7 only the minimum, and the three with i + j = 6. The median of these five
- * values, three of which are in order, is the minimum of the third value over all ways to merge
- * them. */
+/* Finds the median among five candidates: the maximum of the samples at positions (i, j) with i + j
+ * <= 5, the minimum of the samples with i + j >= 7, and the three samples with i + j = 6. Three of
+ * these five values are in order. Their median is the minimum of the third value over all ways to
+ * merge them. */
 #define MEDIANS_5(name, columns, T)                                                                \
     static void name(void *out, void *const *rows, void *const *sorted, size_t n, size_t step)     \
     {                                                                                              \

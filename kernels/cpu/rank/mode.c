@@ -8,14 +8,14 @@ enum { BLOCKS_MAX = 256 };
 
 struct worker {
     struct sliding_tile t;
-    int log_block;    /* bins per block, and number of blocks: 1 << log_block */
+    int log_block;    /* a block has 1 << log_block bins; there are as many blocks */
     uint32_t *counts; /* samples of the window per bin */
     uint32_t most[BLOCKS_MAX + 1];
-    bool stale[BLOCKS_MAX + 1]; /* `most` may exceed the maximum of the block */
+    bool stale[BLOCKS_MAX + 1]; /* whether `most` may exceed the maximum of the block */
 };
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
 {
     size_t shared = sliding_lay_out(&w->t, s, scratch);

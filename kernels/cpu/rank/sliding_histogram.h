@@ -1,6 +1,6 @@
 /* Rank and mode filters by Huang's sliding histogram: the window moves across a tile in alternating
- * directions, and each step of one pixel updates its histogram by 2 k samples. A filter has its own
- * counters, the functions that add and remove samples, and the search for the result.
+ * directions, and each step of one pixel updates its histogram by 2 k samples. Each filter defines
+ * its counters, the functions that add and remove samples, and the search for the result.
  *
  * T. Huang, G. Yang, G. Tang, "A fast two-dimensional median filtering algorithm", IEEE TASSP
  * 27(1), 1979.
@@ -20,7 +20,7 @@ struct sliding {
     int width, height; /* pixels of the largest tile with its halo */
     int across;        /* tiles per row of tiles */
     size_t samples;    /* width * height */
-    size_t nbins;      /* 256, 65536, for floats `samples`; ignored samples get bin nbins */
+    size_t nbins;      /* 256, 65536 or, for floats, `samples`; ignored samples have bin nbins */
     bool hides;        /* some samples are ignored */
 };
 
@@ -38,12 +38,12 @@ enum { SLIDING_NO_FLOAT = 0 /* a key that no float has */ };
 
 /* The functions of a filter; all of them are inlined. */
 struct sliding_filter {
-    void (*begin)(struct sliding_tile *t); /* clears the histogram; the bins of floats are keys,
-                                              which it replaces */
-    /* Add n samples that are `step` apart to the histogram, and remove them. */
+    void (*begin)(struct sliding_tile *t); /* clears the histogram; replaces the keys of floats,
+                                              which are in `bins`, by bins */
+    /* Add n samples that are `step` apart to the histogram, or remove them from it. */
     void (*enter)(struct sliding_tile *t, const uint32_t *bins, int n, size_t step);
     void (*leave)(struct sliding_tile *t, const uint32_t *bins, int n, size_t step);
-    size_t (*find)(struct sliding_tile *t); /* returns the bin of the result; nbins: the pixel
+    size_t (*find)(struct sliding_tile *t); /* returns the bin of the result, or nbins if the pixel
                                                keeps its sample */
     uint32_t (*bits)(const struct sliding_tile *t, size_t bin); /* the float of a bin */
 };
@@ -75,7 +75,7 @@ static inline int sliding_ntiles(const struct sliding *s)
     return s->across * ((s->src->height - 1) / SLIDING_SIDE + 1);
 }
 
-/* Returns the size of the row and the bins in bytes; if `scratch` is given, they are at its
+/* Returns the size of the row and the bins in bytes. If `scratch` is not NULL, puts both at its
  * start. */
 static inline size_t sliding_lay_out(struct sliding_tile *t, const struct sliding *s, char *scratch)
 {
@@ -89,8 +89,8 @@ static inline size_t sliding_lay_out(struct sliding_tile *t, const struct slidin
     return row + sliding_round_up(s->samples * sizeof *t->bins);
 }
 
-/* Returns channel c of a pixel of a row as a bin, or as a key for floats. An ignored sample gives
- * bin nbins, or SLIDING_NO_FLOAT. */
+/* Returns channel c of a pixel of a row as a bin, or as a key for floats. For an ignored sample,
+ * returns nbins, or SLIDING_NO_FLOAT for floats. */
 static inline uint32_t sliding_bin(const struct sliding *s, const void *row, size_t pixel, int c)
 {
     enum gi_type type = s->src->type;
@@ -148,8 +148,8 @@ sliding_move_runs(struct sliding_tile *t, const uint32_t *middle,
     }
 }
 
-/* For windows of any shape. A step to the right adds and removes the ends of the window's runs;
- * each row begins with a new histogram. */
+/* Moves a window of any shape. A step to the right adds and removes the ends of the window's runs.
+ * Each row begins with a new histogram. */
 static inline __attribute__((always_inline)) void
 sliding_runs(struct sliding_tile *t, const struct sliding_filter *filter, int c)
 {
@@ -172,7 +172,7 @@ sliding_runs(struct sliding_tile *t, const struct sliding_filter *filter, int c)
     }
 }
 
-/* Rectangles: moves the window to the right in even rows and to the left in odd ones. */
+/* Moves a rectangle, to the right in even rows and to the left in odd rows. */
 static inline __attribute__((always_inline)) void
 sliding_rectangle(struct sliding_tile *t, const struct sliding_filter *filter, int c)
 {
@@ -200,7 +200,7 @@ sliding_rectangle(struct sliding_tile *t, const struct sliding_filter *filter, i
     }
 }
 
-/* Filters the tile of that index; its memory has been laid out. */
+/* Filters the tile whose index is given. Its memory has been laid out. */
 static inline __attribute__((always_inline)) void
 sliding_filter_tile(struct sliding_tile *t, const struct sliding_filter *filter, int index)
 {

@@ -46,8 +46,9 @@ struct run_pair {
     uint64_t up_starts, down_starts; /* bits of the word at which a run begins */
 };
 
-/* For each bit of `touch`: unites the lower row's run at this bit with the last run of the upper
- * row that begins at or before the bit, or with `next` = 1 with the run after that one. */
+/* For each bit of `touch`, unites the lower row's run at this bit with a run of the upper row. If
+ * `next` is 0, it is the last run that begins at or before the bit; if `next` is 1, it is the run
+ * after that run. */
 static inline void join_runs(const struct run_pair *rows, uint64_t touch, int next,
                              uint32_t *parent)
 {
@@ -62,9 +63,9 @@ static inline void join_runs(const struct run_pair *rows, uint64_t touch, int ne
     }
 }
 
-/* Unites the runs of row y with those of the row above. Every pair of runs that touch gives one
- * bit: two runs overlap in one interval, and a diagonal contact without overlap is at a run's
- * end. */
+/* Unites the runs of row y with the runs of the row above. There is one bit for every pair of runs
+ * that touch, because two runs overlap in one interval, and a diagonal contact without overlap is
+ * at a run's end. */
 static void join_rows(const struct runs_job *job, int y)
 {
     const uint64_t *up = row_bits(job, y - 1), *down = row_bits(job, y);
@@ -107,8 +108,8 @@ static void frame(const struct runs_job *job, int y, uint32_t *label, uint32_t r
         label[runs - 1] = RUNS_FRAME;
 }
 
-/* Assigns provisional labels within one band. A new label is always stored, but only counted if the
- * run has none yet, because a branch would be unpredictable. */
+/* Assigns provisional labels within one band. A new label is always stored, because a branch would
+ * be unpredictable, but it is only counted if the run has no label yet. */
 static void join_band(void *arg, int index, void *scratch)
 {
     (void)scratch;

@@ -1,8 +1,8 @@
-/* Connected components of runs in rows of bits. Run i of a row is its i-th group of set bits. The
- * bits where two rows touch are a mask, and the index of a run is the number of run starts before
- * it. A run takes the provisional label of the first run that it touches above; further runs are
- * united with it. The minimum provisional label of a component is its root, and roots ascend in
- * raster order.
+/* Connected components of runs in rows of bits. Run i of a row is its i-th group of set bits. A
+ * mask has the bits where two rows touch. The index of a run is the number of run starts before it.
+ * A run takes the provisional label of the first run that it touches above; further runs are united
+ * with it. The minimum provisional label of a component is its root, and roots ascend in raster
+ * order.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_BIT_RUNS_H
 #define GI_KERNELS_CPU_BIT_RUNS_H
@@ -14,14 +14,14 @@ enum { RUNS_FRAME = 1 /* the label of all components that touch a side of the im
 struct runs_job {
     /* Set by the caller. */
     const struct gi_predicate *predicate;
-    struct gi_image *labels; /* GI_U32: row y begins with the provisional labels of its runs; NULL:
-                                they are written to `store` */
+    struct gi_image *labels; /* GI_U32: row y begins with the provisional labels of its runs; if
+                                NULL, labels are written to `store` */
     bool eight;
-    bool framed; /* unite all components that touch a side; root: RUNS_FRAME */
+    bool framed; /* unite all components that touch a side, with the root RUNS_FRAME */
     /* Made by GI_CPU(runs_join). */
     int bands, nwords;
     uint64_t *bits;      /* nwords words per row */
-    uint32_t *first_run; /* height + 1 entries: index of the row's first run in the image */
+    uint32_t *first_run; /* height + 1 entries: index in the image of the row's first run */
     uint32_t *store;
     uint32_t *parent; /* parent of each provisional label; labels of a band begin at
                          first_label() */
@@ -52,8 +52,8 @@ static inline uint32_t *labels_of(const struct runs_job *job, int y)
     return job->labels ? gi_row(job->labels, y) : job->store + job->first_run[y];
 }
 
-/* Finds and unites the runs, and fills the members below. GI_CPU(runs_free) frees them, also after
- * an error. Errors: GI_E_MEMORY. */
+/* Finds and unites the runs, and fills the members below. GI_CPU(runs_free) frees these members and
+ * must be called after an error, too. Errors: GI_E_MEMORY. */
 enum gi_status GI_CPU(runs_join)(struct runs_job *job, struct gi_pool *pool, struct gi_err *err);
 void GI_CPU(runs_free)(struct runs_job *job);
 

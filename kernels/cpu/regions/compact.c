@@ -1,5 +1,5 @@
 /* Stream compaction of the foreground pixels into a list. Each band of rows counts its pixels;
- * prefix sums of the counts give the index of each band's first entry in the list; then each band
+ * the index of each band's first entry in the list is a prefix sum of the counts. Then each band
  * writes its entries.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/bit_rows.h"

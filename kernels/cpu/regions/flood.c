@@ -1,5 +1,5 @@
-/* Flood fill from the sides of an image, or of enclosed regions. Runs of pixels that touch are
- * united (union-find); runs that touch a side are united with one label, the frame.
+/* Flood fill: fills from the sides of an image, or fills enclosed regions. Runs of pixels that
+ * touch are united (union-find); runs that touch a side are united with one label, the frame.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/bit_runs.h"
 
@@ -19,7 +19,7 @@ static void find_roots(const struct runs_job *job)
             parent[i] = parent[parent[i]];
 }
 
-/* Paints those of the 64 pixels from x on in row y whose bit is set. */
+/* Paints, of the 64 pixels from x on in row y, the pixels whose bit is set. */
 static void paint(const struct flood *flood, int y, size_t x, uint64_t bits)
 {
     const struct gi_image *dst = flood->dst;
@@ -39,8 +39,8 @@ static void paint(const struct flood *flood, int y, size_t x, uint64_t bits)
     })
 }
 
-/* Returns the starts of runs that are painted, out of the runs that begin at the bits `starts` and
- * have the labels from *label on. */
+/* Returns those bits of `starts` where painted runs begin. Runs begin at the bits `starts` and have
+ * the labels from *label on. */
 static uint64_t painted_starts(const struct flood *flood, uint64_t starts, const uint32_t **label)
 {
     uint64_t painted = 0;

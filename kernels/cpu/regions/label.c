@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/bit_runs.h"
 
-/* Replaces parents by final labels; returns the number of labels. A parent has a smaller label than
- * its children. */
+/* Replaces parents by final labels, and returns the number of final labels. A parent has a smaller
+ * label than its children. */
 static uint32_t number_roots(const struct runs_job *job)
 {
     uint32_t n = 0, *parent = job->parent;
@@ -16,8 +16,9 @@ static uint32_t number_roots(const struct runs_job *job)
     return n;
 }
 
-/* Writes the labels of eight pixels. runs[0] is the label of a run that began earlier, runs[i] that
- * of the i-th run that begins at the bits `starts`. Eight more labels must be readable. */
+/* Writes the labels of eight pixels. runs[0] is the label of a run that began earlier, and runs[i]
+ * is the label of the i-th run that begins at the bits `starts`. Eight labels after these must be
+ * readable. */
 static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, uint64_t starts)
 {
     uint64_t which =
@@ -51,7 +52,7 @@ static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, 
 }
 
 /* Fills a row of labels, which is padded to a multiple of eight. `finals` has room for the labels
- * of the row's runs, one label before them and eight after them. */
+ * of the row's runs, for one label before these labels, and for eight after them. */
 static void fill_row(const struct runs_job *job, uint32_t *finals, int y)
 {
     const uint64_t *words = row_bits(job, y);

@@ -1,8 +1,8 @@
-/* Statistics of each region. Rows of labels become bit masks (which neighbours have the same
- * label); perimeter classes are counted in bit-sliced form; neighbouring runs of one label in a
+/* Statistics of each region. Rows of labels become bit masks, which say which neighbours have the
+ * same label. Perimeter classes are counted in bit-sliced form. Neighbouring runs of one label in a
  * word of 64 pixels are summed together. A label belongs to the first band at whose end no larger
- * label has been seen. A band adds to its own labels directly. Other labels extend into it from
- * above: they are added to a small hash table, which is merged at the end.
+ * label has been seen. A band adds to its own labels directly. Other labels extend into the band
+ * from above. They are added to a small hash table, which is merged into the result at the end.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/bit_rows.h"
 
@@ -12,8 +12,8 @@
 #include "kernels/cpu/regions/region_values.h"
 
 enum {
-    PAD = 64, /* labels of 0 before and after a row in scratch memory, for reads of neighbours and
-                 of whole words */
+    PAD = 64,       /* number of labels of 0 before and after a row in scratch memory, for reads of
+                       neighbours and of whole words */
     LABEL_ROWS = 5, /* in struct rows */
     MASK_ROWS = 3 * 6 + 4,
 };
@@ -28,9 +28,9 @@ struct stats_job {
     int bands, nwords;
 };
 
-/* Bit masks of a row, bit x for pixel x. `on`: it has a label; `right`, `down`, `down_right`,
- * `down_left`: that neighbour has the same label; `border`: it is a border pixel. A word of zeros
- * precedes and follows each mask. */
+/* Bit masks of a row, bit x for pixel x. `on`: the pixel has a label. `right`, `down`,
+ * `down_right`, `down_left`: this neighbour has the same label. `border`: the pixel is a border
+ * pixel. A word of zeros precedes and follows each mask. */
 struct masks {
     uint64_t *on, *right, *down, *down_right, *down_left, *border;
 };
@@ -39,8 +39,9 @@ struct rows {
     uint32_t *labels[3]; /* row y is at y mod 3 */
     struct masks masks[3];
     uint64_t *classes[3]; /* straight, diagonal, mixed */
-    uint32_t *q, *key;    /* quantised values and keys of a row's samples; GI_U8: q has samples */
-    uint64_t *starts;     /* first pixel of each run of one label */
+    /* Quantised values and keys of a row's samples. For GI_U8 q has the samples themselves. */
+    uint32_t *q, *key;
+    uint64_t *starts; /* first pixel of each run of one label */
 };
 
 static int modulo3(int y)
@@ -103,7 +104,8 @@ static inline uint64_t right_of(const uint64_t *words, int w)
     return words[w] >> 1 | words[w + 1] << 63;
 }
 
-/* Makes the masks of row y, whose next row is loaded. `border` needs the masks of the row above. */
+/* Makes the masks of row y, after the next row has been loaded. `border` needs the masks of the row
+ * above. */
 static void make_masks(struct rows *rows, int y, int nwords)
 {
     static const uint32_t zeros[64];
@@ -148,8 +150,8 @@ static inline uint64_t right_and(const uint64_t *a, const uint64_t *b, int w)
     return (a[w] & b[w]) >> 1 | (a[w + 1] & b[w + 1]) << 63;
 }
 
-/* Makes the perimeter classes of gi_region_sums for row y, from its masks and those above and
- * below. */
+/* Makes the perimeter classes of gi_region_sums for row y, from the masks of row y and of the rows
+ * above and below. */
 static void make_classes(struct rows *rows, int y, int nwords)
 {
     const struct masks *u = &rows->masks[modulo3(y - 1)], *m = &rows->masks[modulo3(y)],
@@ -264,8 +266,8 @@ static void add_row(const struct stats_job *job, int band, struct rows *rows, in
         GI_CPU_TYPES(job->values->type, add_word(job, band, rows, y, w, TYPE));
 }
 
-/* The perimeter classes of a row need the border pixels of the rows above and below, and these need
- * one more row on each side. */
+/* Processes a band. The perimeter classes of a row need the border pixels of the rows above and
+ * below, and border pixels need one more row on each side. */
 static void stats_band(void *arg, int index, void *scratch)
 {
     const struct stats_job *job = arg;

@@ -50,8 +50,8 @@ static inline bool region_table_grow(struct region_table *table)
     return true;
 }
 
-/* Returns the sums of `label`, which are 0 at the first call. After a failure returns a dummy that
- * is never read. */
+/* Returns the sums of `label`, which are 0 at the first call. After a failure it returns a dummy
+ * that is never read. */
 static inline struct gi_region_sums *region_table_at(struct region_table *table, uint32_t label)
 {
     if (2 * table->used >= table->size && !region_table_grow(table)) {
@@ -87,7 +87,7 @@ static inline void region_add(struct gi_region_sums *r, const struct gi_region_s
     r->mixed += s->mixed;
 }
 
-/* Adds the table to the regions; returns false if sums were lost. */
+/* Adds the table to the regions. Returns false if sums were lost. */
 static inline bool region_table_merge(struct gi_region_sums *regions,
                                       const struct region_table *table)
 {

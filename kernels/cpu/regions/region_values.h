@@ -1,4 +1,4 @@
-/* Sum, minimum and maximum of the samples among 64 that a mask selects.
+/* Sum, minimum and maximum of the samples that a mask selects among 64 samples.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_REGION_VALUES_H
 #define GI_KERNELS_CPU_REGION_VALUES_H

@@ -1,5 +1,5 @@
-/* Scatters values to computed positions. Every job reads all positions in order, and processes
- * those in its own rows.
+/* Scatters values to computed positions. Every job reads all positions in order, and processes the
+ * positions in its own rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 #include "kernels/regions.h"
@@ -14,8 +14,8 @@ struct work {
     int njobs;
 };
 
-/* Returns channel c of the value at pixel x of a row of values, or of the constant value if `row`
- * is NULL. */
+/* Returns channel c of the value at pixel x of a row of values, or channel c of the constant value
+ * if `row` is NULL. */
 static inline float value_of(const struct work *work, const void *row, size_t x, int c)
 {
     const struct gi_scatter *spec = work->spec;

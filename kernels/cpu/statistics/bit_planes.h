@@ -1,7 +1,7 @@
 /* Histogram of bytes by bit planes, for processors with a vector population count. Plane k of 512
- * bytes is a vector of their bits k. The AND of eight planes, some complemented, marks the bytes of
- * one value. This takes 3 instructions per 512 bytes and value, for any data; counters in memory
- * take a store per byte.
+ * bytes is the vector of bit k of each byte. The AND of eight planes, some complemented, marks the
+ * bytes of one value. This takes 3 instructions per 512 bytes and value, for any data; counters in
+ * memory take a store per byte.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_BIT_PLANES_H
 #define GI_KERNELS_CPU_BIT_PLANES_H
@@ -34,8 +34,8 @@ static inline __m512i planes_merge(__m512i mask, __m512i a, __m512i b)
     return _mm512_ternarylogic_epi64(mask, a, b, 0xca);
 }
 
-/* Swaps the upper `by` bits of each 2 * by bits of *a with the lower ones of *b, a step of a
- * bit-matrix transposition. */
+/* Swaps the upper `by` bits of each 2 * by bits of *a with the lower `by` bits of *b, as a step of
+ * a bit-matrix transposition. */
 static inline void planes_swap(__m512i *a, __m512i *b, unsigned by, int mask)
 {
     __m512i low = _mm512_set1_epi8((char)mask), x = *a, y = *b;
@@ -43,7 +43,8 @@ static inline void planes_swap(__m512i *a, __m512i *b, unsigned by, int mask)
     *b = planes_merge(low, _mm512_srli_epi16(x, by), y);
 }
 
-/* Makes the planes of 512 bytes. The order of bits in a plane is arbitrary, but the same in all. */
+/* Makes the planes of 512 bytes. The order of bits in a plane is arbitrary, but it is the same in
+ * all planes. */
 static inline void planes_of(__m512i planes[8], const uint8_t *bytes)
 {
     for (int i = 0; i < 8; i++)
@@ -56,8 +57,8 @@ static inline void planes_of(__m512i planes[8], const uint8_t *bytes)
         planes_swap(&planes[i], &planes[i + 1], 1, 0x55);
 }
 
-/* Make the ANDs of two planes, and of four: entry i marks the bytes whose bits in these planes are
- * the binary number i. */
+/* Make the ANDs of two planes, and of four planes. Entry i marks the bytes whose bits in these
+ * planes are the binary number i. */
 static inline void planes_products2(__m512i products[4], const __m512i planes[2])
 {
     __m512i any = _mm512_or_si512(planes[0], planes[1]);

@@ -26,7 +26,7 @@ struct histogram_job {
     const struct gi_histogram_spec *spec;
     uint64_t *counts;
     int bands, tables;
-    uint8_t *slots; /* GI_KEY_FLOAT_LOW: 1 + index of an upper half among the prefixes; 0: none */
+    uint8_t *slots; /* GI_KEY_FLOAT_LOW: 1 + index of a prefix per upper half, or 0 */
 };
 
 /* Returns the size of a table, which has one more bin for samples that are not counted. */
@@ -55,9 +55,9 @@ static int range_bin_by_search(double v, const struct range *r)
     return low;
 }
 
-/* Estimates the bins and compares samples with the edges of their bins; only few samples beside an
- * edge fail. Those get the bin SEARCH. Returns whether there are any. Has no branches, so that it
- * is vectorised. */
+/* Estimates the bins and compares samples with the edges of their bins; only few samples next to an
+ * edge fail. These samples get the bin SEARCH. Returns whether there are any. Has no branches, so
+ * that it is vectorised. */
 enum { SEARCH = 1 << 17 }; /* no bin has this bit */
 
 static bool range_bins_estimate(uint32_t *bins, const float *v, int n, const struct range *r)
@@ -130,8 +130,9 @@ static inline int bytes_tables(int channels)
     return channels == 3 ? 6 : BYTES_TABLES_MAX;
 }
 
-/* Counts in one table. If two neighbours are equal, the first one counts for both and the second
- * goes to the bin of samples that are not counted, to avoid waiting for the other's store. */
+/* Counts in one table. If two neighbours are equal, the first adds 2 to its bin, and the second
+ * goes to the bin of samples that are not counted, so that the second does not wait for the first
+ * one's store. */
 static inline void count_pairs(uint32_t *table, size_t uncounted, const uint32_t *bins, int n)
 {
     int i = 0;
@@ -153,7 +154,7 @@ static inline bool is_repeated(const uint8_t *row, int channels)
     return here == there && memcmp(row, row + channels, STEP) == 0;
 }
 
-/* Counts neighbouring bytes in different tables, and uniform stretches at once. */
+/* Counts neighbouring bytes in different tables, and a stretch of equal pixels at once. */
 static inline __attribute__((always_inline)) void
 count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, const int tables)
 {
@@ -178,11 +179,12 @@ count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, c
 #if GI_LEVEL_avx512
 
 enum {
-    PLANES_LEAST = 1 << 16 /* minimum number of pixels of a band for which clearing and adding up
-                              the tables pays */
+    /* Minimum number of pixels of a band. With fewer, clearing and adding up the tables does not
+     * pay. */
+    PLANES_LEAST = 1 << 16
 };
 
-/* Counts rows of gray bytes by bit planes, and the bytes that remain one by one. */
+/* Counts rows of gray bytes by bit planes, and counts remaining bytes one by one. */
 static void count_rows_planes(uint32_t *table, const struct histogram_job *job, int y0, int y1)
 {
     struct planes planes;
@@ -232,7 +234,7 @@ static void count_row_bytes(uint32_t *table, const struct histogram_job *job, in
         count_bytes(table, row, n, 4, bytes_tables(4));
 }
 
-/* Lists the samples that have one of the prefixes first, because they are few. */
+/* Before counting, lists the samples that have one of the prefixes, because they are few. */
 static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
 {
     const float *row = gi_row(job->src, y);

@@ -56,7 +56,7 @@ static inline void pairs_add(struct pairs *pairs, GI_INTS *squares, GI_INTS byte
     }
 }
 
-/* Adds up to CHUNK samples: a 32-bit lane is then the sum of at most 2^15 times two squares. */
+/* Adds up to CHUNK samples, so that a 32-bit lane is the sum of at most 2^15 times two squares. */
 static inline void pairs_add_row(struct pairs *sums, const uint8_t *row, size_t n, const int period)
 {
     enum { VECTOR = sizeof(GI_INTS) };
@@ -106,8 +106,8 @@ static void pairs_of_band(struct gi_reduction *found, const struct gi_image *src
 
 #endif
 
-/* Finds sums, minimum and maximum of up to CHUNK samples, whole pixels, the first of which is at
- * `place`. SQUARE is a type that holds the squares of a lane. */
+/* Finds sums, minimum and maximum of up to CHUNK samples, which are whole pixels. The first sample
+ * is at `place`. SQUARE is a type that holds the squares of a lane. */
 #define DEFINE_CHUNK(name, T, SQUARE)                                                              \
     static void name(struct gi_reduction *found, const T *row, size_t n, size_t channels,          \
                      uint64_t place)                                                               \

@@ -1,12 +1,12 @@
 /* Exact sums of floats. A float with exponent field e is an integer of 24 bits times 2^(e - 150).
  *
- * By block: the exponent fields of a block are from `bottom` to `top`, at most WINDOW apart. Then
- * 2^8 samples per lane are summed exactly in doubles: |v| < 2^(top - 126) in units of 2^(bottom -
- * 150) needs 24 + 20 + 8 of the 53 bits. Sums of squares q need two doubles. `high` begins as
- * 1.5 * 2^k, k = 2 top - 242, and remains in [2^k, 2^(k + 1)). Adding q to it therefore rounds q to
- * 2^(k - 52), and (high + q) - high is exact (the idea of ExtractScalar by T. Ogita, S. Rump and S.
- * Oishi, SIAM J. Sci. Comput. 31(1), 2008). The remainder, at most 2^(k - 53) in units of 2^(2
- * bottom - 300), needs 2 * 20 + 13 bits per lane.
+ * By block: if the exponent fields of a block are from `bottom` to `top`, at most WINDOW apart, 2^8
+ * samples per lane are summed exactly in doubles: |v| < 2^(top - 126) in units of 2^(bottom - 150)
+ * needs 24 + 20 + 8 of the 53 bits. Sums of squares q need two doubles. `high` begins as 1.5 * 2^k,
+ * k = 2 top - 242, and remains in [2^k, 2^(k + 1)). Adding q to it therefore rounds q to 2^(k -
+ * 52), and (high + q) - high is exact (the idea of ExtractScalar by T. Ogita, S. Rump and S. Oishi,
+ * SIAM J. Sci. Comput. 31(1), 2008). The remainder, at most 2^(k - 53) in units of 2^(2 bottom -
+ * 300), needs 2 * 20 + 13 bits per lane.
  *
  * By exponent, for other blocks: the integers of each exponent field have a sum of their own.
  * SPDX-License-Identifier: MIT */
@@ -22,7 +22,7 @@ enum {
     FIELD = 23, /* bits below the exponent field */
 };
 
-/* Sums of the 24-bit integers of samples, by their exponent field e (field 0 counts as 1). */
+/* Sums of the 24-bit integers of samples, one sum per exponent field e (field 0 counts as 1). */
 struct by_exponent {
     uint64_t plus[255], minus[255], square_low[255], square_high[255];
 };
@@ -126,7 +126,8 @@ static inline void sums_of(struct float_sums *sums, const float *row, size_t n)
     }
 }
 
-/* Returns whether exponent fields are at most WINDOW apart; *high: the initial sum of squares. */
+/* Returns whether exponent fields are at most WINDOW apart, and sets *high to the initial sum of
+ * squares. */
 static bool fits_window(double *high, const struct float_ends *ends)
 {
     uint32_t least = UINT32_MAX, most = 0;
@@ -161,7 +162,7 @@ static void fold_ends(struct gi_reduction *found, const struct float_ends *ends,
     }
 }
 
-/* Adds up to BLOCK samples, whole pixels, the first of which is at `place`. */
+/* Adds up to BLOCK samples, which are whole pixels. The first sample is at `place`. */
 static void floats(struct gi_reduction *found, struct by_exponent *odd, const float *row, size_t n,
                    size_t channels, uint64_t place)
 {

@@ -1,5 +1,5 @@
-/* Prefix sums in one or two directions (integral image). First, column sums of each band give every
- * band its start values; then all bands are computed in parallel.
+/* Prefix sums in one or two directions (integral image). First, the start values of every band are
+ * computed from the column sums of the bands above. Then all bands are computed in parallel.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static void sum_band(void *arg, int i, void *scratch)
                 band_start(scan->src, i + 1, scan->nbands));
 }
 
-/* Turns sums of bands into sums of all earlier bands; with GI_SCAN_BOTH also sums along the row. */
+/* Turns sums of bands into sums of all earlier bands and, with GI_SCAN_BOTH, also sums them along
+ * the row. */
 static void carry_on(const struct scan *scan)
 {
     size_t n = gi_row_samples(scan->src), channels = (size_t)scan->src->channels;
@@ -65,9 +66,10 @@ static void carry_on(const struct scan *scan)
     }
 }
 
-/* Turns `above`, the results of row y - 1 (0 if y is the first row of a band), into those of row y.
- * With GI_SCAN_COLUMNS the values of the row are added, with GI_SCAN_BOTH their prefix sums; with
- * GI_SCAN_ROWS prefix sums overwrite `above`, because rows are independent. */
+/* Turns `above`, the results of row y - 1 (0 if y is the first row of a band), into the results of
+ * row y. With GI_SCAN_COLUMNS the values of row y are added to `above`. With GI_SCAN_BOTH the
+ * prefix sums of the values are added. With GI_SCAN_ROWS the prefix sums overwrite `above`, because
+ * rows are independent. */
 static void next_row(const struct scan *scan, uint64_t *above, int y)
 {
     size_t n = gi_row_samples(scan->src), channels = (size_t)scan->src->channels;

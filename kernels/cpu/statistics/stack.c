@@ -1,6 +1,7 @@
-/* Reduces a stack of images, side by side in one image, to one: by running sums, minima and maxima;
- * medians of integers by bisection of their bits; everything else by a sorting network. A job is a
- * piece of a row of the result. Vectors run across its samples, not across the images.
+/* Reduces a stack of images, side by side in one image, to one image. Sums, minima and maxima are
+ * updated image by image. Medians of integers are found by bisection of their bits. All other
+ * results need a sorting network. A job is a piece of a row of the result. Vectors run across its
+ * samples, not across the images.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct stack {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_stack *spec;
-    size_t samples, step; /* samples of a result row; distance of images in a row of `src` */
+    size_t samples, step; /* samples: of a result row; between images in a row of `src` */
     int across;           /* jobs per row */
     double divisor;       /* of s */
 };
@@ -89,7 +90,7 @@ static void running_piece(const struct stack *stack, struct piece piece, void *s
 
 /* ---- medians of integers ---- */
 
-/* Sets counts[i] to the number of images whose sample i is less than bound[i]. */
+/* Sets counts[i] to the number of images in which sample i is less than bound[i]. */
 static void count_u8(const struct stack *stack, struct piece piece, const uint16_t bound[RANKS],
                      uint16_t counts[RANKS])
 {
@@ -119,8 +120,9 @@ static void count_u16(const struct stack *stack, struct piece piece, const uint1
             counts[i] = (uint16_t)(counts[i] + (v[i] < bound[i]));
 }
 
-/* Sets found[i] to the sample at index `rank` in ascending order, found from the highest bit down.
- * A bit is set if at most `rank` samples are less than the bits found so far with this bit set. */
+/* Sets found[i] to the sample at index `rank` in ascending order, which is found bit by bit from
+ * the highest bit down. A bit is set if at most `rank` samples are less than the number that the
+ * earlier bits and this bit form. */
 static void find_rank(const struct stack *stack, struct piece piece, int rank,
                       uint16_t found[RANKS])
 {

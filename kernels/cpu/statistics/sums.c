@@ -1,5 +1,5 @@
 /* Sums and sums of squares of each channel of floats, quantised to integers. LANES neighbouring
- * samples are summed side by side: the same code serves 1 to 4 channels and is vectorised.
+ * samples are summed side by side, so that the same code serves 1 to 4 channels and is vectorised.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/bit_rows.h"
 

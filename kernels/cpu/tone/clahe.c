@@ -1,6 +1,6 @@
-/* CLAHE (contrast-limited adaptive histogram equalization). A job per tile counts its samples and
- * makes its table; then each row is interpolated between the tables of four tiles. For bytes these
- * four tables are interleaved, so that one look-up reads all four.
+/* CLAHE (contrast-limited adaptive histogram equalization). One job per tile counts the tile's
+ * samples and makes its table. Then each row is interpolated between the tables of four tiles. For
+ * bytes these four tables are interleaved, so that one look-up reads all four.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,8 @@ static inline float between(float p, float q, float r, float s, float a, float b
     return (p * (1.0f - a) + q * a) * (1.0f - b) + (r * (1.0f - a) + s * a) * b;
 }
 
-/* Interleaves the tables of four tiles: tile rows ty and ty + 1, columns (-1, 0), (0, 1) ... */
+/* Interleaves the tables of four tiles, in tile rows ty and ty + 1, for the pairs of tile columns
+ * (-1, 0), (0, 1) ... */
 static void lay_side_by_side(const struct clahe *c, uint32_t *fours, int set, int ty)
 {
     const struct gi_clahe_side *x = &c->shape.x, *y = &c->shape.y;

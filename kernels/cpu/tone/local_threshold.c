@@ -15,16 +15,16 @@ struct local {
     struct gi_tiling tiling;
     bool narrow;  /* sums of a neighbourhood, and of squares if needed, are below 2^31 */
     double n;     /* samples of a neighbourhood */
-    double *most; /* gets the maximum D of each tile; NULL: a result is made instead */
-    int32_t more; /* narrow, `mean`: above the threshold if n * v - sum > more */
+    double *most; /* gets the maximum D of each tile; NULL if a result is made instead */
+    int32_t more; /* if narrow and `mean`, v is above its threshold if n * v - sum > more */
 };
 
 struct worker {
     const struct local *local;
     struct gi_tile tile;
     int channels;
-    size_t nwindow, n;     /* samples of the columns that are needed; samples of the tile's row */
-    uint32_t *fresh, *old; /* nwindow levels each: rows that enter and leave the column sums */
+    size_t nwindow, n;     /* number of samples: in the needed columns; in the tile's row */
+    uint32_t *fresh, *old; /* levels of rows that enter and leave the column sums, nwindow each */
     uint32_t *columns;     /* nwindow sums of levels */
     void *squares;         /* nwindow sums of squares, uint32_t if narrow, else uint64_t */
     void *sums, *square_sums; /* n sums of neighbourhoods, of the same type as `squares` */
@@ -72,7 +72,7 @@ static void move(const struct worker *w)
 }
 
 /* Computes sums[x], the sum of the neighbourhood's columns from sample x on. `sums` has room for
- * GI_LANES more. */
+ * GI_LANES more sums. */
 static void row_sums_u32(uint32_t *sums, const uint32_t *columns, size_t n, size_t reach,
                          int channels)
 {
@@ -178,8 +178,8 @@ static void make_row(void *worker, int y)
         store_row(w, y);
 }
 
-/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
- * buffers. */
+/* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
+ * among the buffers. */
 static size_t lay_out(struct worker *w, const struct local *local, char *scratch)
 {
     size_t channels = (size_t)local->src->channels, each = local->narrow ? 4 : 8;

@@ -7,7 +7,7 @@
 #if GI_LEVEL_avx512 || GI_LEVEL_neon
 #include "kernels/cpu/common/bytes.h"
 
-/* Looks up as many samples as fill whole vectors; returns their number. */
+/* Looks up as many samples as fill whole vectors, and returns the number of these samples. */
 static size_t bytes_by_vectors(const struct pointwise *op, uint8_t *out, const uint8_t *in,
                                size_t n)
 {
@@ -32,9 +32,9 @@ static size_t bytes_by_vectors(const struct pointwise *op, uint8_t *out, const u
 }
 #endif
 
-/* Looks up `step` samples at a time, each in its own table; the last one is copied if op->keeps.
- * All are read before any is written, which is faster by half. Returns the number of samples done;
- * fewer than `step` remain. */
+/* Looks up `step` samples at a time, each in its own table; if op->keeps, the last of them is
+ * copied instead. All `step` samples are read before any is written, which is faster by half.
+ * Returns the number of samples done; fewer than `step` remain. */
 #define PIXELS(name, sample)                                                                       \
     static inline __attribute__((always_inline)) size_t name(                                      \
         const struct pointwise *op, sample *out, const sample *in, size_t n, size_t step)          \

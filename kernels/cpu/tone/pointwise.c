@@ -5,7 +5,7 @@
 
 enum { STRIP_MAX = 1 << 16 /* pixels */ };
 
-/* Further operations, numbered after those of enum gi_pointwise_op. */
+/* Further operations, with numbers after those of enum gi_pointwise_op. */
 enum { THRESHOLD = GI_POINTWISE_TABLE + 1, LUMA, NOPERATIONS };
 
 /* ---- in floats ---- */
@@ -27,8 +27,8 @@ static struct lanes lanes_of(const struct pointwise *op)
     return lanes;
 }
 
-/* The lanes are passed by value: through a pointer, the compiler must assume that storing samples
- * changes them. */
+/* The lanes are passed by value, because the compiler must assume that storing samples changes what
+ * is behind a pointer. */
 static inline __attribute__((always_inline)) void
 group(const struct lanes lanes, void *out, const void *src, size_t i, enum gi_type type, int what)
 {
@@ -115,7 +115,7 @@ static void pointwise_tile(void *arg, int index, void *scratch)
                 (size_t)(tile.x1 - tile.x0));
 }
 
-/* Runs operation `what`; alpha is copied if `keeps`. */
+/* Runs the operation `what`. If `keeps`, alpha is copied. */
 static enum gi_status run(struct gi_queue *queue, struct pointwise *op, int what, bool keeps,
                           struct gi_err *err)
 {
@@ -156,9 +156,9 @@ static enum gi_status pointwise_by_groups(struct gi_queue *queue, struct gi_imag
     return run(queue, &op, (int)spec->op, !spec->alpha_too, err);
 }
 
-/* Sets the threshold of integers: a sample is > above exactly if it is > floor(above). `low` is
- * that integer, at most full scale. `yes` and `no` are the results for foreground and background,
- * which are equal if no sample can be above. */
+/* Sets the threshold of integers. An integer sample is > above exactly if it is > floor(above).
+ * `low` is floor(above), but at most full scale. `yes` and `no` are the results for foreground and
+ * background, which are equal if no sample can be above. */
 static void threshold_set(struct pointwise *op, float above, bool invert)
 {
     float full = gi_type_full_scale(op->src->type);

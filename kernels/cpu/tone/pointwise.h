@@ -1,4 +1,4 @@
-/* A pointwise operation, as the functions that process rows of samples get it.
+/* A pointwise operation, as an argument of the functions that process rows of samples.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_POINTWISE_H
 #define GI_KERNELS_CPU_POINTWISE_H
@@ -7,7 +7,8 @@
 #include "kernels/cpu/convolution/padded_rows.h"
 
 /* Values per channel are repeated along a row with a period of POINTWISE_BLOCK integer samples or
- * POINTWISE_GROUP floats: whole pixels, for every number of channels, and whole vectors. */
+ * POINTWISE_GROUP floats. Both are whole vectors and, for every number of channels, whole
+ * pixels. */
 enum { POINTWISE_BLOCK = 768, POINTWISE_GROUP = 3 * GI_LANES };
 
 struct pointwise;
@@ -24,7 +25,7 @@ struct pointwise {
     bool keeps;                                            /* alpha is copied from `src` */
     float scale[POINTWISE_GROUP], offset[POINTWISE_GROUP]; /* AFFINE */
     float alpha[POINTWISE_GROUP];       /* 1 for samples that are alpha to be copied, else 0 */
-    const void *table[GI_MAX_CHANNELS]; /* TABLE; NULL: float channel that is unchanged */
+    const void *table[GI_MAX_CHANNELS]; /* TABLE: NULL for a float channel that is unchanged */
     bool one_table;                     /* all tables are the same */
     float above, yes, no;               /* threshold of floats */
     unsigned low;                       /* threshold of integers, see threshold_set() */

@@ -1,5 +1,5 @@
 /* Binary arithmetic and compositing of two images. If both have the same shape, type and channels,
- * a thread processes pieces of 16 bytes of a row; plain arithmetic of such images is in words.cu.
+ * a thread processes pieces of 16 bytes of a row. Plain arithmetic of such images is in words.cu.
  * In all other cases a thread processes PIXELS pixels of a row and loads all of them before it
  * computes the first.
  * SPDX-License-Identifier: MIT */
@@ -13,7 +13,7 @@ enum { THREADS = 256, PIXELS = 2, ALPHA = 3 };
 struct beside {
     struct gi_image image;
     bool constant;      /* no image: each pixel is spec.value */
-    float unit, opaque; /* factor of samples; alpha of an image without alpha */
+    float unit, opaque; /* factor of samples; alpha if the image has none */
 };
 
 struct arithmetic_args {
@@ -125,7 +125,8 @@ static __device__ __forceinline__ void arithmetic(float a[GI_MAX_CHANNELS],
     }
 }
 
-/* Composites pixel s, of `other` or the mask, over pixel b, of `src`; b becomes the result. */
+/* Composites pixel s over pixel b, and replaces b by the result. s is a pixel of `other` or of the
+ * mask, and b is a pixel of `src`. */
 static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[GI_MAX_CHANNELS],
                                              const struct arithmetic_args *args)
 {
@@ -187,7 +188,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* ---- images of the same shape, type and channels ---- */
 
 struct pieces_args {
-    struct gi_image dst, src, other, dark; /* all of one shape; `dark` without data counts as 0 */
+    struct gi_image dst, src, other, dark; /* same shape; samples are 0 if dark.data is NULL */
     enum gi_arithmetic_op op;
     float factor, offset, t;
     int pieces;
@@ -295,7 +296,8 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
 /* ---- everything ---- */
 
 /* Limits the offset of `other` along a side of n pixels, so that differences of coordinates fit in
- * 32 bits. An offset that is limited places `other` outside the image, as the given one does. */
+ * 32 bits. If the offset is changed, `other` is outside the image both with the changed and with
+ * the original offset. */
 static int64_t nearer(int64_t at, int n, bool tile)
 {
     const int64_t most = 1 << 30;

@@ -1,5 +1,5 @@
-/* Plain arithmetic of two images: integers as packed words (SIMD within a register) where that
- * gives the exact result, otherwise samples as float32.
+/* Plain arithmetic of two images: integers are computed as packed words (SIMD within a register)
+ * where the result is exact, and otherwise samples as float32.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/arithmetic/words.h"
 #include "kernels/cuda/common/pointwise.cuh"
@@ -9,7 +9,7 @@ struct words_args {
     struct gi_image dst, src, other;
     int pieces; /* per row */
     float t;
-    unsigned most; /* OUTLIER: t rounded down, repeated for each sample of a word */
+    unsigned most; /* OUTLIER: t rounded down, in each sample of the word */
     unsigned keep[WORDS];
 };
 

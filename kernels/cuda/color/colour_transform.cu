@@ -1,7 +1,7 @@
-/* Colour transforms. A single matrix: for RGBA a thread owns 16 bytes; for RGB a lane owns the
- * pixels of 48 bytes, and its warp loads all 1536 bytes into shared memory first, so that accesses
- * are coalesced. Several steps (matrices, curves, HSV, HSL): one thread per pixel, with the power
- * tables in shared memory.
+/* Colour transforms. With a single matrix, a thread owns 16 bytes of RGBA, or a lane owns the
+ * pixels of 48 bytes of RGB. For RGB, the warp first loads all its 1536 bytes into shared memory,
+ * so that accesses are coalesced. With several steps (matrices, curves, HSV, HSL), there is one
+ * thread per pixel, and the power tables are in shared memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"
@@ -11,7 +11,7 @@ enum { WIDE = 3, CHUNK = WIDE * WARP /* pieces per warp */, WARPS = POINTWISE_TH
 
 struct matrix_args {
     struct gi_image dst, src;
-    struct walk walk; /* grid-stride loop: over chunks by warps, or over pieces by threads */
+    struct walk walk; /* grid-stride loop of warps over chunks, or of threads over pieces */
     struct gi_colour_step step;
     bool alpha_too;
 };
@@ -133,7 +133,8 @@ static bool four_takes(const struct gi_queue *, const struct gi_image *src,
     return is_matrix(spec) && src->channels == 4;
 }
 
-/* Returns the number of blocks: all that are resident at once, or fewer if there is less work. */
+/* Returns the number of blocks. It is the number that can be resident at once, or fewer if there is
+ * less work. */
 static int blocks_of(const struct gi_cuda_queue *cu, long long threads, int fit)
 {
     long long blocks = (threads + POINTWISE_THREADS - 1) / POINTWISE_THREADS,
@@ -141,7 +142,7 @@ static int blocks_of(const struct gi_cuda_queue *cu, long long threads, int fit)
     return (int)(blocks < most ? blocks : most);
 }
 
-/* Launches the kernel of a single matrix; `lanes` threads process `wide` pieces. */
+/* Launches the kernel of a single matrix. `lanes` threads process `wide` pieces. */
 static enum gi_status by_matrix(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_colour_transform *spec,
                                 matrix_kernel *kernel, int wide, int lanes, struct gi_err *err)

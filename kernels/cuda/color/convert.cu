@@ -1,4 +1,5 @@
-/* Converts samples to another type. A thread loads four neighbouring samples and stores four.
+/* Converts samples to another type. A thread loads four neighbouring samples and stores their four
+ * results.
  *
  * Rows begin at multiples of 16 bytes and are padded. If a row ends inside a group of four samples,
  * the rest of the group is read from padding and written to padding.
@@ -17,7 +18,7 @@ static __device__ __forceinline__ void convert_sample(float *to, uint8_t v)
     *to = __fdiv_rn((float)v, 255.0f);
 }
 
-/* 65535 = 255 * 257: v / 257 has no ties. */
+/* 65535 = 255 * 257. v / 257 has no ties, because 257 is odd. */
 static __device__ __forceinline__ void convert_sample(uint8_t *to, uint16_t v)
 {
     *to = (uint8_t)((v + 128u) / 257u);
@@ -28,7 +29,7 @@ static __device__ __forceinline__ void convert_sample(float *to, uint16_t v)
     *to = __fdiv_rn((float)v, 65535.0f);
 }
 
-/* Returns v * full, rounded half to even; the product is exact in double. NaN gives 0. */
+/* Returns v * full, rounded half to even, or 0 if v is NaN. The product is exact in double. */
 static __device__ __forceinline__ unsigned scaled(float v, double full)
 {
     double product = __dmul_rn((double)v, full);

@@ -1,12 +1,12 @@
-/* Counts distinct colours. Up to 24 bits per colour: a table of counts is indexed by the colour,
- * and stream compaction (compact) extracts the entries that are not 0, in order. More bits: the
- * host sorts a list of all colours.
+/* Counts distinct colours. If a colour has up to 24 bits, a table of counts is indexed by the
+ * colour, and stream compaction (the primitive compact) extracts the entries that are not 0, in
+ * order. If it has more bits, the host sorts a list of all colours.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/color.h"
 
-enum { TABLE_BITS = 24, SIDE_BITS = 12 /* of the table as an image */, THREADS = 256 };
+enum { TABLE_BITS = 24, SIDE_BITS = 12 /* maximum log2 of the table's width */, THREADS = 256 };
 
 static int bits_of(const struct gi_image *src)
 {
@@ -32,8 +32,8 @@ static dim3 grid_of(const struct gi_image *src)
 
 /* ---- by table ---- */
 
-/* Lanes with the same colour in succession share one atomic: one atomic per pixel would serialise
- * uniform areas. */
+/* Neighbouring lanes with the same colour share one atomic, because one atomic per pixel would
+ * serialise uniform areas. */
 static __global__ void __launch_bounds__(THREADS) count(unsigned *counts, const struct gi_image src)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x);

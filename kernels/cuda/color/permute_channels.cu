@@ -1,20 +1,21 @@
-/* Channel permutation. One source image: a thread assembles each word of the result from bytes of
- * source words. Several source images: a thread computes 16 bytes of a row from single samples;
- * neighbouring threads load from the same cache lines.
+/* Channel permutation. With one source image, a thread assembles each word of the result from bytes
+ * of source words. With several source images, a thread computes 16 bytes of a row from single
+ * samples, and neighbouring threads load from the same cache lines.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
 #include "kernels/color.h"
 
 struct permute_channels_args {
     struct gi_image dst;
-    const char *from[GI_MAX_CHANNELS]; /* first sample of channel c; NULL: value[c] */
+    const char *from[GI_MAX_CHANNELS]; /* first sample of channel c; NULL if it is value[c] */
     size_t stride[GI_MAX_CHANNELS];
     int step[GI_MAX_CHANNELS]; /* samples per pixel */
     uint32_t value[GI_MAX_CHANNELS];
     int pieces;
 };
 
-/* Sample i of a piece has channel k = i % CHANNELS, counted from that of the first sample. */
+/* Sample i of a piece has channel k = i % CHANNELS, counted from the channel of the first
+ * sample. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
     permute(struct permute_channels_args args)
@@ -120,7 +121,8 @@ enum {
     ROOM = 32 * GI_MAX_CHANNELS + 16,
 };
 
-/* Returns the index of piece i of a warp in shared memory; accesses are free of bank conflicts. */
+/* Returns the index in shared memory of piece i of a warp. Accesses at these indices are free of
+ * bank conflicts. */
 template <int EACH> static __device__ __forceinline__ int room_of(int i)
 {
     return EACH % 2 ? i : i + i / 8;

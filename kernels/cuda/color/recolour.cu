@@ -1,5 +1,5 @@
-/* Replaces colours by those of a palette. A table of all 24-bit colours gives the palette index. A
- * thread processes four pixels: 12 bytes of RGB or 16 bytes of RGBA.
+/* Replaces colours by those of a palette. A table that is indexed by the 24-bit colour contains the
+ * palette index. A thread processes four pixels: 12 bytes of RGB or 16 bytes of RGBA.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"

@@ -1,6 +1,6 @@
 /* GI_CUDA_ARCH: the compute capability that code is compiled for, as 100 * major + 10 * minor, for
- * code that differs between GPUs. Most files do not use it and are compiled once for all GPUs.
- * Files that include this header are listed in CU_80 of the Makefile.
+ * code that differs between GPUs. Most files do not use it and are compiled once for all GPUs. The
+ * variable CU_80 of the Makefile lists the files that include this header.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_ARCH_CUH
 #define GI_KERNELS_CUDA_ARCH_CUH

@@ -15,15 +15,15 @@ static const unsigned ALL_LANES = 0xffffffffu;
 
 typedef unsigned long long device_u64; /* the type of 64-bit atomics */
 
-/* ---- launchers: enqueue only; all pointers are device memory ---- */
+/* ---- launchers, which only enqueue work; all pointers point to device memory ---- */
 
 /* Adds to counts[c * nbins + bin] the number of samples of channel c in that bin. */
 gi_histogram_fn gi_cuda_histogram_launch;
 
-/* Stream compaction of the foreground of predicate->on, all rows, at most 2^32 - 1 pixels. For
- * foreground pixel i, index[i] = y * width + x, and value[i] is its sample of `values`, in the type
- * of `values`. *n is the number of foreground pixels. `scratch`: gi_cuda_compact_scratch()
- * bytes. */
+/* Stream compaction of the foreground in all rows of predicate->on, which has at most 2^32 - 1
+ * pixels. For foreground pixel i at (x, y), index[i] = y * width + x, and value[i] is the sample of
+ * `values` at (x, y), in the type of `values`. *n is the number of foreground pixels. `scratch` has
+ * gi_cuda_compact_scratch() bytes. */
 size_t gi_cuda_compact_scratch(const struct gi_image *on);
 enum gi_status gi_cuda_compact_launch(struct gi_cuda_queue *cu, uint32_t *index, void *value,
                                       device_u64 *n, void *scratch, const struct gi_image *values,
@@ -36,8 +36,9 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_im
                                     const struct gi_predicate *predicate, int connectivity,
                                     struct gi_err *err);
 
-/* Reduces a whole image to `found`, which has gi_cuda_reduce_nbytes() bytes, all 0 before the call:
- * sums, and minimum and maximum unless spec->sums_only. */
+/* Computes the sums of a whole image and, unless spec->sums_only is set, its minimum and maximum.
+ * `found` receives them. It has gi_cuda_reduce_nbytes() bytes, which must all be 0 before the
+ * call. */
 size_t gi_cuda_reduce_nbytes(const struct gi_image *src);
 enum gi_status gi_cuda_reduce_launch(struct gi_cuda_queue *cu, void *found,
                                      const struct gi_image *src, const struct gi_reduce *spec,
@@ -57,11 +58,11 @@ static __device__ inline T sample_at(const struct gi_image &image, int x, int y)
     return ((const T *)((const char *)image.data + (size_t)y * image.stride))[x];
 }
 
-/* A predicate as kernel argument, with its image by value. */
+/* A predicate as kernel argument. It contains the struct of its image instead of a pointer. */
 struct foreground {
     struct gi_image on;
     float above;
-    int least; /* integer samples: the smallest value that is > above */
+    int least; /* for integer samples, the smallest value that is > above */
     bool invert;
 };
 
@@ -82,7 +83,7 @@ static __device__ inline bool is_above(const struct foreground &f, float v)
     return v > f.above;
 }
 
-/* Returns foreground bits: bit i is set if sample i of the 16 bytes is above the threshold. */
+/* Returns foreground bits. Bit i is set if sample i of the 16 bytes is above the threshold. */
 template <typename T>
 static __device__ inline unsigned above_bits(const struct foreground &f, const uint4 &wide)
 {
@@ -95,8 +96,8 @@ static __device__ inline unsigned above_bits(const struct foreground &f, const u
 }
 
 /* Compares four bytes at a time (SIMD within a register). The top bit of each byte of `low` says
- * whether the lower 7 bits of v are >= those of `least`. The top bit of the majority of three words
- * says whether v >= least: `low`, v, and the complement of `least`. */
+ * whether the lower 7 bits of v are >= the lower 7 bits of `least`. The bitwise majority of the
+ * three words `low`, v and ~least has the top bit of a byte set if the byte of v is >= `least`. */
 template <>
 __device__ inline unsigned above_bits<uint8_t>(const struct foreground &f, const uint4 &wide)
 {
@@ -113,9 +114,9 @@ __device__ inline unsigned above_bits<uint8_t>(const struct foreground &f, const
                                : half[0] >> 7 | half[1] << 1; /* each half is 128 times its bits */
 }
 
-/* Returns the foreground bits of SPAN pixels from (x, y) on in each of 1024 / SPAN rows: 32 words,
- * word i in lane i, 0 outside the image. All lanes of the warp call it. `words` is 32 words of
- * shared memory of this warp. */
+/* Returns the foreground bits of 1024 / SPAN rows of SPAN pixels, which begin at (x, y). They are
+ * 32 words, of which lane i gets word i. Bits outside the image are 0. All lanes of the warp call
+ * it. `words` is 32 words of shared memory of this warp. */
 template <typename T, unsigned SPAN>
 static __device__ inline uint32_t foreground_words(uint32_t *words, const struct foreground &f,
                                                    unsigned x, unsigned y)
@@ -148,11 +149,11 @@ static __device__ inline uint32_t foreground_words(uint32_t *words, const struct
     return words[lane];
 }
 
-/* ---- grid-stride loop over all pieces of all rows; neighbouring threads take neighbours ---- */
+/* ---- grid-stride loop in which neighbouring threads process neighbouring pieces ---- */
 
 struct walk {
     unsigned pieces;             /* per row; the last piece of a row may be partial */
-    unsigned step_piece, step_y; /* what a thread advances by: columns of pieces, and rows */
+    unsigned step_piece, step_y; /* columns of pieces, and rows, that a thread advances by */
 };
 
 static inline struct walk walk_of(const struct gi_image *image, size_t piece_nbytes, size_t threads)
@@ -179,7 +180,7 @@ static __device__ inline void walk_next(const struct walk &walk, unsigned *y, un
 }
 
 /* A piece: 16 bytes of samples, or 48 bytes of three-channel pixels, so that pieces begin with a
- * whole pixel. Only its first `n` samples belong to the row. */
+ * whole pixel. Only the first `n` samples of the piece belong to the row. */
 template <typename T, int CHANNELS> struct piece {
     enum { SAMPLES = (CHANNELS == 3 ? 48 : 16) / (int)sizeof(T), WIDE = CHANNELS == 3 ? 3 : 1 };
     __align__(16) T samples[SAMPLES];
@@ -210,8 +211,8 @@ static __device__ inline device_u64 warp_sum(device_u64 v)
     return v;
 }
 
-/* Returns the sum of `v` over all lower lanes of the warp (exclusive prefix sum); *total is the sum
- * of all lanes. */
+/* Returns the sum of `v` over all lower lanes of the warp (exclusive prefix sum). *total is the sum
+ * over all lanes. */
 static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
 {
     unsigned lane = threadIdx.x % WARP, sum = v;
@@ -223,8 +224,8 @@ static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
     return sum - v;
 }
 
-/* Returns the sum of `v` over all lower threads of the block (exclusive prefix sum); *total is the
- * sum of all threads. */
+/* Returns the sum of `v` over all lower threads of the block (exclusive prefix sum). *total is the
+ * sum over all threads. */
 template <unsigned WARPS>
 static __device__ inline unsigned block_before(unsigned v, unsigned *total)
 {
@@ -239,7 +240,7 @@ static __device__ inline unsigned block_before(unsigned v, unsigned *total)
 
 /* ---- floats as integers ---- */
 
-/* Constants that quantise floats as gi_sums defines it; computed on the host. */
+/* Constants, computed on the host, with which quantise() quantises floats as gi_sums defines. */
 struct quantiser {
     float least, most;
     double lo, scale; /* lo: `least` in double precision */
@@ -253,14 +254,15 @@ static inline struct quantiser quantiser_of(float lo, float hi)
     return {lo, hi, (double)lo, 2147483647.0 / span};
 }
 
-/* Returns q of gi_sums; 0 for NaN. Adding 2^52 rounds half to even and leaves q in the low bits. */
+/* Returns the integer q that gi_sums defines, or 0 for NaN. Adding 2^52 rounds half to even and
+ * leaves q in the low bits. */
 static __device__ inline uint32_t quantise(float v, const struct quantiser &z)
 {
     double d = (double)fminf(fmaxf(v, z.least), z.most);
     return (uint32_t)__double2loint((d - z.lo) * z.scale + 0x1p52);
 }
 
-/* As gi_sums, for up to 64 samples, with the narrowest members that can hold these. */
+/* Like gi_sums, for at most 64 samples, so that the members can have narrower types. */
 template <typename T> struct some_sums {
     uint64_t q, q2_low, q2_high;
     uint32_t n;

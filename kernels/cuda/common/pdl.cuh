@@ -1,5 +1,5 @@
-/* Programmatic dependent launch: a kernel starts while the kernel that writes the row ends (box.cu)
- * still runs. Blocks whose chunks are all inside the image do not wait for it.
+/* Programmatic dependent launch: a kernel starts although the kernel that writes the row ends
+ * (box.cu) still runs. Blocks whose chunks are all inside the image do not wait for the row ends.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_PDL_CUH
 #define GI_KERNELS_CUDA_PDL_CUH
@@ -9,8 +9,8 @@
 
 /* Launches a kernel after gi_cuda_box_rows(), with programmatic dependent launch if the kernel's
  * code for this GPU supports that (sm_90 and later). The kernel must call chunk_wait() before it
- * reads a chunk. Because every grid has chunks outside the image, it cannot end before the row ends
- * are written. */
+ * reads a chunk. Because every grid has chunks outside the image, no grid can finish before the row
+ * ends are written. */
 template <typename A>
 static inline enum gi_status pdl_launch(struct gi_cuda_queue *cu, void (*kernel)(const A),
                                         dim3 grid, int threads, int shared_nbytes, const A *args,
@@ -32,7 +32,7 @@ static inline enum gi_status pdl_launch(struct gi_cuda_queue *cu, void (*kernel)
     return GI_OK;
 }
 
-/* Called by the kernel that writes the row ends: the dependent kernel may start. */
+/* The kernel that writes the row ends calls this to let the dependent kernel start. */
 static __device__ __forceinline__ void pdl_allow(void)
 {
 #if GI_CUDA_ARCH >= 900
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void pdl_allow(void)
 #endif
 }
 
-/* Waits until the row ends are written, if the chunk is one of them. */
+/* If the chunk belongs to the row ends, waits until they are written. */
 static __device__ __forceinline__ void chunk_wait(const struct box_rows *rows,
                                                   const struct box_chunk *chunk)
 {

@@ -13,7 +13,7 @@ static inline int pieces_of(const struct gi_image *image)
     return ceil_div((long long)gi_row_nbytes(image), PIECE);
 }
 
-/* A grid with one thread per piece of a row; a block processes every gridDim.y-th row. */
+/* Returns a grid with one thread per piece of a row. A block processes every gridDim.y-th row. */
 static inline dim3 pointwise_grid(int pieces, int height)
 {
     return dim3((unsigned)ceil_div(pieces, POINTWISE_THREADS),
@@ -25,8 +25,8 @@ static __device__ __forceinline__ uint4 *piece_at(const struct gi_image &image, 
     return (uint4 *)((char *)image.data + (size_t)y * image.stride) + x;
 }
 
-/* Packs the results v of the samples of a word. Bits that are set in `keep` are taken from `a`, the
- * source word. */
+/* Packs the results v of the samples of a word. Where a bit of `keep` is set, the bit of the result
+ * is that of the source word `a`. */
 template <typename T>
 static __device__ __forceinline__ unsigned pack_keeping(float *v, unsigned a, unsigned keep)
 {

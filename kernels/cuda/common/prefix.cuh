@@ -6,10 +6,10 @@
 
 #include "kernels/cuda/cuda.h"
 
-/* Replaces v[i] by the sum of the entries before it, for 0 <= i < n; v[n] becomes the sum of all. v
- * is shared memory with n + 1 entries. All THREADS threads of the block call it. The number of
- * entries per thread is odd, so that accesses are free of bank conflicts. Synchronises the block
- * before and after. */
+/* Replaces v[i] by the sum of the entries before it, for 0 <= i < n; v[n] becomes the sum of all n
+ * entries. v is in shared memory and has n + 1 entries. All THREADS threads of the block call it.
+ * The number of entries per thread is odd, so that accesses are free of bank conflicts.
+ * Synchronises the block before and after. */
 template <int THREADS, typename A> static __device__ void prefix_of_block(A *v, int n)
 {
     __shared__ A warps[THREADS / 32];

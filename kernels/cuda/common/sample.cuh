@@ -1,6 +1,6 @@
 /* Samples on the device: functions that fetch a sample as float, inside or outside the image, apply
  * the epilogue, round, and pack. They use explicit intrinsics wherever the output bytes depend on
- * the operation. kernels/rules.h defines what is computed.
+ * the operation. kernels/rules.h defines the results.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SAMPLE_CUH
 #define GI_KERNELS_CUDA_SAMPLE_CUH
@@ -33,7 +33,7 @@ struct rule {
     enum gi_alpha_rule alpha;
     struct gi_epilogue epilogue;
     float inverse_sum, full;
-    bool plain; /* values are only rounded: alpha rule PLAIN, epilogue STORE, bias 0 */
+    bool plain; /* values are only rounded (alpha rule PLAIN, epilogue STORE, bias 0) */
 };
 
 static inline struct source source_of(const struct gi_image *image,
@@ -57,7 +57,8 @@ static inline struct target target_of(const struct gi_image *image)
     return t;
 }
 
-/* Returns whether the epilogue is STORE without bias: only the alpha rule changes values. */
+/* Returns whether the epilogue is STORE without bias, so that only the alpha rule changes
+ * values. */
 static inline bool epilogue_stores(const struct gi_epilogue *epilogue)
 {
     return epilogue->kind == GI_EPILOGUE_STORE && epilogue->bias == 0;
@@ -99,7 +100,7 @@ static __device__ __forceinline__ float epilogue_compared(const struct gi_epilog
 }
 
 /* Applies the alpha rule and the epilogue to a filtered colour f; a is the filtered alpha of the
- * pixel, s the source sample. */
+ * pixel, and s is the source sample. */
 static __device__ __forceinline__ float epilogue_colour(const struct rule *rule, float f, float a,
                                                         float s)
 {
@@ -124,8 +125,8 @@ static __device__ __forceinline__ float epilogue_alpha(const struct rule *rule, 
     return a > 0 ? a : 0.0f;
 }
 
-/* Rounds and stores one sample. __float2int_rn() saturates and turns NaN into 0. Floats store every
- * NaN as the canonical one. */
+/* Rounds and stores one sample. __float2int_rn() saturates and turns NaN into 0. In float images
+ * every NaN is stored as the canonical NaN. */
 static __device__ __forceinline__ void sample_store(uint8_t *p, float v)
 {
     *p = (uint8_t)min(max(__float2int_rn(v), 0), 255);
@@ -146,8 +147,9 @@ static __device__ __forceinline__ void sample_store(float *p, float v)
     *p = canonical(v);
 }
 
-/* Returns sample k of samples packed in 32-bit words; k must be constant after unrolling. The
- * integer is placed in the mantissa of the float 2^23, which gives 2^23 plus the integer. */
+/* Returns sample k of samples that are packed in 32-bit words. k must be constant after unrolling.
+ * The integer v, placed in the mantissa of the float 2^23, gives the float 2^23 + v; then 2^23 is
+ * subtracted. */
 template <typename T>
 static __device__ __forceinline__ float sample_unpack(const unsigned *words, int k);
 
@@ -170,8 +172,8 @@ template <> __device__ __forceinline__ float sample_unpack<float>(const unsigned
     return __uint_as_float(words[k]);
 }
 
-/* Packs two 8-bit samples, rounded and saturated, in the lower half of a word; `high` becomes the
- * upper half. */
+/* Packs two samples, rounded and saturated to 8 bits, in the lower half of a word. The upper half
+ * of the word is the lower half of `high`. */
 static __device__ __forceinline__ unsigned sample_pack_two(const float *v, unsigned high = 0)
 {
     unsigned word;
@@ -203,7 +205,7 @@ template <> __device__ __forceinline__ unsigned sample_pack<float>(const float *
     return __float_as_uint(canonical(v[0]));
 }
 
-/* Applies the epilogue to the sum f at sample `at` of row y and stores the result; a is the
+/* Applies the epilogue to the sum f at sample `at` of row y, and stores the result. a is the
  * filtered alpha of the pixel. Not inlined, to keep kernels with many sums per thread small. */
 static __device__ __noinline__ void store_any(const struct source *src, const struct target *dst,
                                               const struct rule *rule, size_t at, int y, float f,

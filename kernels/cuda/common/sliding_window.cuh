@@ -2,7 +2,7 @@
  * gradients). All use the kernel sliding_window().
  *
  * Block: one warp. It owns a strip of columns (512 bytes of a row with WORDS = 4) and a band of
- * rows, and moves down the band. Thread l owns WORDS 32-bit words of each row, S samples.
+ * rows, and moves down the band. Thread l owns WORDS 32-bit words of each row, which are S samples.
  *
  *                strip (STRIP bytes)
  *       SIDE +---------------------+ SIDE
@@ -13,8 +13,8 @@
  * Shared memory: a ring buffer of SLIDING_RING steps (two: double buffering). cp.async fills one
  * step while the warp computes from the other. Exchange: a thread reads its halo of N / 2 pixels on
  * either side from what its neighbours copied. Registers: acc[j] is the partial sum of the output
- * row to which j + 1 of its N source rows are added. A new source row is added to all N sums, and
- * the same fmaf moves acc[j] to acc[j + 1].
+ * row of which j + 1 source rows have been added so far. A new source row is added to all N sums,
+ * and the same fmaf moves acc[j] to acc[j + 1].
  *
  * Phases of a step: load (start copies of the next step), exchange (wait, write border samples into
  * the halo), compute (N x N products per sample), store (epilogue, round, pack).
@@ -36,7 +36,7 @@ template <enum sliding_kind KIND, int N> struct sliding_args {
     struct rule rule;
     int row_nbytes, band_rows;
     bool whole; /* GRADIENT: all sums are integers below 2^24 */
-    float unit; /* factor from raw sums to sums of samples; SEPARABLE: part of the weights */
+    float unit; /* factor from raw sums to sums of samples; SEPARABLE: is part of the weights */
     struct sliding_weights<KIND, N> weights;
 };
 
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void sliding_store(void *out, const float *f)
     words_store<WORDS>(out, words);
 }
 
-/* Unpacks the raw samples of a thread's window from `words`; multiplies colour by alpha if
+/* Unpacks the raw samples of a thread's window from `words`, and multiplies colour by alpha if
  * `premultiply`. */
 template <typename T, int CHANNELS, int SKIP, int WINDOW>
 static __device__ __forceinline__ void sliding_unpack(float *w, const unsigned *words,
@@ -75,8 +75,8 @@ static __device__ __forceinline__ void sliding_unpack(float *w, const unsigned *
     }
 }
 
-/* Applies the epilogue to the sums f of one row. `centre`: the source samples at the same position,
- * readable if `inside`. */
+/* Applies the epilogue to the sums f of one row. `centre` points to the source samples at the same
+ * position, which may be read if `inside`. */
 template <enum sliding_kind KIND, typename T, int CHANNELS, int S, enum sliding_end END>
 static __device__ __forceinline__ void sliding_round_off(float *f, const char *centre, bool inside,
                                                          const struct rule *rule, float unit)
@@ -111,8 +111,8 @@ static __device__ __forceinline__ void sliding_round_off(float *f, const char *c
     }
 }
 
-/* Returns the minimum number of resident warps per multiprocessor for launch bounds; 1 where more
- * would not be worth the additional register moves. */
+/* Returns the minimum number of resident warps per multiprocessor for launch bounds. It is 1 where
+ * more warps would not be worth the additional register moves. */
 static constexpr int sliding_warps(enum sliding_kind kind, int n, enum sliding_end end)
 {
     if (kind == SLIDING_DENSE)
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
     struct sliding_state<KIND, N, S> state = {};
     int at = TURN, fill = 0; /* bytes from the start of the ring buffer */
     for (int i = kept(-AHEAD); i <= last; i += SLIDING_ROWS) {
-        /* Load: wait for the copies of this step and start those of the next one. */
+        /* Load: wait for the copies of this step and start the copies of the next step. */
         __pipeline_wait_prior(SLIDING_RING - 2);
         __syncwarp();
         int row = start + i + AHEAD;
@@ -199,8 +199,8 @@ static inline int sliding_centred(int n, int anchor)
     return 2 * (anchor > after ? anchor : after) + 1;
 }
 
-/* Limit of the sum of the absolute weights. Below this limit no sum over 16-bit samples times alpha
- * overflows, so padding taps of weight 0 add exactly 0. */
+/* Upper limit of the sum of the absolute weights. Below this limit, no sum over 16-bit samples
+ * times alpha overflows, so padding taps of weight 0 add exactly 0. */
 #define SLIDING_MOST 1e20
 
 static inline double sliding_most(const float *weights, int n)
@@ -211,8 +211,9 @@ static inline double sliding_most(const float *weights, int n)
     return most;
 }
 
-/* Returns a lower bound for a non-zero sum over integer samples: the smallest absolute weight, or,
- * if weights have both signs and can cancel, the last bit of that weight. */
+/* Returns a lower bound for a non-zero sum over integer samples. The bound is the smallest absolute
+ * weight, or, if weights have both signs and can cancel, the value of the last mantissa bit of that
+ * weight. */
 static inline double sliding_least(const float *weights, int n)
 {
     double least = INFINITY;
@@ -225,9 +226,9 @@ static inline double sliding_least(const float *weights, int n)
     return cancel ? least * 0x1p-24 : least;
 }
 
-/* Returns whether sliding_quotient() is exact for this alpha rule, or is not needed. `least` is the
- * minimum of a non-zero sum, `most` the sum of absolute weights. If so, dividends and divisors are
- * between 2^-100 and 2^100, and quotients are below 2^126. */
+/* Returns whether this alpha rule needs no sliding_quotient(), or sliding_quotient() is exact for
+ * it because dividends and divisors are between 2^-100 and 2^100, and quotients are below 2^126.
+ * `least` is the minimum of a non-zero sum, and `most` is the sum of absolute weights. */
 static inline bool sliding_divides(const struct gi_image *src, enum gi_alpha_rule alpha,
                                    double least, double most, float sum)
 {
@@ -275,8 +276,8 @@ static enum gi_status sliding_launch(struct gi_cuda_queue *cu, struct gi_image *
     int warps_per_unit = 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps_per_unit, kernel, 32, 0));
     int strips = ceil_div(args->row_nbytes, shape::STRIP);
-    /* One wave of blocks, so that no block waits for another to end; three waves if memory
-     * bandwidth is the limit (`light`), because multiprocessors get unequal shares of it. If
+    /* One wave of blocks, so that no block waits for another to end. If memory bandwidth is the
+     * limit (`light`), three waves, because multiprocessors get unequal shares of the bandwidth. If
      * arithmetic is the limit (`steady`), 12 warps keep a multiprocessor busy, and longer bands
      * read fewer halo rows twice. */
     bool light = KIND == SLIDING_SEPARABLE && N * shape::S <= 48;

@@ -1,10 +1,11 @@
 /* Raw samples: integers that are used as floats without a conversion instruction.
  *
- * A float whose bit pattern is an integer v below 2^24 has the value v * 2^-149. A chain of fmaf
- * over such raw samples, with weights multiplied by 2^p, gives the chain over the samples times
- * 2^(p - 149), and rounds in the same way. A factor of 2^(149 - p) restores the sums. This holds as
- * long as nothing overflows and no bit is below 2^-149, which raw_scale_of() and raw_fits() check.
- * Raw samples of GI_F32 are the samples themselves.
+ * A float whose bit pattern is an integer v below 2^24 has the value v * 2^-149. If weights are
+ * multiplied by 2^p, a chain of fmaf over such raw samples results in 2^(p - 149) times the sum
+ * over the samples, and all steps round in the same way. Multiplication by 2^(149 - p) then
+ * restores the sum over the samples. This holds as long as nothing overflows and no bit is below
+ * 2^-149, which raw_scale_of() and raw_fits() check. Raw samples of GI_F32 are the samples
+ * themselves.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SLIDING_WINDOW_RAW_CUH
 #define GI_KERNELS_CUDA_SLIDING_WINDOW_RAW_CUH
@@ -14,15 +15,15 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
-/* Powers of 2: weights are multiplied by 2^weights, and sums by 2^rest, which makes them sums of
- * samples again. */
+/* Exponents of two scale factors. Weights are multiplied by 2^weights. Sums are multiplied by
+ * 2^rest, which makes them sums of samples again. */
 struct raw_scale {
     int weights, rest;
 };
 
-/* Returns the scale for a chain with these weights: the largest factor that keeps them finite, at
- * most 2^149, so that the restoring factor is at least 1. Sums over up to 2^10 samples below 2^32
- * are then below 2^21. */
+/* Returns the scale for a chain with these weights. The weights are multiplied by the largest power
+ * of 2 that keeps them finite, but by at most 2^149, so that sums are multiplied by at least 1.
+ * Sums over up to 2^10 samples below 2^32 are then below 2^21. */
 static inline struct raw_scale raw_scale_of(enum gi_type type, const float *weights, int n)
 {
     struct raw_scale scale = {0, 0};
@@ -56,7 +57,8 @@ static inline bool raw_fits(enum gi_type type, const float *weights, int n, doub
     return true;
 }
 
-/* Returns raw sample k of samples packed in 32-bit words; k must be constant after unrolling. */
+/* Returns raw sample k of samples that are packed in 32-bit words. k must be constant after
+ * unrolling. */
 template <typename T>
 static __device__ __forceinline__ float raw_unpack(const unsigned *words, int k)
 {

@@ -1,6 +1,6 @@
-/* Rows of the sliding window in registers (sliding_window.cuh): how they are copied asynchronously
+/* Rows of the sliding window in registers (sliding_window.cuh): how rows are copied asynchronously
  * (cp.async) from the image to the ring buffer in shared memory, how samples outside the image are
- * made, and how rows are loaded into registers.
+ * computed, and how rows are loaded into registers.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SLIDING_WINDOW_RING_CUH
 #define GI_KERNELS_CUDA_SLIDING_WINDOW_RING_CUH
@@ -12,10 +12,10 @@
 
 enum {
     SLIDING_ROWS = 4, /* rows per step, which share the cost of waiting and addressing */
-    SLIDING_RING = 2, /* steps in the ring buffer: one is in use, the others are in flight */
+    SLIDING_RING = 2, /* steps in the ring buffer: one in use, the other being copied */
 };
 
-/* Constants of the work of a thread and of its warp. */
+/* Constants that describe the work of a thread and its warp. */
 template <typename T, int CHANNELS, int N, int WORDS> struct sliding_shape {
     enum {
         S = WORDS * 4 / (int)sizeof(T),                /* samples per thread */
@@ -59,8 +59,8 @@ static __device__ __forceinline__ void window_load(unsigned *words, unsigned fro
     }
 }
 
-/* If `yes`, starts an asynchronous copy of N bytes (4 or 16) to shared memory; before sm_80 the
- * copy is synchronous. */
+/* If `yes`, starts an asynchronous copy of N bytes (4 or 16) to shared memory. On GPUs before sm_80
+ * the copy is synchronous. */
 template <int N>
 static __device__ __forceinline__ void copy_start(unsigned to, const char *from, int yes)
 {
@@ -82,8 +82,8 @@ static __device__ __forceinline__ void copy_start(unsigned to, const char *from,
 #endif
 }
 
-/* Returns v, unchanged, through a shuffle, so that the compiler keeps it in a register instead of
- * computing it again. */
+/* Returns v unchanged. It passes v through a shuffle, so that the compiler keeps v in a register
+ * instead of computing it again. */
 static __device__ __forceinline__ int kept(int v)
 {
     return __shfl_sync(~0u, v, (int)threadIdx.x);
@@ -94,12 +94,12 @@ static __device__ __forceinline__ const char *kept(const char *p)
     return (const char *)__shfl_sync(~0u, (unsigned long long)p, (int)threadIdx.x);
 }
 
-/* The halo sample that this lane writes, left or right of the image. It is the border value or a
- * copy of another sample of the row. WRAP copies from the other end of the row: the word with that
- * sample is first copied to the end of the row in the ring buffer. */
+/* The halo sample that this lane writes, left or right of the image. The halo sample is the border
+ * value or a copy of another sample of the row. With WRAP, that other sample is at the other end of
+ * the row, and the word with it is first copied behind the row in the ring buffer. */
 struct sliding_patch {
-    int to, from; /* byte offsets in the row; to = -1: nothing to do; from = -1: `value` */
-    int word;     /* WRAP: byte offset in the image row of the word to copy; -1: none */
+    int to, from; /* byte offsets in the row; `to` -1: no sample; `from` -1: take `value` */
+    int word;     /* WRAP: byte offset in the image row of the word to copy, or -1 for none */
     float value;
 };
 
@@ -136,11 +136,11 @@ static __device__ __forceinline__ void sliding_patch_turn(char *turn,
     __syncwarp();
 }
 
-/* What a lane copies in every step: 16 bytes of the strip in each row, and, if `side`, 16 bytes of
- * the halo in one of the rows. */
+/* What a lane copies in every step. It copies 16 bytes of the strip in each row and, if `side`, 16
+ * bytes of the halo in one of the rows. */
 struct sliding_copy {
-    const char *from, *from_side; /* in the image: piece of the strip (row 0) and of the halo */
-    unsigned to, to_side;         /* where they are copied to in step 0 of the ring buffer */
+    const char *from, *from_side; /* piece of the strip in image row 0; piece of the halo */
+    unsigned to, to_side;         /* addresses of their copies in step 0 of the ring buffer */
     int strip, side;              /* whether this lane has such a piece */
 };
 
@@ -163,8 +163,8 @@ sliding_copy_of(const struct source *src, unsigned slots, int strip, int row_nby
     return copy;
 }
 
-/* Starts to copy SLIDING_ROWS rows of the image, from `row` on, to the step at byte `turn` of the
- * ring buffer. */
+/* Starts to copy SLIDING_ROWS rows of the image, of which `row` is the first, to the step at byte
+ * `turn` of the ring buffer. */
 template <int PITCH>
 static __device__ __forceinline__ void sliding_copy_turn(const struct sliding_copy *copy,
                                                          unsigned turn, int row, size_t stride)

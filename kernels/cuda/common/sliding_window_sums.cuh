@@ -10,16 +10,18 @@
 enum sliding_kind { SLIDING_SEPARABLE, SLIDING_DENSE, SLIDING_GRADIENT };
 
 /* Epilogues that kernels are compiled for: PLAIN only rounds, WEIGH also divides colour by alpha,
- * ANY tests the rule at run time. */
+ * and ANY tests at run time which rule applies. */
 enum sliding_end { SLIDING_PLAIN, SLIDING_WEIGH, SLIDING_ANY };
 
-/* Number of weights: SEPARABLE row taps, then column taps; DENSE row by row; GRADIENT the smoothing
- * taps. Weights are kernel arguments, so they are in constant memory at compile-time offsets. */
+/* The weights. SEPARABLE has row taps, then column taps; DENSE has the weights row by row; GRADIENT
+ * has the smoothing taps. Weights are kernel arguments, so they are in constant memory at
+ * compile-time offsets. */
 template <enum sliding_kind KIND, int N> struct sliding_weights {
     float w[KIND == SLIDING_DENSE ? N * N : 2 * N];
 };
 
-/* Partial sums: acc[j] is the sum of an output row that includes j + 1 of its N source rows. */
+/* Partial sums: acc[j] belongs to the output row of which j + 1 source rows have been added so
+ * far. */
 template <enum sliding_kind KIND, int N, int S> struct sliding_state {
     float acc[KIND == SLIDING_GRADIENT ? 4 : N - 1][S];
 };
@@ -41,9 +43,9 @@ static __device__ __forceinline__ void sliding_row(float *r, const float *w, con
 }
 
 /* Computes the sum of the squares of both gradients. Each gradient is a row sum that is then summed
- * down the column; acc[0..1] belongs to gx, acc[2..3] to gy. If samples are FINITE, a product with
- * 0 adds nothing and a product with 1 changes nothing, so differences suffice, and acc[2..3] holds
- * the last two row sums. */
+ * down the column. acc[0..1] belongs to gx, and acc[2..3] belongs to gy. If samples are FINITE, a
+ * product with 0 adds nothing and a product with 1 changes nothing, so differences suffice, and
+ * acc[2..3] holds the last two row sums. */
 template <enum sliding_kind KIND, int N, int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_gradient(float *f,
                                                         struct sliding_state<KIND, N, S> *state,
@@ -74,9 +76,10 @@ static __device__ __forceinline__ void sliding_gradient(float *f,
     }
 }
 
-/* Replaces f by its square roots. NEAR uses approximate roots. They give the same 8-bit result if
- * sums are integers below 2^24: a root below 255.5 is at least 1 / 2044 away from every k + 1/2,
- * because (k + 1/2)^2 = k^2 + k + 1/4. */
+/* Replaces the elements of f by their square roots. NEAR uses approximate roots. If sums are
+ * integers below 2^24, approximate roots lead to the same 8-bit result, because a root below 255.5
+ * is at least 1 / 2044 away from every k + 1/2. The reason is that an integer is at least 1/4 away
+ * from (k + 1/2)^2 = k^2 + k + 1/4. */
 template <int S, bool NEAR> static __device__ __forceinline__ void sliding_roots(float *f)
 {
 #pragma unroll
@@ -87,7 +90,7 @@ template <int S, bool NEAR> static __device__ __forceinline__ void sliding_roots
             f[s] = __fsqrt_rn(f[s]);
 }
 
-/* Adds one source row, with samples w, to the partial sums; returns the S finished sums f. */
+/* Adds one source row, whose samples are w, to the partial sums. f becomes the S finished sums. */
 template <enum sliding_kind KIND, int N, int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_step(float *f,
                                                     struct sliding_state<KIND, N, S> *state,
@@ -119,8 +122,8 @@ static __device__ __forceinline__ void sliding_step(float *f,
     }
 }
 
-/* Returns 1 / a, correctly rounded: the hardware's approximation and one Newton step. Tested for
- * every normal a whose reciprocal is normal. */
+/* Returns 1 / a, correctly rounded. Computes the hardware's approximation and one Newton step.
+ * Tested for every normal a whose reciprocal is normal. */
 static __device__ __forceinline__ float sliding_inverse(float a)
 {
     float r;
@@ -129,18 +132,19 @@ static __device__ __forceinline__ float sliding_inverse(float a)
 }
 
 /* Returns f / a, correctly rounded, given r = 1 / a. Before its last rounding the quotient is wrong
- * by less than 3 * 2^-24 of its last place. It can be rounded wrongly only if f * 2^24 or f * 2^25
- * is within 6 of an odd multiple of a (f and a as 24-bit integers). All these cases were tested.
- * sliding_divides() excludes overflow and underflow. After P. Markstein, "Computation of elementary
- * functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34(1), 1990. */
+ * by less than 3 * 2^-24 of its last place. So the quotient can be rounded wrongly only if f * 2^24
+ * or f * 2^25 is within 6 of an odd multiple of a (with f and a as 24-bit integers). All these
+ * cases were tested. sliding_divides() excludes overflow and underflow. After P. Markstein,
+ * "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev.
+ * 34(1), 1990. */
 static __device__ __forceinline__ float sliding_quotient(float f, float a, float r)
 {
     float q = __fmul_rn(f, r);
     return __fmaf_rn(__fmaf_rn(-q, a, f), r, q);
 }
 
-/* GI_ALPHA_WEIGH: divides sums of colour times alpha by the sum of alpha. Negative quotients of
- * integer types are kept, because rounding saturates them to 0. */
+/* Applies GI_ALPHA_WEIGH, that is, divides sums of colour times alpha by the sum of alpha. Negative
+ * quotients of integer types are kept, because rounding saturates them to 0. */
 template <int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_weigh(float *f, float inverse_sum)
 {
@@ -154,8 +158,8 @@ static __device__ __forceinline__ void sliding_weigh(float *f, float inverse_sum
     }
 }
 
-/* Applies the alpha rule to S sums f, and the part of the epilogue that needs no source samples.
- * With alpha f[0] is channel 0 of a pixel. The rule is tested outside the loops. */
+/* Applies the alpha rule to S sums f, and the part of the epilogue that needs no source samples. If
+ * there is alpha, f[0] must be channel 0 of a pixel. The rule is tested outside the loops. */
 template <int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void sliding_epilogue(float *f, const struct rule *rule)
 {

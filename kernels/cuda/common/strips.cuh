@@ -1,11 +1,11 @@
 /* Sums of all windows of k x k samples in one pass, at a cost that hardly depends on k: running
  * column sums and prefix sums along the row. All sums are modulo 2^32, which is exact because the
- * sums of a window fit in 32 bits. The epilogue of the kernel uses the sums: the box filter
- * (box_strips.cu) or local thresholds (local_strips.cu).
+ * sums of a window fit in 32 bits. The epilogue of the kernel, which is the box filter
+ * (box_strips.cu) or local thresholds (local_strips.cu), computes results from the sums.
  *
  * Block: up to 32 warps. It owns a strip of columns (threads * PIXELS, including the halo) and a
  * band of rows, and moves down the band, ROWS rows per step. A thread owns PIXELS = 8 neighbouring
- * pixels and keeps the sums of k samples of each of their columns.
+ * pixels and keeps for each of their columns the sum of k samples.
  *
  *       halo          across           halo
  *     +------+-----------------------+------+    row y + r     added to the column sums
@@ -44,7 +44,8 @@ static __device__ __forceinline__ unsigned dot4(unsigned a, unsigned b, unsigned
     return sum;
 }
 
-/* Updates the column sums: columns[s] += fresh - old sample; with WEIGH colours times alpha. */
+/* Updates the column sums: columns[s] += fresh sample - old sample. If WEIGH is set, colours are
+ * multiplied by alpha. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
                                                     const unsigned *old)
@@ -107,7 +108,7 @@ template <int N> static __device__ __forceinline__ void words_put(unsigned *p, c
         words_store<N>(p, v);
 }
 
-/* Adds the value of the lane that is d lower, if there is one. */
+/* Adds the value of the lane whose number is d lower, if that lane exists. */
 static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
 {
     asm volatile("{\n\t.reg .u32 other;\n\t.reg .pred there;\n\t"
@@ -118,7 +119,7 @@ static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
 }
 
 /* Exclusive prefix sum within the warp: base[v] = the sum of sums[v] over the lower lanes. The sum
- * over the warp is added to before[] of all later warps. */
+ * over all lanes of the warp is added to before[w] of every later warp w. */
 template <int N>
 static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *before,
                                                     const unsigned *sums)
@@ -143,12 +144,12 @@ static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *be
 
 /* Division of rows into strips. */
 struct strips_cut {
-    int strips, across; /* strips per row; pixels per strip that are results */
+    int strips, across; /* strips per row; result pixels per strip */
     int threads;        /* per block; 0: the halo is too wide */
 };
 
-/* Chooses the number of threads per block so that few of them work on the halo of `halo` pixels on
- * each side of a strip. */
+/* Chooses the number of threads per block. Each side of a strip has a halo of `halo` pixels, and
+ * few of the threads should work on the halo. */
 static inline struct strips_cut strips_cut_of(int width, int halo, int most)
 {
     struct strips_cut cut = {0, 0, 0};
@@ -171,18 +172,18 @@ static inline struct strips_cut strips_cut_of(int width, int halo, int most)
 struct strips_args {
     struct box_rows rows;
     struct target dst;
-    int r, halo; /* window radius; halo on each side, > r, a multiple of PIXELS */
+    int r, halo; /* window radius; halo per side, > r and a multiple of PIXELS */
     struct strips_cut cut;
     int band;          /* rows per block */
     int shared_nbytes; /* per block */
-    /* offsets, in words, from a thread's own prefix sums to those at the two ends of window j */
+    /* offsets, in words, from a thread's prefix sums to the prefix sums at the ends of window j */
     int high[PIXELS], low[PIXELS];
 };
 
-/* The kernel argument. END, the epilogue, has its parameters as members and defines:
+/* The kernel argument. END is the epilogue. Its members are its parameters, and it defines:
  *   T, CHANNELS, WEIGH   sample type; channels; whether colours are multiplied by alpha
- *   ROWS, VALUES         rows per step; sums per pixel and step, those of the first row first
- *   SQUARES              whether the second sum is that of squares (one row of 8-bit gray)
+ *   ROWS, VALUES         rows per step; sums per pixel and step, row by row
+ *   SQUARES              whether the second sum is a sum of squares (one row of 8-bit gray)
  *   CENTRE               whether the epilogue reads the source samples at the centres
  *   THREADS, BLOCKS      launch bounds
  *   begin()              returns a word that remains in a register
@@ -205,7 +206,8 @@ static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsig
     }
 }
 
-/* Updates the column sums of squares: squares[j] += fresh^2 - old^2, of samples minus 128. */
+/* Updates the column sums of squares: squares[j] += (fresh sample - 128)^2 - (old sample -
+ * 128)^2. */
 static __device__ __forceinline__ void squares_move(unsigned *squares, const unsigned *fresh,
                                                     const unsigned *old)
 {
@@ -218,8 +220,8 @@ static __device__ __forceinline__ void squares_move(unsigned *squares, const uns
     }
 }
 
-/* Starts the sums of squares: each of the first 2 * r + 1 rows subtracts an `old` of zeros, whose
- * square is 128^2. */
+/* Sets the initial sums of squares. Each of the first 2 * r + 1 rows subtracts `old` samples that
+ * are 0, whose square is (0 - 128)^2 = 128^2. */
 static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
 {
 #pragma unroll
@@ -227,7 +229,8 @@ static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
         squares[j] = (2 * r + 1) * 128 * 128;
 }
 
-/* Turns prefix sums within threads into those within the block, and stores them at `prefix`. */
+/* Turns prefix sums within threads into prefix sums within the block, and stores the latter at
+ * `prefix`. */
 template <int VALUES>
 static __device__ __forceinline__ void block_scan(unsigned *prefix, unsigned (*sums)[VALUES],
                                                   unsigned (*before)[WARPS * VALUES], int turn)

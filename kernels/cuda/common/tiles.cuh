@@ -9,7 +9,7 @@
 /* One block per multiprocessor, because the table of every block must be merged at the end. */
 enum { THREADS = 1024, WARPS = THREADS / WARP };
 
-/* In a tile a lane owns WIDE pieces of 16 bytes, N samples each. Neighbouring lanes own
+/* In a tile a lane owns WIDE pieces of 16 bytes, which are N samples each. Neighbouring lanes own
  * neighbouring pieces, so that loads are coalesced. Tiles of three channels are whole numbers of
  * pixels, too. */
 template <typename T, int CHANNELS> struct tile {
@@ -17,7 +17,7 @@ template <typename T, int CHANNELS> struct tile {
     const T *samples; /* the lane's first piece; piece i begins i * STEP samples after it */
     unsigned y, index;
     unsigned first; /* index of the lane's first sample within the row */
-    int left;       /* samples from that one to the end of the row; 0 below the last row */
+    int left;       /* samples from `first` to the end of the row; 0 below the last row */
 };
 
 template <typename T, int CHANNELS>
@@ -45,8 +45,9 @@ static __device__ inline void pieces_load(uint4 *pieces, const struct tile<T, CH
             pieces[i] = ((const uint4 *)tile.samples)[i * WARP];
 }
 
-/* If one of the lane's pieces is partial, returns the end of its samples, as an index within the
- * tile, and sets *from to their start. A lane has at most one partial piece. */
+/* If one of the lane's pieces is partial, sets *from to the index within the tile of the first
+ * sample of that piece, and returns the index of the end of its samples. A lane has at most one
+ * partial piece. */
 template <typename T, int CHANNELS>
 static __device__ inline int tile_rest(const struct tile<T, CHANNELS> &tile, int *from)
 {
@@ -54,9 +55,9 @@ static __device__ inline int tile_rest(const struct tile<T, CHANNELS> &tile, int
     return *from < tile.WIDE * tile.STEP && tile.left < *from + tile.N ? tile.left : *from;
 }
 
-/* Counts all tiles of this warp. `pieces` are those of the first tile; each further tile is loaded
- * before the tile that precedes it is counted. The counter has piece_count() for whole pieces and
- * sample_count() for single samples. */
+/* Counts all tiles of this warp. `pieces` are the pieces of the first tile. Each further tile is
+ * loaded before the tile that precedes it is counted. The counter has piece_count() for whole
+ * pieces and sample_count() for single samples. */
 template <typename T, int CHANNELS, class C>
 static __device__ inline void tiles_count(const C &counter, struct tile<T, CHANNELS> here,
                                           uint4 *pieces, const struct gi_image &src,

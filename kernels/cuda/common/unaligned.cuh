@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/common/pointwise.cuh"
 
-/* Returns 16 of the 32 bytes in low and high, from byte `shift` (0 to 15) on. */
+/* Returns bytes shift to shift + 15 of the 32 bytes in low and high; `shift` is 0 to 15. */
 static __device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, unsigned shift)
 {
     unsigned w[7] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z}, last = high.w;
@@ -20,7 +20,7 @@ static __device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, unsigned 
                       __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
 }
 
-/* Returns 16 bytes of a row from byte `at` on, which must all be inside the row. */
+/* Returns bytes at to at + 15 of a row. All these bytes must be inside the row. */
 static __device__ __forceinline__ uint4 bytes_at(const char *row, long long at)
 {
     const uint4 *piece = (const uint4 *)row + (at >> 4);
@@ -29,8 +29,8 @@ static __device__ __forceinline__ uint4 bytes_at(const char *row, long long at)
     return shift ? shifted(low, piece[1], shift) : low;
 }
 
-/* Returns a word of the bytes a, b, c, d of `words`. The indices must be constants; one to three
- * instructions then suffice. */
+/* Returns a word that consists of bytes a, b, c and d of `words`. The indices must be constants, so
+ * that one to three instructions suffice. */
 static __device__ __forceinline__ unsigned gather(const unsigned *words, int a, int b, int c, int d)
 {
     unsigned low = __byte_perm(words[a / 4], words[b / 4], (unsigned)(a % 4 | (b % 4 + 4) << 4));

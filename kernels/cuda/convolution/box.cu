@@ -1,7 +1,7 @@
-/* Box filter (mean of k x k): two-pass fallback for what the single-pass kernels do not accept. The
- * column pass writes integer running sums to scratch memory; the row pass forms prefix sums along
- * each row and gets every window as a difference. Also writes the row ends that other kernels read
- * (box.cuh).
+/* Box filter (mean of k x k): the two-pass fallback for images that the single-pass kernels do not
+ * accept. The column pass writes integer running sums to scratch memory; the row pass computes
+ * prefix sums along each row, and the sum of every window as the difference of two prefix sums.
+ * This file also has the kernel that writes the row ends for other kernels (box.cuh).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/common/prefix.cuh"
@@ -11,7 +11,7 @@ enum {
     THREADS = 256,
     TILE = 1024,               /* pixels per block of the row pass */
     EACH = TILE / THREADS,     /* pixels per thread */
-    SCRATCH_NBYTES = 32 << 20, /* maximum of column sums, so that they stay in L2 */
+    SCRATCH_NBYTES = 32 << 20, /* maximum size of column sums, so that they stay in L2 */
     BAND_MIN = 256,
 };
 
@@ -26,7 +26,7 @@ struct box_args {
     size_t pitch;  /* sums per row of the scratch */
 };
 
-/* Returns a sample as an integer, colour multiplied by alpha if weighted. */
+/* Returns a sample as an integer. If weighted, colour is multiplied by alpha. */
 template <typename T>
 static __device__ __forceinline__ unsigned box_sample(const struct box_args *args, int sample,
                                                       int c, int y)
@@ -78,7 +78,7 @@ static __device__ __forceinline__ A box_column(const struct box_args *args, cons
     return v * (A)args->k;
 }
 
-/* Row pass: sums[e] = the sum over the k pixels around pixel x0 + threadIdx.x + e * THREADS.
+/* Row pass: sums[e] is the sum over the k pixels around pixel x0 + threadIdx.x + e * THREADS.
  * `prefix` has TILE + k entries. */
 template <typename A>
 static __device__ void box_window(A *sums, A *prefix, const struct box_args *args, const A *row,
@@ -142,7 +142,7 @@ static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
     long long least = BAND_MIN, most = 32768; /* rows of a grid */
     band = band < least ? least : band > most ? most : band;
     band = band > src->height ? src->height : band;
-    args.run = spec->k < 64 ? 64 : spec->k; /* rows: the first sum of a thread costs k samples */
+    args.run = spec->k < 64 ? 64 : spec->k; /* rows per thread: its first sum needs k samples */
     void *scratch;
     enum gi_status status =
         gi_cuda_scratch(cu, &scratch, args.pitch * sizeof(A) * (size_t)band, err);
@@ -164,14 +164,16 @@ static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
     return GI_OK;
 }
 
-/* Returns whether sums of 8-bit samples, which may be multiplied by alpha, fit in 32 bits. */
+/* Returns whether window sums fit in 32 bits. Samples have 8 bits and may be multiplied by
+ * alpha. */
 static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
 {
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
     return !weigh || 255LL * 255 * spec->k * spec->k <= UINT32_MAX;
 }
 
-/* One warp per row of ends, and one warp for the additional row of border values. */
+/* One warp writes each row of ends, and a further warp writes the additional row of border
+ * values. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     box_ends(const __grid_constant__ struct box_rows rows)
@@ -192,8 +194,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Sets above, below, step and least, which replace gi_border_index() for rows whose distance from
- * the image is at most its height. */
+/* Sets `above`, `below`, `step` and `least`. They replace gi_border_index() for rows whose distance
+ * from the image is at most the height of the image. */
 static void fold(struct box_rows *rows)
 {
     int n = rows->src.height;

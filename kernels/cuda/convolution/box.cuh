@@ -1,5 +1,5 @@
-/* Rows with prepared ends, shared by the box filter, min/max filters and local thresholds: kernels
- * read whole words of 8 or 16 bytes even if a window extends beyond the image.
+/* Rows with prepared ends, shared by the box filter, min/max filters and local thresholds: with
+ * them, kernels can read whole words of 8 or 16 bytes even if a window extends beyond the image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_BOX_CUH
 #define GI_KERNELS_CUDA_BOX_CUH
@@ -10,18 +10,18 @@
 #include "kernels/cuda/common/sample.cuh"
 
 /* A row consists of chunks of `unit` samples, one per thread. Chunks that are not completely inside
- * the image are read from `ends`, where the border is applied: a row of `ends` has the `halo`
- * samples before the image row, and the unit + halo samples after its last whole chunk. An
- * additional row of `ends` contains border values. */
+ * the image are read from `ends`, where the border is applied. For each image row, a row of `ends`
+ * has the `halo` samples before the image row, and the unit + halo samples after the last whole
+ * chunk of the image row. An additional row of `ends` contains border values. */
 struct box_rows {
     struct source src; /* border values are samples */
     const char *ends;
     unsigned ends_stride; /* bytes */
     int unit, halo;       /* halo: a multiple of unit */
     int whole;            /* samples of a row in whole chunks */
-    /* Row y above the image is row `above + step * y`, and row y below it is row `below +
-     * step * y`, if its distance from the image is at most the height. The result is limited to
-     * `least` from below: 0, or -1 if rows outside consist of border values. */
+    /* Row y above the image is replaced by row `above + step * y`, and row y below the image by row
+     * `below + step * y`, if row y is at most the height away from the image. Results below `least`
+     * become `least`, which is 0, or -1 if rows outside consist of border values. */
     int above, below, step, least;
 };
 
@@ -45,7 +45,7 @@ static inline struct gi_border_spec box_border(const struct gi_image *src,
 gi_box_takes_fn gi_cuda_box_near_takes, gi_cuda_box_strips_takes;
 gi_box_fn gi_cuda_box_near, gi_cuda_box_strips;
 
-/* A thread's chunk: it begins at `first` in row 0, and rows are `stride` bytes apart. */
+/* A thread's chunk. In row 0 it begins at `first`, and rows are `stride` bytes apart. */
 struct box_chunk {
     const char *first;
     unsigned stride;
@@ -58,7 +58,7 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
 {
     int end = sample < 0 ? sample : min(sample - rows->whole, rows->halo);
     bool inside = sample >= 0 && sample < rows->whole;
-    /* Border values are three chunks: one for each channel that a chunk of RGB can begin with. */
+    /* Border values are three chunks, one for each channel that a chunk of RGB can begin with. */
     int number = (sample + rows->halo) / rows->unit + 3 - rows->halo / rows->unit % 3;
     struct box_chunk chunk = {rows->src.data + (long long)sample * sample_nbytes,
                               (unsigned)rows->src.stride, sample,
@@ -71,8 +71,9 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
     return chunk;
 }
 
-/* Returns the address of the chunk in row y, which may be outside the image, by up to its height
- * (beyond that any row is returned). It does not branch, so that several loads can be in flight. */
+/* Returns the address of the chunk in row y. Row y may be outside the image by up to the height of
+ * the image; farther outside, an arbitrary row is returned. The function does not branch, so that
+ * several loads can be in flight. */
 static __device__ __forceinline__ const char *chunk_row(const struct box_rows *rows,
                                                         struct box_chunk chunk, int y)
 {
@@ -103,7 +104,7 @@ static __device__ __forceinline__ void chunk_load(unsigned *words, const struct 
     }
 }
 
-/* Stores at most n samples at `out`; n is the rest of the image row. */
+/* Stores samples at `out`, but at most n, the number of samples up to the end of the image row. */
 template <typename T, int WORDS>
 static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words, int n)
 {
@@ -120,16 +121,16 @@ static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words
         words_store<WIDE>((unsigned *)out + i, words + i);
 }
 
-/* Returns sum + a.lo * b0 + a.hi * b1. a holds two unsigned 16-bit values; b0 and b1 are the two
- * lower bytes of b, signed. */
+/* Returns sum + a.lo * b0 + a.hi * b1. a consists of two unsigned 16-bit values, and b0 and b1 are
+ * the two lower bytes of b, which are signed. */
 static __device__ __forceinline__ unsigned dot2(unsigned a, unsigned b, unsigned sum)
 {
     asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
     return sum;
 }
 
-/* Returns (2 * sum + n) / (2 * n) rounded down, or 0 if n is 0. The float quotient, of at most 16
- * bits, is wrong by at most 1, which the exact remainder corrects. */
+/* Returns (2 * sum + n) / (2 * n) rounded down, or 0 if n is 0. The quotient has at most 16 bits.
+ * Computed in float, it is wrong by at most 1, and the exact remainder corrects this error. */
 static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n)
 {
     unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
@@ -146,8 +147,8 @@ static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, un
     return d;
 }
 
-/* Makes words of a mask: a sample is full scale (all bits) if its `signs` is negative, else 0;
- * `flip` is then applied by exclusive or. */
+/* Computes words of a mask. A sample is full scale (all bits are 1) if its value in `signs` is
+ * negative, else 0. `flip` is then applied by exclusive or. */
 template <typename T, int WORDS>
 static __device__ __forceinline__ void signs_mask(unsigned *words, const unsigned *signs,
                                                   unsigned flip)

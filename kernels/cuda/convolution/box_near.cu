@@ -19,7 +19,7 @@
 #include "kernels/cuda/common/sliding_window_ring.cuh"
 #include "kernels/cuda/tone/local_threshold.cuh"
 
-enum { WARPS = 8 }; /* warps per multiprocessor that saturate memory; more would shorten bands */
+enum { WARPS = 8 }; /* warps per multiprocessor that saturate memory; more need shorter bands */
 
 /* Shape of the work of a warp and its threads. */
 template <typename T, int CHANNELS, bool WEIGH, int K> struct near_shape {
@@ -77,16 +77,16 @@ static __device__ __forceinline__ void store_if(char *out, const unsigned *v, bo
                  : "memory");
 }
 
-/* The sample beside the image that this lane writes into each row of the ring buffer: the border
- * value, or a copy of another sample of the row (for WRAP from a word of the row's other end). */
+/* The sample outside the image that this lane writes into each row of the ring buffer. It is the
+ * border value or a copy of another sample of the row (with WRAP, from the row's other end). */
 struct near_patch {
-    int to, from; /* byte offsets; to -1: no sample; from -1: border value */
+    int to, from; /* byte offsets; `to` -1: no sample; `from` -1: border value */
     int word;     /* WRAP: byte offset in the image row of the word to copy; -1: none */
     unsigned value;
 };
 
-/* The rows that a warp loads, in order. A lane copies 16 bytes per part, the end lanes a side too.
- */
+/* The rows that a warp loads, in order. A lane copies 16 bytes per part; end lanes also copy a
+ * side. */
 struct near_feed {
     const char *from; /* in row `low` of the image */
     unsigned to;      /* in slot 0 of the ring buffer */
@@ -95,7 +95,7 @@ struct near_feed {
     int low;          /* first image row that the band reads */
     unsigned simple;  /* number of rows from `low` on that are copied unchanged */
     int row, step;    /* next row, relative to `low`; 1 or -1 */
-    unsigned slot;    /* its offset in the ring buffer */
+    unsigned slot;    /* offset of the next row in the ring buffer */
     int n;            /* total number of rows */
     int at_edge;      /* whether the strip and its sides extend outside the image */
     struct near_patch patch;
@@ -176,8 +176,7 @@ static __device__ __forceinline__ void near_mend(const struct near_patch *patch,
     }
 }
 
-/* Collects the column sums of a thread, and of its neighbours from address `from` of the exchange.
- */
+/* Collects a thread's column sums, and its neighbours' from address `from` in the exchange. */
 template <typename S>
 static __device__ __forceinline__ void near_gather(unsigned *near, const unsigned *own,
                                                    unsigned from)
@@ -203,7 +202,7 @@ static __device__ __forceinline__ void near_gather(unsigned *near, const unsigne
 struct near_places {
     unsigned mine;    /* in the first plane */
     unsigned halo_at; /* address in slot 0 of the sample in the lane's column of the sides */
-    int halo_to;      /* address of this column's sum in the exchange; -1: not needed */
+    int halo_to;      /* address in the exchange of that column's sum; -1: not needed */
 };
 
 template <typename S>
@@ -224,7 +223,7 @@ static __device__ __forceinline__ struct near_places near_places_of(const char *
     return places;
 }
 
-/* Returns the patch of rows that start at byte `first` of the image row. */
+/* Returns the patch for rows that start with byte `first` of the image row. */
 template <typename S>
 static __device__ __forceinline__ struct near_patch near_patch_of(const struct near_args *args,
                                                                   int first)
@@ -248,8 +247,8 @@ static __device__ __forceinline__ struct near_patch near_patch_of(const struct n
     return patch;
 }
 
-/* Makes the feed of rows y0 to y1 - 1 and of the halo rows of their windows. Odd bands move up and
- * even ones down, so that neighbouring bands read common rows at about the same time. */
+/* Makes the feed of rows y0 to y1 - 1 and of the halo rows of their windows. Odd bands move up, and
+ * even bands move down, so that neighbouring bands read common rows at about the same time. */
 template <typename S>
 static __device__ __forceinline__ struct near_feed
 near_feed_of(const struct near_args *args, const char *ring, int y0, int y1, bool up)
@@ -320,7 +319,7 @@ static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ st
     for (int t = 0; t < AHEAD - ROWS; t += ROWS)
         near_fetch<S>(&feed, &args, ring, beyond, t);
     for (int i = AHEAD * S::SLOT / 16 + (int)threadIdx.x; i < S::RING * S::SLOT / 16; i += 32)
-        ((uint4 *)ring)[i] = make_uint4(0, 0, 0, 0); /* rows that leave before any has entered */
+        ((uint4 *)ring)[i] = make_uint4(0, 0, 0, 0); /* rows that are subtracted first */
 
     const struct near_places places = near_places_of<S>(ring, exchange);
     long long stride = (long long)args.dst.stride;
@@ -414,11 +413,11 @@ static void borders_fill(struct near_args *args)
 typedef enum gi_status launch_fn(struct gi_cuda_queue *cu, struct near_args *args,
                                  struct gi_err *err);
 
-/* Returns the launcher for this work; NULL if none is compiled. */
+/* Returns the launcher for this work, or NULL if no launcher is compiled. */
 static launch_fn *launcher(const struct gi_image *src, int k, bool weigh)
 {
-    /* By channels, then by k / 2 - 1. Each list ends where a window exceeds 16 bytes on a side or,
-     * at 16 bits, where `magic` is no longer an exact reciprocal. */
+    /* Indexed by channels - 1, then by k / 2 - 1. Each list ends where a window exceeds 16 bytes on
+     * a side or, at 16 bits, where results with `magic` would no longer be exact. */
     enum { LONGEST = 15 };
     static launch_fn *const u8[GI_MAX_CHANNELS][LONGEST] = {
         {launch<uint8_t, 1, false, 3>, launch<uint8_t, 1, false, 5>, launch<uint8_t, 1, false, 7>,

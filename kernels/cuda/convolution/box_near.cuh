@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/convolution/box.cuh"
 
-enum { NEAR_NBYTES = 16 }; /* maximum bytes of a window to each side; also its maximum rows */
+enum { NEAR_NBYTES = 16 }; /* maximum bytes of a window on each side; also maximum rows */
 
 struct near_args {
     struct source src; /* border values are samples */
@@ -14,16 +14,17 @@ struct near_args {
     int band;              /* rows per warp */
     unsigned start, magic; /* see near_means() */
     float inverse, offset;
-    int n; /* not 0: compute a mask, see near_mask() */
+    int n; /* k * k to compute a mask (near_mask()), else 0 */
     unsigned flip;
-    /* Which row or sample of the image replaces one outside; negative: the border value. rows[0]:
-     * above the image (nearest first), rows[1]: below it; samples[0]: NEAR_NBYTES before a row
-     * (nearest last), samples[1]: after it. */
+    /* Indices of the image rows and samples that replace rows and samples outside the image;
+     * negative: the border value. rows[0] is for rows above the image (nearest first), and rows[1]
+     * for rows below it. samples[0] is for the NEAR_NBYTES bytes before a row (nearest last), and
+     * samples[1] for the NEAR_NBYTES bytes after the row. */
     int rows[2][NEAR_NBYTES], samples[2][NEAR_NBYTES];
 };
 
 /* Adds the samples `fresh` of one row to the column sums (WEIGH: colour times alpha) and subtracts
- * `old`. Words hold two sums each: they are exact, because each result fits in 16 bits. */
+ * `old`. Each word consists of two sums, which are exact because each result fits in 16 bits. */
 template <typename T, bool WEIGH>
 static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
                                                     const unsigned *old)
@@ -46,7 +47,7 @@ static __device__ __forceinline__ void columns_move(unsigned *columns, const uns
     }
 }
 
-/* Loads the lane's sample of the sides (WEIGH: times alpha) from a shared-memory address. */
+/* Loads from shared-memory address `at` the lane's sample of the sides (WEIGH: times alpha). */
 template <typename T, bool WEIGH> static __device__ __forceinline__ unsigned side_load(unsigned at)
 {
     unsigned v, alpha = 1;
@@ -59,7 +60,7 @@ template <typename T, bool WEIGH> static __device__ __forceinline__ unsigned sid
     return v * alpha;
 }
 
-/* Stores the lane's column sum of the sides, NBYTES wide. */
+/* Stores the lane's column sum of the sides as NBYTES bytes. */
 template <int NBYTES> static __device__ __forceinline__ void side_store(unsigned at, unsigned sum)
 {
     if (NBYTES == 2)
@@ -68,8 +69,8 @@ template <int NBYTES> static __device__ __forceinline__ void side_store(unsigned
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(sum) : "memory");
 }
 
-/* Returns sum + or - column i, counted from the thread's first column; `near` begins BESIDE words
- * earlier. PACKED: two columns per word. */
+/* Returns sum + SIGN * (sum of column i), where column 0 is the thread's first column. `near`
+ * begins BESIDE words before that column. If PACKED, a word has two columns. */
 template <bool PACKED, int BESIDE, int SIGN>
 static __device__ __forceinline__ unsigned column_add(unsigned sum, const unsigned *near, int i)
 {
@@ -79,8 +80,8 @@ static __device__ __forceinline__ unsigned column_add(unsigned sum, const unsign
     return SIGN > 0 ? sum + near[i + BESIDE] : sum - near[i + BESIDE];
 }
 
-/* Returns sum + the columns of the window around sample s. With one channel, packed words are added
- * first, as long as 16 bits suffice. */
+/* Returns `sum` plus the sums of the columns of the window around sample s. With one channel,
+ * packed words are added first, as long as 16 bits suffice. */
 template <bool PACKED, int CHANNELS, int K, int BESIDE>
 static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsigned *near, int s)
 {
@@ -101,8 +102,8 @@ static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsign
     return dot2(rest, 0x0101, dot2(some, 0x0101, sum));
 }
 
-/* Computes the sums of a thread's N windows, plus `start`: first the window in the middle, then
- * sliding sums to both sides. */
+/* Computes the sums of a thread's N windows, plus `start`: first of the window in the middle, then,
+ * as sliding sums, of the windows on both sides of it. */
 template <bool PACKED, int N, int CHANNELS, int K, int BESIDE>
 static __device__ __forceinline__ void windows_slide(unsigned *sums, const unsigned *near,
                                                      const unsigned *start)
@@ -124,8 +125,9 @@ static __device__ __forceinline__ void windows_slide(unsigned *sums, const unsig
 }
 
 /* Replaces 2^23 + S by 2^23 + (2 * S + A) / (2 * A), for the colours of a pixel. A Newton step
- * towards 1 + 2^-23 instead of 1 makes the reciprocal 2^-24 to 3 * 2^-24 larger than 1 / A. So ties
- * round up. Quotients below a tie are at least 1 / (2 * A) below it, and if k <= 5 do not. */
+ * towards 1 + 2^-23 instead of 1 makes the reciprocal larger than 1 / A by a factor of 1 + 2^-24 to
+ * 1 + 3 * 2^-24. So ties round up. A quotient below a tie is at least 1 / (2 * A) below it, and
+ * does not round up if k <= 5. */
 static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigned *sums,
                                                       float alpha)
 {
@@ -137,8 +139,8 @@ static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigne
             __fmaf_rn(__uint_as_float(sums[c]) - SAMPLE_2_23, inverse, SAMPLE_2_23));
 }
 
-/* Computes the sums of a thread's windows, plus `start`; with WEIGH sums of colours start at the
- * float 2^23. */
+/* Computes the sums of a thread's windows, plus `start`. If WEIGH, sums of colours start at the
+ * bits of the float 2^23. */
 template <typename T, int CHANNELS, bool WEIGH, int K, int BESIDE>
 static __device__ __forceinline__ void near_sums(unsigned *sums, const unsigned *near,
                                                  unsigned start)
@@ -149,14 +151,14 @@ static __device__ __forceinline__ void near_sums(unsigned *sums, const unsigned 
     windows_slide<PACKED, N, CHANNELS, K, BESIDE>(sums, near, starts);
 }
 
-/* Computes (2 * sum + n) / (2 * n), n = k * k, for each window of a thread; with WEIGH colours are
+/* Computes (2 * sum + n) / (2 * n), n = k * k, for each window of a thread. If WEIGH, colours are
  * divided by colours_divide().
  *
  * - 8 bits: sums start at the float 2^23 + d, a multiple of n. Then sum * inverse + offset, with
  * offset = 2^23 - (2^23 + d) / n, rounds to 2^23 plus the mean. For all k up to 31 the float 1 / n
- * is precise enough: n is odd, so that a quotient is at least 1 / (2 * n) away from a tie. - 16
- * bits: magic is 2^32 / n rounded up, less than 1 too large. This error times 65536 * n is below
- * 2^32 up to k = 15. Sums start at n / 2. */
+ * is precise enough, because n is odd, so that a quotient is at least 1 / (2 * n) away from a tie.
+ * - 16 bits: `magic` is 2^32 / n rounded up, which is less than 1 too large. Up to k = 15, this
+ *   error times (65536 * n) is below 2^32. Sums start at n / 2. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ void near_means(unsigned *words, const unsigned *sums,
                                                   const struct near_args *args)
@@ -183,8 +185,9 @@ static __device__ __forceinline__ void near_means(unsigned *words, const unsigne
                                      __byte_perm(q[4 * i + 2], q[4 * i + 3], 0x40), 0x5410);
 }
 
-/* Makes the mask: full scale where n times the sample exceeds the sum of its window, else 0, then
- * flipped. Sums start at the largest excess that is not above the threshold. */
+/* Computes the mask. A sample of the mask is full scale where n times the image sample exceeds the
+ * sum of its window, else 0, and is then flipped. Sums start at the largest excess that is not
+ * above the threshold. */
 template <typename T>
 static __device__ __forceinline__ void near_mask(unsigned *words, const unsigned *sums,
                                                  const unsigned *samples,

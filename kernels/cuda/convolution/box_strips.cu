@@ -14,7 +14,7 @@ struct division {
 };
 
 /* Returns the mean of a window from its sum and, if weighted, the sum of alpha. At 8 bits the mean
- * may be in a higher byte of the word; means_pack() selects the byte. */
+ * may be in a higher byte of the returned word, and means_pack() selects that byte. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ unsigned window_mean(const struct division *args,
                                                        const unsigned *sums, int c)
@@ -96,12 +96,12 @@ template <typename SAMPLE, int COUNT, bool BY_ALPHA> struct box_mean {
 };
 
 /* Finds magic, shift and byte for 8-bit means. With b = 32 + shift + 8 * byte, v * magic / 2^b
- * exceeds v / n by v * rest / (n * 2^b). As long as v * rest < 2^b this is less than 1 / n, so the
- * next integer is not reached; v is below 256 * n. A few large n have no solution. */
+ * exceeds v / n by v * rest / (n * 2^b). v is below 256 * n. As long as v * rest < 2^b, the excess
+ * is less than 1 / n, so the next integer is not reached. A few large n have no solution. */
 static bool division_of(struct division *args)
 {
     uint64_t n = args->n;
-    for (unsigned i = 0; i < 48; i++) { /* whole bytes first: they need no shift */
+    for (unsigned i = 0; i < 48; i++) { /* whole bytes first, because they need no shift */
         unsigned down = i < 24 ? i / 8 * 8 : i - 24;
         uint64_t power = 1ull << (32 + down), magic = (power + n - 1) / n, rest = magic * n - power;
         args->magic = (unsigned)magic;
@@ -113,7 +113,8 @@ static bool division_of(struct division *args)
     return false;
 }
 
-/* Fills `args`, except the images, and `division`. Returns false if this kernel cannot. */
+/* Fills `division`, and `args` except the images. Returns false if this kernel cannot compute the
+ * filter. */
 static bool divide(struct strips_args *args, struct division *division,
                    const struct gi_cuda_queue *cu, const struct gi_image *src,
                    const struct gi_box *spec)

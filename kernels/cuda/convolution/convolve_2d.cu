@@ -1,7 +1,7 @@
 /* Dense convolution: choice of the implementation. Small square kernels, and kernels that become
- * such if padded with zeros, use the sliding window in registers (sliding_window.cuh). Larger ones
- * are computed in tiles (dense_tiles.cu). textbook.cu is the reference. SPDX-License-Identifier:
- * MIT */
+ * such if padded with zeros, use the sliding window in registers (sliding_window.cuh). Larger
+ * kernels are computed in tiles (dense_tiles.cu). textbook.cu is the reference.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_2d.h"
 #include "kernels/cuda/common/sliding_window.cuh"
 #include "kernels/convolution.h"
@@ -45,8 +45,9 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
     }
 }
 
-/* Returns the N of the sliding window, or 0, like sliding_size() of convolve_separable.cu; padding
- * must not cost more than it saves. N > 5 is only compiled for gray with plain epilogue. */
+/* Returns the N of the sliding window, or 0 if other kernels are used, like sliding_size() of
+ * convolve_separable.cu. Padding must not cost more than the sliding window saves. N > 5 is only
+ * compiled for gray with the plain epilogue. */
 static int sliding_size(const struct gi_image *src, const struct gi_dense *spec)
 {
     int nx = sliding_centred(spec->width, spec->anchor_x);

@@ -2,7 +2,8 @@
  * sliding window in registers (sliding_window.cuh), with source rows in a ring buffer and all
  * partial sums in registers. Up to 61 taps use the sliding window in shared memory
  * (sliding_window_shared.cu), which filters rows into shared memory first. More taps, and rare
- * cases, use two passes with a scratch image (separable_rows.cu). SPDX-License-Identifier: MIT */
+ * cases, use two passes with a scratch image (separable_rows.cu).
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_separable.h"
 
 #include "kernels/cuda/common/sliding_window.cuh"
@@ -23,8 +24,9 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     return sliding_launch<SLIDING_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
 }
 
-/* Returns the largest N that is compiled for a type and number of channels. For larger ones the
- * sliding window in shared memory is faster, a warp cannot copy the halo, or the case is rare. */
+/* Returns the largest N that is compiled for a type and number of channels. A larger N is not
+ * compiled if the sliding window in shared memory is faster, if a warp cannot copy the halo, or if
+ * the case is rare. */
 static int sliding_limit(int channels, enum gi_type type)
 {
     static const int limits[GI_MAX_CHANNELS][3] = {
@@ -32,8 +34,8 @@ static int sliding_limit(int channels, enum gi_type type)
     return limits[channels - 1][type == GI_U8 ? 0 : type == GI_U16 ? 1 : 2];
 }
 
-/* Returns the 32-bit words of a row per thread: with many taps fewer, so that the partial sums fit
- * in registers. */
+/* Returns the number of 32-bit words of a row per thread. With many taps the number is lower, so
+ * that the partial sums fit in registers. */
 static constexpr int sliding_words(int channels, int n)
 {
     return channels == 1 && n > 23 ? 2 : 4;
@@ -108,8 +110,8 @@ enum gi_status launch_type<float>(struct gi_cuda_queue *cu, struct gi_image *dst
 /* clang-format on */
 
 /* Returns the N of the sliding window in registers for this work, or 0. Taps may be padded with
- * zeros to a centred N only if the result cannot change. It could for GI_F32: samples may be
- * infinite, and the sign of a zero is visible. */
+ * zeros to a centred N only if the result cannot change. With GI_F32 the result could change,
+ * because samples may be infinite and the sign of a zero is visible. */
 static int sliding_size(const struct gi_image *src, const struct gi_separable *spec)
 {
     int nrow = sliding_centred(spec->nrow, spec->row_anchor);

@@ -11,9 +11,9 @@
 gi_convolve_separable_fn gi_cuda_separable_rows;
 
 /* Sliding window in shared memory: up to 61 taps, for gray of 8 and 16 bits, and for 8-bit RGB and
- * RGBA with colour multiplied by alpha. It requires finite sums, row taps that raw samples can
- * represent (sliding_window_raw.cuh), quotients by alpha as sliding_divides() demands, and border
- * values that are representable as samples. */
+ * RGBA with colour multiplied by alpha. Requires that sums are finite, that row taps can be scaled
+ * for raw samples (sliding_window_raw.cuh), that sliding_divides() accepts the quotients by alpha,
+ * and that border values are representable as samples. */
 gi_convolve_separable_takes_fn gi_cuda_sliding_shared_takes;
 gi_convolve_separable_fn gi_cuda_sliding_shared;
 

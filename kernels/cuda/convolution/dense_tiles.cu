@@ -1,7 +1,7 @@
 /* Dense convolution with kernels of any size. A block copies the samples under a tile of the result
  * to shared memory as floats, one plane per channel. Each thread computes RUN neighbouring sums in
- * registers. One kernel serves all types, channel counts and borders, because these concern only
- * the copy to shared memory and the storing of results.
+ * registers. One kernel serves all types, channel counts and borders, because they concern only the
+ * copy to shared memory and the storing of results.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_2d.h"
 
@@ -12,14 +12,14 @@
 
 enum {
     WARPS = 8,
-    BLOCKS = 2,              /* blocks per multiprocessor: a thread has 128 registers */
+    BLOCKS = 2,              /* blocks per multiprocessor, at 128 registers per thread */
     RUN = 64,                /* neighbouring sums per thread */
     DOWN = 8,                /* rows of threads in a warp, of 32 / DOWN threads each */
     WIDTH = 32 / DOWN * RUN, /* columns of a tile */
-    CHUNK = 8,               /* taps at a time; twice that exceeds the instruction cache */
+    CHUNK = 8,               /* taps at a time; 16 would exceed the instruction cache */
     MOST = 11,               /* taps at a time if no more remain */
     SUMS_PITCH = WIDTH + 4,  /* floats per row of finished sums */
-    STAGE_DEEP = 6,          /* bytes in flight per thread while it stages: 6 rows of 8-bit gray */
+    STAGE_DEEP = 6,          /* bytes in flight per thread while it stages (6 rows of 8-bit gray) */
     TAPS_LEAST = 64,         /* minimum number of taps staged at once, even if few rows remain */
 };
 
@@ -29,7 +29,7 @@ struct dense_args {
     struct rule rule;
     int width, height, anchor_x, anchor_y; /* of the kernel */
     int warps;                             /* warps per channel, one below the other */
-    int taps, steps;                       /* kernel columns and rows that are staged at once */
+    int taps, steps;                       /* kernel columns and kernel rows staged at once */
     int pitch, plane;                      /* layout of the staged samples, see struct planes */
     float weights[GI_WEIGHTS_MAX];         /* kernel argument, so in constant memory */
 };
@@ -41,10 +41,11 @@ static __device__ __forceinline__ void four_load(float *v, unsigned at)
                  : "r"(at));
 }
 
-/* Multiplies one staged row by the TAPS taps from `at` on. `staged` is the shared-memory address of
- * the sample under the first tap of the thread's first sum. Every sample is loaded once and used by
- * all taps. Weights have indices that depend only on loop counters, so that ptxas keeps them in
- * uniform registers (`FFMA R, R, UR, R`) and an FFMA reads at most two other registers. */
+/* Multiplies one staged row by TAPS taps, of which weights[at] is the first. `staged` is the
+ * shared-memory address of the sample under the first tap of the thread's first sum. Every sample
+ * is loaded once and used by all taps. Weights have indices that depend only on loop counters, so
+ * that ptxas keeps them in uniform registers (`FFMA R, R, UR, R`) and an FFMA reads at most two
+ * other registers. */
 template <int TAPS>
 static __device__ __forceinline__ void dense_taps(float *sum, unsigned staged,
                                                   const struct dense_args *args, int at)
@@ -91,8 +92,8 @@ static __device__ __forceinline__ void dense_line(float *sum, unsigned staged,
 
 /* ---- results ---- */
 
-/* Applies the epilogue to all rows from y0 on and stores them; `sums` is indexed by channel, row
- * and column. */
+/* Applies the epilogue to the rows of the tile, of which y0 is the first, and stores them. `sums`
+ * is indexed by channel, row and column. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void epilogue_rows(const struct dense_args *args,
                                                      const float *sums, int x0, int y0, int rows)
@@ -129,7 +130,7 @@ static __device__ __forceinline__ void epilogue_rows(const struct dense_args *ar
     }
 }
 
-/* As epilogue_rows(), for the plain epilogue: a thread stores 4 pixels, by words. */
+/* Like epilogue_rows(), for the plain epilogue. A thread stores 4 pixels, by words. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void epilogue_plain(const struct dense_args *args,
                                                       const float *sums, int x0, int y0, int rows)
@@ -188,7 +189,7 @@ static __device__ __forceinline__ void epilogue_type(const struct dense_args *ar
         epilogue_tile<T, 4>(args, sums, x0, y0, rows);
 }
 
-/* Stores a thread's sums, only rounded, from column x of row y on. */
+/* Rounds a thread's sums and stores them at column x of row y and the following columns. */
 template <typename T>
 static __device__ __forceinline__ void store_straight(const struct target *dst, const float *sum,
                                                       int x, int y)
@@ -211,13 +212,13 @@ static __device__ __forceinline__ void store_straight(const struct target *dst, 
     }
 }
 
-/* Position of a thread's first sum (column and row in the tile, channel), and rows per tile. */
+/* Column and row in the tile of a thread's first sum, its channel, and the rows per tile. */
 struct place {
     int x, y, c, rows;
 };
 
 /* Stores a tile. Gray with the plain epilogue is stored directly from registers. Otherwise sums are
- * exchanged through shared memory, so that a thread has all channels of a pixel. */
+ * exchanged through shared memory, so that a thread can read all channels of a pixel. */
 static __device__ __forceinline__ void dense_store(const float *sum, float *shared,
                                                    const struct dense_args *args,
                                                    const struct place *at, int x0, int y0)
@@ -299,9 +300,9 @@ static size_t shared_nbytes(struct dense_args *args)
     return (size_t)args->src.channels * (args->plane > sums ? args->plane : sums) * sizeof(float);
 }
 
-/* Chooses lower tiles if there would be too few, and how much of the kernel is staged at once, so
- * that BLOCKS blocks fit in a multiprocessor: all, or some rows, or part of one row. Returns the
- * bytes of shared memory per block. */
+/* Chooses lower tiles if there would be too few tiles. Also chooses how much of the kernel is
+ * staged at once (all, or some rows, or part of one row), so that BLOCKS blocks fit in a
+ * multiprocessor. Returns the bytes of shared memory per block. */
 static size_t divide(struct dense_args *args, const struct gi_cuda_queue *cu)
 {
     int channels = args->src.channels, across = ceil_div(args->src.width, WIDTH);

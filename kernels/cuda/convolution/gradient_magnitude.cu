@@ -1,5 +1,6 @@
-/* Gradient magnitude of a 3 x 3 operator by a sliding window in registers (sliding_window.cuh).
- * Borders and weights that raw samples cannot represent are computed with one thread per sample.
+/* Gradient magnitude of a 3 x 3 operator by a sliding window in registers (sliding_window.cuh). If
+ * raw samples cannot represent the border values or the weights, one thread per sample computes the
+ * result.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -13,7 +14,7 @@ struct any_args {
     float smooth[3];
 };
 
-/* One thread per sample of a row; a block processes every gridDim.y-th row. */
+/* There is one thread per sample of a row. A block processes every gridDim.y-th row. */
 template <typename T>
 static __global__ void gradient_any(const __grid_constant__ struct any_args args)
 {
@@ -89,8 +90,8 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
     GI_CUDA_CHANNELS(src->channels, launch<T, CHANNELS, 4>(cu, dst, src, spec, err));
 }
 
-/* Accepts work whose raw gradients are 0 or at least 2^-63: their squares are then normal floats
- * with full precision. */
+/* Accepts work whose raw gradients are 0 or at least 2^-63, because their squares are then normal
+ * floats with full precision. */
 static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
                           const struct gi_gradient_magnitude *spec)
 {

@@ -1,16 +1,18 @@
-/* Separable convolution with any number of taps: band by band a row pass into a float scratch
- * image, then a column pass out of it. The scratch image includes rows outside the source, so only
- * the row pass handles borders.
+/* Separable convolution with any number of taps: for each band, a row pass into a float scratch
+ * image, then a column pass out of that image. The scratch image includes rows outside the source,
+ * so only the row pass handles borders.
  *
- * - filter_rows: a block owns TALL rows of a strip of PIECES * RUN pixels of one channel, or fewer
- *   pixels of several; a thread owns RUN neighbouring pixels of one channel. Shared memory holds
- *   the samples under CHUNK taps as floats, one plane per channel, and afterwards the sums.
- * - filter_columns: a block owns WARPS * RUN rows of 32 sample columns, a thread RUN rows of one
- *   column. Loads are coalesced (a warp reads 128-byte lines), and neighbouring warps share them in
- *   the L1 cache. Shared memory is only used if colour needs the alpha of its pixel: for sums.
+ * - filter_rows: a block owns TALL rows of a strip, which has PIECES * RUN pixels of one channel
+ *   or fewer pixels of several channels. A thread owns RUN neighbouring pixels of one channel.
+ *   Shared memory holds the samples under CHUNK taps as floats, one plane per channel, and
+ *   afterwards the sums.
+ * - filter_columns: a block owns WARPS * RUN rows of 32 sample columns, and a thread owns RUN rows
+ *   of one column. Loads are coalesced (a warp reads 128-byte lines), and neighbouring warps share
+ *   them in the L1 cache. Shared memory is only used if colour needs the alpha of its pixel, and
+ *   then contains sums.
  *
- * In both kernels a thread's samples are in a circular window of BLOCK registers: each sample is
- * loaded once, ahead of its use, and overwritten BLOCK taps later, never moved.
+ * In both kernels a thread's samples are in a circular window of BLOCK registers. Each sample is
+ * loaded once, ahead of its use, is overwritten BLOCK taps later, and is never moved.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_separable.h"
 
@@ -22,11 +24,11 @@
 
 enum {
     BLOCK = GI_TAPS_BLOCK,
-    RUN = 24,    /* sums per thread; the window has 8 more registers, which load ahead */
-    TALL = 8,    /* rows per warp of the row pass; 8 x 16 bytes: no bank conflicts */
+    RUN = 24,    /* sums per thread; the window has 8 more registers, to load ahead */
+    TALL = 8,    /* rows per warp of the row pass; 8 x 16 bytes avoid bank conflicts */
     PIECES = 16, /* runs per row of a block */
     CHUNK = 256, /* taps whose samples are staged at once */
-    WARPS = 8,   /* warps per block of the column pass, below each other */
+    WARPS = 8,   /* warps per block of the column pass, one below the other */
     FEW_WARPS = 4,
     WIDE = 32,                                 /* columns per warp of the column pass */
     BEYOND = (WARPS * RUN + 3 * BLOCK) * WIDE, /* maximum number of floats that are read past the
@@ -75,7 +77,7 @@ static __device__ __forceinline__ void tap_add(float *sum, float tap, const floa
         sum[k] = __fmaf_rn(tap, window[(u + k) % BLOCK], sum[k]);
 }
 
-/* Adds the taps from u on of a block: 4 of them, or n if fewer remain. */
+/* Adds taps u to u + 3 of a block to the RUN sums, or only n taps if n < 4. tap[0] is tap u. */
 static __device__ __forceinline__ void taps_add(float *sum, const float *tap, const float *window,
                                                 int u, int n)
 {
@@ -106,14 +108,14 @@ static __device__ __forceinline__ size_t scratch_at(int x, int y, int rows)
 struct row_args {
     struct source src;
     int anchor;
-    int row0, rows;       /* image row of scratch row 0 (may be outside); number of rows */
+    int row0, rows;       /* image row of scratch row 0, maybe outside; number of rows */
     int pieces;           /* threads per channel across the strip */
     struct planes planes; /* `at` is not set */
     float *scratch;
     struct taps taps;
 };
 
-/* Adds taps t0 to t0 + n - 1 to a thread's sums; the samples begin at `at`. */
+/* Adds taps t0 to t0 + n - 1 to a thread's sums. The thread's samples begin at `at`. */
 static __device__ __forceinline__ void row_sums(struct joined *joined, const float *at,
                                                 const struct taps *taps, int t0, int n)
 {
@@ -146,7 +148,8 @@ static __device__ __forceinline__ void row_sums(struct joined *joined, const flo
     }
 }
 
-/* Stages TALL rows from y on. Outside the image, the row that the border mode names is staged. */
+/* Stages TALL rows, of which y is the first. For a row outside the image, stages the row that the
+ * border mode names instead. */
 template <typename T>
 static __device__ __forceinline__ void
 stage_strip(const struct planes *to, const struct source *src, long long x, int y, int columns)
@@ -217,13 +220,14 @@ struct column_args {
     struct source src; /* for the epilogue */
     struct target dst;
     struct rule rule;
-    bool weighs; /* integers; the epilogue only divides colour by alpha */
+    bool weighs; /* integers whose epilogue only divides colour by alpha */
     int y0, y1;  /* rows to compute */
     struct taps taps;
 };
 
 /* Adds all taps to the sums of a thread's column, whose samples begin at `from`. The window may
- * read past the last sample: into other columns or the slack behind the scratch image. */
+ * read past the last sample, that is, from other columns or from the slack behind the scratch
+ * image. */
 static __device__ __forceinline__ void column_sums(struct joined *joined, const float *from,
                                                    const struct taps *taps)
 {
@@ -233,7 +237,8 @@ static __device__ __forceinline__ void column_sums(struct joined *joined, const 
         w[u] = from[u * WIDE];
 #pragma unroll 1
     for (int t = 0; t < taps->n; t += BLOCK) {
-        float sum[RUN] = {}, tap[BLOCK]; /* loaded ahead: ptxas keeps it in uniform registers */
+        /* Taps are loaded ahead, so that ptxas keeps them in uniform registers. */
+        float sum[RUN] = {}, tap[BLOCK];
 #pragma unroll
         for (int u = 0; u < BLOCK; u++)
             tap[u] = taps->tap[t + u];
@@ -261,8 +266,8 @@ static __device__ __forceinline__ void column_sums(struct joined *joined, const 
     }
 }
 
-/* Stores `rows` sums, `stride` bytes apart, under the plain epilogue. Adding `zero`, which is +0,
- * turns -0 into +0. */
+/* Stores `rows` sums, `stride` bytes apart, under the plain epilogue. Adds `zero` to each sum. If
+ * `zero` is +0, this turns -0 into +0; if `zero` is -0, sums do not change. */
 template <typename T>
 static __device__ __forceinline__ void store_plain(char *out, size_t stride, const float *f,
                                                    int rows, float zero)
@@ -273,8 +278,8 @@ static __device__ __forceinline__ void store_plain(char *out, size_t stride, con
             sample_store((T *)(out + r * stride), f[r] + zero);
 }
 
-/* GI_ALPHA_WEIGH for the sums f of colour times alpha, or of alpha. The sums of the pixel's alpha
- * begin at `a` and are `wide` floats apart. */
+/* Applies GI_ALPHA_WEIGH to the sums f, which are sums of colour times alpha, or of alpha if
+ * `alpha`. The sums of the pixel's alpha begin at `a` and are `wide` floats apart. */
 static __device__ __forceinline__ void column_weigh(float *f, const float *a, int wide, bool alpha,
                                                     float inverse_sum)
 {
@@ -286,7 +291,7 @@ static __device__ __forceinline__ void column_weigh(float *f, const float *a, in
     }
 }
 
-/* Applies the epilogue to the sum f at sample x of row y and stores the result; a is the sum of the
+/* Applies the epilogue to the sum f of sample x of row y and stores the result. a is the sum of the
  * pixel's alpha. */
 static __device__ __forceinline__ void store_one(const struct source *src, const struct target *dst,
                                                  const struct rule *rule, int x, int y, float f,
@@ -354,7 +359,7 @@ static void taps_fill(struct taps *taps, const float *from, int n, bool finite)
     memset(taps->tap + n, 0, sizeof taps->tap - (size_t)n * sizeof(float));
 }
 
-/* Row pass: scratch row 0 is image row y0 - col_anchor. */
+/* Launches the row pass. Scratch row 0 is image row y0 - col_anchor. */
 static enum gi_status launch_rows(struct gi_cuda_queue *cu, float *scratch,
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   int y0, int rows, bool finite, struct gi_err *err)
@@ -399,7 +404,7 @@ static enum gi_status launch_columns(struct gi_cuda_queue *cu, const float *scra
     args.y0 = y0;
     args.y1 = y1;
     taps_fill(&args.taps, spec->col, spec->ncol, finite);
-    /* Warps of a block share their loads in the L1 cache; small blocks end sooner. */
+    /* Warps of a block share their loads in the L1 cache, but small blocks end sooner. */
     int warps = spec->ncol > 2 * BLOCK ? WARPS : FEW_WARPS;
     size_t nbytes = args.rule.plain ? 0 : (size_t)RUN * WIDE * warps * sizeof(float);
     dim3 grid(ceil_div((long long)gi_row_samples(src), WIDE), ceil_div(y1 - y0, RUN * warps));

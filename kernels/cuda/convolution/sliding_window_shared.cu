@@ -17,8 +17,8 @@
  *
  * Shared memory: raw (source rows as bytes), filtered (the exchange: written by rows, read by
  * columns, free of bank conflicts), and with more than BLOCK = 32 taps `waiting`, a ring buffer of
- * TALL rows in which the sums of the first 32 taps wait for those of the others (see kernels.h for
- * blocks of taps).
+ * TALL rows in which the sums of the first 32 taps wait for the sums of the other taps (see
+ * kernels.h for blocks of taps).
  *
  * Phases of a step: exchange (wait for the copies, write border samples), compute rows, load (start
  * copying the next 32 rows), compute columns, store. Loops stay short for the instruction cache.
@@ -36,14 +36,15 @@
 enum {
     BLOCK = GI_TAPS_BLOCK,
     TALL = BLOCK, /* rows per step, and rows of the ring buffer `waiting` */
-    RUN = 16,     /* sums of a thread along a row; 32 exceed the instruction cache */
+    RUN = 16,     /* sums of a thread along a row; 32 would exceed the instruction cache */
     ACROSS = 2,   /* columns per thread */
     WIDTH = 32 * ACROSS,
-    PITCH = WIDTH + 4,       /* floats per filtered row: 8 rows do not share banks */
+    PITCH = WIDTH + 4,       /* floats per filtered row, so that 8 rows do not share banks */
     DOWN = 32 * RUN / WIDTH, /* rows filtered at once */
-    LONGEST = 61,            /* maximum taps: partial sums of more taps do not fit in registers */
+    LONGEST = 61,            /* maximum taps whose partial sums fit in registers */
     LONGEST_U16_RGB = 31,
-    /* With fewer taps sliding_window.cuh is faster, or padding costs more than is gained. */
+    /* With fewer taps, sliding_window.cuh is faster, or padding costs more time than this kernel
+     * saves. */
     SLIDING_SHARED_LEAST = 16,
     SLIDING_SHARED_LEAST_COLOUR = 10,
 };
@@ -60,7 +61,7 @@ template <typename T, int CHANNELS, int N> struct sliding_shared_shape {
         RAW = ((NBYTES + 30) / 16 | 1) * 16, /* bytes per row in `raw`, an odd multiple of 16 */
         TWO = N > BLOCK,
         LATE = N - BLOCK,     /* rows between the end of the first block of taps and the last tap */
-        GROUP = TWO ? 4 : 8,  /* rows that are stored together, after a single test */
+        GROUP = TWO ? 4 : 8,  /* rows that are stored together, after a common test */
         WARPS = TWO ? 8 : 16, /* warps per multiprocessor; more would read more halo rows */
     };
     static_assert(NBYTES + 15 <= 16 * COPIERS, "a lane copies at most 16 bytes of a row");
@@ -74,7 +75,7 @@ template <int N> struct sliding_shared_args {
     int band;        /* rows */
     float row[N], col[N];
     bool weighs;       /* the epilogue only divides colour by alpha */
-    struct rule as_is; /* epilogue for sums that two_weigh() has divided by alpha */
+    struct rule as_is; /* epilogue of sums after two_weigh() divided them */
 };
 
 /* gi_border_index(), not inlined. */
@@ -83,9 +84,9 @@ static __device__ __noinline__ int border_outside(long long i, int n, enum gi_bo
     return gi_border_index(i, n, border);
 }
 
-/* Starts to copy TALL rows, from y on, to shared memory. COPIERS lanes copy a row, 16 bytes each,
- * from byte `byte` of the image row on. For a row outside the image, the row that the border mode
- * names is copied, or none for GI_BORDER_VALUE. */
+/* Starts to copy TALL rows, of which y is the first, to shared memory. COPIERS lanes copy a row, 16
+ * bytes each, beginning with byte `byte` of the image row. For a row outside the image, the row
+ * that the border mode names is copied, or none for GI_BORDER_VALUE. */
 template <int COPIERS, int RAW>
 static __device__ __forceinline__ void sliding_shared_fetch(char *to, const struct source *src,
                                                             long long byte, int y)
@@ -108,10 +109,10 @@ static __device__ __forceinline__ void sliding_shared_fetch(char *to, const stru
     }
 }
 
-/* Fills samples k to k + n - 1 of TALL rows of a strip, from row y on. These samples are left or
- * right of the image. Each is a copy of the sample of the same row that the border mode names, from
- * the strip if it contains that sample, else from the image; or it is the border value. `first` is
- * the index of the strip's sample 0 in the image row. */
+/* Fills samples k to k + n - 1, which are left or right of the image, of TALL rows of a strip, of
+ * which row y is the first. Each sample becomes the border value or a copy of the sample of the
+ * same row that the border mode names. The copy is from the strip if the strip contains that
+ * sample, else from the image. `first` is the index of the strip's sample 0 in the image row. */
 template <typename T, int CHANNELS, int COUNT, int RAW>
 static __device__ __forceinline__ void sliding_shared_side(T *raw, const struct source *src,
                                                            long long first, int y, int k, int n)
@@ -139,7 +140,7 @@ static __device__ __forceinline__ void sliding_shared_side(T *raw, const struct 
     }
 }
 
-/* Writes all samples outside the image, if the strip or the rows from y on extend outside. */
+/* Writes all samples outside the image, if the strip or the TALL rows from row y extend outside. */
 template <typename T, int CHANNELS, int COUNT, int RAW>
 static __device__ __noinline__ void sliding_shared_patch(T *raw, const struct source *src,
                                                          long long first, int y)
@@ -157,7 +158,7 @@ static __device__ __noinline__ void sliding_shared_patch(T *raw, const struct so
                         (T)src->value[((first + k) % CHANNELS + CHANNELS) % CHANNELS];
 }
 
-/* Computes RUN sums of N taps along a row; their samples begin at byte `at` of `raw`. */
+/* Computes RUN sums of N taps along a row. Their samples begin at byte `at` of `raw`. */
 template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int at,
                                                 const float *tap)
@@ -193,14 +194,14 @@ static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int
         sum[k] = N > BLOCK ? __fadd_rn(first[k], sum[k]) : sum[k];
 }
 
-/* Partial sums down a thread's columns: acc[j] sums tap * row from the first tap of j's block to
- * tap j. */
+/* Partial sums down a thread's columns. acc[j] is the sum of tap * row over those taps up to tap j
+ * that are in the same block of taps as tap j. */
 template <int N> struct flight {
     float acc[N - 1][ACROSS];
 };
 
-/* Adds one filtered row to all partial sums. Returns the sums that are finished: `f` of the last
- * block of taps, and `first` of the block before it. */
+/* Adds one filtered row to all partial sums. Returns the finished sums: in `f` those of the last
+ * block of taps, in `first` those of the block before. */
 template <int N>
 static __device__ __forceinline__ void flight_add(float *f, float *first, struct flight<N> *flight,
                                                   const float *r, const float *tap)
@@ -239,9 +240,9 @@ template <typename T> static __device__ __forceinline__ void two_store(char *out
     }
 }
 
-/* Applies the epilogue to rows lo to hi - 1 of a group, one sample at a time, and stores them from
- * row y on at sample x. The sums pass through shared memory at `at`, where their filtered rows
- * were, so that a thread can read the alpha of its pixel. */
+/* Applies the epilogue to rows lo to hi - 1 of a group, one sample at a time, and stores them at
+ * sample x; row 0 of the group is row y. So that a thread can read the alpha of its pixel, sums
+ * pass through shared memory at `at`, where their filtered rows were. */
 template <int GROUP, int CHANNELS>
 static __device__ __forceinline__ void
 group_store(const struct source *src, const struct target *dst, const struct rule *rule,
@@ -266,8 +267,7 @@ group_store(const struct source *src, const struct target *dst, const struct rul
                       CHANNELS == 4 ? at[u * PITCH + to_alpha] : 0.0f);
 }
 
-/* Divides a lane's two sums by alpha (GI_ALPHA_WEIGH): two colours, or a colour and alpha
- * itself. */
+/* Divides a lane's two sums, of two colours or of a colour and alpha, by alpha (GI_ALPHA_WEIGH). */
 static __device__ __forceinline__ void two_weigh(float *f, float inverse_sum)
 {
     int last = (int)threadIdx.x % 2;
@@ -277,9 +277,9 @@ static __device__ __forceinline__ void two_weigh(float *f, float inverse_sum)
     f[1] = last ? a : sliding_quotient(f[1], a, r);
 }
 
-/* Stores a group of RGBA rows from row y of the band on. The band begins at row y0 and has `height`
- * rows; this lane stores `last` of them. All lanes of a warp take the same branch, because lanes
- * exchange values in group_store(). */
+/* Stores a group of RGBA rows, of which row y of the band is the first. The band begins at row y0
+ * and has `height` rows. This lane stores `last` of these rows. All lanes of a warp take the same
+ * branch, because lanes exchange values in group_store(). */
 template <typename T, int GROUP, int N>
 static __device__ __forceinline__ void rgba_store(const struct sliding_shared_args<N> *args,
                                                   float f[][ACROSS], float *at, char *out,
@@ -300,7 +300,7 @@ static __device__ __forceinline__ void rgba_store(const struct sliding_shared_ar
                           x, y0 + y, -y, last - y);
 }
 
-/* Filters TALL rows with the row taps; a thread computes RUN sums of every DOWN-th row. */
+/* Filters TALL rows with the row taps. A thread computes RUN sums of every DOWN-th row. */
 template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void rows_filter(float *to, const char *raw, int at,
                                                    const float *tap)
@@ -400,8 +400,8 @@ static __global__ void __launch_bounds__(32, sliding_shared_shape<T, CHANNELS, N
     }
 }
 
-/* Returns the rows per band: bands fill the device in whole waves, and read n - 1 halo rows
- * each. */
+/* Returns the rows per band, so that bands fill the device in whole waves. Each band reads n - 1
+ * halo rows. */
 static int band_of(int height, int strips, int resident, int n)
 {
     long long best = INT64_MAX;
@@ -437,7 +437,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     void (*kernel)(struct sliding_shared_args<N>) = sliding_shared<T, CHANNELS, N>;
     int warps = 0;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, kernel, 32, 0));
-    warps = warps > 4 ? warps / 4 * 4 : warps; /* a multiple of 4 loads all schedulers equally */
+    warps = warps > 4 ? warps / 4 * 4 : warps; /* a multiple of 4 loads all 4 schedulers equally */
     int strips = ceil_div((long long)gi_row_samples(src), WIDTH);
     args.band = band_of(src->height, strips, warps * cu->units, N);
     dim3 grid(strips, ceil_div(src->height, args.band));

@@ -8,10 +8,10 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
-/* Layout of staged samples: row r of channel c begins at c * plane + r * pitch. */
+/* Layout of staged samples. Row r of channel c begins at c * plane + r * pitch. */
 struct planes {
     float *at;
-    int pitch; /* floats, an odd multiple of 4: rows of threads do not share banks */
+    int pitch; /* floats; odd multiple of 4, so that rows of threads do not share banks */
     int plane;
 };
 
@@ -20,7 +20,8 @@ struct inside {
     int top, bottom, left, right;
 };
 
-/* Stages floats, one warp per row: by asynchronous copies, or by registers to multiply by alpha. */
+/* Stages floats, one warp per row, by asynchronous copies, or through registers if they must be
+ * multiplied by alpha. */
 template <int CHANNELS, int DEEP_ROWS>
 static __device__ __forceinline__ void stage_rows(const struct planes *to, const struct source *src,
                                                   const float *from, int columns,
@@ -61,8 +62,8 @@ static __device__ __forceinline__ void stage_rows(const struct planes *to, const
     __pipeline_wait_prior(0);
 }
 
-/* Unpacks four pixels that begin `shift` bits into the first of `words`; stores them in the
- * planes. */
+/* Unpacks four pixels and stores them in the planes. The pixels begin at bit `shift` of
+ * words[0]. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void stage_four(float *out, int plane, const unsigned *words,
                                                   unsigned shift, bool premultiply)
@@ -86,8 +87,8 @@ static __device__ __forceinline__ void stage_four(float *out, int plane, const u
             make_float4(v[c], v[CHANNELS + c], v[2 * CHANNELS + c], v[3 * CHANNELS + c]);
 }
 
-/* Stages integers. In several rows (DEEP bytes in flight) a thread loads the same 4 columns, and 4
- * more half a row to the right, so that neighbouring threads write to neighbouring banks. */
+/* Stages integers. A thread loads 4 columns, and another 4 columns half a row to the right, in
+ * several rows (DEEP bytes in flight). So neighbouring threads write to neighbouring banks. */
 template <int CHANNELS, int DEEP, typename T>
 static __device__ __forceinline__ void stage_rows(const struct planes *to, const struct source *src,
                                                   const T *from, int columns,
@@ -103,8 +104,8 @@ static __device__ __forceinline__ void stage_rows(const struct planes *to, const
     int near = 4 * u, far = 4 * (u + fours);
     bool one = near >= in->left && near < in->right, other = far >= in->left && far < in->right;
     if ((int)threadIdx.x >= step * fours || !(one || other))
-        r = in->bottom; /* a return would keep ptxas from assuming convergence (dense_taps()) */
-    int at[2] = {one ? near : far, other ? far : near}; /* the same twice costs less than a test */
+        r = in->bottom; /* with a return, ptxas would not assume convergence (dense_taps()) */
+    int at[2] = {one ? near : far, other ? far : near}; /* loading twice costs less than a test */
     unsigned shift = (unsigned)(size_t)from * 8 % 32;
     const char *first = (const char *)from - (size_t)from % 4;
     for (; r < in->bottom; r += ROWS * step) {
@@ -128,8 +129,8 @@ static __device__ __forceinline__ void stage_rows(const struct planes *to, const
     }
 }
 
-/* Stages `rows` rows from y0 on, `columns` columns from x0 on: the part inside the image by rows,
- * and the rest sample by sample. */
+/* Stages `rows` rows of `columns` columns, beginning at row y0 and column x0. The part inside the
+ * image is staged by rows, and the rest sample by sample. */
 template <typename T, int DEEP>
 static __device__ __forceinline__ void stage_tile(const struct planes *to, const struct source *src,
                                                   long long x0, int y0, int rows, int columns)

@@ -1,11 +1,12 @@
 /* Dense convolution as the CUDA programming guide presents it: the general implementation, and the
- * reference for the others on the device. This file shows all of it: the texture object, the kernel
- * with its tile in shared memory, and the launch. GPUIMG_WAY=convolve_2d:textbook runs it.
+ * reference for the other implementations on the device. This file contains all parts: the texture
+ * object, the kernel with its tile in shared memory, and the launch.
+ * GPUIMG_WAY=convolve_2d:textbook runs it.
  *
- * A block owns TALL rows of WIDE pixels of the result, a thread one pixel. Shared memory holds the
- * tile: the samples under some rows of the kernel with their halo, one plane of floats per channel.
- * The tile is fetched through a texture object whose address mode makes the border, or by loads and
- * index arithmetic if the hardware does not support that.
+ * A block owns TALL rows of WIDE pixels of the result, and a thread owns one pixel. Shared memory
+ * holds the tile, which is the samples under some rows of the kernel with their halo, as one plane
+ * of floats per channel. The tile is fetched through a texture object whose address mode makes the
+ * border, or by loads and index arithmetic if the hardware does not support that.
  *
  *          WIDE + taps - 1
  *        +-----------------+
@@ -19,9 +20,10 @@
  *
  * Weights are in constant memory, as a __grid_constant__ launch parameter: all threads of a warp
  * read the same weight, which the constant cache broadcasts. A __constant__ array would be the
- * other way to constant memory. It is one symbol per device, shared by all launches: a queue could
- * overwrite the weights that the kernel of another queue is still reading. A parameter belongs to
- * MIT
+ * other way to constant memory. But such an array is one symbol per device, which all launches
+ * share, so a queue could overwrite the weights that the kernel of another queue is still reading.
+ * A parameter belongs to its launch, and up to 32764 bytes of parameters are allowed
+ * (GI_WEIGHTS_MAX).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/convolve_2d.h"
 
@@ -33,7 +35,7 @@
 enum {
     WIDE = 32,
     TALL = 8,
-    TAPS = 128,             /* maximum of taps of a kernel row at once */
+    TAPS = 128,             /* maximum taps of a kernel row at once */
     TILE_NBYTES = 48 << 10, /* bytes of shared memory that every device grants without opting in */
 };
 
@@ -62,8 +64,8 @@ template <> struct texel<float> {
     typedef float4 four;
 };
 
-/* Fetches the samples of pixel (x, y), which may be outside the image. Texel centres are at
- * halves. */
+/* Fetches the samples of pixel (x, y), which may be outside the image. The centre of texel (x, y)
+ * is at (x + 1/2, y + 1/2). */
 template <typename T, int CHANNELS>
 static __device__ void pixel_fetch(float *v, const struct textbook_args *args, int x, int y)
 {
@@ -97,7 +99,7 @@ static __global__ void __launch_bounds__(WIDE *TALL)
     for (int j0 = 0; j0 < args.height; j0 += args.steps)
         for (int i0 = 0; i0 < args.width; i0 += args.taps) {
             int steps = min(args.steps, args.height - j0), taps = min(args.taps, args.width - i0);
-            /* Load: the tile with its halo, after all threads have used the last tile. */
+            /* Load the tile with its halo, after all threads have used the last tile. */
             __syncthreads();
             for (int r = (int)threadIdx.y; r < TALL + steps - 1; r += TALL)
                 for (int a = (int)threadIdx.x; a < WIDE + taps - 1; a += WIDE) {
@@ -108,7 +110,7 @@ static __global__ void __launch_bounds__(WIDE *TALL)
                         tile[c * args.plane + r * args.pitch + a] = v[c];
                 }
             __syncthreads();
-            /* Compute: each thread multiplies the samples under its pixel by the weights. */
+            /* Compute. Each thread multiplies the samples under its pixel by the weights. */
             for (int j = 0; j < steps; j++) {
                 const float *weight = args.weights + (j0 + j) * args.width + i0;
                 const float *under = tile + ((int)threadIdx.y + j) * args.pitch + (int)threadIdx.x;
@@ -124,8 +126,8 @@ static __global__ void __launch_bounds__(WIDE *TALL)
                       sum[CHANNELS - 1]);
 }
 
-/* Returns whether the hardware can read the image in linear memory through a texture object and
- * make its border. Texels have 1, 2 or 4 channels. */
+/* Returns whether the hardware can read the image in linear memory through a texture object whose
+ * address mode makes the border. Texels have 1, 2 or 4 channels. */
 static bool texture_fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
                          const struct gi_border_spec *border)
 {
@@ -137,8 +139,8 @@ static bool texture_fits(const struct gi_cuda_queue *cu, const struct gi_image *
            image->stride <= (size_t)pitch && gi_cuda_texture_makes(image, border);
 }
 
-/* Makes a texture object over the rows of the image, which returns samples unchanged at pixel
- * coordinates; outside the image it returns the nearest pixel or the border value. */
+/* Creates a texture object over the rows of the image. At pixel coordinates the texture returns
+ * samples unchanged, and outside the image it returns the nearest pixel or the border value. */
 static cudaError_t make_texture(cudaTextureObject_t *texture, const struct gi_image *image,
                                 const struct gi_border_spec *border)
 {
@@ -185,7 +187,8 @@ static enum gi_status launch_any(struct gi_cuda_queue *cu, const struct textbook
     GI_CUDA_TYPES(args->src.type, launch_type<T>(cu, args, err));
 }
 
-/* Chooses how much of the kernel is processed per tile: as much as fits in shared memory. */
+/* Chooses how much of the kernel is processed per tile, which is as much as fits in shared
+ * memory. */
 static void divide(struct textbook_args *args)
 {
     int room = TILE_NBYTES / (int)sizeof(float) / args->src.channels;

@@ -1,4 +1,4 @@
-/* Bilateral filter, one thread per pixel, and the list of the ways.
+/* Bilateral filter with one thread per pixel, and the table of all implementations (ways).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/denoise/bilateral.cuh"
 
@@ -7,7 +7,7 @@ template <int COLOURS> struct pixel {
     float v[COLOURS], a;
 };
 
-/* Returns pixel x of a row; `row` is NULL for border values. */
+/* Returns pixel x of `row`, or the border values if `row` is NULL. */
 template <typename T, int COLOURS>
 static __device__ __forceinline__ struct pixel<COLOURS> pixel_at(const struct source *src,
                                                                  const T *row, int x) {
@@ -31,7 +31,7 @@ static __device__ __forceinline__ const T *row_at(const struct source *src, int 
     return yi < 0 ? NULL : (const T *)(src->data + (size_t)yi * src->stride);
 }
 
-/* Sets the weight of neighbour q of p; returns false if the neighbour is skipped. */
+/* Sets the weight of q, a neighbour of p. Returns false if the neighbour is skipped. */
 template <int COLOURS>
 static __device__ __forceinline__ bool
 weight_of(float *w, const struct plain_args *args, const float2 *table,

@@ -12,12 +12,12 @@
 enum { PLAIN_X = 32, PLAIN_Y = 8 };
 
 struct plain_args {
-    struct source src, guide; /* border values are samples; of the guide only colours are used */
+    struct source src, guide; /* with border values as samples; alpha of `guide` is unused */
     struct target dst;
     const float *space; /* in device memory, as in struct gi_bilateral */
     const float2 *table;
     int half, n;
-    /* reach[|j|]: largest |i| in row j with a weight other than 0; -1: none */
+    /* reach[|j|]: largest |i| in row j whose weight is not 0; -1 if all weights are 0 */
     int16_t reach[GI_BILATERAL_MAX / 2 + 1];
     float scale;
     bool whole; /* distances are table indices */
@@ -29,7 +29,7 @@ static inline struct gi_border_spec border_of(const struct gi_image *src,
     return src->type == GI_F32 ? *border : box_border(src, border);
 }
 
-/* Copies the tables to scratch memory; `table` has pairs of value and slope. */
+/* Copies the tables to scratch memory. `table` consists of pairs of value and slope. */
 static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_args *args,
                                          const struct gi_bilateral *spec, struct gi_err *err)
 {
@@ -45,7 +45,7 @@ static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_
     }
     memcpy(host + 2 * n, spec->space, nspace * sizeof(float));
     enum gi_status status = gi_cuda_scratch(cu, &scratch, nbytes, err);
-    /* Before the call returns, it has read the pageable memory. */
+    /* The pageable source memory has been read when the call returns. */
     cudaError_t error =
         status ? cudaSuccess
                : cudaMemcpyAsync(scratch, host, nbytes, cudaMemcpyHostToDevice, cu->stream);
@@ -58,7 +58,7 @@ static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_
     return GI_OK;
 }
 
-/* Makes the arguments; `guide` is the guide, or the source if there is none. */
+/* Fills the arguments. `guide` is the guide image, or the source if there is no guide. */
 static inline enum gi_status plain_args_make(struct gi_cuda_queue *cu, struct plain_args *args,
                                              const struct gi_image *dst, const struct gi_image *src,
                                              const struct gi_bilateral *spec, struct gi_err *err)
@@ -91,7 +91,8 @@ static inline dim3 plain_grid(const struct plain_args *args)
                 rows < 65535 ? (unsigned)rows : 65535u);
 }
 
-/* Accepts a guide (bilateral_joint.cu). */
+/* Returns whether the radius k / 2 is at most `most`, the weight of a pixel itself is 1, and all
+ * weights outside the disk of this radius are 0. */
 static inline bool bilateral_disk(const struct gi_bilateral *spec, int most)
 {
     int half = spec->k / 2;
@@ -104,8 +105,7 @@ static inline bool bilateral_disk(const struct gi_bilateral *spec, int most)
     return true;
 }
 
-/* Other implementations: bilateral_near.cu, bilateral_tile.cu, and the one that accepts a guide,
- * bilateral_joint.cu. */
+/* The other implementations. Only bilateral_joint.cu accepts a guide. */
 gi_bilateral_takes_fn gi_cuda_bilateral_near_takes, gi_cuda_bilateral_tile_takes;
 gi_bilateral_fn gi_cuda_bilateral_near, gi_cuda_bilateral_tile, gi_cuda_bilateral_joint;
 

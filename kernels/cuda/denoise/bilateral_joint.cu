@@ -5,7 +5,7 @@
 
 enum { COLOURS_MAX = 3 };
 
-/* The colours of a pixel (0 for missing ones) and its alpha. */
+/* The colours of a pixel and its alpha. Colours that the image does not have are 0. */
 struct joint_pixel {
     float v[COLOURS_MAX], a;
 };
@@ -42,8 +42,8 @@ static __device__ __forceinline__ struct joint_pixel joint_at(const struct sourc
     return p;
 }
 
-/* Sets the weight of a neighbour: g is its pixel in the guide, p the guide's pixel in the middle.
- * Returns false if the neighbour is skipped. */
+/* Sets the weight of a neighbour. g is the guide's pixel at the neighbour, and p is the guide's
+ * pixel in the middle. Returns false if the neighbour is skipped. */
 static __device__ __forceinline__ bool joint_weight(float *w, const struct plain_args *args,
                                                     const float2 *table,
                                                     const struct joint_pixel &p,

@@ -1,8 +1,8 @@
 /* Bilateral filter of 8-bit gray images, disks up to 15 x 15 pixels: a persistent block processes
  * tiles of 128 x 32 pixels with their halo in shared memory, as floats, and a thread computes 4 x 2
  * pixels. The range weights of all differences from -255 to 255 are in shared memory 32 times, once
- * per bank, so that look-ups are free of bank conflicts: 511 * 128 bytes, and for k = 9 a tile of
- * 136 * 40 floats.
+ * per bank, so that look-ups are free of bank conflicts. Shared memory for k = 9: 511 * 128 bytes
+ * of weights, and a tile of 136 * 40 floats.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/denoise/bilateral.cuh"
 
@@ -49,7 +49,7 @@ static __device__ __forceinline__ float byte_at(const struct near_args *args, in
     return (float)((const uint8_t *)args->src.data)[(size_t)yi * args->src.stride + (size_t)xi];
 }
 
-/* Four pixels from x on, a multiple of 4. */
+/* Returns four pixels, of which x is the first. x is a multiple of 4. */
 static __device__ __forceinline__ float4 bytes_at(const struct near_args *args, int x, int y)
 {
     if (x >= 0 && x + 4 <= args->src.width && y >= 0 && y < args->src.height) {
@@ -73,8 +73,8 @@ static __device__ __forceinline__ void tile_load(float *tile, const struct near_
 }
 
 /* The samples of a row around a thread's four pixels, and the offsets of their weights in the
- * table, in bytes from the weight of difference 0. An offset is the bits of the float v * 2^-142:
- * the integer 128 v, the size of v entries. */
+ * table, in bytes from the weight of difference 0. An offset is the bit pattern of the float v *
+ * 2^-142, that is, the integer 128 * v, which is the size of v entries in bytes. */
 template <int R> struct window {
     float v[4 + 2 * near_size<R>::HALO];
     unsigned at[4 + 2 * near_size<R>::HALO];
@@ -94,8 +94,8 @@ static __device__ __forceinline__ void window_load(struct window<R> *window, con
         window->at[i] = __float_as_uint(__fmul_rn(window->v[i], 0x1p-142f));
 }
 
-/* Adds row |j| = J of the disk to four pixels. `zero` is the address of the weight of difference 0,
- * minus the offset of the pixel. */
+/* Adds row |j| = J of the disk to the sums of four pixels. zero[i] is the address of the weight of
+ * difference 0, minus the offset of pixel i. */
 template <int R, int J>
 static __device__ __forceinline__ void row_add(float *sums, float *weights,
                                                const struct near_args *args,
@@ -119,7 +119,7 @@ static __device__ __forceinline__ void row_add(float *sums, float *weights,
     }
 }
 
-/* As row_add(), for a |j| that is known at run time: J ascends from 0 until it is |j|. */
+/* Like row_add(), for a |j| that is only known at run time. J ascends from 0 until J = |j|. */
 template <int R, int J>
 static __device__ __forceinline__ void
 row_add_any(float *sums, float *weights, const struct near_args *args,
@@ -139,7 +139,7 @@ static __device__ __forceinline__ void four_store(const struct near_args *args, 
     float v[4];
     uint8_t *to = (uint8_t *)args->dst.data + (size_t)y * args->dst.stride + x;
 #pragma unroll
-    for (int i = 0; i < 4; i++) /* weights[i] > 0: the pixel itself has weight 1 */
+    for (int i = 0; i < 4; i++) /* weights[i] > 0, because the pixel itself has weight 1 */
         v[i] = __fdiv_rn(sums[i], weights[i]);
     if (x + 4 <= args->src.width)
         *(unsigned *)to = sample_pack<uint8_t>(v);
@@ -148,7 +148,8 @@ static __device__ __forceinline__ void four_store(const struct near_args *args, 
             sample_store(to + i, v[i]);
 }
 
-/* Small disks are unrolled completely; larger ones would not fit the instruction cache. */
+/* Loops over small disks are unrolled completely. The code of larger disks would not fit the
+ * instruction cache. */
 template <int R>
 static __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS)
     bilateral_near(const __grid_constant__ struct near_args args)
@@ -175,7 +176,7 @@ static __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS)
             zero[i / 4][i % 4] =
                 middle -
                 __float_as_uint(__fmul_rn(row[(HALO + i / 4) * PITCH + HALO + i % 4], 0x1p-142f));
-            /* Compute: two output rows share the loads of a source row. */
+            /* Compute. Two output rows share the loads of a source row. */
 #pragma unroll UNROLL
         for (int j = -R; j <= R + 1; j++) {
             struct window<R> window;

@@ -3,8 +3,8 @@
  * shared memory as one plane of floats per colour, and a thread computes four pixels of a row at a
  * time, so that neighbours are loaded as float4. The table of range weights is repeated in shared
  * memory, so that look-ups at random entries are free of bank conflicts: an entry takes 128 bytes,
- * which are 32 copies of a weight, one per lane, or 16 copies of value and slope (a warp's load of
- * 8 bytes per lane is done in two halves).
+ * which are 32 copies of a weight, one per lane, or 16 copies of value and slope (16 suffice,
+ * because a warp loads 8 bytes per lane in two halves).
  *
  * Shared memory for 16-bit gray and k = 9: 1025 entries * 128 bytes, and a tile of 136 x 72 floats.
  * SPDX-License-Identifier: MIT */
@@ -34,8 +34,8 @@ template <int COLOURS, int R> struct tile_size {
     static constexpr int PLANE = PITCH * (TILE_Y + 2 * HALO); /* floats */
 };
 
-/* Returns the entries in shared memory: without slopes one per distance, otherwise one more than
- * the table has, with a weight of 0. */
+/* Returns the number of entries in shared memory. Without slopes there is one entry per distance.
+ * With slopes there is one entry more than the table has, and its weight is 0. */
 template <bool SLOPE> static __host__ __device__ int entries_of(int n, int colours)
 {
     return SLOPE ? n + 1 : 255 * colours + 1;
@@ -65,7 +65,7 @@ static __device__ void table_load(char *shared, const struct tile_args *args, in
     }
 }
 
-/* Loads the tile at (x0, y0) with its halo; returns whether one of this thread's samples is
+/* Loads the tile at (x0, y0) with its halo. Returns whether a sample that this thread loaded is
  * infinite or NaN. */
 template <typename T, int COLOURS, int R>
 static __device__ bool tile_load(float *tile, const struct tile_args *args, int x0, int y0)
@@ -103,7 +103,7 @@ static __device__ bool tile_load_any(float *tile, const struct tile_args *args, 
 
 /* ---- compute ---- */
 
-/* Four pixels of a thread: their samples and their sums. */
+/* The samples and the sums of a thread's four pixels. */
 template <int COLOURS> struct four {
     float p[4][COLOURS], sums[4][COLOURS], weights[4];
 };
@@ -130,7 +130,7 @@ static __device__ __forceinline__ void window_load(struct row_window<COLOURS, R>
 
 /* Returns the range weight of distance d. `zero` is the shared memory address of this lane's copy
  * of entry 0, minus 128 times the bits of 0x1.8p23f: adding 0x1.8p23f rounds t to an integer in the
- * low bits of the float. Distances beyond the table take entry n (n is even here, so that the tie n
+ * low bits of the float. Distances beyond the table use entry n (n is even here, so that the tie n
  * - 1/2 rounds to n). */
 template <bool SLOPE>
 static __device__ __forceinline__ float range_weight(float d, unsigned zero, float scale, float n)
@@ -179,7 +179,7 @@ static __device__ __forceinline__ void row_add(struct four<COLOURS> *four,
     }
 }
 
-/* As row_add(), for a |j| that is known at run time: J ascends from 0 until it is |j|. */
+/* Like row_add(), for a |j| that is only known at run time. J ascends from 0 until J = |j|. */
 template <int COLOURS, bool SLOPE, int R, int J>
 static __device__ __forceinline__ void
 row_add_any(struct four<COLOURS> *four, const struct row_window<COLOURS, R> *window,
@@ -206,8 +206,8 @@ static __device__ __forceinline__ void four_start(struct four<COLOURS> *four, co
     }
 }
 
-/* Computes ROWS rows of four pixels; `corner` is the first sample of their halo. The rows share the
- * loads of source rows. */
+/* Computes ROWS rows of four pixels, which share the loads of source rows. `corner` is the first
+ * sample of their halo. */
 template <int COLOURS, bool SLOPE, int R, int ROWS>
 static __device__ __forceinline__ void rows_compute(struct four<COLOURS> *rows, const float *corner,
                                                     const struct tile_args *args, unsigned zero)
@@ -216,7 +216,8 @@ static __device__ __forceinline__ void rows_compute(struct four<COLOURS> *rows, 
 #pragma unroll
     for (int y = 0; y < ROWS; y++)
         four_start<COLOURS, R>(&rows[y], corner + (size::HALO + y) * size::PITCH + size::HALO);
-    /* Small disks are unrolled completely; large ones would not fit the instruction cache. */
+    /* Loops over small disks are unrolled completely. The code of larger disks would not fit the
+     * instruction cache. */
     constexpr int UNROLL = R <= 4 ? 2 * R + ROWS : 1;
 #pragma unroll UNROLL
     for (int j = -R; j < R + ROWS; j++) {
@@ -229,7 +230,7 @@ static __device__ __forceinline__ void rows_compute(struct four<COLOURS> *rows, 
     }
 }
 
-/* Computes four pixels of a tile that contains infinite samples or NaN: neighbours whose distance
+/* Computes four pixels of a tile that contains infinite samples or NaN. Neighbours whose distance
  * is not within the table are left out. */
 template <int COLOURS, bool SLOPE, int R>
 static __device__ __noinline__ void special_compute(struct four<COLOURS> *four, const float *corner,
@@ -300,8 +301,7 @@ static __global__ void __launch_bounds__(tile_size<COLOURS, R>::THREADS, 1)
     bilateral_tile(const __grid_constant__ struct tile_args args)
 {
     typedef struct tile_size<COLOURS, R> size;
-    constexpr int ROWS = COLOURS == 1 ? 2 : 1; /* rows of a thread at a time, limited by
-                                                  registers */
+    constexpr int ROWS = COLOURS == 1 ? 2 : 1; /* rows per thread at a time; limited by registers */
     extern __shared__ __align__(16) char shared[];
     int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     float *tile = (float *)(shared + entries_of<SLOPE>(args.n, COLOURS) * ENTRY);

@@ -1,8 +1,8 @@
-/* Non-local means denoising. 8-bit gray with 7 x 7 patches: a block owns a tile of 128 x 32 pixels;
- * for each offset of the search window, a thread moves down 16 pixels of a column. Two dp4a give
- * the squared differences of a patch row of seven pixels, and the patch distance is the difference
- * of two running sums. Everything else: a block owns 16 x 16 pixels and, for each offset, computes
- * sums of squares down the columns in shared memory.
+/* Non-local means denoising. For 8-bit gray with 7 x 7 patches, a block owns a tile of 128 x 32
+ * pixels and, for each offset of the search window, a thread moves down 16 pixels of a column. Two
+ * dp4a compute the sum of the squared differences of a patch row of seven pixels, and the patch
+ * distance is the difference of two running sums. For all other images and patches, a block owns 16
+ * x 16 pixels and, for each offset, computes sums of squares down the columns in shared memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/denoise.h"
@@ -15,7 +15,7 @@ enum {
     WARPS_Y = 2,
     LANES = 32,
     ROWS = 16,   /* per thread */
-    AT_ONCE = 4, /* rows whose weights are looked up together, unless all are 0 */
+    AT_ONCE = 4, /* rows whose weights are looked up together, unless all weights are 0 */
     BYTES_THREADS = WARPS_X * WARPS_Y * LANES,
     TILE_X = WARPS_X * LANES,
     TILE_Y = WARPS_Y * ROWS,
@@ -40,8 +40,8 @@ struct nlmeans_args {
 
 /* ---- 8-bit gray, 7 x 7 ---- */
 
-/* Loads the bytes of the tile and its halo. Then packs for each pixel the bytes from 3 before it to
- * 3 after it, and a 0. Finally overwrites the bytes with the table of weights. */
+/* Loads the bytes of the tile and its halo. Then packs, for each pixel, the 7 bytes from 3 before
+ * the pixel to 3 after it, and a 0. Finally overwrites the bytes with the table of weights. */
 static __device__ __forceinline__ void tile_make(uint2 *words, uint8_t *bytes,
                                                  const struct nlmeans_args *args, int x0, int y0)
 {
@@ -69,8 +69,8 @@ static __device__ __forceinline__ unsigned squares(uint2 a, uint2 b, unsigned su
     return __dp4a(high, high, __dp4a(low, low, sum));
 }
 
-/* Adds one offset of the search window for a column. `own` are the packed rows of its patches;
- * `other` is the first packed row they are compared with. */
+/* Adds one offset of the search window for a column. `own` are the packed rows of the column's
+ * patches. `other` points to the packed row that own[0] is compared with. */
 static __device__ __forceinline__ void offset_add(unsigned *sums, unsigned *weights,
                                                   const uint2 *own, const uint2 *other,
                                                   const uint16_t *table, unsigned cut, int shift)
@@ -195,7 +195,8 @@ template <int COLOURS> struct means<float, COLOURS> {
     }
 };
 
-/* Stages quantised samples of the tile, extended by patches and offsets, one plane per colour. */
+/* Stages quantised samples, one plane per colour, of the tile extended by the radii of patches and
+ * search window. */
 template <typename T, int COLOURS>
 static __device__ __forceinline__ void steps_make(int *steps, const struct nlmeans_args *args,
                                                   int x0, int y0, int side, int reach)
@@ -212,8 +213,8 @@ static __device__ __forceinline__ void steps_make(int *steps, const struct nlmea
     }
 }
 
-/* Computes sums of squares over `patch` pixels down a column; each thread computes two rows of a
- * column of the tile. */
+/* Computes sums of squares over `patch` pixels down a column. Each thread computes the sums of two
+ * rows of a column of the tile. */
 template <int COLOURS>
 static __device__ __forceinline__ void columns_make(unsigned *columns, const int *steps, int by,
                                                     int side, int first, int patch)

@@ -1,18 +1,18 @@
-/* Copies between host memory and the device. Small images are copied directly, through buffers that
- * the driver has pinned. Larger ones pass through two pinned staging buffers (double buffering):
- * worker threads fill or empty one while the device copies the other. Pinning the image itself
- * would take longer.
+/* Copies between host memory and the device. Small images are copied directly by the driver, which
+ * has pinned buffers. Larger images pass through two pinned staging buffers (double buffering):
+ * worker threads fill or empty one buffer while the device copies the other. Pinning the image
+ * itself would take longer.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
 #include <string.h>
 
 enum {
-    /* Pinning the staging buffers takes 3.4 ms. Compared with the driver's 11 GB/s (H200) they save
-     * 57 us per megabyte of an upload and nothing of a download. */
+    /* Pinning the staging buffers takes 3.4 ms. Compared with copies by the driver at 11 GB/s
+     * (H200), they save 57 us per megabyte of an upload and nothing of a download. */
     SMALL_NBYTES = 32 << 20,
-    STAGING_NBYTES = 4 << 20, /* 73 us at 55 GB/s: long compared with a launch, but quick to pin */
-    SLICE_NBYTES = 256 << 10, /* bytes of a copy that are worth waking a worker thread for */
+    STAGING_NBYTES = 4 << 20, /* 73 us at 55 GB/s, far longer than a launch; quick to pin */
+    SLICE_NBYTES = 256 << 10, /* bytes that make waking a worker thread worthwhile */
 };
 
 /* Rows in host memory, which worker threads copy in slices. */
@@ -48,7 +48,7 @@ static enum gi_status staging_make(struct gi_cuda_queue *cu, struct gi_err *err)
 }
 
 /* Rows without gaps on both sides are copied as one row. Rows longer than a staging buffer are
- * divided. Both become rows of FLAT_NBYTES and a remainder. */
+ * divided. In both cases, the copy becomes rows of FLAT_NBYTES bytes and a remainder. */
 enum { FLAT_NBYTES = 64 << 10 };
 
 typedef enum gi_status copy_fn(struct gi_cuda_queue *cu, char *dst, size_t dst_stride,
@@ -141,8 +141,8 @@ static enum gi_status rows_to_host(struct gi_cuda_queue *cu, char *dst, size_t d
     return GI_OK;
 }
 
-/* Returns whether the rows are copied directly: the device can access them, or they are so few that
- * the driver's own copy is fastest. */
+/* Returns whether the rows are copied directly. This is so if the device can access the rows, or if
+ * they are so few bytes that a copy by the driver is fastest. */
 static bool goes_as_it_is(const struct gi_cuda_queue *cu, const void *host, size_t nbytes)
 {
     struct cudaPointerAttributes attributes;
@@ -154,7 +154,7 @@ static bool goes_as_it_is(const struct gi_cuda_queue *cu, const void *host, size
     return false;
 }
 
-/* Ends a direct copy: sets its ticket, or waits for it. */
+/* Ends a direct copy. Sets its ticket if there is one, else waits for the copy. */
 static enum gi_status ticket_or_wait(struct gi_cuda_queue *cu, struct gi_ticket *ticket,
                                      struct gi_err *err)
 {

@@ -24,8 +24,8 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
                    (int)strcspn(call, "("), call);
 }
 
-/* Returns the 32-bit multiply-adds per clock and multiprocessor: CUDA C++ Programming Guide, table
- * "Throughput of Native Arithmetic Instructions". */
+/* Returns the number of 32-bit multiply-adds per clock and multiprocessor. Source: CUDA C++
+ * Programming Guide, table "Throughput of Native Arithmetic Instructions". */
 static int lanes_of(int capability)
 {
     return capability == 60 || (capability >= 70 && capability <= 80) ? 64 : 128;
@@ -40,7 +40,8 @@ static int attribute(cudaDeviceAttr name, int ordinal)
     return value;
 }
 
-/* Returns the number at the start of a sysfs file of a PCI device, or 0 without such a file. */
+/* Returns the number at the start of a sysfs file of a PCI device, or 0 if the file does not
+ * exist. */
 static double pci_number(const char *bus, const char *file)
 {
     char path[96];
@@ -55,8 +56,8 @@ static double pci_number(const char *bus, const char *file)
     return value;
 }
 
-/* Returns the bytes per second of the GPU's PCI Express link at its highest speed; 0: unknown.
- * max_link_speed is in 1e9 transfers per second and lane, of one bit each. */
+/* Returns the bytes per second of the GPU's PCI Express link at its highest speed, or 0 if unknown.
+ * The unit of max_link_speed is 1e9 transfers per second and lane. A transfer is one bit. */
 static double link_rate(int ordinal)
 {
     char bus[32] = "";
@@ -114,7 +115,8 @@ enum gi_status gi_cuda_describe(struct gi_device *device, struct gi_device_info 
     return device_info(info, ((struct gi_cuda_device *)device)->ordinal, err);
 }
 
-/* Initialises the parts of a device that can fail; gi_cuda_device_close() frees what exists. */
+/* Initialises those parts of a device whose creation can fail. If one fails, the caller calls
+ * gi_cuda_device_close(), which frees the parts that exist. */
 static enum gi_status device_fill(struct gi_cuda_device *cu, const struct gi_open_options *options,
                                   struct gi_err *err)
 {
@@ -150,7 +152,7 @@ enum gi_status gi_cuda_device_open(struct gi_device **device, const struct gi_op
     return status;
 }
 
-/* Frees memory only: the driver's context ends with the process. */
+/* Only frees memory. The driver's context ends with the process. */
 void gi_cuda_device_close(struct gi_device **device)
 {
     struct gi_cuda_device *cu = (struct gi_cuda_device *)*device;

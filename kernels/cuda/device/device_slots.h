@@ -1,5 +1,5 @@
-/* Declares the functions of struct gi_kernels that are no primitives: devices, queues, memory,
- * copies, stopwatches, the roofline.
+/* Declares the functions of struct gi_kernels that are no primitives. They concern devices, queues,
+ * memory, copies, stopwatches and the roofline.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_DEVICE_SLOTS_H
 #define GI_KERNELS_CUDA_DEVICE_SLOTS_H
@@ -20,7 +20,7 @@ GI_CUDA_FUNCTION(roofline)
 void gi_cuda_pinned_begin(struct gi_cuda_device *cu);
 void gi_cuda_pinned_end(struct gi_cuda_device *cu);
 
-/* Makes the blocks of a queue available to all queues; the queue's stream must be idle. */
+/* Makes the memory blocks of a queue available to all queues. The queue's stream must be idle. */
 void gi_cuda_blocks_leave(struct gi_cuda_queue *cu);
 
 /* Sets `ticket` so that it is complete when all work now in the stream is done. */

@@ -1,6 +1,6 @@
-/* Attributes of kernels. CUDA keeps them with the function, not with the launch, and several queues
- * launch a kernel at once with different sizes. Therefore an attribute is set once per device, to
- * the maximum that any launch may need.
+/* Attributes of kernels. CUDA stores attributes per function, not per launch, and several queues
+ * may launch a kernel at once with different sizes. Therefore an attribute is set once per device,
+ * to the maximum that any launch may need.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 

@@ -1,19 +1,19 @@
 /* Device memory: a pool of blocks from cudaMalloc(), reused in stream order. The driver has such
- * pools, too, but the first allocation from one takes 6 ms.
+ * pools, too, but the first allocation from a pool of the driver takes 6 ms.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of the kernels' index arithmetic: rows of a grid and bytes of a row are ints, with room
- * for halos and for tiles that extend past the end. */
+/* Limits of the kernels' index arithmetic: the rows of a grid and the bytes of a row are ints, and
+ * the limits leave room for halos and for tiles that extend past the end. */
 enum { ROWS_MAX = 65000, ROW_NBYTES_MAX = 1 << 20 };
 
 /* The functions up to take() and give_back() are called with the device's lock held. */
 
-/* Returns the smallest idle block of at least `nbytes`, or NULL if more than an eighth of it would
- * be wasted: gi_cuda_limits() promises all idle bytes. */
+/* Returns the smallest idle block of at least `nbytes`, or NULL if more than an eighth of that
+ * block would be wasted. Waste must be limited because gi_cuda_limits() promises all idle bytes. */
 static struct gi_cuda_block *idle_block(const struct gi_cuda_queue *cu, size_t nbytes)
 {
     struct gi_cuda_block *best = NULL;
@@ -89,7 +89,8 @@ static enum gi_status take_block(struct gi_cuda_queue *cu, void **data, size_t n
     return status;
 }
 
-/* If memory runs out, the queue's CUDA array is freed, which is only kept for later images. */
+/* If memory runs out, frees the queue's CUDA array, because that array is only kept for later
+ * images. */
 static enum gi_status take(struct gi_cuda_queue *cu, void **data, size_t nbytes, struct gi_err *err)
 {
     enum gi_status status = take_block(cu, data, nbytes, err);
@@ -140,7 +141,7 @@ enum gi_status gi_cuda_alloc(struct gi_queue *queue, struct gi_image *image, int
     if (status)
         return status;
     image->owner = GI_OWNER_CUDA;
-    /* Wide loads read the padding after the last sample, so it is initialised. */
+    /* Wide loads read the padding after the last sample, so the padding is initialised. */
     size_t texels = (row + 15) / 16 * 16;
     cudaError_t error = cudaSuccess;
     if (texels > row)

@@ -5,10 +5,12 @@
 
 #include <stdlib.h>
 
-/* Maximum of idle memory to keep; memory freed beyond that is returned to the system. */
+/* Maximum of idle memory to keep, in bytes. Memory that would exceed this maximum is returned to
+ * the system. */
 static const size_t KEPT_NBYTES = (size_t)1 << 30;
 
-/* Returns the smallest idle block of at least `nbytes` and at most 3/2 of it; NULL: none. */
+/* Returns the smallest idle block of at least `nbytes` and at most 3/2 * nbytes, or NULL if there
+ * is no such block. */
 static struct gi_cuda_pinned *idle_block(const struct gi_cuda_device *cu, size_t nbytes)
 {
     struct gi_cuda_pinned *best = NULL;
@@ -35,7 +37,7 @@ static bool add_block(struct gi_cuda_device *cu, void *data, size_t nbytes)
     return true;
 }
 
-/* Pins memory outside the lock, because that takes long. */
+/* Pins memory while the lock is not held, because pinning takes long. */
 static void *pinned_alloc(void *self, size_t nbytes)
 {
     struct gi_cuda_device *cu = (struct gi_cuda_device *)self;

@@ -1,10 +1,11 @@
-/* CUDA queues: a stream each, tickets of copies, stopwatches, and named ranges for profilers.
+/* CUDA queues, which have one stream each, tickets of copies, stopwatches, and named ranges for
+ * profilers.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/device_slots.h"
 
 #include <stdlib.h>
 
-/* NVTX is a header-only library, which some toolkits lack. It looks for a profiler once. */
+/* NVTX is a header-only library, which some toolkits lack. NVTX looks for a profiler only once. */
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #define RANGE_PUSH(name) nvtxRangePushA(name)
@@ -14,7 +15,8 @@
 #define RANGE_POP()      (void)0
 #endif
 
-/* Creates the parts of a queue that can fail; gi_cuda_queue_close() frees what exists. */
+/* Creates those parts of a queue whose creation can fail. If one fails, the caller calls
+ * gi_cuda_queue_close(), which frees the parts that exist. */
 static enum gi_status queue_fill(struct gi_cuda_queue *cu, struct gi_err *err)
 {
     GI_CUDA_TRY(cudaSetDevice(cu->ordinal));
@@ -99,7 +101,7 @@ enum gi_status gi_cuda_ticket(struct gi_cuda_queue *cu, struct gi_ticket *ticket
 }
 
 /* The event may by now belong to a later ticket, whose copy follows this one in the stream. Waiting
- * for it takes longer than necessary, but never too short. */
+ * for the later copy may take longer than necessary, but this copy is complete afterwards. */
 enum gi_status gi_cuda_wait(struct gi_queue *queue, struct gi_ticket *ticket, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);

@@ -3,7 +3,7 @@
 #include "kernels/cuda/device/device_slots.h"
 
 enum {
-    COPY_SIDE = 16384, /* 256 MB per side of the copy: more than the L2 cache holds */
+    COPY_SIDE = 16384, /* 256 MB per image, more than the L2 cache holds */
     THREADS = 256,
     BLOCKS_A_UNIT = 8, /* 2048 threads: the maximum of a multiprocessor */
     CHAINS = 8,
@@ -13,7 +13,8 @@ enum {
 
 enum { FROM, TO, MARKS }; /* marks of the stopwatch */
 
-/* Sums are stored under a condition that no launch fulfils, so that the compiler keeps them. */
+/* Sums are stored under a condition that is false in every launch, so that the compiler does not
+ * remove the computation. */
 static __global__ void fma_chains(float *out, float factor)
 {
     float sums[CHAINS];
@@ -30,7 +31,7 @@ static __global__ void fma_chains(float *out, float factor)
         out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* Sets *rate to the maximum of itself and `work` divided by the time between the marks. */
+/* Sets *rate to `work` divided by the time between the marks, unless *rate is already larger. */
 static enum gi_status note_rate(struct gi_cuda_queue *cu, double *rate, double work,
                                 const struct gi_stopwatch *watch, struct gi_err *err)
 {

@@ -2,8 +2,8 @@
  * read at computed positions.
  *
  * A CUDA array has an opaque layout that keeps neighbours in both directions close together;
- * tex2Dgather() requires one. Kernels store to the array through a surface object.
- * convolution/textbook.cu makes a texture object over an image in linear memory itself.
+ * tex2Dgather() requires a CUDA array. Kernels store to the array through a surface object. Texture
+ * objects over images in linear memory are not created here, but in convolution/textbook.cu.
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -69,7 +69,7 @@ enum {
 };
 
 /* Copies `nrows` rows of `row_nbytes` bytes from linear memory to the array. Rows from `height` on
- * repeat the first ones. Surface coordinates along x are bytes. */
+ * repeat the first rows. Surface coordinates along x are bytes. */
 template <typename T>
 static __global__ void __launch_bounds__(ACROSS *DOWN)
     fill(cudaSurfaceObject_t surface, const char *src, size_t stride, int row_nbytes, int height,
@@ -151,7 +151,7 @@ static cudaError_t make_array(struct gi_cuda_array *to)
     return error;
 }
 
-/* Texels of GI_F32 are unsigned integers with the bits of the samples. */
+/* For GI_F32, texels are unsigned integers with the bits of the samples. */
 static cudaError_t make_texture(struct gi_cuda_array *to, const struct gi_image *image,
                                 const struct gi_border_spec *border)
 {
@@ -177,8 +177,8 @@ static bool same_shape(const struct gi_cuda_shape *a, const struct gi_cuda_shape
     return a->width == b->width && a->height == b->height && a->type == b->type;
 }
 
-/* Makes the array and the texture object if they are missing; returns whether both exist. The
- * caller's next launch reports an error that is sticky. */
+/* Creates the array and the texture object if they are missing. Returns whether both exist. If an
+ * error is sticky, the caller's next launch reports it. */
 static bool complete(struct gi_cuda_queue *cu, const struct gi_image *image,
                      const struct gi_border_spec *border)
 {
@@ -193,9 +193,10 @@ static bool complete(struct gi_cuda_queue *cu, const struct gi_image *image,
     return false;
 }
 
-/* An allocation, and the wait for kernels that may use the old array, cost more than an array saves
- * on one image. Therefore an array is replaced only when a shape comes twice in a row. For a shape
- * whose array could not be made, or was freed when memory ran out, no second attempt is made. */
+/* An allocation, and the wait for kernels that may use the old array, cost more time than an array
+ * saves on one image. Therefore the array is replaced only when two successive images have the same
+ * shape. If the array of a shape could not be created, or was freed when memory ran out, no second
+ * attempt is made for that shape. */
 enum gi_status gi_cuda_array_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
                                      const struct gi_image *image,
                                      const struct gi_border_spec *border, int repeated, bool always,

@@ -1,5 +1,6 @@
 /* Bounding box of all pixels that differ from a given pixel. A thread visits ROWS rows of a column;
- * a block combines its results by atomics in shared memory, then updates four global values.
+ * a block combines the results of its threads by atomics in shared memory, then updates four global
+ * values.
  * SPDX-License-Identifier: MIT */
 #include <limits.h>
 
@@ -105,7 +106,7 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_bounds *out,
         args.pixel[c] = weighed ? spec->pixel[c] * spec->pixel[last] : spec->pixel[c];
         args.limit[c] = weighed ? spec->tolerance * gi_type_full_scale(src->type) : spec->tolerance;
     }
-    /* larger than any coordinate, and smaller */
+    /* minima start larger than any coordinate, maxima smaller */
     GI_CUDA_TRY(cudaMemsetAsync(args.found, 0x7f, 2 * sizeof *found, cu->stream));
     GI_CUDA_TRY(cudaMemsetAsync(args.found + 2, 0xff, 2 * sizeof *found, cu->stream));
     status = look_at(cu, args, err);

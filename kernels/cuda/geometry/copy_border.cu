@@ -2,25 +2,25 @@
  * inside the image are loaded as two aligned pieces and shifted, four rows per thread. The columns
  * of pieces that are not completely inside the image are computed by the first blocks of the grid,
  * one piece per thread, because a piece that is determined sample by sample takes so long that four
- * of them in one warp would delay its whole block.
+ * such pieces per thread would delay a whole block.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
 #include "kernels/geometry.h"
 
-enum { VALUES = 3 /* pieces after which pixels of any size are aligned to a piece again */ };
+enum { VALUES = 3 /* pieces after which a piece begins with a whole pixel again */ };
 
 struct copy_border_args {
     struct gi_image dst, src;
     struct gi_copy_border spec;
-    long long left;       /* byte offset of dst's first pixel in a row of the image */
-    int pixel, row;       /* bytes per pixel, and per row of the image */
+    long long left;       /* byte offset in an image row of the first pixel of dst */
+    int pixel, row;       /* bytes per pixel; bytes per image row */
     int pieces, height;   /* per row of dst; of the image */
     int first, last;      /* pieces first to last - 1 of a row are inside the image's columns */
     unsigned end_blocks;  /* number of blocks for the pieces that are not inside */
     uint4 values[VALUES]; /* pieces of border values */
 };
 
-/* Piece x of a row of dst, sample by sample. */
+/* Computes piece x of a row of dst, sample by sample. */
 template <typename T>
 static __device__ uint4 piece_by_samples(const struct copy_border_args &args, const char *row,
                                          int x)
@@ -42,11 +42,11 @@ static __device__ uint4 piece_by_samples(const struct copy_border_args &args, co
     return made.piece;
 }
 
-/* Rows per thread: all are loaded before the first is stored. */
+/* Rows per thread. A thread loads all its rows before it stores the first one. */
 enum { COPY_BORDER_ROWS = 4 };
 
-/* Copies COPY_BORDER_ROWS rows of piece x from y on; all are inside the image, from byte `at` of
- * its row `from` on. */
+/* Computes piece x of COPY_BORDER_ROWS rows of dst, of which y is the first. The source bytes are
+ * all inside the image, and the first of them is byte `at` of image row `from`. */
 static __device__ __forceinline__ void copy_pieces(const struct copy_border_args &args, int x,
                                                    int y, int at, int from)
 {
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void copy_pieces(const struct copy_border_args
         *piece_at(args.dst, x, y + r) = shift ? shifted(low[r], high[r], shift) : low[r];
 }
 
-/* The same for one row and any position, inside the image or not. */
+/* Like copy_pieces(), for one row, and for any position inside or outside the image. */
 template <typename T>
 static __device__ __noinline__ void make_piece(const struct copy_border_args &args, int x, int y)
 {

@@ -1,6 +1,6 @@
 /* Transposition, also for quarter turns. Squares of pixels are exchanged through shared memory, so
  * that loads and stores are coalesced. A unit is K pixels that fill whole words. K units from K
- * rows are transposed in registers and become units of columns. Flips: layout_flips.cu.
+ * rows are transposed in registers; each result is a unit of a column. Flips: layout_flips.cu.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/unaligned.cuh"
 #include "kernels/cuda/geometry/layout.cuh"
@@ -28,7 +28,7 @@ template <int PIXEL> struct unit {
     alignas(E == 3 ? 4 : 4 * E) unsigned word[E];
 };
 
-/* Transposes K units: out[j] consists of pixel j of in[0], in[1] and so on. */
+/* Transposes K units. out[j] consists of pixel j of in[0], pixel j of in[1] and so on. */
 template <int PIXEL>
 static __device__ __forceinline__ void transpose_units(struct unit<PIXEL> *out,
                                                        const struct unit<PIXEL> *in)
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void transpose_units(struct unit<PIXEL> *out,
         }
 }
 
-/* Loads unit `column` of K source rows, which become the columns of `dst` from x on. */
+/* Loads unit `column` of K source rows. These rows become columns x to x + K - 1 of `dst`. */
 template <int PIXEL>
 static __device__ __forceinline__ void load_units(struct unit<PIXEL> *in,
                                                   const struct layout_args &args, int x, int column)
@@ -66,7 +66,7 @@ static __device__ __forceinline__ void load_units(struct unit<PIXEL> *in,
     }
 }
 
-/* One block transposes one square; blockIdx.y selects its first source column. */
+/* One block transposes one square. blockIdx.y selects the first source column of the square. */
 template <int PIXEL>
 static __global__ void __launch_bounds__(LAYOUT_THREADS) squares(struct layout_args args)
 {
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(LAYOUT_THREADS) squares(struct layout_a
         int group = first + g * LAYOUT_ROWS;
         transpose_units(out, in[g]);
 #pragma unroll
-        for (int k = 0; k < K; k++) /* XOR swizzle of units: no bank conflicts */
+        for (int k = 0; k < K; k++) /* XOR swizzle of units avoids bank conflicts */
 #pragma unroll
             for (int e = 0; e < E; e++)
                 square[lane * K + k][(group ^ lane) * E + e] = out[k].word[e];

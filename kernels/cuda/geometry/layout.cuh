@@ -1,12 +1,13 @@
-/* Declares the implementations of flips and transpositions; chooses the template by pixel size.
+/* Declares the implementations of flips and transpositions, and has a macro that chooses the
+ * template by pixel size.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_LAYOUT_CUH
 #define GI_KERNELS_CUDA_LAYOUT_CUH
 
 #include "kernels/cuda/cuda.h"
 
-/* Flips, without GI_LAYOUT_TRANSPOSE: gi_cuda_layout_mirror with GI_LAYOUT_MIRROR_X,
- * gi_cuda_layout_rows without it. */
+/* Flips, which do not have GI_LAYOUT_TRANSPOSE. gi_cuda_layout_mirror is for flips with
+ * GI_LAYOUT_MIRROR_X, and gi_cuda_layout_rows is for flips without it. */
 gi_layout_fn gi_cuda_layout_mirror, gi_cuda_layout_rows;
 
 #define LAYOUT_PIXEL(nbytes, ...)                                                                  \

@@ -37,7 +37,7 @@ static __device__ __forceinline__ void mirror_group(uint4 *out, const uint4 *in)
     }
 }
 
-/* Aligns a group that begins `shift` bytes into the pieces p[0] to p[PIECES]. */
+/* Aligns a group that begins with byte `shift` of p[0] in the pieces p[0] to p[PIECES]. */
 template <int PIECES>
 static __device__ __forceinline__ void shift_group(uint4 *in, const uint4 *p, unsigned shift)
 {

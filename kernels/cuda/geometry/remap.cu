@@ -6,7 +6,8 @@
 
 #include "kernels/cuda/geometry/remap.cuh"
 
-/* Uploads the tables of a RAYS map: radii of columns, then cosines and sines of rows of `dst`. */
+/* Uploads the tables of a RAYS map: the radius of every column of `dst`, then the cosine and sine
+ * of every row. */
 static enum gi_status upload_rays(struct gi_cuda_queue *cu, struct remap_args *args,
                                   struct gi_err *err)
 {
@@ -73,8 +74,8 @@ static enum gi_status by_plain(struct gi_queue *queue, struct gi_image *dst,
 }
 
 /* Returns whether a pixel whose taps are all border values becomes the border value without a
- * special case. That fails for floats: for infinities, for zeros with a sign, and for values that
- * the weights of a cubic change, because their sum is not exactly 1. */
+ * special case. For floats it may not, because of infinities, of zeros with a sign, and of cubic
+ * weights, whose sum is not exactly 1. */
 static bool border_keeps(const struct gi_image *src, const struct gi_remap *spec)
 {
     const float *value = spec->border.value, full = gi_type_full_scale(src->type);
@@ -115,19 +116,22 @@ static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
                                  : gi_cuda_remap_tiles_f32(cu, &args, spec->interpolation, err);
 }
 
-/* For fewer pixels than this, the copy into the array costs more than it saves: 512 x 512 take 10.8
- * us, and 8.1 us by plain loads; 2048 x 2048 take 32 us against 38. It never pays for floats (549
- * against 400 us at 8192 x 8192) and nearest samples (290 against 271 to 290). GPU: H100. */
+/* For fewer pixels than this, the copy into the array costs more time than it saves. On an H100,
+ * 512 x 512 pixels take 10.8 us with the array and 8.1 us by plain loads; 2048 x 2048 pixels take
+ * 32 us with the array and 38 us by plain loads. The array never pays for floats (549 against 400
+ * us at 8192 x 8192) and nearest samples (290 against 271 to 290 us). */
 enum { TEXTURE_PIXELS_MIN = 1 << 20 };
 
-/* Returns whether GPUIMG_WAY forces a way of remap: gi_way_next() then has none after row 0. */
+/* Returns whether GPUIMG_WAY forces a way of remap. If so, gi_way_next() finds no way after row
+ * 0. */
 static bool is_forced(const struct gi_queue *queue)
 {
     return gi_way_next(queue, gi_ways_find(queue->k, "remap"), 0) < 0;
 }
 
-/* Accepts whole images only: in a band the rows above and below are not those that the address mode
- * makes. Affine and projective maps are left to the ways that read rows in order. */
+/* Accepts whole images only, because the rows above and below a band are not the rows that the
+ * address mode supplies. Affine and projective maps are left to the ways that read rows in
+ * order. */
 static bool takes_texture(const struct gi_queue *queue, const struct gi_image *src,
                           const struct gi_remap *spec)
 {

@@ -1,5 +1,5 @@
-/* Geometric transforms: the kernel arguments, and how samples are converted and results are stored.
- * Shared by remap_plain.cu, remap_texture.cu and remap_tile.cuh.
+/* Geometric transforms: the kernel arguments, the conversion of samples, and the storing of
+ * results. Shared by remap_plain.cu, remap_texture.cu and remap_tile.cuh.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REMAP_CUH
 #define GI_KERNELS_CUDA_REMAP_CUH
@@ -11,19 +11,19 @@ enum {
     REMAP_ACROSS = 4, /* neighbouring pixels per thread */
     REMAP_WIDE = 8,   /* threads per block: a tile of 32 x 32 pixels */
     REMAP_TALL = 32,
-    REMAP_FOURS_MAX = 1 << 17, /* maximum width and height of a result for `fours` */
+    REMAP_FOURS_MAX = 1 << 17, /* maximum width and height of the result if `fours` */
 };
 
 struct remap_args {
     struct source src; /* rows of the band */
-    int height, src_y; /* rows of the whole source; first row of the band */
+    int height, src_y; /* height of the whole source; first row of the band */
     struct target dst;
     int dst_width, dst_height, dst_y;
     enum gi_border of_rows;
     bool weigh;
     float cubic;
     float background[GI_MAX_CHANNELS];
-    struct gi_map map; /* tables are in device memory; the images of `field` are below */
+    struct gi_map map; /* its tables are in device memory; field[] replaces its images */
     struct gi_image field[2];
     bool fours; /* FIELD maps: remap_spots_fours() applies */
 };
@@ -33,7 +33,8 @@ static __device__ __forceinline__ int remap_whole(int64_t place)
     return (int)(place >> GI_PLACE_BITS);
 }
 
-/* Returns an integer v below 2^23 as float: in the mantissa of the float 2^23 it gives 2^23 + v. */
+/* Returns v, an integer below 2^23 or a float, as float. An integer v placed in the mantissa of
+ * 2^23 gives 2^23 + v; then 2^23 is subtracted. */
 template <typename T> static __device__ __forceinline__ float remap_float(T v)
 {
     if constexpr (sizeof(T) == 4)
@@ -42,8 +43,8 @@ template <typename T> static __device__ __forceinline__ float remap_float(T v)
         return __uint_as_float(0x4b000000u | v) - SAMPLE_2_23;
 }
 
-/* Interpolates between a and b. Floats may be infinite, so a tap of weight 0 must be skipped; for
- * integers the result is the same. */
+/* Interpolates between a and b. Floats may be infinite, so taps of weight 0 must be skipped. For
+ * integers, skipping them would not change the result. */
 template <typename T> static __device__ __forceinline__ float remap_lerp(float a, float b, float t)
 {
     float f = __fmaf_rn(t, __fsub_rn(b, a), a);
@@ -78,7 +79,7 @@ static __device__ __forceinline__ void texel_words(unsigned *words, const uint8_
     }
 }
 
-/* Stores words by the widest stores that the alignment of the address allows. */
+/* Stores WORDS words with the widest stores that the alignment of the address allows. */
 template <int WORDS>
 static __device__ __forceinline__ void store_words(uint8_t *out, const unsigned *words)
 {
@@ -88,7 +89,7 @@ static __device__ __forceinline__ void store_words(uint8_t *out, const unsigned 
         words_store<VECTOR>(out + 4 * i, words + i);
 }
 
-/* Stores those of the pixels x to x + REMAP_ACROSS - 1 of row y that exist in the result. */
+/* Stores pixels x to x + REMAP_ACROSS - 1 of row y, except those that are outside the result. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void remap_store(const struct remap_args *args, int x, int y,
                                                    const float *f)

@@ -6,8 +6,8 @@
 
 #include "kernels/cuda/geometry/remap_places.cuh"
 
-/* Fetches the samples of the pixel at (x, y), which may be outside, with colour multiplied by alpha
- * if weighted. Returns whether the pixel is inside. */
+/* Fetches the samples of the pixel at (x, y), which may be outside the image. If weighted, colour
+ * is multiplied by alpha. Returns whether the pixel is inside the image. */
 template <typename T, int CHANNELS>
 static __device__ bool remap_fetch(float *v, const struct remap_args *args, int x, int y)
 {
@@ -30,7 +30,7 @@ static __device__ bool remap_fetch(float *v, const struct remap_args *args, int 
     return inside;
 }
 
-/* Divides the colours of f, the channels of a pixel, by its alpha. */
+/* Divides the colours of a pixel by its alpha. f consists of the channels of the pixel. */
 template <int CHANNELS>
 static __device__ __forceinline__ void remap_unweigh(float *f, const struct remap_args *args)
 {
@@ -42,8 +42,8 @@ static __device__ __forceinline__ void remap_unweigh(float *f, const struct rema
     f[CHANNELS - 1] = alpha > 0 ? alpha : 0.0f;
 }
 
-/* Interpolates a pixel whose taps may be outside. f is the value before the last step
- * (rounding). */
+/* Interpolates a pixel whose taps may be outside the source. f becomes the value before the last
+ * step (rounding). */
 template <typename T, int CHANNELS, int HOW>
 static __device__ __noinline__ void remap_anywhere(float *f, const struct remap_args *args, int x,
                                                    int y, float t, float u)
@@ -98,8 +98,8 @@ static __device__ __forceinline__ void remap_load(float (*v)[CHANNELS], const ui
     constexpr int NBYTES = CHANNELS * (int)sizeof(T), WORDS = (NBYTES + 3) / 4;
     constexpr int ALL = (N * NBYTES + 3) / 4;
     if constexpr (NBYTES % 4 && CHANNELS == 3) {
-        /* Loads aligned words and shifts them. The last word is the one with the end of the pixels;
-         * it may be loaded twice. */
+        /* Loads aligned words and shifts them. The last word contains the end of the pixels, and
+         * may be loaded twice. */
         unsigned offset = (unsigned)(size_t)at % 4, words[ALL + 1];
         const unsigned *from = (const unsigned *)(at - offset);
 #pragma unroll
@@ -176,9 +176,10 @@ static __device__ __forceinline__ void remap_inside(float *f, const struct remap
         remap_unweigh<CHANNELS>(f, args);
 }
 
-/* Interpolates pixels x to x + REMAP_ACROSS - 1 of a row of the result, n of which exist, at the
- * given positions; f are the values before the last step (rounding). Usually all taps are inside
- * the source: the loads of all pixels are then independent and in flight at once. */
+/* Interpolates pixels x to x + REMAP_ACROSS - 1 of a row of the result at the given positions. Only
+ * the first n of these pixels exist. f becomes the values before the last step (rounding). If all
+ * taps are inside the source, as usual, the loads of all pixels are independent and in flight at
+ * once. */
 template <typename T, int CHANNELS, int HOW>
 static __device__ __forceinline__ void remap_run(float *f, const struct remap_args *args,
                                                  const struct remap_spot *at, int n)
@@ -200,8 +201,8 @@ static __device__ __forceinline__ void remap_run(float *f, const struct remap_ar
     }
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
-        float g[CHANNELS] = {}; /* an array of its own in local memory: a function call fills it */
-        if (i < n) /* the other pixels do not exist: their taps may be outside the band */
+        float g[CHANNELS] = {}; /* a separate array, in local memory for the function call */
+        if (i < n)              /* taps of pixels that do not exist may be outside the band */
             remap_anywhere<T, CHANNELS, HOW>(g, args, at[i].x, at[i].y, remap_part(at[i].part_x),
                                              remap_part(at[i].part_y));
 #pragma unroll

@@ -21,13 +21,14 @@ template <int HOW> static __device__ __forceinline__ struct remap_spot remap_spo
             (unsigned)place.x & REMAP_FRACTION, (unsigned)place.y & REMAP_FRACTION};
 }
 
-/* Returns the fraction as a float: in the mantissa of a float from 1 to 2, minus 1. */
+/* Returns the fraction as a float. `part` placed in the mantissa of 1.0 gives 1 plus the fraction;
+ * then 1 is subtracted. */
 static __device__ __forceinline__ float remap_part(unsigned part)
 {
     return __uint_as_float(0x3f800000u | part) - 1.0f;
 }
 
-/* AFFINE maps: coordinates of neighbouring pixels differ by a constant. */
+/* AFFINE maps. The coordinates of neighbouring pixels differ by a constant. */
 template <int HOW>
 static __device__ __forceinline__ void remap_spots_affine(struct remap_spot *at,
                                                           const struct gi_map *map, int x, int y)
@@ -59,10 +60,10 @@ remap_spots_lines(struct remap_spot *at, const struct remap_args *args, int x, i
 }
 
 /* FIELD maps: computes the whole part and the fraction of the coordinate a + base in float. The
- * result equals that of gi_map_samples() if |a| < 2^21 and, with a relative map, a is 0 or
- * |a| >= 2^-12: base is below REMAP_FOURS_MAX, so the double sum there is exact, too. A sum with
- * 1.5 * 2^23 rounds a to an integer; adding 1.5 rounds the rest, -1/2 to 1/2, to GI_PLACE_BITS. The
- * bits of both sums are read as integers. */
+ * result equals that of gi_map_samples() if |a| < 2^21 and, with a relative map, a is 0 or |a| >=
+ * 2^-12: base is below REMAP_FOURS_MAX, so the double sum in that function is exact, too. Adding
+ * 1.5 * 2^23 to a rounds a to an integer. Adding 1.5 to the rest, which is from -1/2 to 1/2, rounds
+ * the rest to GI_PLACE_BITS fraction bits. The bits of both sums are read as integers. */
 template <int HOW>
 static __device__ __forceinline__ void remap_axis(int *whole, unsigned *part, float a, int base)
 {
@@ -81,8 +82,8 @@ static __device__ __forceinline__ bool remap_is_rare(float a, bool relative)
     return !(size < 2097152.0f) || (relative && size < 0x1p-12f && size > 0);
 }
 
-/* FIELD maps with args->fours: two one-channel images or one two-channel image, so that two loads
- * give the samples of four pixels. */
+/* FIELD maps with args->fours. The field is two one-channel images or one two-channel image, so
+ * that two loads fetch the samples of four pixels. */
 template <int HOW>
 static __device__ __forceinline__ void
 remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, int y)
@@ -109,8 +110,8 @@ remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, i
 }
 
 /* Computes the coordinates of pixels x to x + REMAP_ACROSS - 1 of row y of the whole result. Pixels
- * to the right of the result, where tables and fields end, get those of its last pixel. FOURS is
- * args->fours. */
+ * to the right of the result, where tables and fields end, get the coordinates of the last pixel of
+ * the row. FOURS is args->fours. */
 template <int HOW, bool FOURS>
 static __device__ __forceinline__ void remap_spots(struct remap_spot *at,
                                                    const struct remap_args *args, int x, int y)

@@ -1,7 +1,8 @@
 /* Geometric transforms by plain loads from global memory: any image, map and border. A block owns a
  * tile of 32 x 32 result pixels, whose taps are close together in the source, so that the L1 cache
- * holds them. A thread owns REMAP_ACROSS neighbouring pixels. If all their taps are inside the
- * source, it loads them directly; otherwise it applies the border mode to every tap.
+ * holds them. A thread owns REMAP_ACROSS neighbouring pixels. If all taps of these pixels are
+ * inside the source, the thread loads the taps directly. Otherwise it applies the border mode to
+ * every tap.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/geometry/remap.h"
 #include "kernels/cuda/geometry/remap_pixel.cuh"

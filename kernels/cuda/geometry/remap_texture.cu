@@ -1,10 +1,10 @@
 /* Geometric transforms of one-channel images through a texture object, bilinear and nearest.
  *
  * The source is copied into a CUDA array (device/texture.cu), whose memory layout keeps neighbours
- * in both directions close together: maps that read along columns or at scattered positions hit the
- * texture cache as often as maps that read along rows. The address mode of the texture object makes
- * the border. The texture unit only fetches: tex2Dgather() returns the 2 x 2 neighbours of a
- * bilinear sample with one instruction, and the weights are applied here, exactly.
+ * in both directions close together. So maps that read along columns or at scattered positions hit
+ * the texture cache as often as maps that read along rows. The address mode of the texture object
+ * supplies the border. The texture unit only fetches: tex2Dgather() returns the 2 x 2 neighbours of
+ * a bilinear sample with one instruction, and the weights are applied here, exactly.
  *
  *     result: block of 32 x 32 pixels         source: a thread fetches 4 times 2 x 2 texels
  *     +--------+--------+-- ... --+                      w | z        w: (x, y)
@@ -13,8 +13,8 @@
  *         ...                        32 rows                          y: (x + 1, y + 1)
  *
  * Example: the source coordinates of a pixel are (10.25, 4.5). tex2Dgather() at (11, 5), the corner
- * that texels 10 and 11 of rows 4 and 5 share, returns the four; they are weighted by 0.75 and 0.25
- * along x, then by 0.5 along y.
+ * that texels 10 and 11 of rows 4 and 5 share, returns these four texels. They are weighted by 0.75
+ * and 0.25 along x, then by 0.5 along y.
  *
  * Phases: load (coordinates, then texels of all four pixels), compute, store.
  * SPDX-License-Identifier: MIT */
@@ -52,9 +52,9 @@ static __device__ __forceinline__ float texel_float(unsigned v)
     return __uint_as_float(v);
 }
 
-/* Limits a position to what the texture needs: texels at -2 and at `width` are outside, as are all
- * beyond them. If rows wrap, the row is taken modulo the height; the array repeats its first row
- * below the last one. */
+/* Limits the coordinates of a position to -2 to width, and likewise for rows. This does not change
+ * the result, because all texels from -2 down and from `width` up are outside. If rows wrap, the
+ * row is taken modulo the height; the array has a copy of its first row below the last row. */
 static __device__ __forceinline__ void limit(struct remap_spot *at, const struct remap_args *args)
 {
     at->x = max(-2, min(at->x, args->src.width));

@@ -2,8 +2,8 @@
  * bicubic.
  *
  * A block owns a tile of WIDE x TALL result pixels. The map keeps lines straight, so the corners of
- * the tile give the bounding box of its taps in the source: the patch, which the block copies to
- * shared memory. Blocks whose patch does not fit use plain loads.
+ * the tile determine the bounding box of its taps in the source. The block copies the pixels in
+ * this box, the patch, to shared memory. Blocks whose patch does not fit use plain loads.
  *
  *     result: tile                     source: patch, at most ROWS rows of PITCH bytes
  *     +----------+----------+             +----------------+
@@ -14,9 +14,9 @@
  *     |     next step       |             +----------------+
  *     +---------------------+
  *
- * A thread computes a run at a time: REMAP_ACROSS = 4 pixels of a row that are APART = 8 columns
- * apart. So the 8 lanes of a row load neighbouring texels, mostly free of bank conflicts. Exchange:
- * results are transposed among four lanes, so that every lane stores whole words.
+ * A thread computes a run at a time. A run is REMAP_ACROSS = 4 pixels of a row that are APART = 8
+ * columns apart. So the 8 lanes of a row load neighbouring texels, mostly free of bank conflicts.
+ * Exchange: results are transposed among four lanes, so that every lane stores whole words.
  *
  * Phases: load (find and copy the patch), compute (interpolate a run), exchange (transpose), store.
  *
@@ -49,7 +49,8 @@ static __device__ __noinline__ void tile_plain(const struct remap_args *args)
     }
 }
 
-/* Fills a tile that only shows the border value: stores a thread's runs from `out` on. */
+/* Fills a tile that only shows the border value. Stores a thread's runs, of which the first is at
+ * `out`. */
 template <typename T, int C, int HOW>
 static __device__ __forceinline__ void tile_empty(const struct remap_args *args, uint8_t *out,
                                                   int n, int rows, bool ragged)
@@ -64,7 +65,7 @@ static __device__ __forceinline__ void tile_empty(const struct remap_args *args,
         store_run(out, run, n, ragged);
 }
 
-/* Resident blocks per multiprocessor for launch bounds: 8-bit gray with AFFINE. */
+/* Resident blocks per multiprocessor, for launch bounds, of 8-bit gray with AFFINE. */
 #if GI_CUDA_ARCH < 800
 #define BLOCKS 8
 #else
@@ -77,7 +78,7 @@ static constexpr int blocks_of(int nbytes, int kind)
     return nbytes == 1 && kind == GI_MAP_AFFINE ? BLOCKS : nbytes <= 2 ? 8 : nbytes == 8 ? 6 : 5;
 }
 
-enum { ANY_LINES = -1 }; /* KIND at run time: AFFINE or PROJECTIVE */
+enum { ANY_LINES = -1 }; /* as KIND: the map is AFFINE or PROJECTIVE, which is tested at run time */
 
 template <typename T, int C, int HOW, int KIND>
 static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, C>::TEXEL, KIND))
@@ -162,7 +163,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     }
 }
 
-/* Extends the interval *low to *high by `last` steps, 0 to step * last. */
+/* Extends the interval *low to *high by 0 at one end and by step * last at the other. */
 static inline void span(int64_t *low, int64_t *high, int64_t step, int last)
 {
     int64_t end = step * last;

@@ -1,5 +1,5 @@
-/* The patch: the part of the source under a tile of the result. Finds its bounding box and copies
- * it to shared memory, one texel per pixel.
+/* The patch is the part of the source under a tile of the result. This file finds the bounding box
+ * of the patch and copies the patch to shared memory, one texel per pixel.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REMAP_TILE_PATCH_CUH
 #define GI_KERNELS_CUDA_REMAP_TILE_PATCH_CUH
@@ -17,7 +17,8 @@ enum {
     CHUNK = 16,                   /* bytes of a patch that are written at once */
 };
 
-/* Layout of pixels of C samples of type T in shared memory; a texel has 4 samples if C is 3. */
+/* Layout in shared memory of pixels that have C samples of type T. A texel has 4 samples if C is
+ * 3. */
 template <typename T, int C> struct form {
     enum {
         SAMPLES = C == 3 ? 4 : C,
@@ -25,15 +26,15 @@ template <typename T, int C> struct form {
         WORDS = (TEXEL + 3) / 4,
         PER = CHUNK / TEXEL,
         OUT = C * (int)sizeof(T), /* bytes of a result pixel */
-        CHANGES = OUT % 4 != 0,   /* if pixels are not words, lanes exchange them to store words */
+        CHANGES = OUT % 4 != 0,   /* if pixels are not whole words, lanes exchange pixels */
         THREADS = 128,
         WIDE = TEXEL <= 4 ? 64 : 32, /* of a tile, pixels */
         TALL = TEXEL == 1 ? 96 : WIDE,
-        /* Rows of a patch: the diagonal of a tile, plus taps and a margin. */
+        /* Maximum rows of a patch: the diagonal of a tile, plus taps and a margin. */
         ROWS = TEXEL == 1   ? 121
                : WIDE == 64 ? 96
                             : 50,
-        CHUNKS = (ROWS + 2 * PER - 2) / PER, /* per patch row; the first one is aligned */
+        CHUNKS = (ROWS + 2 * PER - 2) / PER, /* per patch row; the first chunk is aligned */
         PAD = TEXEL == 4   ? 1
               : TEXEL == 8 ? 2
                            : 0,         /* chunks of padding: four rows begin in different banks */
@@ -44,15 +45,17 @@ template <typename T, int C> struct form {
 
 enum patch_kind { PATCH_NONE, PATCH_INSIDE, PATCH_BORDER, PATCH_OUTSIDE };
 
-/* The bounding box of a tile's taps, from pixel (x, y) of the source on; `chunks` per row. */
+/* The bounding box of a tile's taps. It begins at pixel (x, y) of the source and has `chunks`
+ * chunks per row. */
 struct patch {
     enum patch_kind kind;
     int x, y, chunks, rows;
 };
 
-/* AFFINE: offsets. Added to the coordinates of a tile's corner, low and high give the minimum and
- * maximum in the tile. Added to those of a pixel, across gives the other pixels of its run, and
- * down the next run; across and down are shifted like the members of struct steps. */
+/* AFFINE: differences of coordinates. low and high lead from the corner of a tile to the minimum
+ * and maximum in the tile. across leads from the first pixel of a run to the other pixels of that
+ * run, and down leads to the next run. across and down are shifted like the members of struct
+ * steps. */
 struct tile_map {
     int64_t low_x, high_x, low_y, high_y;
     uint64_t across_x[REMAP_ACROSS - 1], across_y[REMAP_ACROSS - 1], down_x, down_y;
@@ -94,9 +97,9 @@ find_affine(const struct remap_args *args, const struct tile_map *map, int left,
                        (int)((y + map->high_y) >> GI_AFFINE_BITS));
 }
 
-/* Computes the source coordinates of a corner of the tile. Returns whether the map is so smooth
- * there that coordinates inside the tile are between those of the corners, with a margin far above
- * rounding errors. */
+/* Computes the source coordinates of a corner of the tile. Returns whether the map is so smooth at
+ * this corner that coordinates inside the tile are between the coordinates of the corners, with a
+ * margin far above rounding errors. */
 static __device__ bool corner_at(struct gi_place *at, const double *m, int x, int y, int *side)
 {
     *at = gi_map_projective(m, x, y);
@@ -126,7 +129,8 @@ static __device__ struct patch find_projective(const struct remap_args *args, in
     return patch;
 }
 
-/* Expands three words, four 3-sample pixels, to a chunk of four texels with undefined padding. */
+/* Expands three words, which are four 3-sample pixels, to a chunk of four texels with undefined
+ * padding. */
 template <typename T> static __device__ __forceinline__ uint4 spread(const unsigned *w)
 {
     if (sizeof(T) == 1)
@@ -137,8 +141,8 @@ template <typename T> static __device__ __forceinline__ uint4 spread(const unsig
     return make_uint4(w[0], w[1], w[2], 0);
 }
 
-/* The chunks of a patch that a thread copies: one column of chunks, every `down` rows. If a thread
- * has no work, `row` is below every patch. */
+/* The chunks of a patch that a thread copies. They are in one column of chunks, `down` rows apart.
+ * If a thread has no work, `row` is below every patch. */
 struct share {
     int chunk, row, down;
 };
@@ -151,7 +155,7 @@ template <class F> static __device__ __forceinline__ struct share share_of(int c
     return {thread - row * chunks, row < down ? row : 1 << 20, down};
 }
 
-/* Starts an asynchronous copy of chunks; it is complete after __pipeline_wait_prior(). */
+/* Starts an asynchronous copy of chunks. The copy is complete after __pipeline_wait_prior(). */
 template <typename T, int C>
 static __device__ __forceinline__ void
 load_inside(uint8_t *patch_bytes, const struct remap_args *args, const struct patch *patch)

@@ -23,8 +23,8 @@ static __device__ __forceinline__ double inverse(double c)
 
 /* The coordinates of a thread's next run of pixels. AFFINE: x and y relative to the patch, shifted
  * left so that their upper 32 bits are the fixed-point coordinates. PROJECTIVE: u is the first
- * column; add_x and add_y are added to quotients; `doubt` masks the bits that are all 0 if a sum
- * may be rounded wrongly. */
+ * column. add_x and add_y are added to quotients. `doubt` selects the bits of a sum that are all 0
+ * if the sum may be rounded wrongly. */
 struct steps {
     uint64_t x, y;
     double u, add_x, add_y;
@@ -40,9 +40,9 @@ static __device__ __forceinline__ uint64_t first_place(const int64_t *m, int cor
 }
 
 /* Sums of PROJECTIVE maps have GI_AFFINE_BITS fraction bits. If the quotient is below 2^14, the
- * error of a sum is less than 2^-37: 2^-52 of the quotient for the reciprocal, 2^-53 for the exact
- * division, and 2^-41. Because 2^-24 and 2^-37 are added, truncation rounds correctly unless less
- * than 2^-36 is cut off. */
+ * error of a sum is less than 2^-37, because it consists of 2^-52 of the quotient for the
+ * reciprocal, 2^-53 of the quotient for the exact division, and 2^-41. Because 2^-24 and 2^-37 are
+ * added, truncation rounds correctly unless less than 2^-36 is cut off. */
 static __device__ __forceinline__ void first_projective(struct steps *s, const struct patch *patch,
                                                         int x)
 {
@@ -60,7 +60,8 @@ static __device__ __noinline__ uint2 projective_exactly(const struct remap_args 
     return make_uint2((unsigned)at.x, (unsigned)at.y);
 }
 
-/* Computes the coordinates of a run of pixels relative to the patch; advances to the next run. */
+/* Computes the coordinates of a run of pixels relative to the patch, and advances to the next
+ * run. */
 static __device__ __forceinline__ void run_affine(uint2 *at, const struct tile_map *map,
                                                   struct steps *steps)
 {

@@ -1,17 +1,17 @@
 /* Interpolates a result pixel from the texels of a patch in shared memory, and stores runs of
  * pixels.
  *
- * Integer samples are used as raw samples (sliding_window_raw.cuh): read as a float, an 8-bit or
- * 16-bit sample in a register is the sample times 2^-149. Products and fused multiply-adds accept
- * it like any float, so no conversion instruction is needed; the scale is part of a factor that is
- * needed anyway.
+ * Integer samples are used as raw samples (sliding_window_raw.cuh): the bits of an 8-bit or 16-bit
+ * sample in a register, read as a float, have the value of the sample times 2^-149. Products and
+ * fused multiply-adds accept a raw sample like any float, so no conversion instruction is needed.
+ * The scale is part of a factor that is needed anyway.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REMAP_TILE_TEXEL_CUH
 #define GI_KERNELS_CUDA_REMAP_TILE_TEXEL_CUH
 
 #include "kernels/cuda/geometry/remap_tile_patch.cuh"
 
-/* Sample c of a texel, in the low bits. */
+/* Returns sample c of a texel, in the low bits. */
 template <typename T, int C>
 static __device__ __forceinline__ unsigned texel_bits(const unsigned *words, int c)
 {
@@ -22,7 +22,8 @@ static __device__ __forceinline__ unsigned texel_bits(const unsigned *words, int
     return c % 2 ? words[c / 2] >> 16 : words[c / 2] & 0xffff;
 }
 
-/* Loads the samples of a texel; integers are times 2^-149. WEIGH multiplies colour by alpha. */
+/* Loads the samples of a texel. Integers are scaled by 2^-149. If WEIGH, colour is multiplied by
+ * alpha. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void texel_at(float *v, const uint8_t *at)
 {
@@ -47,7 +48,7 @@ static __device__ __forceinline__ float part_of(unsigned place)
     return __fmul_rn(__uint_as_float(place & ((1u << GI_PLACE_BITS) - 1)), 0x1p126f);
 }
 
-/* Interpolates linearly between two samples; the result of integers is times 2^-23. */
+/* Interpolates linearly between two samples. The result of integers is scaled by 2^-23. */
 template <typename T> static __device__ __forceinline__ float lerp(float a, float b, float t)
 {
     if (sizeof(T) == 4)
@@ -56,8 +57,8 @@ template <typename T> static __device__ __forceinline__ float lerp(float a, floa
     return __fmaf_rn(t, __fmaf_rn(b, 0x1p126f, -from), from);
 }
 
-/* Bilinear interpolation at (x, y), fractions of GI_PLACE_BITS bits; the upper left tap is at `at`.
- * Results of integers are times 2^-23. */
+/* Bilinear interpolation at (x, y), which are fractions of GI_PLACE_BITS bits. The upper left tap
+ * is at `at`. Results of integers are scaled by 2^-23. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void linear_at(float *f, const uint8_t *at, unsigned x,
                                                  unsigned y)
@@ -75,8 +76,8 @@ static __device__ __forceinline__ void linear_at(float *f, const uint8_t *at, un
     }
 }
 
-/* Bicubic interpolation, as linear_at(). Products of weights are 0 or at least 2^-100, so none
- * underflows. */
+/* Bicubic interpolation, as linear_at(). Products of weights are 0 or at least 2^-100, so no
+ * product underflows. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, float cubic,
                                                 unsigned x, unsigned y)
@@ -110,9 +111,9 @@ static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, flo
     }
 }
 
-/* Replaces f by N quotients f / alpha, or by 0 if alpha is not > 0. With alpha (and floats f) far
- * from the ends of the range, one reciprocal serves all, as in the compiler's __fdiv_rn(). Integer
- * results near the lower end round to 0 in any case. */
+/* Replaces f by N quotients f / alpha, or by 0 if alpha is not > 0. If alpha (and f, for floats) is
+ * far from the ends of the range of float, all quotients use one reciprocal, by the method of the
+ * compiler's __fdiv_rn(). Integer results near the lower end round to 0 in any case. */
 template <typename T, int N> static __device__ __forceinline__ void divide(float *f, float alpha)
 {
     bool easy = alpha > 0x1p-60f && alpha < 0x1p60f;
@@ -146,10 +147,10 @@ static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, flo
         cubic_at<T, C, WEIGH>(f, at, cubic, x, y);
     if (!WEIGH)
         return;
-    float alpha = f[C - 1]; /* scaled like the colours, so that the quotients are not scaled */
+    float alpha = f[C - 1]; /* scaled like the colours, so that quotients are unscaled */
     divide<T, C - 1>(f, alpha);
-    /* The quotient of two rounded sums may exceed the range of the type, largely if alphas nearly
-     * cancel. It is never negative, because a rounded difference b - a is at least -a. */
+    /* The quotient of two rounded sums may exceed the range of the type, by far if alphas nearly
+     * cancel. The quotient is never negative, because a rounded difference b - a is at least -a. */
     constexpr float FULL = sizeof(T) == 1 ? 255.0f : 65535.0f;
 #pragma unroll
     for (int c = 0; c < C - 1 && HOW == GI_LINEAR && sizeof(T) < 4; c++)
@@ -195,7 +196,8 @@ static __device__ __forceinline__ uint2 transpose(uint2 v)
                       __byte_perm(v.y, other, odd ? 0x3276 : 0x7610));
 }
 
-/* What a lane stores of a run: four neighbours if CHANGES, else the pixels that it computed. */
+/* What a lane stores of a run. If CHANGES, it stores four neighbouring pixels, else the pixels that
+ * it computed. */
 template <class F> struct run {
     unsigned words[F::OUT]; /* REMAP_ACROSS * OUT bytes */
 };
@@ -260,7 +262,8 @@ static __device__ __noinline__ void store_some(uint8_t *out, struct run<F> run, 
             out[4 * i + k] = (uint8_t)(run.words[i] >> 8 * k);
 }
 
-/* Stores the pixels of a run that are among the first n at `out`. `ragged`: n may end in a run. */
+/* Stores at `out` the pixels of a run that are among the first n pixels. `ragged` is set if the end
+ * of the n pixels may be inside a run. */
 template <class F>
 static __device__ __forceinline__ void store_run(uint8_t *out, const struct run<F> &run, int n,
                                                  bool ragged)

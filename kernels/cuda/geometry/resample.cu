@@ -1,7 +1,9 @@
 /* Resampling in two passes with an intermediate image in scratch memory, for everything that the
- * single-pass kernels do not accept. Float weights: columns first (results are floats), then rows.
- * Integer weights, as in Pillow: rows or columns first (results are bytes), then the other ones.
- * Also copies the tables of weights to device memory, and chooses the implementation.
+ * single-pass kernels do not accept. With float weights, the first pass is along columns, and its
+ * results are floats; the second pass is along rows. With integer weights, as in Pillow, the first
+ * pass is along rows or columns, and its results are bytes; the second pass is along the other
+ * axis. This file also copies the tables of weights to device memory, and chooses the
+ * implementation.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/geometry/resample.h"
 #include "kernels/cuda/common/sample.cuh"
@@ -16,7 +18,7 @@ enum { THREADS = 256, GRID_ROWS = 65535, SCRATCH_NBYTES = 256 << 20, BITS = 22, 
 
 /* ---- tables ---- */
 
-/* Assigns addresses to the tables of a side in a block of memory, from byte *used on. */
+/* Assigns addresses in a block of memory, beginning at byte *used, to the tables of a side. */
 static void share_out(struct device_side *out, const struct gi_resample_side *side, char *block,
                       size_t *used)
 {
@@ -64,7 +66,7 @@ enum gi_status gi_cuda_resample_tables(struct gi_cuda_queue *cu, struct device_s
     share_out(col, &spec->col, host, &same);
     fill(row, &spec->row);
     fill(col, &spec->col);
-    /* Before the call returns, it has read the pageable memory. */
+    /* The pageable source memory has been read when the call returns. */
     cudaError_t error = cudaMemcpyAsync(scratch, host, used, cudaMemcpyHostToDevice, cu->stream);
     free(host);
     GI_CUDA_TRY(error);
@@ -83,7 +85,7 @@ struct pass_args {
     float *floats;  /* rows y0 to y1 - 1 of the result; a row has `pitch` samples */
     uint8_t *bytes; /* all source rows with the width of the result; `pitch` per row */
     size_t pitch;   /* samples */
-    int y0, y1;     /* rows of the result; in a first pass along rows, of the source */
+    int y0, y1;     /* rows of the result, or of the source if the first pass is along rows */
     bool weigh;
 };
 
@@ -108,7 +110,7 @@ static __device__ __forceinline__ float sum_of(const float *weights, int taps, c
 template <typename T> struct down {
     const char *p;
     size_t stride;
-    int alpha; /* offset of the pixel's alpha in samples; 0: not weighted */
+    int alpha; /* offset, in samples, to the pixel's alpha; 0: not weighted */
     __device__ __forceinline__ float sample(int t) const
     {
         const T *at = (const T *)(p + (size_t)t * stride);
@@ -164,7 +166,7 @@ static __device__ __forceinline__ float4 floats_of(const float *p)
     return *(const float4 *)p;
 }
 
-/* Loads four samples of a row; with 2 or 4 channels and `weigh`, multiplies colour by alpha. */
+/* Loads four samples of a row. With 2 or 4 channels and `weigh`, multiplies colour by alpha. */
 template <typename T>
 static __device__ __forceinline__ float4 weighed_at(const char *p, bool weigh, int channels)
 {
@@ -180,7 +182,7 @@ static __device__ __forceinline__ float4 weighed_at(const char *p, bool weigh, i
     return v;
 }
 
-/* As columns(), for four neighbouring columns per thread. */
+/* As columns(), but with four neighbouring columns per thread. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) wide_columns(struct pass_args args)
 {
@@ -260,7 +262,8 @@ static __device__ __forceinline__ int premultiplied(const uint8_t *p, int alpha)
     return ((t >> 8) + t) >> 8;
 }
 
-/* First pass with integer weights, one thread per sample: down columns (DOWN) or along rows. */
+/* First pass with integer weights, along columns if DOWN, else along rows. There is one thread per
+ * sample. */
 template <bool DOWN>
 static __global__ void __launch_bounds__(THREADS) integer_first(struct pass_args args)
 {

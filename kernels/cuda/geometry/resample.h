@@ -14,12 +14,14 @@ struct device_side {
     const float *weights, *sums;
 };
 
-/* Copies the tables of both sides to scratch memory, followed by `nbytes` free bytes. */
+/* Copies the tables of both sides to scratch memory, which has `nbytes` further bytes after
+ * them. */
 enum gi_status gi_cuda_resample_tables(struct gi_cuda_queue *cu, struct device_side *row,
                                        struct device_side *col, void **more, size_t nbytes,
                                        const struct gi_resample *spec, struct gi_err *err);
 
-/* Adds the sum of one block of taps to a long sum with carry, as struct gi_separable defines it. */
+/* Adds the sum of one block of taps to a sum with carry over many taps, which struct gi_separable
+ * defines. */
 static __device__ __forceinline__ void add_block(float *s, float *carry, float block)
 {
     float y = __fsub_rn(block, *carry), t = __fadd_rn(*s, y);

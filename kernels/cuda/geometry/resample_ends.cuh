@@ -1,6 +1,6 @@
 /* One axis of a resampling with a simple ratio. The weights of inner results repeat every PHASES
- * results, while the window moves by `step` pixels. Results near the ends have weights of their
- * own.
+ * results, and the window moves by `step` pixels in PHASES results. Results near the ends have
+ * different weights.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RESAMPLE_ENDS_CUH
 #define GI_KERNELS_CUDA_RESAMPLE_ENDS_CUH
@@ -10,21 +10,22 @@
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/geometry.h"
 
-/* The results along an axis that are computed one by one: the first `low`, and the last ones. */
+/* The results along an axis that are computed one by one. They are the first `low` and the last
+ * count - low results. */
 struct border {
-    int n, low, count; /* number of all results; of end results at the start; of all end results */
+    int n, low, count; /* number of all results; end results at the start; all end results */
 };
 
 /* Kernel argument for one axis. Result i has phase (i + shift) % PHASES. End results are the first
- * `low` ones and the last count - low ones. */
+ * `low` and the last count - low results. */
 template <int TAPS, int PHASES> struct ends {
     enum { MAX = PHASES == 1 ? 12 : 6 * PHASES };
     int n, low, count; /* as in struct border */
     int step, shift;
     int first[MAX];
     float weights[MAX][TAPS];
-    float sums[MAX], sum;    /* divisors: of each end result; of inner results; 1: none */
-    int inner_first[PHASES]; /* by phase: `first` of an inner result with i + shift < PHASES */
+    float sums[MAX], sum;    /* divisors of each end result; of inner results; 1 if not divided */
+    int inner_first[PHASES]; /* [phase]: `first` of inner result i, i + shift < PHASES */
     float inner[PHASES][TAPS];
 };
 
@@ -44,7 +45,7 @@ static __device__ struct one_side<TAPS> side_at(const struct ends<TAPS, PHASES> 
     return {ends.first[end], ends.weights[end], ends.sums[end]};
 }
 
-/* Returns the index of the first end result after the inner ones. */
+/* Returns the index of the first end result after the inner results. */
 template <int TAPS, int PHASES>
 static __host__ __device__ __forceinline__ int inner_end(const struct ends<TAPS, PHASES> &ends)
 {
@@ -65,13 +66,14 @@ static __host__ __device__ __forceinline__ long long edge_results(const struct b
     return (long long)col.count * row.n + (long long)(col.n - col.count) * row.count;
 }
 
-/* Returns a / b; uses a 32-bit division if a is small. */
+/* Returns a / b. Uses a 32-bit division if a is small. */
 static __device__ __forceinline__ int quotient(long long a, int b)
 {
     return a >> 32 ? (int)(a / b) : (int)((unsigned)a / (unsigned)b);
 }
 
-/* Finds the position of edge result `index`: first whole rows, then the ends of other rows. */
+/* Finds the position of edge result `index`. Edge results are first those of whole rows, then those
+ * at the ends of the other rows. */
 static __device__ __forceinline__ void
 edge_place(const struct border &row, const struct border &col, long long index, int *x, int *y)
 {
@@ -88,7 +90,7 @@ edge_place(const struct border &row, const struct border &col, long long index, 
     *y = col.low + turn;
 }
 
-/* Compile-time constants for end results: LANES neighbouring lanes compute each one. */
+/* Compile-time constants for end results. LANES neighbouring lanes compute each end result. */
 template <int TAPS> struct alone {
     enum {
         LANES = TAPS < 4     ? TAPS
@@ -107,7 +109,8 @@ static int alone_blocks(const struct border &row, const struct border &col, int 
     return ceil_div(edge_results(row, col) * channels * alone<TAPS>::LANES, threads);
 }
 
-/* Lane i of a result sums columns i, i + LANES ...; then all LANES lanes compute the row sum. */
+/* Lane i of a result computes the sums of columns i, i + LANES and so on. Then all LANES lanes of
+ * the result compute the row sum. */
 template <typename T, int TAPS, int C>
 static __device__ void make_alone(const struct gi_image &dst, const struct gi_image &src,
                                   const struct ends<TAPS, 1> &row, const struct ends<TAPS, 1> &col,
@@ -154,8 +157,8 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
                      __fdiv_rn(f, __fmul_rn(down.sum, across.sum)));
 }
 
-/* The rows of one part if rows are divided into `parts` parts whose sizes differ by at most one
- * row; empty past the last row. */
+/* The rows of one part, if rows are divided into `parts` parts whose sizes differ by at most one
+ * row. A part past the last row is empty. */
 struct rows {
     int from, end;
 };
@@ -174,7 +177,8 @@ static inline bool inner_goes_on(const struct gi_resample_side *side, int phases
            side->first[i + phases] - side->first[i] == step;
 }
 
-/* Finds the inner results *low to *high - 1. Returns false if more than `most` are not inner. */
+/* Finds the inner results, which are *low to *high - 1. Returns false if more than `most` results
+ * are not inner. */
 static inline bool inner_of(const struct gi_resample_side *side, int phases, int step, int most,
                             int *low, int *high)
 {

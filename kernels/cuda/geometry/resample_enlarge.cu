@@ -2,8 +2,8 @@
  * entirely in registers.
  *
  * Block: WARPS independent warps. A warp owns a strip of the source and a band of its rows, and
- * moves down the band. A lane owns PIX neighbouring pixels and keeps the latest TAPS rows of them,
- * the window of R rows of the result.
+ * moves down the band. A lane owns PIX neighbouring pixels and keeps the latest TAPS rows of these
+ * pixels, which are the window of R rows of the result.
  *
  *     strip of 32 lanes, PIX source pixels each         result: R rows per source row
  *     +------+------+------+- ... -+------+------+
@@ -17,8 +17,8 @@
  * Exchange: column sums come from neighbouring lanes by warp shuffles; there is no shared memory.
  * The outermost IDLE lanes on each side of a strip only supply column sums (halo).
  *
- * Results at the ends have weights of their own and are computed one by one in further blocks,
- * which come last, when multiprocessors become free.
+ * Results at the ends have different weights and are computed one by one in further blocks. These
+ * blocks come last, when multiprocessors become free.
  *
  * Example: R = 2, TAPS = 4, 8-bit gray. PIX = 8 pixels per lane, LEAD = 2, IDLE = 1: a strip has 30
  * x 8 = 240 source pixels; a lane keeps 4 x 8 samples, computes 16 results per row and stores them
@@ -35,13 +35,14 @@ enum {
 template <int R, int TAPS> struct enlarge_args {
     struct gi_image dst, src;
     struct ends<TAPS, R> row, col;
-    struct border across; /* computed one by one, with inner results in the same words */
+    struct border across; /* end results, and inner results in the same words */
     int sliding_blocks, strips;
     int before;            /* pixels of the first strip that are left of the image */
-    int first, end, bands; /* windows begin in rows first to end - 1; number of bands */
+    int first, end, bands; /* rows first to end - 1 begin windows; number of bands */
 };
 
-/* Constants. The windows of phases HALF and above begin one pixel later than others. */
+/* Constants. The windows of phases HALF and above begin one pixel later than the windows of lower
+ * phases. */
 template <typename T, int R, int TAPS, int C> struct form {
     enum {
         PIX = (C == 1 ? 8 : 4) / (sizeof(T) == 1 ? 1 : 2), /* pixels per lane */
@@ -51,7 +52,7 @@ template <typename T, int R, int TAPS, int C> struct form {
         IDLE = (LEAD + PIX - 1) / PIX,
         OWNERS = 32 - 2 * IDLE,
         HALF = R / 2,
-        WAVES = TAPS == 2 ? 3 : 1, /* waves of blocks; several if memory is the limit */
+        WAVES = TAPS == 2 ? 3 : 1, /* waves of blocks; 3 where memory is the limit */
         TURNS = R > 2       ? 1
                 : TAPS == 6 ? 3
                             : 2, /* source rows per unrolled step */
@@ -62,7 +63,8 @@ template <typename T, int R, int TAPS, int C> struct form {
     };
 };
 
-/* Loads a lane's samples of a row, of which the first `there` words exist. */
+/* Loads the first `there` of the words that are a lane's samples of a row; the other words do not
+ * exist. */
 template <int WORDS>
 static __device__ __forceinline__ void fetch(unsigned *words, const char *p, int there)
 {
@@ -84,7 +86,7 @@ static __device__ __forceinline__ void make_results(float *f, const float *windo
 {
     typedef form<T, R, TAPS, C> m;
 #pragma unroll
-    for (int t = 0; t < TAPS; t++) /* chains of fmaf that do not wait for each other */
+    for (int t = 0; t < TAPS; t++) /* independent chains of fmaf */
 #pragma unroll
         for (int i = 0; i < R * m::N; i++) {
             const int c = i % C, phase = i / C % R, pixel = i / C / R;
@@ -93,8 +95,8 @@ static __device__ __forceinline__ void make_results(float *f, const float *windo
         }
 }
 
-/* The words of a row that a lane stores, `begin` to `end` - 1. `parts`: a lane of the warp does not
- * store all of its words. */
+/* The words of a row that a lane stores, which are words begin to end - 1. `parts` is set if at
+ * least one lane of the warp does not store all of its words. */
 struct share {
     int begin, end;
     bool parts;
@@ -198,7 +200,7 @@ static __device__ __forceinline__ void slide(const struct enlarge_args<R, TAPS> 
         fetch<WORDS>(ahead[i], next, from + TAPS - 1 + i < args.src.height ? there : 0);
 #pragma unroll(m::TURNS)
     for (int window = from; window < end; window++, next += stride) {
-        /* Shift the window of rows by one; load the row after the next. */
+        /* Shift the window of rows by one. Load the row after the next row. */
 #pragma unroll
         for (int i = 0; i < N; i++) {
 #pragma unroll
@@ -315,7 +317,8 @@ bool gi_cuda_enlarge_takes(const struct gi_image *src, const struct gi_resample 
            src->stride % ALIGN == 0 && (size_t)src->data % ALIGN == 0 && ratio_of(spec) > 0;
 }
 
-/* Extends the results that are computed one by one to whole words of `each` results. */
+/* Extends the results that are computed one by one, so that they fill whole words of `each`
+ * results. */
 static struct border words_of(const struct border &border, int each)
 {
     int low = ceil_div(border.low, each) * each;
@@ -342,8 +345,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     args.end = floor_div(inner_end(args.col) - 1 + later, R) + args.col.inner_first[0] + 1;
     bool whole = dst->stride % ALIGN == 0 && (size_t)dst->data % ALIGN == 0;
     args.across = words_of(border_of(args.row), whole ? 4 / (int)sizeof(T) : dst->width + 1);
-    /* At the ends of a row a strip needs no halo lane. If the first strip has one nevertheless,
-     * strips begin at whole memory sectors, but one more strip may be necessary. */
+    /* At the ends of a row a strip needs no halo lane. If the first strip nevertheless has a halo
+     * lane, strips begin at whole memory sectors, but one more strip may be necessary. */
     int lanes = ceil_div(src->width, m::PIX);
     int apart = ceil_div(max(lanes - 2 * m::IDLE, 1), m::OWNERS);
     args.strips = ceil_div(max(lanes - m::IDLE, 1), m::OWNERS);

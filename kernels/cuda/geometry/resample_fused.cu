@@ -3,7 +3,7 @@
  * A block owns a strip of `wide` result pixels and a band of result rows, and moves down the band,
  * GROUP = 4 rows per step. Columns: a thread sums PIECE = 8 neighbouring source samples for all
  * rows of the group; each source row is loaded and unpacked once per group. Rows: a thread computes
- * a pixel of each row of the group from these sums.
+ * one pixel of each row of the group from the column sums.
  *
  *      source rows under the group (reach)        sums[GROUP], padded          4 result rows
  *     +------+------+- ... -+------+             +-------------------+        +-------------+
@@ -12,10 +12,10 @@
  *     |      |      |       |      |   down[]    | row y + 2, y + 3  | along[]|             |
  *     +------+------+- ... -+------+             +-------------------+        +-------------+
  *
- * Shared memory: `down` and `later`, column weights of this and the next group as one float4 per
- * source row (double buffering); `along`, row weights of all pixels of the strip; `sums`, one word
- * of padding every 32, free of bank conflicts for power-of-two strides; and the carries of sums
- * over more than 32 taps.
+ * Shared memory: `down` and `later`, the column weights of this group and the next group, as one
+ * float4 per source row (double buffering); `along`, row weights of all pixels of the strip;
+ * `sums`, with one word of padding after every 32, so that power-of-two strides are free of bank
+ * conflicts; and the carries of sums over more than 32 taps.
  *
  * Phases of a step: load and compute columns, exchange (barrier), compute rows, store.
  *
@@ -46,7 +46,8 @@ struct fused_args {
     bool weigh;
 };
 
-/* Returns a padded index: threads that are 2, 4, 8, 16 or 32 floats apart do not share banks. */
+/* Returns a padded index, so that threads whose data are 2, 4, 8, 16 or 32 floats apart do not
+ * share banks. */
 static __host__ __device__ __forceinline__ int padded(int i)
 {
     return i + (i >> 5);
@@ -54,8 +55,8 @@ static __host__ __device__ __forceinline__ int padded(int i)
 
 /* ---- columns ---- */
 
-/* Computes `down`: the weights of each source row for each row of the group at y, 0 outside the
- * window of that row. */
+/* Computes `down`, which is the weight of each source row for each result row of the group at y.
+ * The weight is 0 if the source row is outside the window of the result row. */
 static __device__ void weights_down(float4 *down, const struct fused_args &args, int y)
 {
     const struct device_side *col = &args.col;
@@ -92,7 +93,7 @@ static __device__ __forceinline__ void piece_load(float *v, const char *p, bool 
                 v[i] = __fmul_rn(v[i], v[i / C * C + C - 1]);
 }
 
-/* Adds the sum of a finished block of taps to `sums`; `carries` is the offset of the carries, which
+/* Adds the sum of a finished block of taps to `sums`. `carries` is the offset of the carries, which
  * follow the sums of all rows. */
 static __device__ __forceinline__ void fold(float *sums, int carries, const float *block, int at,
                                             bool first)
@@ -107,8 +108,9 @@ static __device__ __forceinline__ void fold(float *sums, int carries, const floa
     }
 }
 
-/* Computes the column sums of the piece at sample `at` of the strip, whose samples begin at p in
- * the first of `rows` rows. begin[j] is the first row of the window of row j of the group. */
+/* Computes the column sums of the piece at sample `at` of the strip. The samples of the piece begin
+ * at p in the first of `rows` source rows. begin[j] is the first source row in the window of row j
+ * of the group. */
 template <typename T, int C>
 static __device__ __forceinline__ void column_sums(float *sums, const struct fused_args &args,
                                                    const float4 *down, const char *p, int at,
@@ -117,7 +119,7 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
     int taps = args.col.taps, r = 0;
     float block[GROUP][PIECE] = {};
     while (r < rows) {
-        int end = rows; /* where a block of taps of some row ends; last blocks are not folded */
+        int end = rows; /* next end of a block of taps, except the last block of a row */
 #pragma unroll
         for (int j = 0; j < GROUP && taps > GI_TAPS_BLOCK; j++) {
             int next = (max(r - begin[j], 0) / GI_TAPS_BLOCK + 1) * GI_TAPS_BLOCK;
@@ -159,8 +161,8 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
 
 /* ---- rows ---- */
 
-/* Computes f[row][channel]: sums along a row from sample `from` of the strip. `along` are the
- * weights of the pixel, `step` apart. */
+/* Computes f[row][channel], which are sums along a row that begin at sample `from` of the strip.
+ * `along` points to the weights of the pixel, which are `step` floats apart. */
 template <int C>
 static __device__ __forceinline__ void row_sums(float (&f)[GROUP][C], const struct fused_args &args,
                                                 const float *sums, const float *along, int step,
@@ -297,8 +299,8 @@ static int reach_of(const struct gi_resample_side *col)
     return most;
 }
 
-/* Chooses the shape of the strips, which is the same for all, and the bytes of shared memory.
- * Returns false if not even a strip of one pixel fits. */
+/* Chooses the shape of all strips, and the bytes of shared memory. Returns false if not even a
+ * strip of one pixel fits. */
 static bool shape_of(struct fused_args *args, size_t *nbytes, const struct gi_resample *spec,
                      int channels)
 {

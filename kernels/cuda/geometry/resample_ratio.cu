@@ -12,14 +12,14 @@
  *     +-----+-----+-----+- ... -+-----+ ----> +----------------------------+ ----> PIX pixels
  *     R rows -> K partial sums (registers)      chunk = 4 floats                  per thread
  *
- * Exchange: double buffering, with one barrier per step. Gray stores even and odd chunks apart, so
- * that accesses are free of bank conflicts (SPLIT).
+ * Exchange: double buffering, with one barrier per step. Even and odd chunks of gray are stored in
+ * separate halves, so that accesses are free of bank conflicts (SPLIT).
  *
  * Phases of a step: compute columns, load (AHEAD steps ahead), exchange, compute rows, store.
  *
- * Results near the ends have weights of their own. Further blocks, which come last, when
- * multiprocessors become free, compute them: rows at the top and bottom by strips, all others one
- * by one.
+ * Results near the ends have different weights. Further blocks compute these results. Rows at the
+ * top and bottom are computed by strips, and all other end results one by one. The further blocks
+ * come last, when multiprocessors become free.
  *
  * Example: R = 2, TAPS = 8, gray. K = 4 sums of OWN = 8 samples; PIX = 4 pixels read a window of 14
  * sums in CHUNKS = 4 chunks; 96 threads, of which HALO = 2 own no pixels, compute 376 pixels of a
@@ -35,7 +35,7 @@ template <int TAPS> struct ratio_args {
     int strips, strip_pixels, bands;
     int end_rows;        /* rows at the top and bottom that are computed by strips */
     struct border alone; /* results that are computed one by one */
-    int x0;              /* start of the first strip: at or before the first inner pixel */
+    int x0;              /* start of the first strip, at or before the first inner pixel */
     bool whole;          /* words may be stored */
     float raw;           /* factor from column sums to raw sums, a power of 2 */
     struct ends<TAPS, 1> row, col;
@@ -44,7 +44,8 @@ template <int TAPS> struct ratio_args {
 template <typename T, int R, int TAPS, int C> struct shape {
     enum {
         K = TAPS / R,
-        /* Samples of a row per thread: 8, or for RGB with few partial sums 12 (4 pixels). */
+        /* Samples of a row per thread. There are 8, or 12 (4 pixels) of RGB with few partial
+         * sums. */
         OWN = C == 3 && K <= 2 ? 12 : 8,
         WORDS = OWN * (int)sizeof(T) / 4, /* of memory */
         OWN_CHUNKS = OWN / 4,
@@ -52,15 +53,15 @@ template <typename T, int R, int TAPS, int C> struct shape {
                         : R == 4 ? 2
                                  : 1)
                      : (C == 3 && R == 2 ? 2 : 1),
-        LEAD = (TAPS - R) / 2 * C,           /* samples of a window before its own pixels */
+        LEAD = (TAPS - R) / 2 * C,           /* samples of a window before its result pixels */
         SHIFT = (OWN - LEAD % OWN) % OWN,    /* samples from a strip's start to its first window */
         WINDOW = (TAPS + (PIX - 1) * R) * C, /* samples under PIX pixels */
         STEP = PIX * R * C,
         SKIP = SHIFT % 4,
-        CHUNKS = (SKIP + WINDOW + 3) / 4, /* of 4 floats, from chunk SHIFT / 4 on */
-        SPLIT = C == 1,                   /* even chunks are stored first: no bank conflicts */
+        CHUNKS = (SKIP + WINDOW + 3) / 4,        /* of 4 floats, from chunk SHIFT / 4 on */
+        SPLIT = C == 1,                          /* even chunks first, to avoid bank conflicts */
         AHEAD = R == 2 && sizeof(T) < 4 ? 2 : 1, /* steps of R rows that are loaded ahead */
-        GROUP = 8 / R > PIX ? 8 / R : PIX,       /* pixels: strips begin at multiples of it */
+        GROUP = 8 / R > PIX ? 8 / R : PIX,       /* strips begin at multiples of GROUP pixels */
         HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads without pixels */
         THREADS = HALO > 6 ? 256 : 96,
     };
@@ -68,7 +69,8 @@ template <typename T, int R, int TAPS, int C> struct shape {
 
 /* ---- the inner results ---- */
 
-/* Adds row r of R to the partial sums from sum `oldest` on; tap 0 begins a new sum. */
+/* Adds row r of R rows to the partial sums, of which sum `oldest` is the first. Tap 0 begins a new
+ * sum. */
 template <typename T, int R, int TAPS, int K, int OWN>
 static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&done)[K][OWN],
                                                const float *weights, const unsigned *words, int r,
@@ -100,7 +102,8 @@ static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&don
     }
 }
 
-/* Loads a thread's samples of a row, of which the first `there` words exist. */
+/* Loads the first `there` of the words that are a thread's samples of a row; the other words do not
+ * exist. */
 template <int WORDS>
 static __device__ __forceinline__ void fetch(unsigned (&words)[WORDS], const char *p, int there)
 {
@@ -137,7 +140,7 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
         v[4 * j + 3] = four.w;
     }
 #pragma unroll
-    for (int t = 0; t < TAPS; t++) /* chains of fmaf that do not wait for each other */
+    for (int t = 0; t < TAPS; t++) /* independent chains of fmaf */
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK)
@@ -150,7 +153,7 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
         f[i] = __fadd_rn(first[i], f[i]);
 }
 
-/* Stores samples f[begin] to f[end - 1], by words if `whole` and possible. */
+/* Stores samples f[begin] to f[end - 1]. Stores whole words where possible if `whole`. */
 template <typename T, int N>
 static __device__ __forceinline__ void store(T *out, const float *f, int begin, int end, bool whole)
 {
@@ -177,11 +180,11 @@ static __device__ __forceinline__ void store(T *out, const float *f, int begin, 
 
 /* A thread's part of a strip. */
 struct part {
-    int x, begin, end; /* first pixel; its samples begin to end - 1 are inner results */
+    int x, begin, end; /* first pixel; samples begin to end - 1 are inner results */
     bool mine;         /* whether it has any pixels */
     long long at;      /* byte offset of its samples in a row */
     int there;         /* words of them that are in memory */
-    int put, get;      /* its first chunk of column sums; first chunk of its first window */
+    int put, get;      /* first chunk of the thread's column sums; of its first window */
 };
 
 template <typename T, int R, int TAPS, int C>
@@ -216,7 +219,8 @@ static __device__ __forceinline__ void put_sums(float4 *put,
             make_float4(f[4 * j], f[4 * j + 1], f[4 * j + 2], f[4 * j + 3]);
 }
 
-/* State of a thread: partial sums, the oldest one first, and rows that are loaded ahead. */
+/* State of a thread: its partial sums, beginning with the oldest sum, and rows that are loaded
+ * ahead. */
 template <typename T, int R, int TAPS, int C> struct sliding_sums {
     typedef shape<T, R, TAPS, C> s;
     float sum[s::K][s::OWN], done[s::K][s::OWN];
@@ -224,7 +228,7 @@ template <typename T, int R, int TAPS, int C> struct sliding_sums {
     const char *next; /* next row to load */
 };
 
-/* Adds R rows to the sums; with `more` loads R further rows. */
+/* Adds R rows to the sums. If `more`, loads R further rows. */
 template <typename T, int R, int TAPS, int C>
 static __device__ __forceinline__ void take_rows(struct sliding_sums<T, R, TAPS, C> &m,
                                                  const struct ratio_args<TAPS> &args, int there,
@@ -268,7 +272,7 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     for (int step = 0; step < K - 1; step++)
         take_rows<T, R, TAPS, C>(m, args, part.there, step < there, K - 1 - step);
     for (int step = K - 1; step < steps; step++) {
-        /* Compute columns: R rows; load as many. */
+        /* Compute columns from R rows, and load R later rows. */
         take_rows<T, R, TAPS, C>(m, args, part.there, step < there, 0);
 #pragma unroll
         for (int i = 0; i < s::OWN && TAPS > GI_TAPS_BLOCK; i++)
@@ -289,7 +293,8 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     }
 }
 
-/* Computes a row near the top or bottom, with its own weights, where results are inner in x. */
+/* Computes the part of a row near the top or bottom whose results are inner results in x. The
+ * column weights are those of the row. */
 template <typename T, int R, int TAPS, int C>
 static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, float4 *shared)
 {

@@ -1,4 +1,4 @@
-/* Declares downscaling by the factor 2, and of 8-bit images by 4 and 8 (resample_ratio.cu).
+/* Declares downscaling by the factor 2, and, for 8-bit images, by 4 and 8 (resample_ratio.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RESAMPLE_RATIO_H
 #define GI_KERNELS_CUDA_RESAMPLE_RATIO_H

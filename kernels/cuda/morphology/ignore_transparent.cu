@@ -1,6 +1,6 @@
-/* Makes min/max and rank filters ignore transparent pixels: before the filter, replaces them by a
- * value that is never picked; after it, restores them. One thread per pixel column visits every
- * gridDim.y-th row.
+/* Makes min/max and rank filters ignore transparent pixels. Before the filter, these pixels are
+ * replaced by a value that is never picked. After the filter, they are restored. One thread per
+ * pixel column visits every gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/morphology.h"

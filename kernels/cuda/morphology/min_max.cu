@@ -11,7 +11,7 @@
 
 enum {
     THREADS = 256,
-    SCRATCH_NBYTES = 8 << 20, /* bytes per scratch image: two of them stay in the L2 cache */
+    SCRATCH_NBYTES = 8 << 20, /* bytes per scratch image, so that two fit in the L2 cache */
     ROWS_MAX = 32768,         /* of a grid */
 };
 
@@ -23,7 +23,7 @@ struct passes_args {
     bool keep_alpha;
 };
 
-/* Returns the key of a word of row p; `value` if the row is outside the image. */
+/* Returns the key of a word of row p, or `value` if that row is outside the image. */
 template <typename T>
 static __device__ __forceinline__ unsigned word_at(const struct passes_args *args, size_t word,
                                                    long long p, unsigned value)
@@ -49,8 +49,8 @@ static __device__ unsigned border_word(const struct passes_args *args, size_t wo
 }
 
 /* Vertical pass. The rows are divided into groups of as many rows as the structuring element is
- * high. A thread computes one word of all rows of a group: row i is the minimum of the group's
- * source rows from i on and of the next group's rows before i. */
+ * high. A thread computes one word in each row of a group. Row i of the result is the minimum of
+ * the group's source rows from i on and of the next group's rows before i. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     min_max_down(const __grid_constant__ struct passes_args args, int words)

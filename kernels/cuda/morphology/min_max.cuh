@@ -19,7 +19,7 @@ static __device__ __forceinline__ unsigned min_max_bits(unsigned key, unsigned t
 }
 
 /* Returns the minimum of each sample in two words. Bytes are compared as the upper bytes of 16-bit
- * halves; the lower byte of a half does not change which upper byte is the result. */
+ * halves; the lower byte of a half does not change which upper byte is chosen. */
 template <typename T> static __device__ __forceinline__ unsigned least(unsigned a, unsigned b)
 {
     if (sizeof(T) == 1)
@@ -44,7 +44,7 @@ template <typename T, int PIXEL> static __device__ __forceinline__ unsigned alph
     return bits;
 }
 
-/* Stores at most n samples (the rest of the image row) of a 16-byte chunk to row y. */
+/* Stores a 16-byte chunk to row y, but at most the n samples that remain in the image row. */
 template <typename T>
 static __device__ __forceinline__ void min_max_put(const struct target *dst, const unsigned *words,
                                                    int sample, int y, int n)

@@ -1,8 +1,8 @@
 /* Min/max filter of 3 x 3 (erosion, dilation), entirely in registers.
  *
- * Block: one warp. It owns a strip of 1024 bytes and a band of rows, and moves down the band. A
- * thread owns two 16-byte chunks, one in each half of the strip, and keeps the last two rows of
- * them.
+ * A block is one warp, which owns a strip of 1024 bytes and a band of rows, and moves down the
+ * band. A thread owns two 16-byte chunks, one in each half of the strip, and keeps the last two
+ * rows of both chunks.
  *
  *           part 0: 32 lanes x 16 bytes     part 1: 32 lanes x 16 bytes
  *    +----++----+----+----+- ... -+----+----+----+- ... -+----++----+
@@ -10,15 +10,15 @@
  *    +----++----+----+----+- ... -+----+----+----+- ... -+----++----+
  *    halo         minimum of 3 rows per column, then of 3 columns    halo
  *
- * Exchange: neighbouring columns come by warp shuffles; there is no shared memory. Lanes 0 and 31
- * also keep the words of the halo. Bytes are compared as the upper bytes of 16-bit halves, in two
- * parts per word (even and odd bytes), with three-operand minima.
+ * Exchange: threads get neighbouring columns by warp shuffles, without shared memory. Lanes 0 and
+ * 31 also keep the words of the halo. Bytes are compared as the upper bytes of 16-bit halves, in
+ * two parts per word (even and odd bytes), with three-operand minima.
  *
  * Phases of a step: compute columns (minimum of three rows), exchange, compute rows, load (the row
  * AHEAD rows further down), store.
  *
- * Example: 8-bit gray, 8192 pixels per row: 8 strips; a thread keeps 2 x 2 x 9 words of the last
- * two rows (2 parts of 8 words + 1 of the halo) and 2 x 9 words in flight.
+ * Example: a row of 8192 pixels of 8-bit gray has 8 strips. A thread keeps 2 x 2 x 9 words of the
+ * last two rows (2 parts of 8 words + 1 of the halo) and 2 x 9 words in flight.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/morphology/min_max.cuh"
@@ -66,8 +66,8 @@ static __device__ __forceinline__ unsigned join(const unsigned (*parts)[N], int 
                           : parts[0][j];
 }
 
-/* A thread's two chunks. The first and the last lane also load words of the halo: they begin at
- * byte `side` of the chunk `beside` the strip. */
+/* A thread's two chunks. The first and the last lane also load the words of the halo, which begin
+ * at byte `side` of the chunk `beside`, next to the strip. */
 struct near_chunks {
     struct box_chunk own[2], beside;
     int side;
@@ -85,8 +85,9 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
         words[WORDS + j] = p[j];
 }
 
-/* Gets the words before and after a lane's words of part p: from the lane on the left the last SIDE
- * words of its `lasts`, from the lane on the right the first SIDE words of its `firsts`. */
+/* Gets the words before and after a lane's words of part p. The words before are the last SIDE
+ * words in `lasts` of the lane on the left; the words after are the first SIDE words in `firsts` of
+ * the lane on the right. */
 template <int SIDE>
 static __device__ __forceinline__ void
 neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsigned *firsts, int p)
@@ -94,8 +95,8 @@ neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsig
     int lane = (int)threadIdx.x;
 #pragma unroll
     for (int j = 0; j < SIDE; j++) {
-        /* The parts meet in the middle of the strip: lane 31 passes words of part 0 to lane 0, and
-         * lane 0 words of part 1 to lane 31. */
+        /* The parts meet in the middle of the strip, where lane 31 passes words of part 0 to lane
+         * 0, and lane 0 passes words of part 1 to lane 31. */
         unsigned last = p && lane < 31 ? lasts[8 - SIDE + j] : lasts[4 - SIDE + j];
         unsigned first = p || lane == 0 ? firsts[4 + j] : firsts[j];
         before[j] = __shfl_sync(~0u, last, (lane + 31) & 31);
@@ -137,8 +138,9 @@ pick_along(unsigned *out, const unsigned (&down)[near_of<T, PIXEL>::PARTS][near_
     }
 }
 
-/* The same for 8-bit gray. The neighbours of an even byte are odd bytes: of the previous half and
- * of its own half. Those of an odd byte are even bytes: of its own half and of the next. */
+/* Computes the same for 8-bit gray. The neighbours of an even byte are the odd bytes of the
+ * previous half and of its own half. The neighbours of an odd byte are the even bytes of its own
+ * half and of the next half. */
 template <>
 __device__ __forceinline__ void pick_along<uint8_t, 1>(unsigned *out,
                                                        const unsigned (&down)[2][WORDS + 1], int p)
@@ -156,7 +158,7 @@ __device__ __forceinline__ void pick_along<uint8_t, 1>(unsigned *out,
     }
 }
 
-/* Replaces the alpha in `words` by that of `source`. */
+/* Replaces the alpha in `words` by the alpha in `source`. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void take_alpha(unsigned *words, const unsigned *source)
 {

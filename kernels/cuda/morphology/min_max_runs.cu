@@ -16,7 +16,8 @@ struct runs_args {
     struct gi_footprint_run runs[GI_RUNS_MAX];
 };
 
-/* number_of() returns the key of a sample, for minima; sample_of() the sample of a key. */
+/* number_of() returns the key of a sample; minima are computed of keys. sample_of() returns the
+ * sample of a key. */
 template <typename T> static __device__ __forceinline__ unsigned number_of(T v, unsigned turn)
 {
     if (sizeof(T) == 4)
@@ -31,7 +32,7 @@ template <typename T> static __device__ __forceinline__ T picked(unsigned number
     return (T)(number ^ turn);
 }
 
-/* Returns the minimum of n pixels of a row from x on; some may be outside the image. */
+/* Returns the minimum of n pixels of a row from x on. Some pixels may be outside the image. */
 template <typename T>
 static __device__ __forceinline__ unsigned least_of(const struct runs_args &args, const T *row,
                                                     int x, int n, int c, bool inside)

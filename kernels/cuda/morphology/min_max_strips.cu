@@ -15,14 +15,15 @@
  *       |          line x 2             |   column minimum = min(ring[slot], below)
  *       +------+------------------+-----+
  *
- * Exchange along the row: the first doublings, within 32 bytes (a thread's own and its
- * neighbour's), are in registers, the others through `line`, two rows of the block (double
- * buffering).
+ * Exchange along the row: the first doublings need only 32 bytes (a thread's own and its
+ * neighbour's) and are done in registers. The other doublings go through `line`, which holds two
+ * rows of the block (double buffering).
  *
  * Phases of a step: load (AHEAD rows in flight), compute columns, exchange, store.
  *
- * Example: 31 x 31, 8-bit gray: doubling in registers up to 16 pixels; the result is the minimum of
- * two overlapping ranges of 16 pixels. 128 threads need 128 * 16 * (31 + 2) = 67584
+ * Example: for 31 x 31 and 8-bit gray, doubling in registers ends at 16 pixels. The result is the
+ * minimum of two overlapping ranges of 16 pixels. 128 threads need 128 * 16 * (31 + 2) = 67584
+ * bytes of shared memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/morphology/min_max.cuh"
@@ -35,19 +36,20 @@ struct strips_args {
     struct target dst;
     int width, height, anchor_y;
     int reach;          /* bytes between the first pixel of the element and its anchor */
-    int before, across; /* chunks: halo on the left of a block; results of a block */
+    int before, across; /* number of chunks of a block: in the left halo; with results */
     int band;           /* rows per block */
     unsigned turn;
     bool keep_alpha;
 };
 
-/* Maximum run of pixels whose minimum is computed in registers: the N - 1 pixels after a thread's
- * bytes must be in its neighbour's bytes. */
+/* The maximum number of neighbouring pixels, N, whose minimum is computed in registers. The N - 1
+ * pixels after a thread's bytes must be in its neighbour's bytes. */
 template <int PIXEL> struct near_columns {
     enum { N = 15 * PIXEL <= NBYTES ? 16 : 7 * PIXEL <= NBYTES ? 8 : 3 * PIXEL <= NBYTES ? 4 : 2 };
 };
 
-/* Returns the word at byte `at` of eight words; undefined beyond the eighth word. */
+/* Returns the word that begins at byte `at` of eight words. Bytes beyond the eighth word are
+ * undefined. */
 static __device__ __forceinline__ unsigned bytes_at(const unsigned *words, int at)
 {
     int word = at / 4 < 7 ? at / 4 : 7, next = word < 7 ? word + 1 : 7;
@@ -139,7 +141,7 @@ static __device__ __forceinline__ void least_along(unsigned *words, const struct
         words[j] = least<T>(first[j], last[j]);
 }
 
-/* Stores at most n samples (the rest of the image row) of a thread's words to row y. */
+/* Stores a thread's words to row y, but at most the n samples that remain in the image row. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void strips_store(unsigned *words, const struct strips_args *args,
                                                     struct box_chunk chunk, int y, int n)
@@ -212,7 +214,7 @@ static __global__ void __launch_bounds__(MOST_THREADS)
         for (int i = 0; i < AHEAD; i++) {
             if (step + i == steps)
                 return;
-            /* Load: keys of this row; start to load the row that is AHEAD rows further down. */
+            /* Load: get the keys of this row, and start to load the row AHEAD rows further down. */
             uint4 fresh = strips_keys<T>(next[i], args.turn);
             next[i] = strips_load<T>(&args, chunk, top + step + i + AHEAD);
             if (step + i >= height) {
@@ -224,7 +226,8 @@ static __global__ void __launch_bounds__(MOST_THREADS)
                 if (makes)
                     strips_store<T, PIXEL>(words, &args, chunk, y0 + step + i - height, samples);
             }
-            /* van Herk/Gil-Werman: forward minimum of this group, backward minima at its end. */
+            /* van Herk/Gil-Werman: update the forward minimum; at the end of the group compute
+             * backward minima. */
             ring[slot * n] = fresh;
             below = least_of<T>(below, fresh);
             if (++slot == height) {
@@ -235,8 +238,8 @@ static __global__ void __launch_bounds__(MOST_THREADS)
         }
 }
 
-/* Divides the work: fills all of `args` except the images. Returns the threads per block; 0: a
- * block with this much shared memory would be too small. */
+/* Divides the work: fills all members of `args` except the images. Returns the number of threads
+ * per block, or 0 if a block with this much shared memory would be too small. */
 static int divide(struct strips_args *args, const struct gi_cuda_queue *cu,
                   const struct gi_image *src, const struct gi_min_max *spec)
 {

@@ -1,6 +1,6 @@
-/* Rolling ball (background subtraction), an erosion with a non-flat structuring element: one thread
- * per sample visits all samples under the ball and takes the minimum of sample + height of the
- * ball.
+/* Rolling ball (background subtraction), which is an erosion with a non-flat structuring element.
+ * One thread per sample of the result visits all samples under the ball, adds to each sample the
+ * height of the ball there, and takes the minimum of these sums.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/morphology.h"
@@ -16,8 +16,8 @@ struct rolling_ball_args {
     int16_t reach[GI_ROLLING_BALL_MAX + 1]; /* half width of row |j| of the ball */
 };
 
-/* Returns the minimum of `best` and of row y under the ball, for channel c at pixel x; `away` is
- * the distance of the row. */
+/* Returns the minimum of `best` and of the sums of sample and height in row y, for channel c and a
+ * ball with its centre in column x. `away` is the distance of row y from the centre, in rows. */
 template <typename T>
 static __device__ __forceinline__ float roll(const struct rolling_ball_args &args, float best,
                                              int x, int c, int y, int away)

@@ -12,7 +12,7 @@ struct runs_args {
     struct gi_footprint_run runs[GI_RUNS_MAX];
 };
 
-/* Counts the next digit of those keys in the windows around row y that begin with `digits`. Returns
+/* Counts the next digit of the keys that begin with `digits`, in the windows around row y. Returns
  * the number of samples counted. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ unsigned count_runs(const struct strip *strip, unsigned *at,
@@ -53,7 +53,7 @@ static inline struct runs_args runs_args_of(struct gi_image *dst, const struct g
     return args;
 }
 
-/* Launches a kernel whose warps process one row of a strip each, with `nbytes` of bins per warp. */
+/* Launches a kernel whose warps each process one row of a strip, with `nbytes` bytes of bins. */
 typedef void runs_kernel(const struct runs_args args);
 static inline enum gi_status runs_launch(struct gi_cuda_queue *cu, const struct runs_args *args,
                                          runs_kernel *kernel, int nbytes, struct gi_err *err)

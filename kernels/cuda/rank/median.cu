@@ -1,13 +1,14 @@
 /* Rank filter of rectangles of any size, by sliding histograms, and the choice of the
  * implementation. T. Huang, G. Yang, G. Tang, "A fast two-dimensional median filtering algorithm",
- * IEEE TASSP 27(1), 1979, here down the columns. A warp moves down 32 neighbouring columns. Each
- * lane has a histogram of the upper 8 bits of its window's samples, in a shared-memory bank of its
- * own. Lower digits of 16-bit and float samples are counted again for every sample (radix select).
+ * IEEE TASSP 27(1), 1979. Here windows move down the columns: a warp moves down 32 neighbouring
+ * columns. Each lane has a histogram of the upper 8 bits of its window's samples, in a
+ * shared-memory bank of its own. Lower digits of 16-bit and float samples are counted again for
+ * every sample (radix select).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/rank/sliding_histogram.cuh"
 
-/* Returns the next digit of the key that begins with `digits`; only samples with these digits
- * count, in the window whose first row is y. */
+/* Returns the next digit of the key that begins with `digits`. Only samples whose keys begin with
+ * these digits count, in the window whose first row is y. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ unsigned next_digit(const struct strip *strip, unsigned *at,
                                                       int y, unsigned digits, int shift,

@@ -32,7 +32,8 @@ static inline struct median_args median_args_of(struct gi_image *dst, const stru
             spec->percent};
 }
 
-/* key_of() returns a key ordered as the sample, with NaN above all; sample_of() inverts it. */
+/* key_of() returns a key; keys are ordered like samples, with NaN above all. sample_of() returns
+ * the sample of a key. */
 template <typename T> static __device__ __forceinline__ unsigned key_of(T v)
 {
     if (sizeof(T) < 4)
@@ -41,7 +42,7 @@ template <typename T> static __device__ __forceinline__ unsigned key_of(T v)
     return (bits & 0x7fffffffu) > 0x7f800000u ? ~0u : gi_float_key(bits);
 }
 
-/* Returns the key of an ignored sample, which no other sample has. */
+/* Returns the key that ignored samples, and no others, have. */
 template <typename T> static __device__ __forceinline__ unsigned no_key()
 {
     return sizeof(T) < 4 ? ~0u : 0;

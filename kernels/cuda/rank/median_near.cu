@@ -3,9 +3,9 @@
  * maxima. J. Smith, "Implementing median filters in XC4000E FPGAs", Xcell 23, 1996.
  *
  * A warp owns a strip of 512 bytes and moves down a band of rows, two rows of the result per step.
- * A thread owns 16 bytes, with AHEAD rows in flight in registers; neighbouring columns come by warp
- * shuffles. A column of three is sorted once for all windows that contain it. Bytes are compared as
- * the upper bytes of 16-bit halves.
+ * A thread owns 16 bytes, with AHEAD rows in flight in registers, and gets neighbouring columns by
+ * warp shuffles. A column of three is sorted once for all windows that contain it. Bytes are
+ * compared as the upper bytes of 16-bit halves.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/rank/median.cuh"
@@ -19,8 +19,8 @@ struct near_args {
     bool keep_alpha;
 };
 
-/* A thread's chunk. The first and the last lane also have the chunk beside the strip; the word of
- * the halo is `side` bytes into it (0 for other lanes). */
+/* A thread's chunk. The first and the last lane also have the chunk next to the strip. The word of
+ * the halo begins at byte `side` of that chunk (0 for other lanes). */
 struct near_chunks {
     struct box_chunk own, beside;
     int side;
@@ -34,7 +34,7 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
 }
 
 /* Returns two bytes of a word (0 and 2, or 1 and 3) as the upper bytes of its halves; the lower
- * byte of a half does not change which upper byte is the result. */
+ * byte of a half does not change which upper byte is chosen. */
 static __device__ __forceinline__ unsigned part_of(unsigned word, int i)
 {
     return i ? word : word << 8;
@@ -66,7 +66,8 @@ static __device__ __forceinline__ void near_sort(struct near_sorted *out, const 
         }
 }
 
-/* Two sorted columns combined: the larger minimum, both medians in order, the smaller maximum. */
+/* Two sorted columns, combined into the larger minimum, both medians in order, the smaller
+ * maximum. */
 struct near_two {
     unsigned least, low, high, most;
 };
@@ -84,7 +85,7 @@ static __device__ __forceinline__ unsigned median_of(struct near_two two, const 
     return __vmaxu2(__vminu2(least, most), __vminu2(__vmaxu2(least, most), middle));
 }
 
-/* Returns part i of the samples that are `by` samples from those of word j. `all` begins one word
+/* Returns part i of the samples at a distance of `by` samples from word j. `all` begins one word
  * before word 0. */
 static __device__ __forceinline__ unsigned shifted(const unsigned (*all)[WORDS + 2], int j, int i,
                                                    int by)

@@ -25,8 +25,8 @@
  *
  * Phases: load (stage the tile), compute (sort, merge, select), store.
  *
- * Example: K = 5, 8-bit gray: 128 threads x 2 pixels x 64 rows per tile of 36 rows of 280 words
- * (40320 bytes).
+ * Example: for K = 5 and 8-bit gray, 128 threads compute 2 pixels x 64 rows each, from a tile of 36
+ * rows of 280 words (40320 bytes).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/arch.cuh"
 #include "kernels/cuda/rank/median.cuh"
@@ -46,7 +46,8 @@ template <bool PAIRS, int K> struct network {
     };
 };
 
-/* Returns the word of sample i of a row; SKEW: threads ACROSS samples apart do not share banks. */
+/* Returns the word of sample i of a row. With SKEW, threads ACROSS samples apart use different
+ * banks. */
 template <bool SKEW> static __device__ __host__ __forceinline__ int place(int i)
 {
     return SKEW ? i + (i >> 5) : i;
@@ -180,7 +181,7 @@ template <typename T> static __device__ __forceinline__ uint4 load_four(const ch
     return *(const uint4 *)from;
 }
 
-/* Loads four samples of row y, from `sample` on; some may be outside the image. */
+/* Loads four samples of row y, from `sample` on, of which some may be outside the image. */
 template <typename T>
 static __device__ __noinline__ uint4 load_outside(const struct median_args *args, int sample, int y)
 {
@@ -218,7 +219,7 @@ template <typename T, bool PAIRS> static __device__ __forceinline__ uint4 words_
 /* The tile of a block in shared memory. */
 struct tile {
     unsigned *words;
-    int quads, pitch; /* groups of four samples in a row; words of a row */
+    int quads, pitch; /* number of groups of four samples, and of words, per row */
     int rows, steps;  /* rows of words; rows between the two samples of a word */
     bool skew;
 };
@@ -347,7 +348,8 @@ static __device__ __forceinline__ void read_row(unsigned (*out)[K], const unsign
 }
 
 /* Moves down the tile, two rows per step. `single` are the sorted rows y - HALF, y - HALF + 2 and
- * so on; `carry` is the row before the step's; `pairs` are merged rows from y - HALF + 1 on. */
+ * so on; `carry` is the row before the rows of the step; `pairs` are merged rows from y - HALF + 1
+ * on. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ void go_down(const unsigned *const *columns,
                                                const struct median_args *args, int sample, int y0,

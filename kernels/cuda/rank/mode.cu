@@ -1,7 +1,7 @@
 /* Mode filter (most frequent sample of a window). Rectangles use sliding histograms that move down
- * the columns; for other structuring elements every window is counted again. 8 bits: the result is
- * the fullest bin. 16 bits: the histogram of the upper digits gives candidates, whose lower digits
- * are counted.
+ * the columns; for other structuring elements every window is counted again. For 8 bits the result
+ * is the fullest bin. For 16 bits the histogram of the upper digits selects candidates, whose lower
+ * digits are then counted.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/rank/footprint_histogram.cuh"
 
@@ -11,8 +11,9 @@ static __device__ __forceinline__ unsigned count_of(const unsigned *at, unsigned
     return NARROW ? at[bin / 2 * WARP] >> 16 * (bin & 1) & 0xffff : at[bin * WARP];
 }
 
-/* Returns the key of the first bin that contains more than *most samples, and sets *most to the
- * count of the fullest bin; returns `key` if there is none. `digits`: upper digits of keys. */
+/* If a bin contains more than *most samples, returns the key of the fullest bin (the first one if
+ * there are several) and sets *most to its count. Otherwise returns `key`. `digits` are the upper
+ * digits of all keys. */
 template <bool NARROW>
 static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned digits,
                                                    unsigned *most, unsigned key)
@@ -26,8 +27,8 @@ static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned 
     return key;
 }
 
-/* Returns the mode of 16-bit samples: in the window whose first row is y, or with `runs` in the
- * structuring element around row y. */
+/* Returns the mode of 16-bit samples in a window. If `runs` is NULL, y is the first row of the
+ * window, otherwise its middle row. */
 template <bool NARROW>
 static __device__ __forceinline__ unsigned fullest_pair(const struct strip *strip,
                                                         const unsigned *upper, unsigned *lower,

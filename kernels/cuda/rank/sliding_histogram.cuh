@@ -1,7 +1,7 @@
 /* Sliding histograms (Huang et al., see median.cu). Every lane of a warp has a histogram of one
- * digit (8 bits) of its window's samples, in a shared-memory bank of its own, hence free of bank
- * conflicts. The rows that enter and leave the windows are staged in shared memory for the whole
- * warp.
+ * digit (8 bits) of its window's samples, in a shared-memory bank of its own, so that there are no
+ * bank conflicts. The rows that enter and leave the windows are staged in shared memory for the
+ * whole warp.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SLIDING_HISTOGRAM_CUH
 #define GI_KERNELS_CUDA_SLIDING_HISTOGRAM_CUH
@@ -16,7 +16,8 @@ enum {
     ROWS_MAX = 32768 /* of a grid */
 };
 
-/* Histogram of one lane. NARROW: two 16-bit counts per word, for windows below 2^16 samples. */
+/* Histogram of one lane. With NARROW a word holds two 16-bit counts, for windows of fewer than 2^16
+ * samples. */
 template <bool NARROW> struct bins {
     enum { WORDS = NARROW ? BINS / 2 : BINS, NBYTES = WORDS * WARP * 4 };
 
@@ -117,7 +118,7 @@ static __device__ __forceinline__ void stage(unsigned *keys, const struct strip 
     }
 }
 
-/* Adds row `in` to the histograms of the upper digits; with `both` subtracts row `out`. */
+/* Adds row `in` to the histograms of the upper digits and, if `both`, subtracts row `out`. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ void slide(const struct strip *strip, unsigned *at,
                                              struct place *place, int in, int out, bool both)
@@ -177,7 +178,8 @@ static __device__ __forceinline__ void count_digits(const struct strip *strip, u
         }
 }
 
-/* Launches a kernel whose warps move down bands of `band` rows, with `nbytes` of bins each. */
+/* Launches a kernel whose warps move down bands of `band` rows; each warp has `nbytes` bytes of
+ * bins. */
 typedef void sliding_kernel(const struct median_args args, int band);
 static inline enum gi_status sliding_launch(struct gi_cuda_queue *cu,
                                             const struct median_args *args, sliding_kernel *kernel,

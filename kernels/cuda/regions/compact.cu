@@ -15,7 +15,7 @@ enum {
     SHARE_NBYTES = 4 * SEGMENT, /* of samples, that a warp owns of a tile */
     AHEAD = 4,                  /* loads that a lane has in flight */
     LOOKS = 2,                  /* words that a lane reads at once while it looks back */
-    BAND_PIXELS = 1 << 26,      /* pixels per launch: bounds results of 8 bytes per pixel */
+    BAND_PIXELS = 1 << 26,      /* pixels per launch, to limit results of 8 bytes per pixel */
     SLICE_PIXELS = 1 << 16,     /* points that a worker thread converts at a time */
 };
 
@@ -46,8 +46,8 @@ static __device__ inline void tile_publish(volatile device_u64 *tile, device_u64
 }
 
 /* Returns the sum of all tiles before `tile`; `count` is the sum of this tile. All lanes of the
- * warp call it. Tiles are assigned in order, so all earlier tiles run or have ended, and each
- * publishes its own sum without waiting for others. */
+ * warp call this function. Tiles are assigned in order, so all earlier tiles run or have ended, and
+ * each tile publishes its own sum without waiting for other tiles. */
 static __device__ inline unsigned look_back(volatile device_u64 *tiles, unsigned tile,
                                             unsigned count)
 {
@@ -95,7 +95,8 @@ static __device__ inline void share_place(struct share<V> *share, const struct g
     __syncwarp();
 }
 
-/* Loads 16 bytes of samples of a segment, from pixel `at` on; zeros past the end of the row. */
+/* Loads 16 bytes of samples of a segment, from pixel `at` on. Samples past the end of the row are
+ * 0. */
 template <typename T>
 static __device__ inline uint4 samples_load(const struct gi_image &image, const struct segment &s,
                                             unsigned at)
@@ -118,8 +119,8 @@ static __device__ inline void share_samples(struct share<V> *share, const struct
     }
 }
 
-/* Stores the foreground bits; also the samples, if they are from the same image. Returns how many
- * foreground pixels this lane has found. */
+/* Stores the foreground bits and, if the values are from the same image, also the samples. Returns
+ * how many foreground pixels this lane has found. */
 template <typename T, typename V>
 static __device__ inline unsigned share_words(struct share<V> *share, const struct foreground &f,
                                               bool same)
@@ -205,9 +206,10 @@ static __device__ inline unsigned line_up(uint16_t *line, const uint32_t *words,
     return count;
 }
 
-/* Output of a warp. Points are written in aligned groups of 32, because part of a memory sector
- * costs more than all of it. Lane i keeps point i of the current group, from out / 32 * 32 on,
- * until the group is complete. Lanes below `own` have points of the warp before. */
+/* Output of a warp. Points are written in aligned groups of 32, because writing a part of a memory
+ * sector costs more than writing all of it. The current group begins at point out / 32 * 32; lane i
+ * keeps its point i until the group is complete. Lanes below `own` have points of the previous
+ * warp. */
 template <typename V> struct outlet {
     uint32_t *index;
     V *value;
@@ -279,7 +281,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
             counts[warp] = count;
     }
     __syncthreads();
-    /* Exchange: one warp does the decoupled look-back while the others compact. */
+    /* Exchange: one warp does the decoupled look-back while the other warps compact. */
     const unsigned start = warp_before(lane < WARPS ? counts[lane] : 0, &count);
     if (warp == WARPS) {
         unsigned before = look_back(tiles, tile, count);
@@ -341,7 +343,7 @@ enum gi_status gi_cuda_compact_launch(struct gi_cuda_queue *cu, uint32_t *index,
 
 /* ---- results to the host ---- */
 
-/* The points of one band: indices instead of coordinates, and values as samples. */
+/* The points of one band, with indices instead of coordinates, and with values as samples. */
 struct widening {
     uint32_t *x, *y;
     float *value;

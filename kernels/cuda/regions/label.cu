@@ -86,8 +86,8 @@ static __device__ inline void join_column(const struct field &f, unsigned column
     }
 }
 
-/* The first `row_jobs` warps join some words of a horizontal seam each, the other warps 32 bands of
- * a vertical seam. */
+/* Each of the first `row_jobs` warps joins some words of a horizontal seam. Each other warp joins
+ * 32 bands of a vertical seam. */
 static __global__ void __launch_bounds__(SEAM_THREADS)
     label_seams(struct field f, unsigned row_jobs, unsigned jobs)
 {
@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(SEAM_THREADS)
 }
 
 /* Finds the components of the open parts of a tile, and clears the bit of each part that is not the
- * first one of its component. */
+ * first part of its component. */
 static __global__ void __launch_bounds__(SEAM_THREADS) label_open(struct field f, unsigned ntiles)
 {
     unsigned thread = blockIdx.x * SEAM_THREADS + threadIdx.x, tile = thread / OPEN_THREADS;
@@ -126,7 +126,8 @@ static __global__ void __launch_bounds__(SEAM_THREADS) label_open(struct field f
 
 /* ---- numbers ---- */
 
-/* Counts first pixels: those before each word within the word's block, and those of each block. */
+/* Counts the first pixels before each word, within the word's block, and the first pixels of each
+ * block. */
 static __global__ void __launch_bounds__(COUNT_THREADS) label_count(struct field f, unsigned nwords)
 {
     unsigned at = (blockIdx.x * COUNT_THREADS + threadIdx.x) * COUNT_EACH, count;
@@ -188,7 +189,7 @@ static __device__ inline void number_parts(const struct field &f, const struct t
     }
 }
 
-/* Gives each part of a tile its label, then each run, then every pixel. */
+/* Assigns labels first to the parts of a tile, then to its runs, then to its pixels. */
 static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field f)
 {
     constexpr unsigned WORD_LABELS = RUNS + 1;
@@ -217,7 +218,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field
     runs[i * WORD_LABELS] = 0;
     __syncthreads();
 
-    /* Store: a warp writes a band, a lane four columns, padding included. */
+    /* Store: a warp writes a band, and a lane writes four columns, including padding. */
     unsigned column = i % WARP / 8, quad = i % 8 * 4;
     for (unsigned b = i / WARP; b < TILE_BANDS; b += TILE_THREADS / WARP) {
         y = tile.y + b * f.rows;

@@ -18,19 +18,22 @@ enum {
 };
 
 /* Pixel (x, y) is bit x % 32 of word y * columns + x / 32 of a bit image, and node y * 32 * columns
- * + x of the label image. A part is the intersection of a component with a tile; it is open if it
- * reaches the tile's edge. The first pixels of open parts are the nodes of a forest in which parts
- * are joined across seams; the first pixels of runs at an edge point to those of their parts. */
+ * + x of the label image. A part is the intersection of a component with a tile. A part is open if
+ * it reaches the tile's edge. The first pixels of open parts are the nodes of a forest in which
+ * parts are joined across seams; the first pixels of runs at an edge point to the first pixels of
+ * their parts. */
 struct field {
     uint32_t *nodes;  /* the label image: first parent nodes, finally labels */
     uint32_t *words;  /* foreground */
-    uint32_t *roots;  /* bits of first pixels, first of parts, then of components */
+    uint32_t *roots;  /* bits of first pixels: of parts, later of components */
     uint32_t *before; /* first pixels before each word in its block of label_count() */
     uint32_t *counts; /* first pixels before each such block */
-    uint4 *firsts;    /* 16 x 16 bits per word of a band: the first pixel of each run's part, as
-                         y * TILE_WIDTH + x within the tile */
-    uint2 *open; /* TILE_OPEN pairs per tile, one per open part: its first pixel; the first pixel of
-                    its component */
+    /* 16 numbers of 16 bits per word of a band. Number k is the first pixel of the part of run k,
+     * as y * TILE_WIDTH + x within the tile. */
+    uint4 *firsts;
+    /* TILE_OPEN pairs per tile, one for each open part: the first pixel of the part, and the first
+     * pixel of its component. */
+    uint2 *open;
     uint32_t *nopen;  /* per tile */
     unsigned columns; /* words per row */
     unsigned tiles;   /* side by side */
@@ -74,7 +77,8 @@ static __device__ inline struct band tile_band(const uint32_t *words, unsigned i
     return band_of(words[i], words[i + (rows - 1) * TILE_COLUMNS]);
 }
 
-/* Returns the same word of the band above, which another lane has; empty above the first band. */
+/* Returns the same word of the band above, which another lane has. Above the first band the result
+ * is empty. */
 static __device__ inline struct band band_above(const struct band &band)
 {
     uint32_t top = __shfl_up_sync(ALL_LANES, band.top, 1),
@@ -102,7 +106,7 @@ static __device__ inline unsigned run_first(const struct band &band, uint32_t st
     return lowest(top ? top : start);
 }
 
-/* Returns those of `bits` (a subset of `all`) that are the first ones in their run of `all`. */
+/* Returns, for each run of `all`, the first bit that is also in `bits` (a subset of `all`). */
 static __device__ inline uint32_t first_of(uint32_t all, uint32_t bits)
 {
     uint32_t filled = bits;
@@ -116,9 +120,9 @@ static __device__ inline uint32_t first_of(uint32_t all, uint32_t bits)
 
 /* ---- which runs touch ---- */
 
-/* Bits where runs of a band touch runs of the band above. Each pair of runs occurs once, unless
- * other pairs imply it: `up` in a column of both runs, `left` or `right` where the upper run ends
- * to the left or starts to the right. */
+/* Bits where runs of a band touch runs of the band above. Each pair of runs occurs once, or not at
+ * all if other pairs imply it. `up` has a bit in a column of both runs. `left` has a bit where the
+ * upper run ends to the left, and `right` where the upper run starts to the right. */
 struct contacts {
     uint32_t up, left, right;
 };
@@ -145,8 +149,8 @@ static __device__ inline struct contacts contacts_of(const struct around &low,
             lone & u_right & ~__funnelshift_r(low.own.all, low.right.all, 1)};
 }
 
-/* Removes the contact at the single bit `bit`. Returns the bit of the upper run: ~0 is bit 31 of
- * the word on the left, 32 is bit 0 of the word on the right. */
+/* Removes the contact at the single bit `bit`. Returns the bit of the upper run, where ~0 is bit 31
+ * of the word on the left, and 32 is bit 0 of the word on the right. */
 static __device__ inline unsigned contact_take(struct contacts *t, uint32_t bit)
 {
     bool up = t->up & bit, left = t->left & bit;
@@ -156,9 +160,9 @@ static __device__ inline unsigned contact_take(struct contacts *t, uint32_t bit)
     return lowest(bit) + (up ? 0 : left ? ~0u : 1u);
 }
 
-/* Which runs touch across a vertical seam. level: those of the same band. falling: the right one
- * and the one to its upper left. rising: the left one and the one to its upper right. Contacts that
- * are implied by others, or by contacts within words, are omitted. */
+/* Which runs touch across a vertical seam. level: two runs of the same band. falling: the right run
+ * and the run to its upper left. rising: the left run and the run to its upper right. Contacts that
+ * are implied by other contacts across the seam, or by contacts within words, are omitted. */
 struct seam {
     bool level, falling, rising;
 };
@@ -195,8 +199,8 @@ static __device__ inline uint32_t find_halving(volatile uint32_t *parent, uint32
     return node;
 }
 
-/* Links the later one of two roots to the earlier one by an atomic minimum. Returns false if it was
- * no longer a root; *a and *b are then the nodes that remain to be joined. */
+/* Links the later one of two roots to the earlier one by an atomic minimum. Returns false if the
+ * later one was no longer a root; *a and *b are then the nodes that remain to be joined. */
 static __device__ inline bool hook(uint32_t *parent, uint32_t *a, uint32_t *b)
 {
     uint32_t low = min(*a, *b), high = max(*a, *b);

@@ -38,8 +38,8 @@ struct memory {
 
 /* ---- joins ---- */
 
-/* Joins a pair of nodes per lane; two equal nodes are no pair. All lanes find their roots, then all
- * link, so that none reads what another writes. */
+/* Joins a pair of nodes per lane; two equal nodes are no pair. All lanes find their roots before
+ * any lane links, so that no lane reads what another writes. */
 static __device__ inline void join_pairs(uint32_t *parent, uint32_t a, uint32_t b)
 {
     do {
@@ -92,7 +92,7 @@ static __device__ inline void tile_find(uint32_t root[AT_ONCE], const uint32_t *
     } while (__any_sync(ALL_LANES, more));
 }
 
-/* Joins the runs of a warp's words to the bands above. A lane has one band, with the nodes first,
+/* Joins the runs of a warp's words to the bands above. A lane has one band, whose nodes are first,
  * first + 1, ... The parent of each run is the first run that it touches above, which needs no
  * search; the other contacts are joined in pairs. */
 static __device__ inline void tile_join_bands(uint32_t *parent, const struct band &band,
@@ -187,7 +187,7 @@ static __device__ inline uint32_t tile_parts(struct memory *t, const struct band
     return own;
 }
 
-/* Returns the first pixel of the part of a run, maybe with OPEN. */
+/* Returns the first pixel of the part of a run, with OPEN added if the part is open. */
 static __device__ inline uint32_t part_of(const struct memory *t, unsigned node)
 {
     uint32_t part = t->parts[node];

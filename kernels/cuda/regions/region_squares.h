@@ -8,13 +8,13 @@
 #include "kernels/cuda/regions/shared_region_table.h"
 
 /* 8 rows of a lane's four columns, one bit per pixel; rows 2 to 5 are a square. `on`: the pixel is
- * foreground. `falling`: it has the label of the pixel to the upper left. `rising`: the pixels to
- * the left and above have the same label. */
+ * foreground. `falling`: the pixel has the label of the pixel to its upper left. `rising`: the
+ * pixels to the left and above have the same label. */
 struct window {
     uint32_t on, falling, rising;
 };
 
-/* Labels of a row: the lane's four, and the one to their left. */
+/* Labels of a row: the lane's four labels, and the label to their left. */
 struct row {
     uint32_t left, own[SIDE];
 };
@@ -48,7 +48,8 @@ static __device__ inline uint32_t from_right(uint32_t bits)
     return (bits >> 1 & ~RIGHT_COLUMN) | (other << (SIDE - 1) & RIGHT_COLUMN);
 }
 
-/* The sum of four bits, bit-sliced: the numbers 0 to 3 are in `ones` and `twos`, 4 is separate. */
+/* The sum of four bits, bit-sliced: sums 0 to 3 are in `ones` and `twos`, the sum 4 is a separate
+ * bit. */
 struct sum4 {
     uint32_t ones, twos, four;
 };
@@ -71,8 +72,8 @@ template <typename T> static __device__ inline const T *below(const T *pixel, si
     return (const T *)((const char *)pixel + stride);
 }
 
-/* Loads the next four rows of a lane's columns, from row y on. Labels outside the image are 0, as
- * is the padding of a label image. */
+/* Loads the next four rows of a lane's columns, from row y on. Labels outside the image are 0, like
+ * the padding of a label image. */
 static __device__ inline void window_next(struct window *w, struct row *above,
                                           const struct gi_image &labels, int x, int y)
 {
@@ -142,7 +143,8 @@ static __device__ inline uint32_t square_rest(const struct square &square)
     return square.place_rest >> 16;
 }
 
-/* Appends the squares of lanes that are `in` to the `n` in the queue; returns the new number. */
+/* Appends the squares of lanes whose `in` is true to the `n` squares in the queue. Returns their
+ * new number. */
 static __device__ inline unsigned queue_put(struct queue *queue, unsigned n, const struct square &s,
                                             bool in)
 {

@@ -1,11 +1,11 @@
 /* Statistics of labelled regions: integer sums of every region, in one pass over labels and values.
  *
- * A block owns a tile of 240 x 32 pixels; a warp owns 16 rows of half its width and processes them
- * in squares of 4 x 4 pixels. Squares with foreground are queued (stream compaction), so that every
- * lane has one. A region inside a square is stored at once. Parts of other regions are added to a
- * hash table in shared memory; regions inside the tile are stored from there. Only regions that
- * cross seams between tiles are added by atomics in global memory, after region_seams() has cleared
- * them. Perimeter classes are computed on words of 32 pixels.
+ * A block owns a tile of 240 x 32 pixels; a warp owns 16 rows of half of that width and processes
+ * them in squares of 4 x 4 pixels. Squares with foreground are queued (stream compaction), so that
+ * every lane has a square. A region inside a square is stored at once. Parts of other regions are
+ * added to a hash table in shared memory; regions inside the tile are stored from there. Only
+ * regions that cross seams between tiles are added by atomics in global memory, after
+ * region_seams() has cleared them. Perimeter classes are computed on words of 32 pixels.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/regions/region_squares.h"
 
@@ -99,7 +99,7 @@ static __device__ inline unsigned work_get(struct work<V> *work, const struct qu
     return n - taken;
 }
 
-/* Sums the pixels of a square with its next label; *pixels gets their bits. */
+/* Sums those pixels of a square that have its next label, and sets *pixels to their bits. */
 template <typename V>
 static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
                                         const struct work<V> &work, const struct quantiser &z)
@@ -138,7 +138,8 @@ static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
     *pixels = bits;
 }
 
-/* The regions of a tile that one pass processes: those whose hash is in part `turn` of `turns`. */
+/* The regions of a tile that one pass processes. Their hashes are in part `turn` of `turns`
+ * parts. */
 struct share {
     uint32_t turn, turns;
 };
@@ -148,8 +149,8 @@ static __device__ inline bool share_has(const struct share &share, uint32_t labe
     return __umulhi(hash_of(label) << 9, share.turns) == share.turn;
 }
 
-/* Adds one part of each lane's square to the table, or stages it if it is a whole region. `n`
- * regions are already staged; returns the new number. */
+/* Adds one part of each lane's square to the table, or stages the part if it is a whole region. `n`
+ * regions are already staged; returns their new number. */
 template <typename V>
 static __device__ inline unsigned work_add(struct work<V> *work, struct memory<V> *t, unsigned n,
                                            const struct place &place, const struct share &share,
@@ -272,8 +273,9 @@ static __device__ inline void seen_add(struct seen *seen, uint32_t label)
     seen->list[atomicAdd(&seen->n, 1u)] = label;
 }
 
-/* Clears the regions that cross a seam between tiles. A thread owns some pixels above a horizontal
- * seam, or after the first `nrows` pieces to the left of a vertical seam. */
+/* Clears the regions that cross a seam between tiles. A thread owns a piece of SEAM_EACH pixels.
+ * The first `nrows` pieces are above horizontal seams, all further pieces to the left of vertical
+ * seams. */
 static __global__ void __launch_bounds__(SEAM_THREADS)
     region_seams(struct gi_region_sums *regions, struct gi_image labels, unsigned row_pieces,
                  unsigned column_pieces, unsigned nrows)
@@ -321,8 +323,8 @@ static unsigned ceiling(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
-/* Launches region_tiles(). It may start while region_seams() runs if it waits in seams_wait(),
- * which it does in code for compute_90 and later. */
+/* Launches region_tiles(). In code for compute_90 and later region_tiles() waits in seams_wait(),
+ * and therefore may start while region_seams() runs. */
 template <typename V>
 static enum gi_status tiles_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
                                    const struct task &task, unsigned across, unsigned down,

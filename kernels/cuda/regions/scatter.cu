@@ -20,7 +20,8 @@ static __device__ __forceinline__ float sample_at(const struct gi_image &image, 
                                   : ((const float *)row)[at];
 }
 
-/* Sets owners[pixel] to 1 + the index of the last entry with that position; 0 remains if none. */
+/* Sets owners[pixel] to 1 + the index of the last entry with that position. Without such an entry
+ * owners[pixel] remains 0. */
 static __global__ void __launch_bounds__(SCATTER_THREADS)
     scatter_claim(unsigned *owners, struct gi_image places, unsigned n, int width, int height,
                   int y0)

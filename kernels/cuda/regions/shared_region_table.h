@@ -54,9 +54,9 @@ struct stage {
     uint32_t labels[STAGE];
 };
 
-/* A square of SIDE x SIDE pixels: 16 bits, one per pixel, for each property, two properties per
- * word. `rest`: the region is not processed yet; `straight`, `mixed`, `diagonal`: the class in
- * gi_region_sums; `leaves`, `leaves_tile`: a neighbour in the region is in another square or
+/* A square of SIDE x SIDE pixels. Each property has 16 bits, one per pixel, and a word holds two
+ * properties. `rest`: the region is not processed yet; `straight`, `mixed`, `diagonal`: the class
+ * in gi_region_sums; `leaves`, `leaves_tile`: a neighbour in the region is in another square or
  * tile. */
 struct __align__(16) square
 {
@@ -98,7 +98,7 @@ static __device__ inline uint32_t last_bit(uint32_t bits)
 
 /* ---- parts to the table ---- */
 
-/* Adds up the parts of the lanes that are `in`; lane `first` gets the sum. */
+/* Adds up the parts of the lanes whose `in` is true; lane `first` gets the sum. */
 template <typename V>
 static __device__ inline void part_sum(struct part<V> *p, bool in, unsigned first)
 {
@@ -123,13 +123,15 @@ static __device__ inline void part_sum(struct part<V> *p, bool in, unsigned firs
         *p = sum;
 }
 
-/* Returns Knuth's multiplicative hash: its upper 9 bits select a slot, the others a pass. */
+/* Returns Knuth's multiplicative hash. Its upper 9 bits select a slot, and its other bits select a
+ * pass. */
 static __device__ inline uint32_t hash_of(uint32_t label)
 {
     return label * 2654435769u;
 }
 
-/* Returns the slot of `label`, which is entered if it is new; SLOTS: the table is crowded. */
+/* Returns the slot of `label`, which is entered if it is new. Returns SLOTS if the table is
+ * crowded. */
 template <typename V>
 static __device__ inline unsigned table_slot(struct memory<V> *t, uint32_t label)
 {
@@ -144,7 +146,8 @@ static __device__ inline unsigned table_slot(struct memory<V> *t, uint32_t label
     return SLOTS;
 }
 
-/* Adds to a sum. HIGH_WORD is its second word if it may exceed 2^32 in a tile, else 0. */
+/* Adds to a sum. HIGH_WORD is the second word of the sum if the sum may exceed 2^32 in a tile, else
+ * 0. */
 template <int WORD, int HIGH_WORD>
 static __device__ inline void table_sum(uint32_t *slot, uint64_t v)
 {
@@ -176,7 +179,7 @@ static __device__ inline void slot_add(uint32_t *slot, const struct part<V> &par
 
 enum { ALIKE = 4 }; /* minimum lanes with one label for which a warp sum pays */
 
-/* Adds the parts of the lanes that are `in` to the table. Parts of the first lane's region are
+/* Adds the parts of the lanes whose `in` is true to the table. Parts of the first lane's region are
  * first added up within the warp. All lanes of the warp call it. `open`: the region extends into
  * another tile. */
 template <typename V>
@@ -294,8 +297,8 @@ static __device__ inline uint64_t word_empty(unsigned i)
 }
 
 /* Copies the sums of the `n` staged regions from shared memory to `regions`, the result in global
- * memory. With MERGE they are added to the sums there by atomics, otherwise they overwrite them. A
- * whole warp calls it. */
+ * memory. With MERGE the staged sums are added to the sums in `regions` by atomics, otherwise they
+ * overwrite the sums in `regions`. A whole warp calls this function. */
 template <bool MERGE>
 static __device__ inline void stage_flush(const struct stage *stage, unsigned n,
                                           struct gi_region_sums *regions)
@@ -312,7 +315,8 @@ static __device__ inline void stage_flush(const struct stage *stage, unsigned n,
     __syncwarp();
 }
 
-/* Stages the sums of lanes that are `in`, after `n` staged regions; returns the new number. */
+/* Stages the sums of the lanes whose `in` is true, after `n` staged regions. Returns their new
+ * number. */
 template <bool MERGE>
 static __device__ inline unsigned
 stage_add(struct stage *stage, unsigned n, struct gi_region_sums *regions,

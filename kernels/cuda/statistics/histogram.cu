@@ -1,5 +1,5 @@
 /* Privatised histograms: each block counts in shared memory and adds its counts once to 64-bit
- * counts in global memory. 8-bit samples have a counter per bank and bin, free of bank conflicts.
+ * counts in global memory. Each bank has a counter of every bin of bytes, which avoids conflicts.
  * The bins of 16-bit keys are divided among blocks, which read the same samples at the same time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/tiles.cuh"
@@ -17,8 +17,8 @@ enum { BINS8 = 256, ROW8 = 64, TABLE8 = BINS8 * ROW8 };
 
 /* The counters of bin v begin at v * ROW8, COPIES of them per channel. One __byte_perm() makes the
  * byte offset of a counter: v, followed by a byte that depends on the lane. If lanes would share a
- * bank, each lane begins `turn` channels later than the first one: 32 lanes then use 32 banks (31
- * for three channels). */
+ * bank, each lane begins `turn` channels later than the first lane, so that 32 lanes use 32 banks
+ * (31 for three channels). */
 template <int CHANNELS> struct counter8 {
     enum { COPIES = ROW8 / CHANNELS, TURNS = CHANNELS == 4 ? 2 : CHANNELS == 3 ? 3 : 1 };
     unsigned *table, turn;
@@ -82,13 +82,13 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* Counts GI_KEY_RANGE if float arithmetic finds the bin edge of a sample to within half a bin. Edge
  * i is stored as the smallest float that is not below it, `copies` times, at table[i * copies]. The
- * counters of each channel follow, with as many copies, and nbins + 2 bins: the first and the last
- * one count samples outside the range. */
+ * counters of each channel follow, with as many copies, for nbins + 2 bins, of which the first and
+ * the last count samples outside the range. */
 struct range {
     int nbins;
     double lo, hi, width;
-    /* For a sample v the offset of its edge i is i * `pitch` bytes: the bits of fmaf(v, scale,
-     * offset), clamped to `least` and `most`, shifted and masked. */
+    /* The edge i of a sample v is at byte i * `pitch`, which is made by shifting and masking the
+     * bits of fmaf(v, scale, offset), after this float is clamped to `least` and `most`. */
     float scale, offset, least, most;
     unsigned shift, mask, copies, pitch;
     unsigned channel_pitch; /* bytes; of the table of edges, too */
@@ -191,7 +191,7 @@ template <> struct key_sample<GI_KEY_VALUE> {
 
 enum { NO_BIN = 1 << 30 }; /* beyond every table */
 
-/* Returns the bin: computed by division, then corrected by comparison with the bin's edges. */
+/* Returns the bin, computed by division, then corrected by comparison with the bin's edges. */
 static __device__ __noinline__ unsigned range_bin(const struct key_spec &k, float sample)
 {
     double v = sample;
@@ -222,8 +222,8 @@ template <int KEY> static __device__ inline unsigned key_bin(const struct key_sp
     return sample == sample && (key & k.mask) == k.prefix ? key >> k.shift & 0xffff : NO_BIN;
 }
 
-/* Counts the bins first to first + size - 1. One more counter counts all other samples: a branch
- * would cost more, and lanes with the same counter do not wait for each other. */
+/* Counts the bins first to first + size - 1. One more counter counts all other samples, because a
+ * branch would cost more. Lanes with the same counter do not wait for each other. */
 template <int KEY, int CHANNELS> struct part_counter {
     unsigned *table, first, size;
     struct key_spec key;
@@ -455,7 +455,7 @@ static enum gi_status parts(struct gi_queue *queue, uint64_t *counts, const stru
                      launch_parts<CHANNELS>(gi_cuda(queue), (device_u64 *)counts, src, spec, err));
 }
 
-/* Counts in zeroed device memory, then adds these counts to `counts`, host memory. */
+/* Counts in zeroed device memory, then adds these counts to `counts` in host memory. */
 template <gi_histogram_fn *ENQUEUE>
 static enum gi_status count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                             const struct gi_histogram_spec *spec, struct gi_err *err)
@@ -478,7 +478,7 @@ static enum gi_status count(struct gi_queue *queue, uint64_t *counts, const stru
     return status;
 }
 
-/* As gi_cuda_histogram(), but counts stay on the device; for the bench. */
+/* As gi_cuda_histogram(), but counts stay on the device. For the benchmark. */
 enum gi_status gi_cuda_histogram_launch(struct gi_queue *queue, uint64_t *counts,
                                         const struct gi_image *src,
                                         const struct gi_histogram_spec *spec, struct gi_err *err)

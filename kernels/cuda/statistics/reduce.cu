@@ -6,9 +6,10 @@
 
 #include <limits.h>
 
-/* A part: samples in twice their bits, with their index below. A word of samples makes two parts; a
- * part of bytes has two samples, the even or the odd bytes. Part i of a step has index i, or UNDER
- * - i for the maximum. Channels repeat after PERIOD parts. */
+/* A part is a word whose samples have twice their bits, with an index in the lower bits. A word of
+ * samples becomes two parts. Of bytes, a part holds two samples: the even or the odd bytes of the
+ * word. Part i of a step has index i, but UNDER - i for the maximum. Channels repeat after PERIOD
+ * parts. */
 template <typename T, int CHANNELS> struct parts {
     enum {
         BYTES = sizeof(T) == 1,
@@ -282,7 +283,8 @@ static struct gi_reduction from_device(const struct device_reduction *device,
     return found;
 }
 
-/* Runs `launched`: either `spec`, or `spec` with minima and maxima, which are then ignored. */
+/* Runs `launched`, which is `spec`, or is `spec` with minima and maxima added, which are then
+ * ignored. */
 static enum gi_status run(struct gi_queue *queue, struct gi_reduction *found,
                           const struct gi_image *src, const struct gi_reduce *spec,
                           const struct gi_reduce *launched, struct gi_err *err)

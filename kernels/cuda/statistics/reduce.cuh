@@ -19,7 +19,7 @@ struct digits {
 };
 
 /* Results of one channel, all 0 at first. `ends` are ~(key << 32 | position), with the key of the
- * maximum complemented: an atomic maximum selects the first one in raster order. */
+ * maximum complemented, so that an atomic maximum selects the first one in raster order. */
 struct device_reduction {
     device_u64 n, ends[2]; /* minimum, maximum */
     struct digits digits;  /* integers use only the lowest digit of each number */
@@ -34,8 +34,8 @@ template <typename T, int CHANNELS> struct reduce_shape {
     typedef struct piece<T, CHANNELS> turn[TURN];
 };
 
-/* The minimum and the maximum of a channel that a thread has found, and where: sample_tag() of
- * integers, the step of floats. */
+/* The minimum and the maximum of a channel that a thread has found, and tags of where they are:
+ * sample_tag() for integers, the step for floats. */
 template <typename V> struct ends {
     V value[2];
     unsigned tag[2];
@@ -106,8 +106,8 @@ static __device__ inline uint32_t place_of(const struct gi_image &src, const str
     return y * (uint32_t)src.width + (index * SAMPLES + i % SAMPLES) / CHANNELS;
 }
 
-/* Returns the position of the first sample of channel c that equals `v` in a step of a thread,
- * which it loads again. */
+/* Loads a step of a thread again, and returns the position of the first sample of channel c in that
+ * step that equals `v`. */
 template <typename T, int CHANNELS, bool OPAQUE>
 static __device__ __noinline__ uint32_t place_of(const struct gi_image &src,
                                                  const struct walk &walk, unsigned turn, int c,

@@ -12,13 +12,15 @@
  *           +----------+----------+----------+    sums of `columns` along the row
  *                                              4. scan_make: result = above + before + v
  *
- * In scan_make, `above` is the result one row above (from `columns` in the first row), `before` the
- * sum of the row left of the tile, and v the prefix sum within the part: first within a lane, then
- * over the warp with shuffles (Hillis-Steele). Shared memory is used by scan_starts only (block
- * scan). Phases of a row: load (one row ahead), exchange (warp scan), compute, store.
+ * In scan_make, `above` is the result one row above (from `columns` in the first row), `before` is
+ * the sum of the row to the left of the tile, and v is the prefix sum within the part. v is summed
+ * first within a lane, then over the warp with shuffles (Hillis-Steele). Shared memory is used by
+ * scan_starts only (block scan). Phases of a row: load (one row ahead), exchange (warp scan),
+ * compute, store.
  *
- * Example: 8192 x 8192 8-bit gray: EACH = 2, a part is 64 and a tile 256 pixels wide, 32 strips, 8
- * blocks across; with 7 blocks on each of 132 multiprocessors 116 bands of 71 rows.
+ * Example: for 8192 x 8192 8-bit gray, EACH is 2, a part is 64 pixels wide and a tile 256. The 32
+ * strips need 8 blocks. With 7 blocks on each of 132 multiprocessors there are 116 bands of 71
+ * rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/prefix.cuh"
 #include "kernels/cuda/common/sample.cuh"
@@ -48,7 +50,7 @@ struct scan_args {
     int band;           /* rows per tile */
     int strips, bands;  /* number of tiles across and down */
     u64 *columns;       /* a row per band: first column sums, later starting values */
-    u64 *rows;          /* `channels` sums per row and tile; then sums of all tiles on the left */
+    u64 *rows;          /* `channels` sums per row and tile; later those of all tiles to the left */
 };
 
 template <typename T, int CHANNELS> struct scan_shape {
@@ -83,7 +85,7 @@ static __device__ __forceinline__ u64 value_of(const struct scan_args *args, flo
     return (u64)gi_scan_float(v, args->squares, args->scale);
 }
 
-/* A lane's samples of a part. If the last ones are missing, the padding of the row is read. */
+/* A lane's samples of a part. Samples past the end of the row are read from its padding. */
 template <typename T, int S> struct __align__(S == 3 ? sizeof(T) : S * sizeof(T)) samples_of
 {
     T v[S];
@@ -129,7 +131,7 @@ static __device__ __forceinline__ void row_load(scan_row<T, CHANNELS> *row,
         row->part[p] = *(const samples_of<T, scan_shape<T, CHANNELS>::S> *)(from + place->at[p]);
 }
 
-/* Computes the values v of samples; 0 outside the image. */
+/* Computes the values v of samples, which are 0 outside the image. */
 template <typename T, int S, typename A>
 static __device__ __forceinline__ void values_of(A *v, const struct scan_args *args,
                                                  const samples_of<T, S> &samples, int n)
@@ -139,8 +141,9 @@ static __device__ __forceinline__ void values_of(A *v, const struct scan_args *a
         v[s] = s < n ? value_of(args, samples.v[s]) : 0;
 }
 
-/* Inclusive prefix sums over the lanes of a warp, per channel: v[s] becomes the sum up to this
- * lane, `total` the sum of all lanes. By shuffles as in Hillis and Steele, CACM 29(12), 1986. */
+/* Computes inclusive prefix sums over the lanes of a warp, per channel. v[s] becomes the sum up to
+ * and including this lane, and `total` becomes the sum of all lanes. The shuffles follow Hillis and
+ * Steele, CACM 29(12), 1986. */
 template <int S, int CHANNELS, typename A>
 static __device__ __forceinline__ void lanes_scan(A *v, A *total)
 {

@@ -1,20 +1,21 @@
-/* Reduces a stack of images, side by side in one image, to one. A thread owns one sample of the
- * result. Neighbouring threads own neighbouring samples, so that loads are coalesced within each
- * image; nothing is exchanged between threads.
+/* Reduces a stack of images, which are side by side in one image, to one image. A thread owns one
+ * sample of the result. Neighbouring threads own neighbouring samples, so that loads are coalesced
+ * within each image; nothing is exchanged between threads.
  *
  *      row y of src  | image 0: `step` samples | image 1 | ... | image n - 1 |
  *                      ^ thread i                ^ thread i      ^ thread i
  *      row y of dst  | i |
  *
- * running: a thread adds up, or takes the extremes of, its n samples in a double.
- * ranks:   a thread finds the median of its n samples from the highest bit on, by counting the
- *          samples below a bound: 8, 16 or 32 passes over them and one for the sample above.
- *          Example: 5, 9, 9, 12: the sample at index 1 is 9, three samples are at most 9, so the
+ * running: a thread adds up its n samples in a double, or takes their minimum or maximum.
+ * ranks:   a thread finds the lower median of its n samples bit by bit, from the highest bit on.
+ *          For each of the 8, 16 or 32 bits it passes over its samples once and counts those below
+ *          a bound. One more pass finds the next sample in ascending order.
+ *          Example: of 5, 9, 9, 12 the sample at index 1 is 9. Three samples are at most 9, so the
  *          sample at index 2 is 9 too.
  * sorted:  a thread sorts the keys of its n samples in scratch memory, where key k of neighbouring
- *          threads is contiguous, by a network that depends on n alone: the threads of a warp never
- *          diverge while they sort. Several launches share scratch memory of bounded size.
- *          Example: n = 100 in 64 MiB: 167,772 samples per launch.
+ *          threads is contiguous. The sorting network depends only on n, so that the threads of a
+ *          warp never diverge while they sort. Scratch memory is bounded, so that large images need
+ *          several launches. Example: with n = 100, 64 MiB suffice for 167,772 samples per launch.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/statistics.h"
@@ -35,7 +36,7 @@ struct stack_args {
     bool continues;        /* s is stored as double */
     size_t samples, step;  /* samples per row of dst; samples between images in a row of src */
     size_t first, end;     /* samples of the result, row by row, that the launch computes */
-    uint32_t *keys;        /* sorted: key k of sample i is at k * nkeys + i - first */
+    uint32_t *keys;        /* sorted: key k of sample i is keys[k * nkeys + i - first] */
     size_t nkeys;
 };
 

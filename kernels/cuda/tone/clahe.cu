@@ -9,15 +9,15 @@
 /* ---- counts ---- */
 
 /* 16 bits and floats, large tiles: 128 KiB of counters in shared memory. A counter that reaches
- * PAIR_LIMIT moves that number to global memory. Between two barriers a block counts CHUNK pixels,
- * and PAIR_LIMIT + CHUNK is below 2^16, so that a counter cannot overflow into its neighbour. */
+ * PAIR_LIMIT moves that number to global memory. Between two barriers a block counts CHUNK pixels.
+ * PAIR_LIMIT + CHUNK is below 2^16, so that a counter cannot overflow into its neighbour. */
 enum {
     PAIR_THREADS = 1024,
     PAIR_AHEAD = 16, /* samples per thread that are loaded before the first is counted */
     CHUNK = PAIR_THREADS * PAIR_AHEAD,
     PAIR_LIMIT = 1 << 15,
     PAIR_NBYTES = 65536 / 2 * (int)sizeof(unsigned),
-    PAIR_MIN_PIXELS = 1 << 17, /* minimum per part of a tile: twice as many as counters */
+    PAIR_MIN_PIXELS = 1 << 17, /* minimum pixels per part of a tile: twice the counters */
 };
 
 static __device__ __forceinline__ void pair_add(unsigned *pairs, uint32_t *counts, unsigned v)
@@ -152,7 +152,8 @@ static __global__ void __launch_bounds__(TABLE_THREADS)
         }
     }
     gi_clahe_share(&cut, block_sum(over, &before), bins);
-    /* Counts that grow by one and are below v0: multiples of the step, at most `extra` of them. */
+    /* Number of bins below v0 whose count grows by one. These bins are multiples of cut.step, and
+     * there are at most cut.extra of them. */
     unsigned grown = min((v0 + cut.step - 1) / cut.step, cut.extra);
     block_sum(sum, &before);
     sum = before + v0 * cut.each + grown;
@@ -191,8 +192,9 @@ template <typename T> static __device__ __forceinline__ T stored(float f, T v)
         return (T)__float2uint_rn(f);
 }
 
-/* Interleaves the tables of the four tiles around each cell: the cell (x, y) is the area between
- * the centres of tiles x - 1 and x, y - 1 and y. One thread per value; blockIdx.z is the set. */
+/* Interleaves the tables of the four tiles around each cell. Cell (x, y) is the area between the
+ * centres of tiles x - 1 and x in its row, and y - 1 and y in its column. There is one thread per
+ * value; blockIdx.z is the set. */
 static __global__ void __launch_bounds__(EACH_THREADS)
     clahe_interleave(const __grid_constant__ struct clahe_args args)
 {
@@ -305,8 +307,8 @@ static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *ar
     return GI_OK;
 }
 
-/* Returns the parts into which tiles are divided, so that `blocks` blocks per multiprocessor fill
- * the device. */
+/* Returns the number of parts into which each tile is divided, so that `blocks` blocks per
+ * multiprocessor fill the device. */
 static unsigned parts_of(const struct gi_cuda_queue *cu, const struct clahe_args *args, int ntiles,
                          int blocks)
 {

@@ -29,7 +29,7 @@ struct clahe_args {
     int y;            /* row of the whole image that is the first row of `src` */
     uint32_t *counts; /* of one set: [tile][value] */
     void *tables;     /* of 8 or 16 bits: [set][tile][value] */
-    ushort4 *four;    /* interleaved tables: [set][cell][value]; NULL: not used */
+    ushort4 *four;    /* interleaved tables [set][cell][value], or NULL if not used */
 };
 
 /* The bin of a sample. */

@@ -1,6 +1,6 @@
 /* CLAHE of bytes. Counting uses private counters as in histogram.cu, with a bank per lane. For the
  * lookup, a thread owns four neighbouring samples of LOOK_ROWS rows. The tables of the four
- * surrounding tiles are interleaved in shared memory, so that one 32-bit load gives all four
+ * surrounding tiles are interleaved in shared memory, so that one 32-bit load reads all four
  * values.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CLAHE_BYTES_CUH
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---- pixels ---- */
 
-/* The first pixel after the centre of each tile: for tile t it is starts[t + 1]. */
+/* starts[t + 1] is the first pixel after the centre of tile t. */
 struct spans {
     int tiles, starts[GI_CLAHE_MAX + 2];
 };
@@ -160,7 +160,8 @@ template <int I> static __device__ __forceinline__ float byte_float(unsigned fou
 
 /* Returns the four samples of `word`, interpolated between the tables of four tiles. An entry of
  * `tables` has the values of the upper left, upper right, lower left and lower right tile; c is the
- * weight of the upper ones and b that of the lower ones. EACH: every channel has its own tables. */
+ * weight of the upper tiles, and b is the weight of the lower tiles. With EACH every channel has
+ * its own tables. */
 template <bool EACH>
 static __device__ __forceinline__ unsigned
 look_up(const struct clahe_look &look, const unsigned *tables, unsigned word, float b, float c)

@@ -1,6 +1,6 @@
 /* Float prefilter for local thresholds of bytes that depend on the standard deviation (Niblack,
- * Sauvola and others): decides in float32 whether a sample is above its threshold, with an error
- * bound; only undecided samples are computed in double precision.
+ * Sauvola and others): computes in float32, with an error bound, whether a sample is above its
+ * threshold. Only samples that this cannot decide are computed in double precision.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_LOCAL_QUICK_CUH
 #define GI_KERNELS_CUDA_LOCAL_QUICK_CUH
@@ -8,29 +8,38 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/tone.h"
 
-/* kernels/tone.h defines the test A > t * sqrt(D). With the sample v, s for S, and q for the sum
- * of squares of samples minus 128, so that D = N * q - (S - 128 * N)^2, N = k * k, the float
- * computation is
- *   a = fma(n, v + 2^15, fma(part, s, shift)), t = fma(slope, s, level), z = s - middle,
- *   d = fma(-z, z, N * q), h = fma(t, sqrt(d), -a),
- *   and, added to h, 2^fma(decay, s, decay_at) * fma(swell, s, swell_at),
- * with a and t divided by E. If |h| is at least 1, h < 0 means above and h > 0 means below. With u
- * = 2^-24, M = 255 * N, P = (1 + |part|) * M + |shift| and T = |slope| * M + |level|, in terms of
- * spec, the errors are:
- * - a: `shift` and the inner sum, at most P + 2^15 * N, are rounded; s, the factors and a itself
- *   add less than 3 * u * P. In total 4 * u * 2^15 * N + 7 * u * P.
- * - t: 3 * u * T.
- * - d: 3 * u * 2^14 * N^2 for q, N * q and the sum, none of which exceeds 2^14 * N^2; from M = 2^24
- *   on the error of s is u * M and that of z half as much more, which gives 6 * u * 2^14 * N^2. The
- *   root of |d| is off by at most the root of all that, c * N.
- * - if spec has a swell, the exponential times it, with X = |decay| * (M + |base|), is at most G =
- *   swell * (M + |base|) * e^X, or without e^X if it only decreases; its argument is off by
- *   4 * u * X, the rest by 8 * u.
- * - sqrt(D) is at most M / 2 and its rounding 2 * u of that; the rounding of h is u * (P + T * M /
- *   2).
+/* kernels/tone.h defines the test A > t * sqrt(D). Here a float h, about t * sqrt(D) - A, is
+ * divided by a bound E of its error. If |h| is at least 1, h < 0 means above and h > 0 means below.
  *
- * So E = T * c * N + 4 * u * 2^15 * N + 8 * u * (P + T * M) + u * G * (8 * X + 16). If S is 0,
- * hence D and the sample too, and shift, level and base are 0, then h is 0. */
+ * Symbols, in terms of the members of spec:
+ * - v is the sample, s is S, N = k * k, and u = 2^-24.
+ * - q is the sum of the squares of samples minus 128, so that D = N * q - (S - 128 * N)^2.
+ * - M = 255 * N is the maximum of S.
+ * - P = (1 + |part|) * M + |shift| and T = |slope| * M + |level| are bounds of |A| and |t|.
+ * - X = |decay| * (M + |base|) is a bound of the argument of the exponential. G = |swell| *
+ *   (M + |base|) * e^X is a bound of the swell term, without e^X if the exponential only decreases.
+ *
+ * Steps, with the members of struct local_quick, which include the division by E:
+ *   a = fma(n, v + 2^15, fma(part, s, shift));  t = fma(slope, s, level);
+ *   z = s - middle;  d = fma(-z, z, N * q);  h = fma(t, sqrt(|d|), -a);
+ *   if spec has a swell, h = fma(2^fma(decay, s, decay_at), fma(swell, s, swell_at), h).
+ *
+ * Errors, before the division by E:
+ * - a: `shift` and the inner sum, which are at most P + 2^15 * N, are rounded. s, the factors and a
+ *   itself add less than 3 * u * P. Together these are 4 * u * 2^15 * N + 7 * u * P.
+ * - t: 3 * u * T.
+ * - d: q, N * q and d are rounded. None of them exceeds 2^14 * N^2, so their error is at most
+ *   3 * u * 2^14 * N^2. If M is 2^24 or more, s is off by u * M and z by half as much more, which
+ *   adds 6 * u * 2^14 * N^2.
+ * - sqrt(|d|): off by at most the root of the error of d, which is c * N. sqrt(|d|) is at most
+ *   M / 2, and its rounding adds 2 * u times this bound.
+ * - swell term: the argument of the exponential is off by 4 * u * X, and all other factors together
+ *   by 8 * u, relative to G.
+ * - h: its rounding adds u * (P + T * M / 2).
+ *
+ * E is a bound of the sum of these errors: E = T * c * N + 4 * u * 2^15 * N + 8 * u * (P + T * M) +
+ * u * G * (8 * X + 16). If S is 0, and hence D and the sample too, and if shift, level and base are
+ * 0, then h is 0. */
 struct local_quick {
     float n, part, shift, slope, level, middle, squares; /* the last is N */
     float decay, decay_at, swell, swell_at;
@@ -70,14 +79,14 @@ static inline struct local_quick local_quick_of(const struct gi_local *spec)
     return quick;
 }
 
-/* Returns sample j of a word plus 2^15; `top` is in a register: the permutation needs no
+/* Returns sample j of a word plus 2^15. `top` is in a register, so that the permutation needs no
  * constant. */
 static __device__ __forceinline__ float quick_sample(unsigned word, unsigned top, int j)
 {
     return __uint_as_float(__byte_perm(word, top, 0x7404u | (unsigned)j << 4));
 }
 
-/* h for v + 2^15; SWELL: spec has one. */
+/* Returns h. v includes the 2^15. SWELL: spec has a swell. */
 template <bool SWELL>
 static __device__ __forceinline__ float quick_side(const struct local_quick *quick, float v,
                                                    float s, float q)
@@ -94,7 +103,7 @@ static __device__ __forceinline__ float quick_side(const struct local_quick *qui
     return __fmaf_rn(power, __fmaf_rn(quick->swell, s, quick->swell_at), h);
 }
 
-/* Returns whether h is not decisive. `sum` is S + sure, or any number >= 1 if that is. */
+/* Returns whether h is not decisive. `sum` is S + sure, or, if S + sure >= 1, any number >= 1. */
 static __device__ __forceinline__ bool quick_doubts(float h, float sum)
 {
     return !(fabsf(h) >= __saturatef(sum));

@@ -1,19 +1,19 @@
 /* Local (adaptive) thresholds of gray integers in one pass: the epilogue for the window sums of
- * strips.cuh, of levels and, if D is needed, of their squares. Squares are those of levels minus
- * 128, which does not change D and lets k be twice as large.
+ * strips.cuh, of levels and, if D is needed, of their squares. Before levels are squared, 128 is
+ * subtracted from them. This does not change D and lets k be twice as large.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/strips.cuh"
 #include "kernels/cuda/tone/local_threshold.cuh"
 #include "kernels/cuda/tone/local_quick.cuh"
 
 enum {
-    VALUES = 2, /* sums per pixel and step: of two rows, or of samples and squares of one */
+    VALUES = 2, /* sums per pixel and step: for two rows, or of samples and squares of one row */
     SPREAD_THREADS = 512,
 };
 
 /* The parameters of the epilogue. */
 struct local_params {
-    int n, more;   /* n = k * k; `mean`: above the threshold if n * v - sum > more */
+    int n, more;   /* n is k * k; with `mean`, level v is above if n * v - sum > more */
     unsigned flip; /* ~0 for `invert` */
     struct gi_local spec;
     struct local_quick quick;
@@ -82,7 +82,7 @@ static __device__ __forceinline__ void ends_get(unsigned (*high)[VALUES], unsign
     }
 }
 
-/* As signs_of(), for thresholds by the mean; i is the row, 0 or 1. */
+/* Like signs_of(), for thresholds by the mean; i is the row, 0 or 1. */
 template <typename T>
 static __device__ __forceinline__ void
 signs_mean(unsigned *signs, const struct local_params *args, int i, const unsigned *words,

@@ -1,7 +1,7 @@
 /* Local (adaptive) thresholds: two-pass fallback for what the single-pass kernels do not accept,
  * and the choice of the implementation. The column pass writes running sums of levels and of their
- * squares to scratch memory; the row pass forms prefix sums along each row and gets every window as
- * a difference.
+ * squares to scratch memory; the row pass forms prefix sums along each row, and the sum of every
+ * window as a difference of two prefix sums.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolution/box.cuh"
 #include "kernels/cuda/common/prefix.cuh"
@@ -14,7 +14,7 @@ enum {
     THREADS = 256,
     TILE = 1024,               /* pixels per block of the row pass */
     EACH = TILE / THREADS,     /* pixels per thread */
-    SCRATCH_NBYTES = 32 << 20, /* maximum of column sums, so that they stay in L2 */
+    SCRATCH_NBYTES = 32 << 20, /* maximum size of column sums, which then stay in L2 */
     BAND_MIN = 256,
 };
 
@@ -27,7 +27,7 @@ struct local_args {
     u64 *sums;  /* sums of k levels of a column around each of the rows y0 to y1 - 1 */
     u64 *squares;
     size_t pitch; /* sums per row of the scratch */
-    u64 *most;    /* maximum of D, as the bits of a double; NULL: make a mask */
+    u64 *most;    /* maximum of D, as the bits of a double; NULL if a mask is made */
 };
 
 static __device__ __forceinline__ uint32_t level_of(const struct local_args *args, float v)
@@ -190,7 +190,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct local_args *args, 
     return GI_OK;
 }
 
-/* Runs both passes: writes the mask to `dst`, or if that is NULL the maximum of D to *most. */
+/* Runs both passes. Writes the mask to `dst` or, if `dst` is NULL, the maximum of D to *most. */
 static enum gi_status in_passes(struct gi_queue *queue, struct gi_image *dst, double *most,
                                 const struct gi_image *src, const struct gi_local *spec,
                                 struct gi_err *err)
@@ -208,7 +208,7 @@ static enum gi_status in_passes(struct gi_queue *queue, struct gi_image *dst, do
     long long band = SCRATCH_NBYTES / (long long)(args.pitch * each);
     band = band < BAND_MIN ? (int)BAND_MIN : band > 32768 ? 32768 : band; /* rows of a grid */
     band = band > src->height ? src->height : band;
-    args.run = spec->k < 64 ? 64 : spec->k; /* rows: the first sum of a thread costs k samples */
+    args.run = spec->k < 64 ? 64 : spec->k; /* rows of a thread, whose first sum costs k samples */
     void *scratch;
     enum gi_status status =
         gi_cuda_scratch(cu, &scratch, args.pitch * each * (size_t)band + sizeof(u64), err);

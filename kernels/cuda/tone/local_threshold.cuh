@@ -6,8 +6,8 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/tone.h"
 
-/* The first takes means of windows that extend at most 16 bytes (convolution/box_near.cu), the
- * second gray integers whose sums fit in 32 bits (local_strips.cu). */
+/* The near kernel (convolution/box_near.cu) takes means of windows that extend at most 16 bytes.
+ * The strips kernel (local_strips.cu) takes gray integers whose sums fit in 32 bits. */
 gi_local_threshold_takes_fn gi_cuda_local_near_takes, gi_cuda_local_strips_takes;
 gi_local_threshold_fn gi_cuda_local_near, gi_cuda_local_strips;
 

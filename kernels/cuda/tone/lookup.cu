@@ -1,8 +1,8 @@
-/* Lookup tables. Tables are kernel arguments: no launch waits for a copy, and the caller may change
- * its table at once.
+/* Lookup tables. Tables are kernel arguments, so that no launch waits for a copy, and the caller
+ * may change its table at once.
  *
- * Bytes: a block has 64 words of each table in shared memory, 32 times, so that each lane finds its
- * entry in a bank of its own. 16-bit samples: a table of 128 KiB that all channels share is in
+ * Bytes: a block has 32 copies of each table (64 words) in shared memory, so that each lane finds
+ * its entry in a bank of its own. 16-bit samples: a table of 128 KiB that all channels share is in
  * shared memory, if that is large enough; other tables are in global memory, read through the L1
  * cache. Floats: global memory.
  * SPDX-License-Identifier: MIT */
@@ -86,8 +86,8 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) put_part(const struc
     args.to[i] = args.part[i];
 }
 
-/* SHARED: uses a copy of the only table in shared memory. PERIOD: number of tables, those of a
- * pixel's channels in rotation. */
+/* SHARED: uses a copy of the only table in shared memory. PERIOD: number of samples after which the
+ * tables, those of a pixel's channels, repeat. */
 template <bool SHARED, int PERIOD>
 static __global__ void __launch_bounds__(THREADS16) table_words(const struct table_args args)
 {
@@ -169,7 +169,7 @@ static void fill_args(struct table_args *args, struct gi_image *dst, const struc
     keep_bits(args->keep, src, keeps);
 }
 
-/* As many blocks as are resident at once, or fewer if there are fewer pieces. */
+/* Returns the number of blocks that are resident at once, or fewer if there are fewer pieces. */
 static int blocks_of(const struct gi_image *src, int threads, int most)
 {
     int blocks = ceil_div((long long)pieces_of(src) * src->height, threads);

@@ -1,10 +1,11 @@
-/* Point operations of one image except tables: affine maps in float32, and thresholds, of integers
- * as packed words (SIMD within a register).
+/* Point operations of one image except tables: affine maps in float32, and thresholds. Thresholds
+ * of integers work on packed words (SIMD within a register).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
 #include "kernels/tone.h"
 
-/* The operation of gi_kernels.threshold, numbered after those of enum gi_pointwise_op. */
+/* The operation of gi_kernels.threshold, with a number after the numbers of enum
+ * gi_pointwise_op. */
 enum { THRESHOLD = GI_POINTWISE_TABLE + 1, NOPERATIONS };
 
 struct pointwise_args {
@@ -12,13 +13,13 @@ struct pointwise_args {
     int pieces;                /* per row */
     float scale[4], offset[4]; /* AFFINE: per channel, repeated for 1 or 2 channels */
     float above;
-    unsigned least; /* THRESHOLD: smallest foreground value in every sample of a word */
-    unsigned flip;  /* ~0: samples that are not above become full scale */
+    unsigned least; /* THRESHOLD: a word of samples, all with the smallest foreground value */
+    unsigned flip;  /* ~0 if samples that are not above become full scale */
     unsigned full;  /* bits of full scale */
     unsigned keep[WORDS];
 };
 
-/* A word of samples against the threshold. */
+/* Compares a word of samples with the threshold. */
 static __device__ __forceinline__ unsigned compare(unsigned a, const struct pointwise_args &args,
                                                    uint8_t)
 {
@@ -129,8 +130,8 @@ static enum gi_status pointwise_by_pieces(struct gi_queue *queue, struct gi_imag
     return run(queue, &args, (int)spec->op, !spec->alpha_too, err);
 }
 
-/* If no sample can be above, the mask is inverted instead: every sample is >= 0, and `flip` is
- * inverted. */
+/* If no sample can be above the threshold, the threshold becomes 0, which every sample reaches, and
+ * `flip` is inverted. */
 static enum gi_status threshold_by_pieces(struct gi_queue *queue, struct gi_image *dst,
                                           const struct gi_image *src,
                                           const struct gi_threshold *spec, struct gi_err *err)

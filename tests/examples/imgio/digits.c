@@ -1,4 +1,5 @@
-/* Gray pictures in hexadecimal digits: "digits WIDTH HEIGHT", then a line per row, f for white.
+/* Gray pictures in hexadecimal digits: "digits WIDTH HEIGHT", then a line per row. The digit f is
+ * white.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 

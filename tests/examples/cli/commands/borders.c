@@ -1,4 +1,4 @@
-/* gpuimg borders: the pixels that a border mode puts beside a row of them.
+/* gpuimg borders: prints the pixels that a border mode adds at the ends of a row of pixels.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/process.h"

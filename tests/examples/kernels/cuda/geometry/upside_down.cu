@@ -1,4 +1,4 @@
-/* The image upside down: a thread copies 16 bytes of some rows.
+/* The image upside down: each thread copies 16 bytes of some rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
 
