@@ -57,7 +57,7 @@ struct gi_item {
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 
-/* Makes the item fail without any work, because of `why` of its input, or because the name of its
+/* Makes the item fail without any work: with the error input->why, or because the name of its
  * output is too long for any file. */
 struct gi_input;
 void gi_item_refuse(struct gi_item *item, const struct gi_input *input);

@@ -65,7 +65,7 @@ with gpuimg.Chain("invert", options=CPU, program=c.program) as chain:
     c.check("it starts again", (chain(plane) == 255 - plane).all())
 
 refused("an operation of no such name", gpuimg.Error, "did you mean gaussian?", plane, "gausian")
-refused("a crop outside", gpuimg.Error, "reaches out", plane, "crop --size 100x100+60+0")
+refused("a crop outside", gpuimg.Error, "extends past", plane, "crop --size 100x100+60+0")
 c.check("the next image works", run(plane, "crop --size 10x10+1+2").shape == (10, 10))
 refused("int32", TypeError, "array of int32: want uint8", plane.astype("i4"))
 refused("five channels", ValueError, "want 1 to 4 channels", np.zeros((4, 4, 5), "u1"))

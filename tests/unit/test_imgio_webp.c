@@ -237,8 +237,8 @@ static void put_head(struct bytes *file, const char *name, uint32_t nbytes)
 
 enum { STILL_HEAD = 12, STILL_EXTENDED = 30, FRAME_HEAD = 16 };
 
-/* Returns an animation of 64 x 40 pixels that has the still image as frame `nframes` times. The
- * caller frees the bytes. */
+/* Returns an animation of 64 x 40 pixels with `nframes` frames, each of which is the still image.
+ * The caller frees the bytes. */
 static struct bytes animate(struct bytes still, const struct gi_image *image, int left, int top,
                             int nframes)
 {

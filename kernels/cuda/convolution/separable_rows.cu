@@ -220,7 +220,7 @@ struct column_args {
     struct source src; /* for the epilogue */
     struct target dst;
     struct rule rule;
-    bool weighs; /* integers whose epilogue only divides colour by alpha */
+    bool weighs; /* samples are integers, and the epilogue only divides colour by alpha */
     int y0, y1;  /* rows to compute */
     struct taps taps;
 };

@@ -204,7 +204,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field
         firsts[0] = f.firsts[2 * at];
         firsts[1] = f.firsts[2 * at + 1];
     }
-    /* Load: words, and labels of parts by their first pixels. */
+    /* Load the words, and store the label of each part at its first pixel. */
     number_parts(f, tile, labels, words);
     __syncthreads();
     struct band band =

@@ -25,7 +25,7 @@ enum {
 struct field {
     uint32_t *nodes;  /* the label image: first parent nodes, finally labels */
     uint32_t *words;  /* foreground */
-    uint32_t *roots;  /* bits of first pixels: of parts, later of components */
+    uint32_t *roots;  /* a bit is 1 at the first pixel of a part, later only of a component */
     uint32_t *before; /* first pixels before each word in its block of label_count() */
     uint32_t *counts; /* first pixels before each such block */
     /* 16 numbers of 16 bits per word of a band. Number k is the first pixel of the part of run k,
