@@ -108,7 +108,8 @@ struct cursor {
     const unsigned char *at, *end;
 };
 
-/* Takes the next line of *length bytes, without its newline. Returns false if there is none. */
+/* Sets *line to the next line and *n to its length without the newline. Returns false if no newline
+ * follows. */
 static bool next_line(struct cursor *in, const char **line, size_t *n)
 {
     const unsigned char *newline = memchr(in->at, '\n', (size_t)(in->end - in->at));

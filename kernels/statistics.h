@@ -164,8 +164,8 @@ static inline bool gi_stack_continues(const struct gi_stack *spec)
     return spec->method != GI_STACK_MEDIAN && spec->method != GI_STACK_SIGMA_CLIP;
 }
 
-/* Whether a way takes the work, for both backends: ways work image by image, or on all images at
- * once. */
+/* For both backends: whether the way "running" (image by image), or the way "sorted" (all images at
+ * once), takes the work. */
 static inline bool gi_stack_running_takes(const struct gi_queue *queue, const struct gi_image *src,
                                           const struct gi_stack *spec)
 {

@@ -107,8 +107,9 @@ static bool look(struct gi_paths *paths, const char *path)
     return folder != NULL;
 }
 
-/* Returns the path of the target of the symbolic link `path`, relative to the same folder as
- * `path`. The caller frees the result. NULL if `path` is not a symbolic link. */
+/* Returns the path of the target of the symbolic link `path`. If the link is relative, the folder
+ * part of `path` is put before it. The caller frees the result. NULL if `path` is not a symbolic
+ * link. */
 static char *target_of(const char *path)
 {
     char target[PATH_MAX], *whole = NULL;

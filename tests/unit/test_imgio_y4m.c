@@ -107,8 +107,8 @@ static void refuses(void **state)
     text[sizeof text - 2] = '\n';
     text[sizeof text - 1] = '\0';
     assert_int_equal(read_head(&video, text, &err), GI_E_FORMAT);
-    /* The readers of images and of videos accept a line of the maximum length, but no longer
-     * line. */
+    /* The readers of images and of videos accept a line of the maximum length, and reject a
+     * longer one. */
     struct gi_load_options options = strictly;
     struct gi_image image;
     options.header_only = true;

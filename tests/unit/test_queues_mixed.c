@@ -19,7 +19,7 @@ enum {
     /* how often random options are made until they are compatible */
     TRIES = 60,
     SIDE_MAX = 400,
-    /* maximum per case of gi_cost.other plus multiply-adds, summed over all samples */
+    /* a case with a larger gi_cost.other + gi_cost.fmas, times its samples, is left out */
     WORK_MAX = 40000000,
     USES_MAX = 256,
     PRIMITIVES_MAX = 96,

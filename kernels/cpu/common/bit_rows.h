@@ -22,7 +22,7 @@ enum { BAND_PIXELS = 1 << 13 }; /* number of pixels that are worth waking a thre
 
 /* Returns the number of bands, which are the jobs of a pool. There are several bands per thread, so
  * that one slow thread does not delay the other threads, but a band has at least about `least`
- * pixels. One thread has one band. */
+ * pixels. A pool of a single thread has one band. */
 static inline int band_count(struct gi_pool *pool, const struct gi_image *image, uint64_t least)
 {
     int threads = gi_pool_threads(pool);

@@ -79,8 +79,8 @@ void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *ti
             __builtin_prefetch(row + i);
 }
 
-/* Returns the number of floats before a padded row that aligns the tile's own pixels to 64 bytes,
- * because most of the row is written there. */
+/* Returns how many floats are left free before a padded row. The tile's own pixels, which are most
+ * of the row, then begin at a multiple of 64 bytes. */
 static size_t lead_floats(const struct gi_sweep *sweep)
 {
     return (16 - (size_t)sweep->left * (size_t)sweep->src->channels % 16) % 16;

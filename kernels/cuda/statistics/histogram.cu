@@ -87,8 +87,8 @@ static __global__ void __launch_bounds__(THREADS)
 struct range {
     int nbins;
     double lo, hi, width;
-    /* The edge i of a sample v is at byte i * `pitch`, which is made by shifting and masking the
-     * bits of fmaf(v, scale, offset), after this float is clamped to `least` and `most`. */
+    /* fmaf(v, scale, offset) is clamped to least and most. Its bits, shifted right by `shift` and
+     * masked, are i * pitch, the byte offset of the edge i that sample v is compared with. */
     float scale, offset, least, most;
     unsigned shift, mask, copies, pitch;
     unsigned channel_pitch; /* bytes; of the table of edges, too */

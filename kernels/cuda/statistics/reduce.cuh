@@ -150,7 +150,7 @@ static __device__ inline void ends_finish(struct device_reduction *found,
             best = min(best, __shfl_xor_sync(ALL_LANES, best, step));
         uint32_t place = UINT32_MAX;
         unsigned tag = any && key == best ? ends[c].tag[end] : UINT32_MAX, first = tag;
-        if (sizeof(T) == 4) /* a search is slow, and later steps have larger positions */
+        if (sizeof(T) == 4) /* a search is slow; positions grow with the tag */
             for (int step = WARP / 2; step > 0; step /= 2)
                 first = min(first, __shfl_xor_sync(ALL_LANES, first, step));
         if (any && key == best && tag == first)
