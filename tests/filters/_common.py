@@ -69,7 +69,7 @@ def read(path):
         fields = dict(line.split(None, 1) for line in head.split(b"\n")[1:] if line)
         w, h, channels = (int(fields[k]) for k in (b"WIDTH", b"HEIGHT", b"DEPTH"))
         kind = ">u2" if int(fields[b"MAXVAL"]) > 255 else "u1"
-        image = np.frombuffer(rest, kind).reshape(h, w, channels)
+        image = np.frombuffer(rest, kind, h * w * channels).reshape(h, w, channels)  # the first of several
     else:
         magic, size, full, rest = data.split(b"\n", 3)
         w, h = map(int, size.split())

@@ -192,6 +192,8 @@ void guard_alloc(struct guard *guard, int width, int height, int channels, enum 
     *image =
         (struct gi_image){.width = width, .height = height, .channels = channels, .type = type};
     size_t page = (size_t)sysconf(_SC_PAGESIZE), row = gi_row_nbytes(image);
+    if (type == GI_U32) /* rows may hold doubles */
+        pad = (pad + 7) / 8 * 8;
     image->stride = row + pad;
     size_t used = image->stride * (size_t)height - pad;
     size_t open = (used + 64 + page - 1) / page * page;

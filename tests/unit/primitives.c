@@ -227,8 +227,10 @@ static void walk_row(const struct walk_row *row)
                     if (is_left_out(turn++))
                         continue;
                     row->draw(&c);
-                    if (c.nsrcs == 0) /* the primitive does not take such images */
+                    if (c.nsrcs == 0) { /* the primitive does not take such images */
+                        walk_free(&c);
                         continue;
+                    }
                     row->define(&c);
                     check(&c);
                     if (nkept < KEPT && turn % 11 == 0 && sizes[s][0] * sizes[s][1] < BIG)
