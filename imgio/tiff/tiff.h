@@ -37,8 +37,8 @@ uint64_t gi_tiff_number(const struct gi_tiff_walk *walk, uint64_t at, unsigned n
 
 /* What was found on a walk. */
 struct gi_tiff_pages {
-    /* number of directories, and of independent pages, or of all if none is independent */
-    int n, own;
+    int n;           /* number of directories */
+    int own;         /* number of independent pages; if there are none, number of directories */
     bool circle;     /* the chain has a cycle, each directory of which is counted once */
     uint64_t offset; /* offset of the wanted directory; 0 if there is none */
 };
