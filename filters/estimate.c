@@ -18,9 +18,9 @@ static const double CPU_FMA_PART = 0.5, CUDA_FMA_PART = 0.3;
 static const double CPU_NBYTES_A_CLOCK = 1.2;
 enum { CPU_THREADS_OF_A_BUS = 10 };
 
-/* Fractions of nominal rates that are reached. Of the memory bus of the device, a copy reaches
- * CUDA_MEMORY_PART. Of the link to the host, uploads from pageable memory reach CUDA_UP_PART, and
- * downloads to fresh memory reach CUDA_DOWN_PART. */
+/* Fractions of nominal rates that are reached: CUDA_MEMORY_PART of the device's memory bus by a
+ * copy, and parts of the link to the host, CUDA_UP_PART by uploads from pageable memory and
+ * CUDA_DOWN_PART by downloads to fresh memory. */
 static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART = 0.16;
 
 /* Seconds from the first driver call until a kernel has run, and seconds that the driver adds to

@@ -54,9 +54,9 @@ enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, c
     return GI_OK;
 }
 
-/* Any file may have a sixteenth of the limit, so that blank images of ordinary size pass. For more
- * pixels a file must be at least as long as the densest PNG, in which each byte of deflate becomes
- * at most 1032 bytes of 8 pixels each. */
+/* Any file may have a sixteenth of the limit, so that blank images of ordinary size pass. A
+ * file with more pixels must be at least as long as the densest PNG, in which each byte of deflate
+ * becomes at most 1032 bytes of 8 pixels each. */
 enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
                                     struct gi_err *err)
 {

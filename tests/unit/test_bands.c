@@ -5,7 +5,7 @@
 #include "filters/regions/extract.h"
 #include "filters/statistics/histogram.h"
 
-/* The limits of the small backend, and what it counts. */
+/* The limits and the counters of the small backend. */
 static struct {
     size_t nbytes, row_nbytes;
     int rows, upload_rows, uploads;

@@ -50,7 +50,7 @@ static struct bytes with_chunk(struct bytes file, size_t at, const char *type, c
     return longer;
 }
 
-/* Of the colour chunks of each name the first is used, if its length and its checksum are right. */
+/* The first colour chunk of each name is used, if its length and its checksum are right. */
 static void colours(void **state)
 {
     (void)state;

@@ -38,9 +38,9 @@ struct gi_sliding_window {
     struct gi_tiling tiling; /* set by gi_sliding_window() */
 };
 
-/* Prefetches, in each row that the next step reads, what is `at` bytes from the row's start. A step
- * calls this every 64 bytes, because the hardware prefetcher loses track between rows. Rows need
- * not be inside the image. */
+/* Prefetches the cache line at byte `at` of each row that the next step reads. A step calls this
+ * every 64 bytes, because the hardware prefetcher loses track between rows. Rows need not be inside
+ * the image. */
 static inline void gi_sliding_window_prefetch(const struct gi_sliding_rows *rows, size_t at)
 {
     for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {

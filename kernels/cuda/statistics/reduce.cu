@@ -7,9 +7,9 @@
 #include <limits.h>
 
 /* A part is a word whose samples have twice their bits, with an index in the lower bits. A word of
- * samples becomes two parts. Of bytes, a part holds two samples: the even or the odd bytes of the
- * word. Part i of a step has index i, but UNDER - i for the maximum. Channels repeat after PERIOD
- * parts. */
+ * samples becomes two parts. A part of bytes holds two samples: the even or the odd bytes of
+ * the word. Part i of a step has index i, but UNDER - i for the maximum. Channels repeat after
+ * PERIOD parts. */
 template <typename T, int CHANNELS> struct parts {
     enum {
         BYTES = sizeof(T) == 1,
