@@ -144,6 +144,24 @@ static enum gi_status new_pages(struct gi_pages **out, const char *path, size_t 
     return gi_fail(err, GI_E_MEMORY, "out of memory: pages");
 }
 
+/* Ends the opening of *out, whose bytes are set unless `status` is an error: lists the images, or
+ * closes *out. `name` begins the messages. */
+static enum gi_status open_list(struct gi_pages **out, const char *name,
+                                const struct gi_selection *selection,
+                                const struct gi_load_options *options, enum gi_status status,
+                                struct gi_err *warning, struct gi_err *err)
+{
+    if (!status)
+        status = list_pages(*out, selection, options, warning, err);
+    if (warning && warning->status)
+        gi_err_prefix(warning, "%s", name);
+    if (!status)
+        return GI_OK;
+    gi_pages_close(out, NULL);
+    gi_err_prefix(err, "%s", name);
+    return status;
+}
+
 enum gi_status gi_pages_open_memory(struct gi_pages **out, const void *bytes, size_t nbytes,
                                     const char *name, const struct gi_load_options *options,
                                     struct gi_err *warning, struct gi_err *err)
@@ -156,14 +174,7 @@ enum gi_status gi_pages_open_memory(struct gi_pages **out, const void *bytes, si
         return status;
     (*out)->bytes = bytes;
     (*out)->nbytes = nbytes;
-    status = list_pages(*out, &all, options, warning, err);
-    if (warning && warning->status)
-        gi_err_prefix(warning, "%s", name);
-    if (!status)
-        return GI_OK;
-    gi_pages_close(out, NULL);
-    gi_err_prefix(err, "%s", name);
-    return status;
+    return open_list(out, name, &all, options, GI_OK, warning, err);
 }
 
 enum gi_status gi_pages_open(struct gi_pages **out, const char *path,
@@ -182,15 +193,7 @@ enum gi_status gi_pages_open(struct gi_pages **out, const char *path,
         pages->source = (struct gi_source){0};
     pages->bytes = pages->source.bytes;
     pages->nbytes = pages->source.nbytes;
-    if (!status)
-        status = list_pages(pages, &selection, options, warning, err);
-    if (warning && warning->status)
-        gi_err_prefix(warning, "%s", path);
-    if (!status)
-        return GI_OK;
-    gi_pages_close(out, NULL);
-    gi_err_prefix(err, "%s", path);
-    return status;
+    return open_list(out, path, &selection, options, status, warning, err);
 }
 
 struct gi_pages *gi_pages_share(struct gi_pages *pages)

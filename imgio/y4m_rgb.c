@@ -47,7 +47,7 @@ static double sample(const struct gi_image *image, int y, size_t i)
 /* Stores a value of 0 to 1. */
 static void put(const struct gi_image *image, int y, size_t i, double v)
 {
-    double full = image->type == GI_U8 ? 255 : 65535;
+    double full = (double)gi_type_full_scale(image->type);
     long rounded = lrint((v < 0 ? 0 : v > 1 ? 1 : v) * full);
     if (image->type == GI_U8)
         ((uint8_t *)gi_row(image, y))[i] = (uint8_t)rounded;
@@ -58,7 +58,7 @@ static void put(const struct gi_image *image, int y, size_t i, double v)
 static void make_pixel(const struct gi_image *image, const struct gi_image *planes,
                        const struct gi_y4m *video, const struct colour *c, int x, int y)
 {
-    double to_file = c->most / (image->type == GI_U8 ? 255 : 65535);
+    double to_file = c->most / (double)gi_type_full_scale(image->type);
     size_t at = (size_t)x * (size_t)image->channels, k = (size_t)(x >> video->shift_x);
     double luma = (rint(sample(&planes[0], y, (size_t)x) * to_file) - c->black) / c->range;
     if (video->nplanes == 1) {
