@@ -11,6 +11,28 @@
 
 enum { PLAIN_X = 32, PLAIN_Y = 8 };
 
+/* The kernels that process tiles in shared memory (bilateral_near.cu, bilateral_tile.cu). */
+enum {
+    TILE_X = 128,   /* pixels */
+    RADIUS_MAX = 7, /* of the disk */
+    ENTRY = 128,    /* bytes of shared memory per table entry: a copy of it per bank */
+};
+
+/* Spatial weights by |j| and |i|; 0 outside the disk. */
+struct disk {
+    float at[RADIUS_MAX + 1][RADIUS_MAX + 1];
+};
+
+static inline struct disk disk_of(const struct gi_bilateral *spec)
+{
+    struct disk disk = {};
+    int half = spec->k / 2;
+    for (int j = 0; j <= half; j++)
+        for (int i = 0; i <= half; i++)
+            disk.at[j][i] = spec->space[j * (half + 1) + i];
+    return disk;
+}
+
 struct plain_args {
     struct source src, guide; /* with border values as samples; alpha of `guide` is unused */
     struct target dst;

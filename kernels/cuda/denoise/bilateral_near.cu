@@ -7,14 +7,11 @@
 #include "kernels/cuda/denoise/bilateral.cuh"
 
 enum {
-    RADIUS_MAX = 7,
     LANES = 32,
     NEAR_THREADS = 512,
-    TILE_X = 128,
     TILE_Y = 32,
-    DIFFERENCES = 511,                  /* of two bytes */
-    ENTRY = LANES * (int)sizeof(float), /* bytes of a table entry: one float per lane */
-    NEAR_BLOCKS = 2,                    /* per multiprocessor */
+    DIFFERENCES = 511, /* of two bytes */
+    NEAR_BLOCKS = 2,   /* per multiprocessor */
 };
 
 /* The sizes of a tile for disks of radius R. */
@@ -29,7 +26,7 @@ struct near_args {
     struct source src; /* border values are samples */
     struct target dst;
     int across, tiles;
-    float space[RADIUS_MAX + 1][RADIUS_MAX + 1]; /* 0 outside the disk */
+    struct disk space;
     float value[256];
 };
 
@@ -110,7 +107,7 @@ static __device__ __forceinline__ void row_add(float *sums, float *weights,
             if (i * i + J * J > R * R)
                 continue;
             float w = shared_float(zero[x] + window->at[HALO + x + i]);
-            w = __fmul_rn(w, args->space[J][i < 0 ? -i : i]);
+            w = __fmul_rn(w, args->space.at[J][i < 0 ? -i : i]);
             s = __fmaf_rn(w, window->v[HALO + x + i], s);
             a = __fadd_rn(a, w);
         }
@@ -223,9 +220,7 @@ enum gi_status gi_cuda_bilateral_near(struct gi_queue *queue, struct gi_image *d
     int half = spec->k / 2;
     args.across = ceil_div(src->width, TILE_X);
     args.tiles = args.across * ceil_div(src->height, TILE_Y);
-    for (int j = 0; j <= half; j++)
-        for (int i = 0; i <= half; i++)
-            args.space[j][i] = spec->space[j * (half + 1) + i];
+    args.space = disk_of(spec);
     for (int i = 0; i < 256; i++)
         args.value[i] = i < spec->n ? spec->value[i] : 0;
     if (half <= 4)

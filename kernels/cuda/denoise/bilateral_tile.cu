@@ -10,19 +10,13 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/denoise/bilateral.cuh"
 
-enum {
-    ENTRY = 128, /* bytes of shared memory per table entry */
-    TILE_X = 128,
-    RADIUS_MAX = 7,
-};
-
 struct tile_args {
     struct source src; /* border values are samples */
     struct target dst;
     const float2 *table; /* device memory: value and slope of n entries */
     int n, across, tiles;
     float scale;
-    float space[RADIUS_MAX + 1][RADIUS_MAX + 1]; /* 0 outside the disk */
+    struct disk space;
 };
 
 /* The sizes that follow from a kernel's template arguments. */
@@ -166,7 +160,7 @@ static __device__ __forceinline__ void row_add(struct four<COLOURS> *four,
             for (int c = 1; c < COLOURS; c++)
                 d = __fadd_rn(d, fabsf(__fsub_rn(window->v[c][HALO + x + i], four->p[x][c])));
             float w = range_weight<SLOPE>(d, zero, args->scale, n);
-            w = __fmul_rn(w, args->space[J][i < 0 ? -i : i]);
+            w = __fmul_rn(w, args->space.at[J][i < 0 ? -i : i]);
 #pragma unroll
             for (int c = 0; c < COLOURS; c++)
                 s[c] = __fmaf_rn(w, window->v[c][HALO + x + i], s[c]);
@@ -249,7 +243,7 @@ static __device__ __noinline__ void special_compute(struct four<COLOURS> *four, 
                 for (int c = 1; c < COLOURS; c++)
                     d = __fadd_rn(d, fabsf(__fsub_rn(q[c * size::PLANE], four->p[x][c])));
                 float t = __fmul_rn(d, args->scale), e = rintf(t);
-                float space = args->space[abs(j)][abs(i)];
+                float space = args->space.at[abs(j)][abs(i)];
                 if (!(t < (float)args->n - 0.5f) || space == 0)
                     continue;
                 const float *entry = (const float *)(table + (int)e * ENTRY);
@@ -388,9 +382,7 @@ enum gi_status gi_cuda_bilateral_tile(struct gi_queue *queue, struct gi_image *d
     args.src = tables.src, args.dst = tables.dst;
     args.table = tables.table, args.n = spec->n, args.scale = spec->scale;
     int half = spec->k / 2;
-    for (int j = 0; j <= half; j++)
-        for (int i = 0; i <= half; i++)
-            args.space[j][i] = spec->space[j * (half + 1) + i];
+    args.space = disk_of(spec);
     if (src->channels == 1)
         return tile_run_any<1, true>(cu, &args, half, err);
     return spec->slope ? tile_run_any<3, true>(cu, &args, half, err)
