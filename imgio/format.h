@@ -46,7 +46,7 @@ struct gi_image_list {
     struct gi_image_place *images; /* malloc()ed by the format */
     int all;                       /* their number */
     uint64_t end;                  /* offset of the end of the last byte that an image uses */
-    bool circle;                   /* the file is damaged: they have no end */
+    const char *damage;            /* of the list, as in "its pages go in a circle", or NULL */
 };
 
 struct gi_format {

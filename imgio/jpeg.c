@@ -251,7 +251,7 @@ static void warn_of_more(const struct gi_decode *decode, const unsigned char *by
     for (; nbytes && *bytes == 0; nbytes--)
         bytes++;
     if (nbytes >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0 && !decode->warning->status)
-        gi_fail(decode->warning, GI_E_UNSUPPORTED, "holds more images; only the first is read");
+        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
 }
 
 /* Decodes the image. libjpeg's errors leave this function by longjmp(). */

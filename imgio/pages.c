@@ -113,17 +113,20 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
     if (!format || !format->list)
         return select_pages(pages, selection, err);
     enum gi_status status = format->list(&pages->list, pages->bytes, pages->nbytes, err);
-    if (!status && pages->list.circle && !options->allow_partial)
-        status = gi_fail(err, GI_E_FORMAT,
-                         "is damaged: its pages go in a circle (--allow-partial takes what can be "
-                         "read)");
+    if (!status && pages->list.damage && !options->allow_partial)
+        status =
+            gi_fail(err, GI_E_FORMAT, "is damaged: %s (--allow-partial takes what can be read)",
+                    pages->list.damage);
     if (!status)
         status = select_pages(pages, selection, err);
     if (status)
         return status;
     int others = pages->list.all - pages->n;
-    if (pages->list.circle)
-        gi_fail(warning, GI_E_FORMAT, "is damaged: its pages go in a circle");
+    if (pages->list.damage)
+        gi_fail(warning, GI_E_FORMAT, "is damaged: %s", pages->list.damage);
+    else if (gi_pages_are_followed(pages))
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "holds another TIFF behind its pages, which is left out");
     else if (pages->all && others)
         gi_fail(warning, GI_E_UNSUPPORTED,
                 "holds %d smaller versions or masks of its pages, which are left out", others);
@@ -230,10 +233,15 @@ bool gi_pages_are_all(const struct gi_pages *pages)
 
 bool gi_pages_are_followed(const struct gi_pages *pages)
 {
-    enum { NEAR = 16 }; /* maximum distance, because writers may align files to a few bytes */
-    for (uint64_t at = pages->list.end; at < pages->nbytes && at < pages->list.end + NEAR; at++)
-        if (gi_pages_starts(pages->bytes + at, pages->nbytes - (size_t)at))
+    /* Writers align files to a few bytes, or add zeros. */
+    enum { NEAR = 16, ZEROS_MAX = 4096 };
+    const unsigned char *bytes = pages->bytes;
+    for (uint64_t n = 0, at = pages->list.end; at < pages->nbytes; n++, at++) {
+        if (gi_pages_starts(bytes + at, pages->nbytes - (size_t)at))
             return true;
+        if (n >= NEAR && (bytes[at] || n == ZEROS_MAX))
+            return false;
+    }
     return false;
 }
 

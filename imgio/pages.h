@@ -11,8 +11,8 @@ struct gi_pages;
 /* Opens the file at `path`, and selects the pages that the path names in brackets. Without
  * brackets, all pages that are not smaller versions or masks of others are selected. Messages begin
  * with the path. Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED (no such page), GI_E_LIMIT,
- * GI_E_MEMORY. A chain of pages without an end is an error. With options->allow_partial it is only
- * a warning, and each page is selected once. */
+ * GI_E_MEMORY. A chain of pages that has no end, or leads outside the file, is an error. With
+ * options->allow_partial it is only a warning, and each page is selected once. */
 enum gi_status gi_pages_open(struct gi_pages **pages, const char *path,
                              const struct gi_load_options *options, struct gi_err *warning,
                              struct gi_err *err);

@@ -178,6 +178,15 @@ static VP8StatusCode decode_rows(struct gi_decode *decode, const struct frame *f
     return code;
 }
 
+/* Warns if a second WebP begins behind the first, as in concatenated files. */
+static void warn_of_more(const struct gi_decode *decode)
+{
+    uint64_t length = get32(decode->bytes + 4), end = CHUNK_HEAD + length + length % 2;
+    if (end < decode->nbytes && probe_webp(decode->bytes + end, decode->nbytes - (size_t)end) &&
+        !decode->warning->status)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
+}
+
 static enum gi_status read_frame(struct gi_decode *decode, const struct frame *frame,
                                  struct gi_err *err)
 {
@@ -195,6 +204,7 @@ static enum gi_status read_frame(struct gi_decode *decode, const struct frame *f
                                     "ends early, behind its first frame");
     if (frame->more && !decode->warning->status)
         gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_FRAMES);
+    warn_of_more(decode);
     return GI_OK;
 }
 

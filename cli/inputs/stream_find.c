@@ -144,8 +144,6 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
     else if (!status)
         status = gi_pages_open_memory(pages, stream->first.at, stream->first.nbytes, name, &options,
                                       &warning, err);
-    if (!status && *warning.text)
-        gi_cli_warn("%s", warning.text);
     if (status)
         return status;
     if (!file && gi_pages_are_followed(*pages))
@@ -154,6 +152,8 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
             "%s: one TIFF follows another, which can't be told apart in a pipe: want PNG "
             "through it, or a file for each",
             name);
+    if (*warning.text)
+        gi_cli_warn("%s", warning.text);
     int n = gi_pages_n(*pages);
     *found = n > 1 || target == FILES || (stream->single && target != ONE_IMAGE);
     if (!*found)

@@ -209,6 +209,27 @@ static void warn_of_frames(const struct gi_decode *decode)
     }
 }
 
+static bool probe_png(const unsigned char *bytes, size_t nbytes)
+{
+    return nbytes >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
+}
+
+/* Warns if a second PNG begins behind the last chunk of the first, as in concatenated files. */
+static void warn_of_more(const struct gi_decode *decode)
+{
+    const unsigned char *bytes = decode->bytes;
+    size_t at = 8;
+    for (bool last = false; !last && decode->nbytes - at >= 12;) {
+        size_t nbytes = big32(bytes + at);
+        last = memcmp(bytes + at + 4, "IEND", 4) == 0;
+        if (nbytes > decode->nbytes - at - 12)
+            return;
+        at += 12 + nbytes;
+    }
+    if (probe_png(bytes + at, decode->nbytes - at) && !decode->warning->status)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
+}
+
 static void *take_memory(png_structp png, png_alloc_size_t nbytes)
 {
     void *memory = malloc(nbytes);
@@ -240,6 +261,8 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     if (whole) {
         decode->metadata->starved = decode->metadata->starved || r.starved;
         warn_of_frames(decode);
+        if (!decode->options->header_only)
+            warn_of_more(decode);
         return GI_OK;
     }
     if (r.refused)
@@ -255,11 +278,6 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
         return gi_decode_damaged(decode, err, "%s%s, in pass %d of 7", damaged, r.fault.text,
                                  r.pass + 1);
     return gi_decode_damaged_at(decode, err, r.row, "%s%s", damaged, r.fault.text);
-}
-
-static bool probe_png(const unsigned char *bytes, size_t nbytes)
-{
-    return nbytes >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
 }
 
 const struct gi_format gi_format_png = {

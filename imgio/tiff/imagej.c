@@ -84,7 +84,7 @@ static long count_named(const struct gi_tiff_walk *w)
     return v > 1 && v <= COUNT_MAX ? v : 1;
 }
 
-int gi_tiff_stack(uint64_t *nbytes, const unsigned char *bytes, size_t size)
+int gi_tiff_stack(uint64_t *nbytes, uint64_t *end, const unsigned char *bytes, size_t size)
 {
     struct gi_tiff_walk w;
     gi_tiff_walk_start(&w, bytes, size);
@@ -108,5 +108,9 @@ int gi_tiff_stack(uint64_t *nbytes, const unsigned char *bytes, size_t size)
         (width * bits + 7) / 8 > UINT64_MAX / (height + 1) ||
         (width * bits + 7) / 8 * height != *nbytes)
         return 1;
-    return (size - first) / *nbytes >= (uint64_t)n ? (int)n : 1;
+    if ((size - first) / *nbytes < (uint64_t)n)
+        return 1;
+    if (end)
+        *end = first + (uint64_t)n * *nbytes;
+    return (int)n;
 }

@@ -22,12 +22,12 @@ uint64_t gi_tiff_number(const struct gi_tiff_walk *w, uint64_t at, unsigned n)
     return v;
 }
 
-/* Reads the directory at w->at and sets w->own. Returns the offset of the next directory, or 0 if
- * there is none. */
+/* Reads the directory at w->at and sets w->own and w->broken. Returns the offset of the next
+ * directory, or 0 if there is none. */
 static uint64_t look(struct gi_tiff_walk *w)
 {
     unsigned count = w->big ? 8 : 2, entry = w->big ? 20 : 12, offset = w->big ? 8 : 4;
-    w->own = true;
+    w->own = w->broken = true;
     w->entries = 0;
     if (w->at > w->nbytes || w->nbytes - w->at < count + offset)
         return 0;
@@ -35,6 +35,7 @@ static uint64_t look(struct gi_tiff_walk *w)
     if (n > (w->nbytes - at - offset) / entry)
         return 0;
     w->entries = n;
+    w->broken = false;
     uint64_t next = gi_tiff_number(w, at + n * entry, offset);
     for (uint64_t i = 0; i < n && gi_tiff_number(w, at, 2) <= TAG_KIND; i++, at += entry)
         if (gi_tiff_number(w, at, 2) == TAG_KIND) {
@@ -65,7 +66,8 @@ bool gi_tiff_walk(struct gi_tiff_walk *w)
         w->marked = w->number;
     }
     w->next = look(w);
-    return true;
+    w->broken = w->broken && w->number; /* the decoder describes damage of the first page */
+    return !w->broken;
 }
 
 /* Returns the number of different directories of a chain whose walk has ended in a cycle. This is
@@ -104,6 +106,7 @@ static struct gi_tiff_pages find(const unsigned char *bytes, size_t nbytes, int 
         if (w->number == page)
             found.offset = w->at;
     }
+    found.damage = w->broken ? "the offset of a page is wrong" : NULL;
     if (!found.own) { /* all directories are smaller versions of pages that are elsewhere */
         found.own = found.n;
         found.offset = page < 0 ? first : found.offset;
@@ -119,7 +122,7 @@ void gi_tiff_find_page(struct gi_tiff_pages *found, const unsigned char *bytes, 
     if (!w.circle)
         return;
     *found = find(bytes, nbytes, page, count_circle(&w), &w);
-    found->circle = true;
+    found->damage = "its pages go in a circle";
 }
 
 enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned char *bytes,
@@ -129,10 +132,10 @@ enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned cha
     struct gi_tiff_pages all;
     uint64_t image_nbytes = 0;
     gi_tiff_find_page(&all, bytes, nbytes, 0);
-    int stacked = all.n == 1 ? gi_tiff_stack(&image_nbytes, bytes, nbytes) : 1;
+    uint64_t end = gi_tiff_end(bytes, nbytes);
+    int stacked = all.n == 1 ? gi_tiff_stack(&image_nbytes, &end, bytes, nbytes) : 1;
     int n = stacked > 1 ? stacked : all.n;
-    *list =
-        (struct gi_image_list){.circle = all.circle, .all = n, .end = gi_tiff_end(bytes, nbytes)};
+    *list = (struct gi_image_list){.damage = all.damage, .all = n, .end = end};
     list->images = calloc((size_t)(n ? n : 1), sizeof *list->images);
     if (!list->images)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %d pages", n);

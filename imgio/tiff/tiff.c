@@ -343,9 +343,9 @@ static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi
     if (*offset)
         return GI_OK;
     gi_tiff_find_page(&found, decode->bytes, decode->nbytes, options->image - 1);
-    int stacked = found.n == 1 ? gi_tiff_stack(skip, decode->bytes, decode->nbytes) : 1;
+    int stacked = found.n == 1 ? gi_tiff_stack(skip, NULL, decode->bytes, decode->nbytes) : 1;
     int n = stacked > 1 ? stacked : found.n, own = stacked > 1 ? stacked : found.own;
-    decode->info->images = found.circle ? 0 : own;
+    decode->info->images = found.damage ? 0 : own;
     if (stacked > 1 && options->image > 1 && options->image <= stacked)
         gi_tiff_find_page(&found, decode->bytes, decode->nbytes, 0);
     *offset = found.offset;
@@ -354,10 +354,12 @@ static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi
         return gi_fail(err, GI_E_UNSUPPORTED,
                        n == 1 ? "holds one page: want [0]" : "holds %d pages: want [0] to [%d]", n,
                        n - 1);
+    if (found.damage && options->header_only)
+        gi_fail(decode->warning, GI_E_FORMAT, "is damaged: %s", found.damage);
     if (options->image || options->header_only)
         return GI_OK;
-    if (found.circle)
-        return gi_decode_damaged(decode, err, "is damaged: its pages go in a circle");
+    if (found.damage)
+        return gi_decode_damaged(decode, err, "is damaged: %s", found.damage);
     if (own > 1)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "holds %d pages, and one is wanted: [0] to [%d] after the name", n, n - 1);

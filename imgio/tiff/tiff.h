@@ -21,14 +21,15 @@ enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* maximum bytes that libtiff may alloc
 /* A walk along the chain of directories, one per page, of a file that starts as a TIFF (pages.c).
  * After gi_tiff_walk() has returned true, the directory is at offset `at`, and `own` tells whether
  * the directory is an independent page, not a smaller version or a mask of another page. At the
- * end, `circle` tells whether the chain has a cycle. In that case some pages came twice. */
+ * end, `circle` tells whether the chain has a cycle. In that case some pages came twice. `broken`
+ * tells whether the chain ended at an offset where no directory is. */
 struct gi_tiff_walk {
     const unsigned char *bytes;
     uint64_t nbytes, at, next, mark;
     /* number of entries of the directory, all within the file; 0 if it is damaged */
     uint64_t entries;
     int number, marked; /* of the page, from 0 */
-    bool big_endian, big, own, circle;
+    bool big_endian, big, own, circle, broken;
 };
 void gi_tiff_walk_start(struct gi_tiff_walk *walk, const unsigned char *bytes, size_t nbytes);
 bool gi_tiff_walk(struct gi_tiff_walk *walk);
@@ -37,9 +38,10 @@ uint64_t gi_tiff_number(const struct gi_tiff_walk *walk, uint64_t at, unsigned n
 
 /* What was found on a walk. */
 struct gi_tiff_pages {
-    int n;           /* number of directories */
-    int own;         /* number of independent pages; if there are none, number of directories */
-    bool circle;     /* the chain has a cycle, each directory of which is counted once */
+    int n;   /* number of directories; of a cycle each is counted once */
+    int own; /* number of independent pages; if there are none, number of directories */
+    /* the damage of the chain, as in "its pages go in a circle"; NULL: none */
+    const char *damage;
     uint64_t offset; /* offset of the wanted directory; 0 if there is none */
 };
 
@@ -47,9 +49,9 @@ struct gi_tiff_pages {
 void gi_tiff_find_page(struct gi_tiff_pages *found, const unsigned char *bytes, size_t nbytes,
                        int page);
 /* Returns the number of images if the file is a stack by ImageJ with one directory, otherwise 1.
- * Sets *nbytes to the distance, in bytes, from the samples of an image to those of the next
- * (imagej.c). */
-int gi_tiff_stack(uint64_t *nbytes, const unsigned char *bytes, size_t size);
+ * Sets *nbytes to the distance, in bytes, from the samples of an image to those of the next, and
+ * *end to the end of the samples of the last image (imagej.c). *end may be NULL. */
+int gi_tiff_stack(uint64_t *nbytes, uint64_t *end, const unsigned char *bytes, size_t size);
 /* Returns the offset of the end of the last byte that a page uses (extent.c). */
 uint64_t gi_tiff_end(const unsigned char *bytes, size_t nbytes);
 /* As gi_format.list. */

@@ -306,7 +306,7 @@ static void circle(void **state)
     write_tiff(&k, 1, 3);
     struct bytes file = read_file(path);
     gi_tiff_find_page(&found, file.at, file.n, 0);
-    assert_true(found.n == 3 && !found.circle);
+    assert_true(found.n == 3 && !found.damage);
     uint64_t first = found.offset;
     gi_tiff_find_page(&found, file.at, file.n, 2);
     memcpy(&entries, file.at + found.offset, sizeof entries);
@@ -314,7 +314,7 @@ static void circle(void **state)
     for (int i = 0; i < 4; i++)
         next[i] = (unsigned char)(first >> (8 * i));
     gi_tiff_find_page(&found, file.at, file.n, 0);
-    assert_true(found.n == 3 && found.circle);
+    assert_true(found.n == 3 && found.damage);
     assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_E_FORMAT);
     assert_int_equal(load_bytes(&image, file.at, file.n, &partially, &warning, &err), GI_OK);
     assert_non_null(strstr(warning.text, "circle"));

@@ -181,7 +181,31 @@ open("circle.tif", "wb").write(stack[:end] + struct.pack("<I", at[2]) + stack[en
 broken = bytearray(stack)
 broken[at[3] + 2:at[3] + 14] = struct.pack("<HHII", 256, 4, 1, 0)
 open("broken.tif", "wb").write(broken)
+for name, offset in (("outside", len(stack) + 1000), ("end", len(stack) - 1)):
+    open(name + ".tif", "wb").write(stack[:end] + struct.pack("<I", offset) + stack[end + 4:])
+end = at[0] + 2 + 12 * struct.unpack("<H", stack[at[0]:at[0] + 2])[0]
+open("second.tif", "wb").write(stack[:end] + struct.pack("<I", 999999999) + stack[end + 4:])
 '
+# The offset of the next page leads outside the file.
+for name in outside end second; do
+    expect_error 1 "invert: $name.tif: is damaged: the offset of a page is wrong*" invert $name.tif made.tif
+    expect_error 1 "stats: $name.tif: is damaged: the offset of a page is wrong*" stats $name.tif --table -
+    expect 0 gpuimg info $name.tif
+    check "info warns of the damage" grep -q "$name.tif: is damaged: the offset of a page is wrong" err
+    expect 0 gpuimg invert $name.tif out.tif --allow-partial
+    check "a warning names the damage" grep -q "$name.tif: is damaged: the offset of a page is wrong" err
+done
+holds "the readable page" 'len(pages("out.tif")) == 1'
+gpuimg invert outside.tif out.tif --allow-partial -q
+holds "the readable pages" 'len(pages("out.tif")) == 5'
+# A TIFF behind another one, also behind padding.
+for n in 0 7 16 1000; do
+    { cat stack.tif; head -c $n /dev/zero; cat stack.tif; } >two.tif
+    expect 1 sh -c 'cat two.tif | "$0" invert - tif:-' "$GPUIMG"
+    check "$n zeros between TIFFs in a pipe" grep -q 'one TIFF follows another' err
+    expect 0 gpuimg invert two.tif out.tif
+    check "$n zeros between TIFFs of a file" grep -q 'two.tif: holds another TIFF behind its pages, which is left out' err
+done
 expect 1 gpuimg invert cut.tif made.tif
 check "a truncated file fails as a whole" test ! -e made.tif
 expect_error 1 'invert: circle.tif: is damaged: its pages go in a circle*' invert circle.tif made.tif

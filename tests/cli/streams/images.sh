@@ -53,6 +53,11 @@ for format in $formats; do
     check "$format: trailing bytes cause a warning" test "$(<err)" = 'gpuimg: warning: invert: standard input: bytes that are no image follow image 3'
     expect 1 piped invert - - --strict
     check "$format: trailing bytes are an error with --strict" grep -qx 'gpuimg: invert: standard input: bytes that are no image follow image 3' err
+    # Only the first image of a file is read, and a warning says so.
+    expect 0 gpuimg invert all.$format made.pnm
+    check "$format: a warning names the others" test "$(<err)" = "gpuimg: warning: invert: all.$format: holds more images; only the first is read"
+    gpuimg invert 1.$format want1.pnm
+    same "$format: the first image of a file" made.pnm want1.pnm
     # One image alone is no stream.
     images=1.$format
     expect 0 piped invert - one.$format
