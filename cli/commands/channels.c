@@ -197,7 +197,7 @@ static enum gi_status join_item(void *self, const struct gi_batch_files *files,
     for (int i = 0; i < SOURCES; i++)
         gi_image_free(&images[i]);
     if (!status)
-        status = gi_imaging_save(imaging, item, &made, &metadata, false, err);
+        status = gi_imaging_save(imaging, item, &made, &metadata, NULL, false, err);
     gi_image_free(&made);
     gi_metadata_free(&metadata);
     return status;

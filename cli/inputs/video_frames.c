@@ -165,7 +165,7 @@ enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_e
     if (!status)
         status = stream->target == GI_STREAM_VIDEO
                      ? encode(stream, item, &image, err)
-                     : gi_imaging_save(stream->imaging, item, &image, NULL, true, err);
+                     : gi_imaging_save(stream->imaging, item, &image, NULL, NULL, true, err);
     gi_image_free(&image);
     return status;
 }

@@ -10,7 +10,6 @@
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/ready.h"
-#include "cli/run/level_check.h"
 #include "cli/run/timing.h"
 #include "kernels/parallel.h"
 
@@ -61,6 +60,11 @@ void gi_imaging_free(struct gi_imaging **out)
 int gi_imaging_threads(const struct gi_imaging *imaging)
 {
     return gi_session_threads(imaging->devices);
+}
+
+const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *imaging)
+{
+    return &imaging->options;
 }
 
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
@@ -144,10 +148,10 @@ static int on_picture(void *arg, const struct gi_image *picture)
                : 1;
 }
 
-static void note(struct gi_item *item, int stage, const char *name, double ms)
+void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms)
 {
     item->line.ms[stage] += ms;
-    gi_timing_add(name, ms);
+    gi_timing_add(gi_stage_names[stage], ms);
 }
 
 /* Shows the stage that begins, if the progress of a single image is shown. */
@@ -176,7 +180,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     gi_item_note_input(item);
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
-    note(item, GI_STAGE_DECODE, "decode", gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
     if (!status) {
         item->line.shape = *image;
         item->line.shape.data = NULL;
@@ -199,7 +203,7 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
     double start = gi_now_ms();
     enum gi_status status =
         gi_cli_load_by(image, NULL, NULL, path, imaging->options.io, &loading, err);
-    note(item, GI_STAGE_DECODE, "decode", gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
     return status;
 }
 
@@ -284,167 +288,25 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
     io.bundle = bundle;
     enum gi_status status =
         gi_cli_save_by(image, metadata, path, &io, &imaging->parallel, NULL, NULL, err);
-    note(item, GI_STAGE_ENCODE, "encode", gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
     return status ? status : gi_line_add_part(&item->line, path, err);
 }
 
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
                                const struct gi_image *image, const struct gi_metadata *metadata,
-                               bool into_memory, struct gi_err *err)
+                               const struct gi_io_params *options, bool into_memory,
+                               struct gi_err *err)
 {
     double start = gi_now_ms();
-    struct gi_io_params io = *imaging->options.io;
+    struct gi_io_params io = *(options ? options : imaging->options.io);
     const char *name = item->line.output ? item->line.output : item->line.input;
     if (item->source.format)
         io.format = item->source.format;
     enum gi_status status =
         gi_cli_save_by(image, metadata, name, &io, &imaging->parallel,
                        into_memory ? &item->made.bytes : NULL, &item->made.nbytes, err);
-    note(item, GI_STAGE_ENCODE, "encode", gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
     if (!status)
         gi_item_note_output(item);
     return status;
-}
-
-enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_image *image, const struct gi_file_info *info,
-                                 struct gi_err *err)
-{
-    const struct gi_chain *chain = imaging->options.chain;
-    const struct gi_io_params *io = imaging->options.io;
-    struct gi_ready ready;
-    struct gi_image made = {0};
-    unsigned maxval = gi_cli_maxval(image, info, io);
-    int threads = gi_pool_threads(imaging->pool);
-    enum gi_status status = gi_ready_make(&ready, chain, err);
-    if (!status)
-        status = gi_cli_check_levels(ready.steps, chain->n, image, info, io, err);
-    if (!status)
-        status = gi_imaging_compute(imaging, item, &made, image, &ready, err);
-    if (!status)
-        status = gi_ready_report(&ready, item->line.input, NULL, maxval, threads, NULL, err);
-    gi_ready_free(&ready);
-    gi_image_free(image);
-    if (status) {
-        gi_image_free(&made);
-        return gi_err_prefix(err, "%s", item->line.input);
-    }
-    *image = made;
-    return GI_OK;
-}
-
-/* Makes the table or array of one image. */
-static enum gi_status report(const struct gi_imaging *imaging, const struct gi_ready *ready,
-                             struct gi_item *item, unsigned maxval,
-                             const struct gi_imaging_table *table, struct gi_err *err)
-{
-    int last = imaging->options.chain->n - 1;
-    const struct gi_chain_step *step = &imaging->options.chain->steps[last];
-    const struct gi_image *image = &ready->inputs[last];
-    struct gi_sink *sink = NULL;
-    double start = gi_now_ms();
-    enum gi_status status =
-        table->into_memory ? gi_sink_open_memory(&sink, item->line.input, err)
-                           : gi_sink_open(&sink, item->line.output, gi_chain_no_clobber(step), err);
-    struct gi_findings one = {.params = step->args.params[GI_SET_STEP_FILTER],
-                              .output = step->args.params[GI_SET_STEP_OUTPUT],
-                              .result = ready->sides[last].result,
-                              .image = image,
-                              .maxval = last ? (unsigned)gi_type_full_scale(image->type) : maxval,
-                              .file = table->file,
-                              .to = item->line.output ? item->line.output : item->line.input,
-                              .table = sink,
-                              .json = table->json,
-                              .threads = 1};
-    if (!status)
-        status = step->reporter->write(&one, err);
-    if (!status && table->into_memory)
-        status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
-    else if (!status)
-        status = gi_sink_commit(&sink, false, err);
-    gi_sink_abandon(&sink);
-    note(item, GI_STAGE_ENCODE, "encode", gi_now_ms() - start);
-    gi_item_note_output(item);
-    return status;
-}
-
-enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *item,
-                                  const struct gi_image *image, const struct gi_file_info *info,
-                                  const struct gi_imaging_table *table, struct gi_err *err)
-{
-    const struct gi_chain *chain = imaging->options.chain;
-    const struct gi_io_params *io = imaging->options.io;
-    struct gi_ready ready;
-    enum gi_status status = gi_ready_make(&ready, chain, err);
-    if (!status)
-        status = gi_cli_check_levels(ready.steps, chain->n, image, info, io, err);
-    if (!status)
-        status = gi_imaging_compute(imaging, item, NULL, image, &ready, err);
-    if (!status)
-        status = report(imaging, &ready, item, gi_cli_maxval(image, info, io), table, err);
-    gi_ready_free(&ready);
-    return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
-}
-
-/* Returns whether the file that `made` becomes has another size, type or number of channels than
- * the file that was loaded. */
-static bool changes(const struct gi_io_params *io, const struct gi_file_info *info,
-                    const struct gi_image *loaded, const struct gi_image *made)
-{
-    return info->bits != 8 * (int)gi_type_nbytes(loaded->type) || info->integers ||
-           made->width != loaded->width || made->height != loaded->height ||
-           made->channels != loaded->channels || made->type != loaded->type ||
-           (io->depth && io->depth != GI_DEPTH_8 + (int)loaded->type) || io->gray ||
-           io->background || io->work_depth;
-}
-
-enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,
-                               struct gi_image *made, struct gi_metadata *metadata,
-                               struct gi_err *err)
-{
-    struct gi_file_info info = {0};
-    enum gi_status status = gi_imaging_load(imaging, item, made, metadata, &info, err);
-    const struct gi_image loaded = *made;
-    if (!status && imaging->plans)
-        status = gi_imaging_filter(imaging, item, made, &info, err);
-    if (!status && item->source.together && changes(imaging->options.io, &info, &loaded, made) &&
-        gi_metadata_drop_ome(metadata))
-        gi_cli_warn(
-            "%s: its OME description is dropped, because the pages get another size or type",
-            item->line.input);
-    if (status)
-        gi_metadata_free(metadata);
-    return status;
-}
-
-static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
-                                struct gi_err *err)
-{
-    struct gi_image image = {0};
-    struct gi_metadata metadata = {0};
-    bool taken = false;
-    enum gi_status status = gi_imaging_pages(imaging, item, into_memory, &taken, err);
-    if (status || taken)
-        return status;
-    status = gi_imaging_make(imaging, item, &image, &metadata, err);
-    if (!status)
-        status = gi_imaging_save(imaging, item, &image, &metadata, into_memory, err);
-    gi_image_free(&image);
-    gi_metadata_free(&metadata);
-    return status;
-}
-
-const struct gi_io_params *gi_imaging_io(const struct gi_imaging *imaging)
-{
-    return imaging->options.io;
-}
-
-enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err)
-{
-    return whole_way(imaging, item, false, err);
-}
-
-enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err)
-{
-    return whole_way(imaging, item, true, err);
 }

@@ -29,6 +29,7 @@ struct gi_imaging_options {
 enum gi_status gi_imaging_new(struct gi_imaging **imaging, const struct gi_imaging_options *options,
                               struct gi_err *err);
 void gi_imaging_free(struct gi_imaging **imaging);
+const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *imaging);
 /* Returns the number of threads for the engine. */
 int gi_imaging_threads(const struct gi_imaging *imaging);
 /* Returns gi_session_allocator(), the best memory for images that gi_imaging_compute() gets. */
@@ -43,11 +44,6 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
                                        struct gi_image *image, const char *path, const void *bytes,
                                        size_t nbytes, struct gi_err *err);
-/* Replaces the loaded image by the chain's result, and writes the tables of the chain's analyses.
- * After an error the image has been freed. */
-enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_image *image, const struct gi_file_info *info,
-                                 struct gi_err *err);
 /* Computes *dst, the chain's result for `src`. `ready` has the further inputs and outputs of the
  * steps (cli/run/ready.h); NULL if no step has any. Plans are kept for later images of the same
  * shape. `item` gets the times. */
@@ -60,13 +56,6 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
 enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
                                struct gi_image *dst, const struct gi_image *src,
                                const struct gi_step *step, void *result, struct gi_err *err);
-/* Does gi_imaging_load() and, if there is a chain, gi_imaging_filter(); nothing has to be freed
- * after an error. */
-enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,
-                               struct gi_image *made, struct gi_metadata *metadata,
-                               struct gi_err *err);
-/* Returns the options for reading and writing. */
-const struct gi_io_params *gi_imaging_io(const struct gi_imaging *imaging);
 /* Encodes to the file `path`, a part of the bundle, and records the file as one of the results of
  * the item. */
 enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
@@ -74,10 +63,25 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
                                     const struct gi_metadata *metadata, const char *path,
                                     struct gi_bundle *bundle, struct gi_err *err);
 /* Encodes the image to the file item->line.output, or to item->made.bytes if `into_memory` is true.
- * The format is that of item->line.output, or that of the input if item->line.output is NULL. */
+ * The format is that of item->line.output, or that of the input if item->line.output is NULL. `io`
+ * has the options for writing; NULL: those of the imaging. */
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
                                const struct gi_image *image, const struct gi_metadata *metadata,
-                               bool into_memory, struct gi_err *err);
+                               const struct gi_io_params *io, bool into_memory, struct gi_err *err);
+/* Adds the time of a stage to the item and to the table of --timing. */
+void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms);
+
+/* ---- the whole work on an item (cli/run/imaging_work.c) ---- */
+
+/* Replaces the loaded image by the chain's result. After an error the image has been freed. */
+enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_image *image, const struct gi_file_info *info,
+                                 struct gi_err *err);
+/* Does gi_imaging_load() and, if there is a chain, gi_imaging_filter(); nothing has to be freed
+ * after an error. */
+enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *made, struct gi_metadata *metadata,
+                               struct gi_err *err);
 
 /* Parameters of gi_imaging_analyse(), for chains that end in an analysis. This function writes the
  * table or array to the file item->line.output, or to item->made.bytes if `into_memory` is true.
@@ -87,8 +91,9 @@ struct gi_imaging_table {
     bool into_memory;
     bool json; /* JSON instead of CSV */
 };
+/* The image is freed. */
 enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *item,
-                                  const struct gi_image *image, const struct gi_file_info *info,
+                                  struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err);
 
 /* If the input of the item has several pages, or the name of its output has {page} in it
@@ -100,7 +105,8 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
                                 bool *taken, struct gi_err *err);
 /* Load, filter and save an item, from file to file or from memory to memory. They can be used as
  * gi_work_on.run, with the imaging as `self`. Results of analyses go to the paths that their steps
- * name. */
+ * name. If images come one at a time, item->line.output may be NULL: then only these results are
+ * written. */
 enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err);
 

@@ -22,7 +22,8 @@ static enum gi_status put(struct outputs *outputs, const struct gi_image *image,
 {
     struct gi_item *item = outputs->item;
     if (!outputs->bundle) {
-        enum gi_status status = gi_imaging_save(outputs->imaging, item, image, metadata, true, err);
+        enum gi_status status =
+            gi_imaging_save(outputs->imaging, item, image, metadata, NULL, true, err);
         void *bytes = item->made.bytes;
         item->made.bytes = NULL;
         return status ? status : gi_page_writer_add(outputs->writer, bytes, item->made.nbytes, err);
@@ -64,7 +65,8 @@ static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, i
 /* Returns whether the output is a TIFF. */
 static bool goes_to_pages(const struct gi_imaging *imaging, const struct gi_item *item)
 {
-    const char *wanted = item->source.format ? item->source.format : gi_imaging_io(imaging)->format;
+    const char *wanted =
+        item->source.format ? item->source.format : gi_imaging_options(imaging)->io->format;
     const char *output = item->line.output ? item->line.output : item->line.input;
     const char *format = gi_save_format(output, wanted);
     return format && strcmp(format, "tiff") == 0;
@@ -84,7 +86,7 @@ static enum gi_status open_output(struct outputs *outputs, const struct gi_pages
                        into_memory ? "" : ", or --out with {page} in it");
     status = into_memory ? gi_sink_open_memory(&outputs->sink, item->line.input, err)
                          : gi_sink_open(&outputs->sink, item->line.output,
-                                        gi_imaging_io(outputs->imaging)->no_clobber, err);
+                                        gi_imaging_options(outputs->imaging)->io->no_clobber, err);
     return status ? status : gi_page_writer_new(&outputs->writer, outputs->sink, 0, err);
 }
 
@@ -97,14 +99,15 @@ static enum gi_status end_output(struct outputs *outputs, bool into_memory, stru
     if (!status && into_memory)
         status = gi_sink_take(&outputs->sink, &item->made.bytes, &item->made.nbytes, err);
     else if (!status)
-        status = gi_sink_commit(&outputs->sink, gi_imaging_io(outputs->imaging)->durable, err);
+        status =
+            gi_sink_commit(&outputs->sink, gi_imaging_options(outputs->imaging)->io->durable, err);
     return status;
 }
 
 enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
                                 bool *taken, struct gi_err *err)
 {
-    const struct gi_io_params *io = gi_imaging_io(imaging);
+    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
     struct outputs outputs = {.imaging = imaging, .item = item};
     struct gi_pages *pages = NULL;
     enum gi_status status = GI_OK;

@@ -60,27 +60,31 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
     return status;
 }
 
-/* Writes tables first and the image last, so that tables are complete wherever the image exists. */
-enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, const char *to,
-                               unsigned maxval, int threads, struct gi_bundle *bundle,
-                               struct gi_err *err)
+struct gi_findings gi_ready_findings(const struct gi_ready *ready, int i, unsigned maxval)
+{
+    const struct gi_chain_step *from = &ready->chain->steps[i];
+    const struct gi_image *image = &ready->inputs[i];
+    return (struct gi_findings){.params = from->args.params[GI_SET_STEP_FILTER],
+                                .output = from->args.params[GI_SET_STEP_OUTPUT],
+                                .result = ready->sides[i].result,
+                                .image = image,
+                                .maxval = i ? (unsigned)gi_type_full_scale(image->type) : maxval,
+                                .to = from->to};
+}
+
+enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, unsigned maxval,
+                               int threads, struct gi_bundle *bundle, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     for (int i = 0; i < ready->chain->n && !status; i++) {
         const struct gi_chain_step *from = &ready->chain->steps[i];
         if (!from->reporter)
             continue;
-        struct gi_findings report = {
-            .params = from->args.params[GI_SET_STEP_FILTER],
-            .output = from->args.params[GI_SET_STEP_OUTPUT],
-            .result = ready->sides[i].result,
-            .image = &ready->inputs[i],
-            .maxval = i ? (unsigned)gi_type_full_scale(ready->inputs[i].type) : maxval,
-            .file = input,
-            .to = to ? to : from->to,
-            .threads = threads,
-            .bundle = bundle};
-        status = from->reporter->write(&report, err);
+        struct gi_findings findings = gi_ready_findings(ready, i, maxval);
+        findings.file = input;
+        findings.threads = threads;
+        findings.bundle = bundle;
+        status = from->reporter->write(&findings, err);
         if (status && ready->chain->n > 1)
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);
     }

@@ -20,11 +20,12 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
                              struct gi_err *err);
 void gi_ready_free(struct gi_ready *ready);
 
+/* Returns what step i, an analysis, has found. `maxval` is gi_cli_maxval() of the image that was
+ * loaded. The caller sets the members for the place of the table. */
+struct gi_findings gi_ready_findings(const struct gi_ready *ready, int i, unsigned maxval);
 /* Writes the tables of the chain's analyses, after the image was processed, as files of `bundle`.
- * `input` is the name of the image, and `maxval` is gi_cli_maxval() of the image. If `to` is not
- * NULL, tables go there instead of to the paths that their steps name. */
-enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, const char *to,
-                               unsigned maxval, int threads, struct gi_bundle *bundle,
-                               struct gi_err *err);
+ * `input` is the name of the image. */
+enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, unsigned maxval,
+                               int threads, struct gi_bundle *bundle, struct gi_err *err);
 
 #endif

@@ -29,7 +29,7 @@ PYTHON = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sy
 NOT_THE_PROGRAM = {"build", "claims", "contributing", "hardening", "house", "readme"}
 SECONDS, TORTURE_SECONDS = 150, 900
 # Sources of the table: imgio, and the parts of cli that write results into files.
-OUTPUT_PATH = r"imgio/.*|cli/(subprocess|commands/extract_images|inputs/(image_files|file_batch|names|path_conflicts)|plot/overlay|report/journal|run/(output|ready|imaging))"
+OUTPUT_PATH = r"imgio/.*|cli/(subprocess|commands/extract_images|inputs/(image_files|file_batch|names|path_conflicts)|plot/overlay|report/journal|run/(output|ready|imaging|imaging_work))"
 
 
 def command(build, test):

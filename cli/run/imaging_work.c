@@ -1,0 +1,217 @@
+/* The usual work on an item, from its input to its results: loads the image, runs the chain, and
+ * writes the tables of analyses and the image.
+ * SPDX-License-Identifier: MIT */
+#include "cli/run/imaging.h"
+
+#include "cli/log.h"
+#include "cli/process.h"
+#include "cli/run/level_check.h"
+#include "cli/run/ready.h"
+#include "cli/run/timing.h"
+#include "kernels/parallel.h"
+#include "kernels/ways.h"
+
+/* Runs the chain on *image, which becomes the result, or no image if the result is not `wanted`. If
+ * the chain is a single analysis, it reads the image itself; otherwise analyses read copies of the
+ * images at their steps. The caller frees `ready`, which gets the results of the analyses, also
+ * after an error. */
+static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
+                              struct gi_image *image, const struct gi_file_info *info, bool wanted,
+                              struct gi_ready *ready, struct gi_err *err)
+{
+    const struct gi_imaging_options *options = gi_imaging_options(imaging);
+    const struct gi_chain *chain = options->chain;
+    struct gi_image src = *image;
+    *image = (struct gi_image){0};
+    enum gi_status status = gi_ready_make(ready, chain, err);
+    if (!status)
+        status = gi_cli_check_levels(ready->steps, chain->n, &src, info, options->io, err);
+    bool looks = !status && chain->n == 1 && chain->steps[0].reporter;
+    if (looks) {
+        ready->sides[0].copy_out = ready->sides[0].shape = NULL;
+        ready->inputs[0] = src; /* which gi_ready_free() frees */
+    }
+    if (!status)
+        status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
+    if (!looks)
+        gi_image_free(&src);
+    if (status && !options->one)
+        gi_err_prefix(err, "%s", item->line.input);
+    return status;
+}
+
+enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_image *image, const struct gi_file_info *info,
+                                 struct gi_err *err)
+{
+    struct gi_ready ready;
+    enum gi_status status = compute(imaging, item, image, info, true, &ready, err);
+    gi_ready_free(&ready);
+    return status;
+}
+
+/* Makes the table or array of one image. */
+static enum gi_status report(const struct gi_ready *ready, struct gi_item *item, unsigned maxval,
+                             const struct gi_imaging_table *table, struct gi_err *err)
+{
+    int last = ready->chain->n - 1;
+    const struct gi_chain_step *step = &ready->chain->steps[last];
+    struct gi_sink *sink = NULL;
+    double start = gi_now_ms();
+    enum gi_status status =
+        table->into_memory ? gi_sink_open_memory(&sink, item->line.input, err)
+                           : gi_sink_open(&sink, item->line.output, gi_chain_no_clobber(step), err);
+    struct gi_findings one = gi_ready_findings(ready, last, maxval);
+    one.file = table->file;
+    one.to = item->line.output ? item->line.output : item->line.input;
+    one.table = sink;
+    one.json = table->json;
+    one.threads = 1;
+    if (!status)
+        status = step->reporter->write(&one, err);
+    if (!status && table->into_memory)
+        status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
+    else if (!status)
+        status = gi_sink_commit(&sink, false, err);
+    gi_sink_abandon(&sink);
+    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
+    gi_item_note_output(item);
+    return status;
+}
+
+enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *item,
+                                  struct gi_image *image, const struct gi_file_info *info,
+                                  const struct gi_imaging_table *table, struct gi_err *err)
+{
+    struct gi_ready ready;
+    unsigned maxval = gi_cli_maxval(image, info, gi_imaging_options(imaging)->io);
+    enum gi_status status = compute(imaging, item, image, info, false, &ready, err);
+    if (!status && (status = report(&ready, item, maxval, table, err)))
+        gi_err_prefix(err, "%s", item->line.input);
+    gi_ready_free(&ready);
+    return status;
+}
+
+/* Returns whether the file that `made` becomes has another size, type or number of channels than
+ * the file that was loaded. */
+static bool changes(const struct gi_io_params *io, const struct gi_file_info *info,
+                    const struct gi_image *loaded, const struct gi_image *made)
+{
+    return info->bits != 8 * (int)gi_type_nbytes(loaded->type) || info->integers ||
+           made->width != loaded->width || made->height != loaded->height ||
+           made->channels != loaded->channels || made->type != loaded->type ||
+           (io->depth && io->depth != GI_DEPTH_8 + (int)loaded->type) || io->gray ||
+           io->background || io->work_depth;
+}
+
+/* The results of an item, and what they are made of. */
+struct results {
+    struct gi_ready ready; /* set if there is a chain */
+    struct gi_image image;
+    struct gi_metadata metadata;
+    struct gi_file_info info;
+    unsigned maxval; /* gi_cli_maxval() of the image as loaded */
+};
+
+/* Loads the image of the item and runs the chain. The caller frees the results, also after an
+ * error. */
+static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
+                           struct results *results, struct gi_err *err)
+{
+    struct gi_image *image = &results->image;
+    const struct gi_imaging_options *options = gi_imaging_options(imaging);
+    enum gi_status status = gi_imaging_load(
+        imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
+    const struct gi_image loaded = *image;
+    if (!status)
+        results->maxval = gi_cli_maxval(image, &results->info, options->io);
+    if (!status && options->chain && options->chain->n)
+        status = compute(imaging, item, image, &results->info, wanted, &results->ready, err);
+    if (!status && item->source.together && changes(options->io, &results->info, &loaded, image) &&
+        gi_metadata_drop_ome(&results->metadata))
+        gi_cli_warn(
+            "%s: its OME description is dropped, because the pages get another size or type",
+            item->line.input);
+    return status;
+}
+
+enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *made, struct gi_metadata *metadata,
+                               struct gi_err *err)
+{
+    struct results results = {0};
+    enum gi_status status = make(imaging, item, true, &results, err);
+    gi_ready_free(&results.ready);
+    if (status) {
+        gi_image_free(&results.image);
+        gi_metadata_free(&results.metadata);
+    }
+    *made = results.image;
+    *metadata = results.metadata;
+    return status;
+}
+
+static bool has_tables(const struct gi_chain *chain)
+{
+    for (int i = 0; chain && i < chain->n; i++)
+        if (chain->steps[i].reporter)
+            return true;
+    return false;
+}
+
+static enum gi_status write_tables(const struct gi_imaging_options *options,
+                                   const struct gi_item *item, const struct results *results,
+                                   struct gi_bundle *bundle, struct gi_err *err)
+{
+    double start = gi_now_ms();
+    enum gi_status status = gi_ready_report(&results->ready, item->line.input, results->maxval,
+                                            gi_thread_count(options->device->threads), bundle, err);
+    gi_timing_add("report", gi_now_ms() - start);
+    return status;
+}
+
+/* Writes the tables of the chain first and the image last. Either all of these files appear or
+ * none. */
+static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
+                                struct gi_err *err)
+{
+    const struct gi_imaging_options *options = gi_imaging_options(imaging);
+    bool wanted = into_memory || item->line.output, taken = false;
+    bool tables = has_tables(options->chain);
+    struct gi_io_params io = *options->io;
+    struct results results = {0};
+    enum gi_status status = GI_OK;
+    if (!options->one)
+        status = gi_imaging_pages(imaging, item, into_memory, &taken, err);
+    if (status || taken)
+        return status;
+    status = make(imaging, item, wanted, &results, err);
+    if (!status && options->one)
+        status = gi_ways_forced_ran(err);
+    if (!status && tables)
+        status = gi_bundle_new(&io.bundle, true, err);
+    if (!status && tables)
+        status = write_tables(options, item, &results, io.bundle, err);
+    if (!status && wanted && !into_memory)
+        status = gi_cli_check_way(item->line.input, item->line.output, &io, &results.info, err);
+    if (!status && wanted)
+        status = gi_imaging_save(imaging, item, &results.image, &results.metadata, &io, into_memory,
+                                 err);
+    if (!status && tables)
+        status = gi_bundle_commit(&io.bundle, err);
+    gi_bundle_abandon(&io.bundle);
+    gi_ready_free(&results.ready);
+    gi_image_free(&results.image);
+    gi_metadata_free(&results.metadata);
+    return status;
+}
+
+enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err)
+{
+    return whole_way(imaging, item, false, err);
+}
+
+enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err)
+{
+    return whole_way(imaging, item, true, err);
+}
