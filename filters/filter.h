@@ -25,6 +25,15 @@ enum gi_group {
     GI_GROUPS /* number of groups */
 };
 
+/* How an operation processes video, whose frames are planes of luma and chroma. */
+enum gi_planes {
+    GI_PLANES_SINGLY, /* each plane as a gray image */
+    GI_PLANES_LUMA,   /* luma alone; chroma becomes neutral, because the result is brightness */
+    /* the frame as RGB, because the operation changes tones, mixes channels, takes colours as
+     * options or fills uncovered areas with a colour */
+    GI_PLANES_RGB,
+};
+
 struct gi_filter {
     const char *name; /* name of the command, and of the file in filters/ */
     enum gi_group group;
@@ -37,6 +46,7 @@ struct gi_filter {
     int min_sources,
         max_sources; /* number of sources, not counting sources that options name; 0 means 1 */
     bool averages;   /* the operation averages pixels, so that --linear is useful */
+    enum gi_planes planes;
 
     /* Checks options against each other before any file is read, and fills in values that follow
      * from others. NULL if there is nothing to check. Errors: GI_E_USAGE. */

@@ -38,30 +38,28 @@ static struct frame *new_frame(struct gi_item *item, struct gi_err *err)
     return frame;
 }
 
-/* Returns whether one of the chain's operations is in the list, which ends with NULL. */
-static bool has_one_of(const struct gi_chain *chain, const char *const *names)
+/* Returns whether the step gives pixels outside the image a colour, as --border border does. In a
+ * plane of chroma this colour would be another one. */
+static bool has_border_colour(const struct gi_chain_step *step)
 {
-    for (int i = 0; chain && i < chain->n; i++)
-        for (const char *const *name = names; *name; name++)
-            if (strcmp(chain->steps[i].filter->name, *name) == 0)
-                return true;
+    const char *params = step->args.params[GI_SET_STEP_FILTER];
+    for (const struct gi_option *row = step->filter->options; params && row->name; row++)
+        if (strcmp(row->name, "border") == 0)
+            return *(const int *)(params + row->offset) == GI_BORDER_VALUE;
     return false;
 }
 
 void gi_video_choose(struct gi_stream *stream)
 {
-    /* The result of these is brightness. */
-    static const char *const luma[] = {"edges", "threshold", "local-threshold", NULL};
-    /* Operations that mix channels, take colours as options, fill uncovered areas with a colour, or
-     * change tones. */
-    static const char *const colours[] = {
-        "color",  "quantize", "composite",   "mask",     "paste",      "channels",   "blend",
-        "add",    "subtract", "multiply",    "divide",   "absdiff",    "flat-field", "match",
-        "levels", "gamma",    "normalize",   "equalize", "clahe",      "pad",        "rotate",
-        "affine", "shift",    "perspective", "remap",    "warp-polar", "undistort",  NULL};
-    stream->luma_only = stream->to_video && has_one_of(stream->chain, luma);
-    stream->by_frame =
-        !stream->to_video || (!stream->luma_only && has_one_of(stream->chain, colours));
+    const struct gi_chain *chain = stream->chain;
+    bool luma = false, rgb = false;
+    for (int i = 0; chain && i < chain->n; i++) {
+        enum gi_planes planes = chain->steps[i].filter->planes;
+        luma = luma || planes == GI_PLANES_LUMA;
+        rgb = rgb || planes == GI_PLANES_RGB || has_border_colour(&chain->steps[i]);
+    }
+    stream->luma_only = stream->to_video && luma;
+    stream->by_frame = !stream->to_video || (!luma && rgb);
 }
 
 /* Reads the next frame; *end becomes true if there is none. */

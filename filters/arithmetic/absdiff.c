@@ -11,6 +11,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_absdiff = {
     .name = "absdiff",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Absolute difference with an image or a value",
     .examples = "gpuimg absdiff frame1.png moved.png --with frame2.png\n"
                 "gpuimg absdiff a.png out.png --with b.png --scale 10\n"

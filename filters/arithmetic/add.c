@@ -11,6 +11,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_add = {
     .name = "add",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Add an image or a value",
     .examples = "gpuimg add a.png sum.png --with b.png\n"
                 "gpuimg add a.png mean.png --with b.png --scale 0.5\n"

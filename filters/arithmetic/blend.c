@@ -33,6 +33,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_blend = {
     .name = "blend",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Blend with an image or a colour (weighted mean)",
     .examples = "gpuimg blend a.png out.png --with b.png\n"
                 "gpuimg blend photo.png faded.png --value white --amount 0.7\n"

@@ -162,6 +162,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_composite = {
     .name = "composite",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Composite an image over another by alpha, with blend modes",
     .examples =
         "gpuimg composite photo.png out.png --with logo.png --gravity southeast --position 20,20\n"

@@ -11,6 +11,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_divide = {
     .name = "divide",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Divide by an image or a number",
     .examples = "gpuimg divide page.png even.png --with paper.png\n"
                 "gpuimg divide a.png ratio.png --with b.png --scale 0.5\n"

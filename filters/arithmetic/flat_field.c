@@ -95,6 +95,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_flat_field = {
     .name = "flat-field",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Flat-field correction with a flat and a dark frame",
     .examples = "gpuimg flat-field frame.tif out.tif --flat flat.tif --dark dark.tif\n"
                 "gpuimg flat-field page.png out.png --flat paper.png\n"

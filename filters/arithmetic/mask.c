@@ -124,6 +124,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_mask = {
     .name = "mask",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Apply a mask: keep the image where the mask is white",
     .examples = "gpuimg mask photo.png cut.png --with mask.png\n"
                 "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"

@@ -11,6 +11,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_multiply = {
     .name = "multiply",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Multiply by an image or a number",
     .examples = "gpuimg multiply photo.png out.png --with shade.png\n"
                 "gpuimg multiply in.png warm.png --value 1.1,1,0.9\n"

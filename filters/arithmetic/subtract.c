@@ -11,6 +11,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_subtract = {
     .name = "subtract",
     .group = GI_GROUP_IMAGES,
+    .planes = GI_PLANES_RGB,
     .summary = "Subtract an image or a value",
     .examples = "gpuimg subtract light.png out.png --with dark.png\n"
                 "gpuimg subtract a.png signed.png --with b.png --scale 0.5 --offset 128\n"

@@ -161,6 +161,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_channels = {
     .name = "channels",
     .group = GI_GROUP_COLOUR,
+    .planes = GI_PLANES_RGB,
     .summary = "Split, join, swap or extract channels",
     .manual =
         "Samples stay as they are. --order names the channels of the result one after the other: "

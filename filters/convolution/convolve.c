@@ -272,6 +272,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_convolve = {
     .name = "convolve",
     .group = GI_GROUP_FILTERS,
+    .planes = GI_PLANES_RGB,
     .summary = "Convolve with any kernel (2-D linear filter)",
     .examples = "gpuimg convolve in.png out.png --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"\n"
                 "gpuimg convolve in.png out.png --kernel \"3x3: 1 2 1 2 4 2 1 2 1\" --normalize\n"

@@ -141,6 +141,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_edges = {
     .name = "edges",
     .group = GI_GROUP_FILTERS,
+    .planes = GI_PLANES_LUMA,
     .summary = "Detect edges: Sobel, Scharr or Prewitt gradient, or Laplacian",
     .examples = "gpuimg edges in.png out.png\n"
                 "gpuimg edges in.png out.png --operator scharr --gray\n"

@@ -50,6 +50,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_affine = {
     .name = "affine",
     .group = GI_GROUP_GEOMETRY,
+    .planes = GI_PLANES_RGB,
     .summary = "Affine transform by a matrix: rotate, scale, shear, move",
     .examples = "gpuimg affine in.png out.png --matrix \"1 0.2 0; 0 1 0\"\n"
                 "gpuimg affine in.png half.png --matrix \"0.5 0 0; 0 0.5 0\" --size 640x480\n"

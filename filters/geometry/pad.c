@@ -163,6 +163,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_pad = {
     .name = "pad",
     .group = GI_GROUP_GEOMETRY,
+    .planes = GI_PLANES_RGB,
     .summary = "Pad: add pixels around the image",
     .examples = "gpuimg pad photo.jpg framed.png --margins 20 --background white\n"
                 "gpuimg pad photo.jpg square.png --size 800x800 --border mirror\n"

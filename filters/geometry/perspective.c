@@ -149,6 +149,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_perspective = {
     .name = "perspective",
     .group = GI_GROUP_GEOMETRY,
+    .planes = GI_PLANES_RGB,
     .summary = "Perspective transform (homography) by four points or a matrix",
     .examples =
         "gpuimg perspective photo.jpg page.png --from 212,95,1480,130,1610,1990,90,2040 --size "

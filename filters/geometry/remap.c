@@ -85,6 +85,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_remap = {
     .name = "remap",
     .group = GI_GROUP_GEOMETRY,
+    .planes = GI_PLANES_RGB,
     .summary = "Remap pixels with a coordinate map",
     .manual = "The map is an image of two channels, X and Y. Pixel (x, y) of the result is "
               "interpolated in the input at the position (X, Y) that the map holds at (x, y), "

@@ -113,6 +113,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_rotate = {
     .name = "rotate",
     .group = GI_GROUP_GEOMETRY,
+    .planes = GI_PLANES_RGB,
     .summary = "Rotate by any angle; multiples of 90 degrees are exact",
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"

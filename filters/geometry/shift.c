@@ -44,6 +44,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_shift = {
     .name = "shift",
     .group = GI_GROUP_GEOMETRY,
+    .planes = GI_PLANES_RGB,
     .summary = "Shift (translate) by whole or fractional pixels",
     .examples = "gpuimg shift in.png out.png --offset 10,-4\n"
                 "gpuimg shift texture.png middle.png --offset 256,256 --border wrap\n"

@@ -66,6 +66,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_undistort = {
     .name = "undistort",
     .group = GI_GROUP_GEOMETRY,
+    .planes = GI_PLANES_RGB,
     .summary = "Correct lens distortion with a camera calibration",
     .examples = "gpuimg undistort frame.png straight.png --camera camera.yml\n"
                 "gpuimg undistort frame.jpg straight.jpg --camera camera.json -i bicubic\n"

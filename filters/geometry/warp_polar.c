@@ -113,6 +113,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_warp_polar = {
     .name = "warp-polar",
     .group = GI_GROUP_GEOMETRY,
+    .planes = GI_PLANES_RGB,
     .summary = "Polar or log-polar transform, and its inverse",
     .examples = "gpuimg warp-polar dial.png unrolled.png --center 320,240 --radius 200\n"
                 "gpuimg warp-polar unrolled.png dial.png --inverse --radius 200 --size 640x480 "

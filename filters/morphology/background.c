@@ -89,6 +89,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_background = {
     .name = "background",
     .group = GI_GROUP_MORPHOLOGY,
+    .planes = GI_PLANES_LUMA,
     .summary = "Subtract an uneven background (rolling ball)",
     .examples = "gpuimg background gel.png flat.png --radius 30\n"
                 "gpuimg background cells.tif light.tif --radius 80 --keep\n"

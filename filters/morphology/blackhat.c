@@ -13,6 +13,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_blackhat = {
     .name = "blackhat",
     .group = GI_GROUP_MORPHOLOGY,
+    .planes = GI_PLANES_LUMA,
     .summary = "Black top-hat: the closing minus the image",
     .examples = "gpuimg blackhat in.png out.png --k 15\n"
                 "gpuimg blackhat text.png ink.png --k 31\n"

@@ -14,6 +14,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_gradient = {
     .name = "gradient",
     .group = GI_GROUP_MORPHOLOGY,
+    .planes = GI_PLANES_LUMA,
     .summary = "Morphological gradient: the dilation minus the erosion",
     .examples = "gpuimg gradient in.png out.png\n"
                 "gpuimg gradient in.png out.png --k 5 --gray\n"

@@ -13,6 +13,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_tophat = {
     .name = "tophat",
     .group = GI_GROUP_MORPHOLOGY,
+    .planes = GI_PLANES_LUMA,
     .summary = "White top-hat: the image minus its opening",
     .examples = "gpuimg tophat in.png out.png --k 15\n"
                 "gpuimg tophat stars.tif spots.png --k 9\n"

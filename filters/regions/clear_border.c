@@ -18,6 +18,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_clear_border = {
     .name = "clear-border",
     .group = GI_GROUP_REGIONS,
+    .planes = GI_PLANES_LUMA,
     .summary = "Remove the regions that touch the border of the image",
     .examples = "gpuimg clear-border mask.png out.png\n"
                 "gpuimg clear-border cells.tif whole.tif --threshold otsu\n"

@@ -18,6 +18,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_fill_holes = {
     .name = "fill-holes",
     .group = GI_GROUP_REGIONS,
+    .planes = GI_PLANES_LUMA,
     .summary = "Fill the holes of a mask",
     .examples = "gpuimg fill-holes mask.png out.png\n"
                 "gpuimg fill-holes cells.tif out.tif --threshold otsu\n"

@@ -161,6 +161,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_paste = {
     .name = "paste",
     .group = GI_GROUP_REGIONS,
+    .planes = GI_PLANES_RGB,
     .summary = "Paste points or crops where gpuimg extract found them",
     .examples = "gpuimg paste in.png out.png --crops crops/ --table regions.csv\n"
                 "gpuimg paste in.png marked.png --points points.csv --color red\n"

@@ -78,6 +78,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_remove_small = {
     .name = "remove-small",
     .group = GI_GROUP_REGIONS,
+    .planes = GI_PLANES_LUMA,
     .summary = "Remove small regions from a mask, or all except the largest",
     .examples = "gpuimg remove-small mask.png out.png --area 200\n"
                 "gpuimg remove-small mask.png largest.png --keep-largest 1\n"

@@ -278,6 +278,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_clahe = {
     .name = "clahe",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_RGB,
     .summary = "Adaptive histogram equalization with limited contrast (CLAHE)",
     .examples = "gpuimg clahe in.png out.png\n"
                 "gpuimg clahe xray.png out.png --clip-limit 4 --tiles 16x16\n"

@@ -97,6 +97,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_equalize = {
     .name = "equalize",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_RGB,
     .summary = "Histogram equalization",
     .examples = "gpuimg equalize in.png out.png\n"
                 "gpuimg equalize xray.pgm out.png\n"

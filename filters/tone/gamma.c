@@ -56,6 +56,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_gamma = {
     .name = "gamma",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_RGB,
     .summary = "Gamma correction: make the midtones lighter or darker",
     .examples = "gpuimg gamma in.png lighter.png --gamma 1.4\n"
                 "gpuimg gamma in.png darker.png --gamma 0.7\n"

@@ -37,6 +37,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_invert = {
     .name = "invert",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_RGB,
     .summary = "Invert: make a negative",
     .examples = "gpuimg invert in.png negative.png\n"
                 "gpuimg invert scan.jpg positive.png --depth 16\n"

@@ -101,6 +101,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_levels = {
     .name = "levels",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_RGB,
     .summary = "Adjust levels: black point, white point and gamma",
     .examples = "gpuimg levels in.png out.png --black 5% --white 95%\n"
                 "gpuimg levels in.png brighter.png --gamma 1.4\n"

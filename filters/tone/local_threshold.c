@@ -352,6 +352,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_local_threshold = {
     .name = "local-threshold",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_LUMA,
     .summary = "Adaptive threshold: mean, Gaussian, Niblack, Sauvola and others",
     .examples = "gpuimg local-threshold page.jpg mask.png --offset 10\n"
                 "gpuimg local-threshold page.jpg mask.png --method sauvola --k 51\n"

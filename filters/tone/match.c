@@ -234,6 +234,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_match = {
     .name = "match",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_RGB,
     .summary = "Histogram matching to a reference image",
     .examples = "gpuimg match in.png out.png --reference good.png\n"
                 "gpuimg match frame2.tif out.tif -r frame1.tif\n"

@@ -199,6 +199,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_normalize = {
     .name = "normalize",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_RGB,
     .summary = "Stretch the contrast between two percentiles",
     .examples = "gpuimg normalize in.png out.png\n"
                 "gpuimg normalize in.png out.png --percentiles 1,99\n"

@@ -71,6 +71,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_threshold = {
     .name = "threshold",
     .group = GI_GROUP_TONE,
+    .planes = GI_PLANES_LUMA,
     .summary = "Threshold to a mask, at a level or by Otsu's method",
     .examples = "gpuimg threshold in.png mask.png\n"
                 "gpuimg threshold in.png mask.png --threshold 50%\n"

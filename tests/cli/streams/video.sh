@@ -106,6 +106,13 @@ holds "threshold: black and white" 'set(np.unique(frames("out2.y4m")[2][0])) == 
 py 'Image.fromarray(frames("in.y4m")[1][0]).save("luma.png")'
 expect 0 gpuimg edges luma.png edges.png
 holds "edges: of luma" '(np.array(Image.open("edges.png")) == frames("out.y4m")[1][0]).all()'
+for operation in gradient tophat blackhat background fill-holes clear-border 'remove-small --area 3' 'local-threshold --k 5'; do
+    # shellcheck disable=SC2086 # an option may follow
+    expect 0 gpuimg $operation in.y4m out.y4m
+    gpuimg $operation luma.png plane.png
+    holds "$operation: neutral chroma" 'all((f[1] == 128).all() and (f[2] == 128).all() for f in frames("out.y4m"))'
+    holds "$operation: of luma" '(np.array(Image.open("plane.png")) == frames("out.y4m")[1][0]).all()'
+done
 expect 0 gpuimg edges deep.y4m out.y4m
 holds "10 bits: neutral chroma" '(frames("out.y4m")[0][1] == 512).all()'
 
@@ -115,6 +122,13 @@ holds "pad: neutral chroma" '(lambda f: (f[0][:9] == 16).all() and (f[1][:4] == 
 holds "pad: the size is that of luma" 'frames("out.y4m")[0][0].shape == (55, 61) and frames("out.y4m")[0][1].shape == (28, 31)'
 expect 0 gpuimg rotate in.y4m out.y4m --angle 45
 holds "rotate: neutral corners" '(lambda f: f[0][0, 0] == 16 and f[1][0, 0] == 128 and f[2][-1, -1] == 128)(frames("out.y4m")[0])'
+expect 0 gpuimg blur in.y4m out.y4m --k 31 --border border
+holds "blur: black outside is neutral" '(lambda f: np.abs(f[1][0, 0] - 128.0) < 40 and np.abs(f[2][0, 0] - 128.0) < 40)(frames("out.y4m")[0])'
+expect 0 gpuimg convolve in.y4m out.y4m --kernel '0 0 0; 0 0 0; 0 0 0'
+holds "convolve: black is neutral" '(lambda f: (f[0] == 16).all() and (f[1] == 128).all() and (f[2] == 128).all())(frames("out.y4m")[0])'
+py 'write("gray.y4m", [[np.full((8, 8), 60, np.uint8), np.full((4, 4), 120, np.uint8), np.full((4, 4), 140, np.uint8)]])'
+expect 0 gpuimg invert gray.y4m out.y4m
+holds "invert: the negative of luma and chroma" 'all(np.abs(p - v).max() <= 1 for p, v in zip(frames("out.y4m")[0], (16 + 235.0 - 60, 256.0 - 120, 256.0 - 140)))'
 expect 0 gpuimg color in.y4m out.y4m --saturation 0
 holds "color: gray has neutral chroma" 'all(np.abs(f[1].astype(int) - 128).max() <= 1 for f in frames("out.y4m"))'
 expect 0 gpuimg resize in.y4m out.y4m --size 21x11 --stretch
