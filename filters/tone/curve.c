@@ -25,21 +25,19 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type)
     return sum;
 }
 
-static void fill(void *table, enum gi_type type, const struct gi_curve *curve, int channel)
+void gi_curve_fill(void *table, enum gi_type type, const double *to)
 {
+    const double whole = 0x1p52; /* added, it leaves no fractions */
     int n = gi_curve_values(type);
     for (int v = 0; v < n; v++) {
-        double to = curve->at(curve->arg, channel, v);
-        if (type == GI_F32) {
-            ((float *)table)[v] = (float)(to / 65535);
-            continue;
-        }
-        to = rint(to);
-        to = to > 0 ? fmin(to, n - 1) : 0;
+        double limited = to[v] > 0 ? to[v] < n - 1 ? to[v] : n - 1 : 0;
+        uint16_t rounded = (uint16_t)(int)((limited + whole) - whole);
         if (type == GI_U8)
-            ((uint8_t *)table)[v] = (uint8_t)to;
+            ((uint8_t *)table)[v] = (uint8_t)rounded;
+        else if (type == GI_U16)
+            ((uint16_t *)table)[v] = rounded;
         else
-            ((uint16_t *)table)[v] = (uint16_t)to;
+            ((float *)table)[v] = (float)(to[v] / 65535);
     }
 }
 
@@ -55,7 +53,8 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
         return gi_fail(err, GI_E_MEMORY, "out of memory: tables of a curve");
     for (int c = 0; c < tables; c++)
         if (!(curve->stays >> c & 1))
-            fill(block + (size_t)c * nbytes, src->type, curve, c);
+            gi_curve_fill(block + (size_t)c * nbytes, src->type,
+                          curve->to + c * gi_curve_values(src->type));
     for (int c = 0; c < colours; c++) {
         int from = curve->each ? c : 0;
         spec.table[c] = curve->stays >> from & 1 ? NULL : block + (size_t)from * nbytes;

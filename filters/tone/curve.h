@@ -28,14 +28,15 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
     "above 1 get the same result as 1. NaN stays NaN. If the samples have another range, "         \
     "gpuimg normalize brings them into the range from 0 to 1."
 
+/* Makes the look-up table of a curve from the results for all values, which are rounded half to
+ * even and limited to the range of the type. NaN becomes 0. For GI_F32 the results are only divided
+ * by 65535. */
+void gi_curve_fill(void *table, enum gi_type type, const double *to);
+
 struct gi_curve {
-    /* Returns the result for value v of a colour channel. The caller rounds the result half to even
-     * and limits it to the range of the type, and NaN becomes 0. For GI_F32 the caller only divides
-     * the result by 65535. */
-    double (*at)(const void *arg, int channel, double v);
-    const void *arg;
-    bool each; /* each channel has its own curve; else all channels use the curve of channel 0 */
-    unsigned stays; /* GI_F32: bit c is set if curve c changes nothing; at() is not called for c */
+    const double *to; /* the results for all values, one curve after the other */
+    bool each;        /* each channel has its own curve; else there is one for all channels */
+    unsigned stays; /* GI_F32: bit c is set if curve c changes nothing; its results are not read */
 };
 
 /* Applies the curve to an image; alpha and NaN are unchanged. Errors: GI_E_MEMORY, those of

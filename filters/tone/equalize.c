@@ -49,7 +49,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 
 /* Computes the curve of a channel by OpenCV's steps, in float. Returns false if the channel has
  * fewer than two values. Samples of such a channel are unchanged. */
-static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type)
+static bool fill_curve(double *to, const uint64_t *counts, enum gi_type type)
 {
     uint64_t total = gi_curve_total(counts, type);
     int n = gi_curve_values(type), least = total ? gi_counts_value(counts, 0) : 0;
@@ -57,20 +57,9 @@ static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type
     float scale = above ? (float)(n - 1) / (float)above : 0;
     for (int v = 0; v < n; v++) {
         sum += v > least ? counts[v] : 0;
-        shares[v] = above ? (float)sum * scale : (float)v;
+        to[v] = above ? (double)((float)sum * scale) : v;
     }
     return above > 0;
-}
-
-struct all_shares {
-    const float *shares;
-    int each; /* number of entries from a channel's table to the next */
-};
-
-static double curve(const void *arg, int channel, double v)
-{
-    const struct all_shares *all = arg;
-    return (double)all->shares[channel * all->each + (int)v];
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
@@ -81,16 +70,14 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     bool each = !by_luma(plan);
     unsigned stays = 0;
     int n = gi_curve_values(src->type), channels = each ? gi_colour_channels(src) : 1;
-    float *shares = malloc((size_t)channels * (size_t)n * sizeof *shares);
-    if (!shares)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %d tables", channels);
+    double *to = malloc((size_t)channels * (size_t)n * sizeof *to);
+    if (!to)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
     for (int c = 0; c < channels; c++)
-        if (!fill_shares(shares + c * n, counts + c * n, src->type) && src->type == GI_F32)
+        if (!fill_curve(to + c * n, counts + c * n, src->type) && src->type == GI_F32)
             stays |= 1u << c;
-    struct all_shares all = {shares, n};
-    enum gi_status status =
-        gi_curve_run(queue, work, &(struct gi_curve){curve, &all, each, stays}, err);
-    free(shares);
+    enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){to, each, stays}, err);
+    free(to);
     return status;
 }
 

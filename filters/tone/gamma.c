@@ -1,8 +1,10 @@
 /* Gamma correction: raises every sample to a power, by a look-up table.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
 
 #include "filters/tone/curve.h"
+#include "kernels/tone.h"
 
 struct params {
     double by;
@@ -21,17 +23,6 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-struct power {
-    double of, full;
-};
-
-static double curve(const void *arg, int channel, double v)
-{
-    const struct power *power = arg;
-    (void)channel;
-    return power->full * pow(v / power->full, power->of);
-}
-
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     return isnan(((const struct params *)arg)->by)
@@ -41,16 +32,35 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
+    const struct params *p = plan->params;
+    enum gi_type type = plan->sources[0].type;
+    double full = (double)gi_type_full_scale(type), *to;
+    int n = gi_curve_values(type);
+    void *table;
     plan->cost.other = 1;
-    return gi_curve_takes(&plan->sources[0], "", err);
+    enum gi_status status = gi_curve_takes(&plan->sources[0], "", err);
+    if (status)
+        return status;
+    table = gi_plan_tables(plan, (size_t)n * gi_type_nbytes(type), err);
+    if (!table)
+        return GI_E_MEMORY;
+    to = malloc((size_t)n * sizeof *to);
+    if (!to)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a curve");
+    for (int v = 0; v < n; v++)
+        to[v] = full * pow(v / full, 1 / p->by);
+    gi_curve_fill(table, type, to);
+    free(to);
+    return GI_OK;
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct params *p = plan->params;
-    struct power power = {1 / p->by, (double)gi_type_full_scale(plan->sources[0].type)};
-    return gi_curve_run(queue, work, &(struct gi_curve){.at = curve, .arg = &power}, err);
+    struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        spec.table[c] = plan->tables;
+    return queue->k->pointwise(queue, work->dst, work->srcs, &spec, err);
 }
 
 const struct gi_filter gi_filter_gamma = {

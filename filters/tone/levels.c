@@ -2,6 +2,7 @@
  * them. Integers use a look-up table, floats a linear function.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
 
 #include "filters/tone/curve.h"
 #include "filters/tone/otsu.h"
@@ -58,13 +59,15 @@ static struct ends ends_of(const struct params *p, enum gi_type type, double ots
                          gi_level_number(&p->out_white, type, otsu), 1 / p->gamma};
 }
 
-static double curve(const void *arg, int channel, double v)
+static void fill_curve(double *to, int n, const struct ends *e)
 {
-    const struct ends *e = arg;
-    (void)channel;
-    double t = e->black == e->white ? v > e->black : (v - e->black) / (e->white - e->black);
-    t = pow(fmin(fmax(t, 0), 1), e->power);
-    return e->out_black + (e->out_white - e->out_black) * t;
+    for (int v = 0; v < n; v++) {
+        double t = e->black == e->white ? v > e->black : (v - e->black) / (e->white - e->black);
+        t = t > 0 ? t < 1 ? t : 1 : 0;
+        if (e->power != 1)
+            t = pow(t, e->power);
+        to[v] = e->out_black + (e->out_white - e->out_black) * t;
+    }
 }
 
 static bool is_otsu(const struct gi_level *level)
@@ -95,7 +98,14 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                 (struct gi_stretch){ends.black, ends.white, {ends.out_black, ends.out_white}};
         return gi_stretch_run(queue, work, lines, err);
     }
-    return gi_curve_run(queue, work, &(struct gi_curve){.at = curve, .arg = &ends}, err);
+    int n = gi_curve_values(plan->sources[0].type);
+    double *to = malloc((size_t)n * sizeof *to);
+    if (!to)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a curve");
+    fill_curve(to, n, &ends);
+    enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){.to = to}, err);
+    free(to);
+    return status;
 }
 
 const struct gi_filter gi_filter_levels = {

@@ -149,38 +149,28 @@ static void fill_curve(double *to, const uint64_t *counts, uint64_t total, const
                        uint64_t like_total, int n)
 {
     int before = -1, at = 0;
-    uint64_t sum = 0, below = 0, up;
+    uint64_t sum = 0, up;
     while (!like[at])
         at++;
     up = like[at];
+    double low = 0, high = (double)up / (double)like_total; /* shares up to `before` and `at` */
     for (int v = 0; v < n; v++) {
         sum += counts[v];
         double share = (double)sum / (double)total;
-        while (up < like_total && (double)up / (double)like_total <= share) {
+        while (up < like_total && high <= share) {
             before = at;
-            below = up;
+            low = high;
             do
                 at++;
             while (!like[at]);
             up += like[at];
+            high = (double)up / (double)like_total;
         }
-        double high = (double)up / (double)like_total, low = (double)below / (double)like_total;
         if (before < 0 || share >= high)
             to[v] = at;
         else
             to[v] = (double)(at - before) / (high - low) * (share - low) + (double)before;
     }
-}
-
-struct curves {
-    const double *to;
-    int each; /* number of entries from a channel's table to the next */
-};
-
-static double curve(const void *arg, int channel, double v)
-{
-    const struct curves *curves = arg;
-    return curves->to[channel * curves->each + (int)v];
 }
 
 /* Counts the sample values of a band of the image and, if there is one, of the reference. `state`
@@ -224,9 +214,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
         else /* floats, none of them from 0 to 1 */
             stays |= 1u << c;
     }
-    struct curves curves = {to, n};
-    enum gi_status status =
-        gi_curve_run(queue, work, &(struct gi_curve){curve, &curves, true, stays}, err);
+    enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){to, true, stays}, err);
     free(to);
     return status;
 }

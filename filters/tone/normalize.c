@@ -1,6 +1,7 @@
 /* Contrast stretching: maps two percentiles of the samples to black and white.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
 
 #include "filters/statistics/order.h"
 #include "filters/tone/curve.h"
@@ -173,10 +174,23 @@ static void find_ends(struct ends *ends, const struct gi_plan *plan, const struc
     }
 }
 
-static double curve(const void *arg, int channel, double v)
+static enum gi_status run_curves(struct gi_queue *queue, const struct gi_work *work,
+                                 const struct ends *ends, bool each, struct gi_err *err)
 {
-    const struct ends *e = (const struct ends *)arg + channel;
-    return e->lo < e->hi ? (v - e->lo) / (e->hi - e->lo) * e->full : v;
+    int n = gi_curve_values(work->srcs[0].type);
+    int curves = each ? gi_colour_channels(&work->srcs[0]) : 1;
+    double *to = malloc((size_t)curves * (size_t)n * sizeof *to);
+    if (!to)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", curves);
+    for (int c = 0; c < curves; c++)
+        for (int v = 0; v < n; v++) {
+            const struct ends *e = &ends[c];
+            to[c * n + v] = e->lo < e->hi ? (v - e->lo) / (e->hi - e->lo) * e->full : v;
+        }
+    enum gi_status status =
+        gi_curve_run(queue, work, &(struct gi_curve){.to = to, .each = each}, err);
+    free(to);
+    return status;
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
@@ -187,8 +201,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     bool each = !by_luma(plan);
     find_ends(ends, plan, work->state);
     if (plan->sources[0].type != GI_F32)
-        return gi_curve_run(queue, work, &(struct gi_curve){.at = curve, .arg = ends, .each = each},
-                            err);
+        return run_curves(queue, work, ends, each, err);
     for (int c = 0; c < gi_colour_channels(&plan->sources[0]); c++) {
         const struct ends *e = &ends[each ? c : 0];
         lines[c] = (struct gi_stretch){e->lo, e->hi, {0, 1}};
