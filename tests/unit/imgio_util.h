@@ -25,16 +25,7 @@ static const struct gi_load_options partially = {
 
 /* Returns the folder of a corpus. If the folder is missing, counts the test as skipped and returns
  * NULL. */
-static inline const char *corpora(const char *folder)
-{
-    static char path[1024];
-    const char *root = getenv("GPUIMG_CORPORA");
-    snprintf(path, sizeof path, "%s/%s", root ? root : "../shared/corpora", folder);
-    if (access(path, R_OK) == 0)
-        return path;
-    print_message("skipped: no %s (GPUIMG_CORPORA names the folder of corpora)\n", path);
-    return NULL;
-}
+const char *corpora(const char *folder);
 
 struct bytes {
     unsigned char *at;
@@ -42,190 +33,42 @@ struct bytes {
 };
 
 /* Returns all bytes of `file`, which stays open. The caller frees them. */
-static inline struct bytes read_stream(FILE *file)
-{
-    struct bytes b = {NULL, 0};
-    size_t capacity = 1 << 16, got;
-    b.at = malloc(capacity);
-    while (b.at && (got = fread(b.at + b.n, 1, capacity - b.n, file)) > 0) {
-        b.n += got;
-        if (b.n == capacity)
-            b.at = realloc(b.at, capacity *= 2);
-    }
-    assert_non_null(b.at);
-    return b;
-}
-
-static inline struct bytes read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        fail_msg("cannot open %s", path);
-    struct bytes b = read_stream(file);
-    fclose(file);
-    return b;
-}
-
-static inline void write_file(const char *path, const void *bytes, size_t n)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, n, file), n);
-    assert_int_equal(fclose(file), 0);
-}
-
+struct bytes read_stream(FILE *file);
+struct bytes read_file(const char *path);
+void write_file(const char *path, const void *bytes, size_t n);
 /* Returns the output of a shell command, or no bytes (n is 0) if the command fails. */
-static inline struct bytes run_command(const char *format, const char *path)
-{
-    char command[4096];
-    snprintf(command, sizeof command, format, path);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    struct bytes b = read_stream(pipe);
-    if (pclose(pipe) != 0)
-        b.n = 0;
-    return b;
-}
-
+struct bytes run_command(const char *format, const char *path);
 /* Makes a folder for this test program; remove_folder() removes it. */
-static inline const char *make_folder(void)
-{
-    static char path[64];
-    strcpy(path, "/tmp/gpuimg-test-XXXXXX");
-    assert_non_null(mkdtemp(path));
-    return path;
-}
-
+const char *make_folder(void);
 /* Number of entries in `folder`. */
-static inline int count_files(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    int n = 0;
-    for (struct dirent *entry; (entry = readdir(dir));)
-        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(dir);
-    return n;
-}
+int count_files(const char *folder);
+void remove_folder(const char *folder);
 
-static inline void remove_folder(const char *folder)
-{
-    char command[256];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    assert_int_equal(system(command), 0);
-}
-
-static inline uint32_t next_random(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX */
-    return (uint32_t)(*state >> 33);
-}
-
+uint32_t next_random(uint64_t *state);
 /* Makes noise on a ramp, so that the filters and predictors of file formats have an effect. */
-static inline struct gi_image random_image(int width, int height, int channels, enum gi_type type,
-                                           uint64_t seed)
-{
-    struct gi_image image;
-    assert_int_equal(gi_image_alloc(&image, width, height, channels, type, NULL), GI_OK);
-    for (int y = 0; y < height; y++)
-        for (size_t i = 0; i < gi_row_samples(&image); i++) {
-            uint32_t v = (uint32_t)(y * 3) + (uint32_t)i * 5 + next_random(&seed) % 40;
-            if (type == GI_U8)
-                ((uint8_t *)gi_row(&image, y))[i] = (uint8_t)v;
-            else if (type == GI_U16)
-                ((uint16_t *)gi_row(&image, y))[i] = (uint16_t)(v * 257 + next_random(&seed) % 257);
-            else
-                ((float *)gi_row(&image, y))[i] = (float)v / 300.0f - 0.1f;
-        }
-    return image;
-}
-
-static inline void assert_same_image(const struct gi_image *a, const struct gi_image *b)
-{
-    assert_int_equal(a->width, b->width);
-    assert_int_equal(a->height, b->height);
-    assert_int_equal(a->channels, b->channels);
-    assert_int_equal(a->type, b->type);
-    for (int y = 0; y < a->height; y++)
-        assert_memory_equal(gi_row(a, y), gi_row(b, y), gi_row_nbytes(a));
-}
-
+struct gi_image random_image(int width, int height, int channels, enum gi_type type, uint64_t seed);
+void assert_same_image(const struct gi_image *a, const struct gi_image *b);
 /* Loads `path`. If that fails, fails the test with the message. */
-static inline struct gi_image load_or_fail(const char *path)
-{
-    struct gi_image image;
-    struct gi_err err = {0};
-    if (gi_load(&image, NULL, NULL, path, &strictly, NULL, &err))
-        fail_msg("%s", err.text);
-    return image;
-}
-
+struct gi_image load_or_fail(const char *path);
 /* Loads from a copy of the bytes that ends at an inaccessible page, so that a read past the end
  * fails. */
-static inline enum gi_status load_bytes(struct gi_image *image, const void *bytes, size_t n,
-                                        const struct gi_load_options *options,
-                                        struct gi_err *warning, struct gi_err *err)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), open = (n + page - 1) / page * page;
-    unsigned char *map =
-        mmap(NULL, open + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(map != MAP_FAILED);
-    assert_int_equal(mprotect(map + open, page, PROT_NONE), 0);
-    unsigned char *copy = memcpy(map + open - n, bytes, n);
-    *err = (struct gi_err){0};
-    enum gi_status status =
-        gi_load_memory(image, NULL, NULL, copy, n, "test", options, warning, err);
-    munmap(map, open + page);
-    assert_int_equal(status, err->status);
-    if (status) {
-        assert_null(image->data);
-        assert_true(strncmp(err->text, "test: ", 6) == 0);
-    }
-    return status;
-}
-
+enum gi_status load_bytes(struct gi_image *image, const void *bytes, size_t n,
+                          const struct gi_load_options *options, struct gi_err *warning,
+                          struct gi_err *err);
 /* Tests every proper prefix of the file: it must be refused or, if partial images are allowed,
  * accepted with a warning. Prefixes of `until` or more bytes are left out, because they may be
  * whole images. Beyond 400 bytes only every `step`-th prefix is tried. */
-static inline void check_cuts(struct bytes file, size_t until, size_t step)
-{
-#ifdef __SANITIZE_ADDRESS__
-    step = step < 5 ? 5 : step; /* each takes ten times as long */
-#endif
-    for (size_t n = 0; n < until; n += n < 400 ? 1 : step) {
-        struct gi_image image;
-        struct gi_err err, warning;
-        assert_int_not_equal(load_bytes(&image, file.at, n, &strictly, NULL, &err), GI_OK);
-        if (load_bytes(&image, file.at, n, &partially, &warning, &err) == GI_OK) {
-            assert_int_equal(warning.status, GI_E_FORMAT);
-            assert_true(strncmp(warning.text, "test: ", 6) == 0);
-            gi_image_free(&image);
-        }
-    }
-}
-
-static inline void check_truncations(struct bytes file, size_t until)
-{
-    check_cuts(file, until, 1);
-}
-
+void check_cuts(struct bytes file, size_t until, size_t step);
+void check_truncations(struct bytes file, size_t until);
 /* Flips random single bits of the file, `times` times. Any result is accepted, but no byte outside
  * the buffers may be read or written. */
-static inline void check_flips(struct bytes file, int times, uint64_t seed)
-{
-    print_message("%d bit flips, seed %llu\n", times, (unsigned long long)seed);
-    for (int i = 0; i < times; i++) {
-        size_t at = next_random(&seed) % file.n;
-        unsigned char mask = (unsigned char)(1u << next_random(&seed) % 8);
-        struct gi_load_options options = i % 2 ? partially : strictly;
-        options.limits.max_pixels = 1 << 22;
-        struct gi_image image;
-        struct gi_err err;
-        file.at[at] ^= mask;
-        if (load_bytes(&image, file.at, file.n, &options, NULL, &err) == GI_OK)
-            gi_image_free(&image);
-        file.at[at] ^= mask;
-    }
-}
+void check_flips(struct bytes file, int times, uint64_t seed);
+
+/* Runs n tests. Meanwhile there is a folder for this test program, and `path` is the path of the
+ * file `name` in it. */
+int run_in_folder(const struct CMUnitTest *tests, size_t n, char path[128], const char *name);
+
+/* A test for builds without libtiff: it is skipped. */
+void without_libtiff(void **state);
 
 #endif

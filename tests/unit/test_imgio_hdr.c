@@ -15,7 +15,7 @@
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
 
-static char folder[64], path[128];
+static char path[128];
 
 /* stb_image and our reader read the same pixels from our files, within 1 % of a pixel's largest
  * original sample. The files have rows with run-length codes, rows too short for codes, and runs
@@ -149,12 +149,8 @@ static void damage(void **state)
 
 int main(void)
 {
-    strcpy(folder, make_folder());
-    snprintf(path, sizeof path, "%s/a.hdr", folder);
     const struct CMUnitTest tests[] = {cmocka_unit_test(as_stb), cmocka_unit_test(old_runs),
                                        cmocka_unit_test(headers), cmocka_unit_test(wrong_runs),
                                        cmocka_unit_test(damage)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    return failed;
+    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.hdr");
 }

@@ -193,13 +193,9 @@ static void loading(void **state)
 int main(void)
 {
     char file[128];
-    const char *folder = make_folder();
-    snprintf(file, sizeof file, "%s/file", folder);
     path = file;
     memcpy(icc + 16, "RGB ", 4);
     memset(long_text, 'x', sizeof long_text - 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(saving), cmocka_unit_test(loading)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    return failed;
+    return run_in_folder(tests, sizeof tests / sizeof *tests, file, "file");
 }

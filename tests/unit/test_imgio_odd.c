@@ -457,9 +457,5 @@ int main(void)
         cmocka_unit_test(densities), cmocka_unit_test(smaller), cmocka_unit_test(sides),
         cmocka_unit_test(sources),   cmocka_unit_test(ahead),
     };
-    const char *folder = make_folder();
-    snprintf(path, sizeof path, "%s/file", folder);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    return failed;
+    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "file");
 }

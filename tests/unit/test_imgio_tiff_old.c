@@ -7,7 +7,7 @@
 
 #include "imgio/tiff/tiff.h"
 
-static char folder[64], path[128];
+static char path[128];
 
 #if GI_HAVE_TIFF
 
@@ -373,23 +373,12 @@ static void integers_by_value(void **state)
 
 #else
 
-static void left_out(void **state)
-{
-    (void)state;
-    print_message("skipped: this build has no libtiff\n");
-    skip();
-}
-
-#define TESTS cmocka_unit_test(left_out)
+#define TESTS cmocka_unit_test(without_libtiff)
 
 #endif
 
 int main(void)
 {
-    strcpy(folder, make_folder());
-    snprintf(path, sizeof path, "%s/a.tif", folder);
     const struct CMUnitTest tests[] = {TESTS};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    return failed;
+    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.tif");
 }

@@ -5,7 +5,7 @@
 #include "imgio/image_stream.h"
 #include "imgio_util.h"
 
-static char folder[64], path[128];
+static char path[128];
 
 static bool missing(void)
 {
@@ -375,15 +375,11 @@ static void tail(void **state)
 
 int main(void)
 {
-    strcpy(folder, make_folder());
-    snprintf(path, sizeof path, "%s/a.webp", folder);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(left_out),  cmocka_unit_test(other_files), cmocka_unit_test(lossless),
         cmocka_unit_test(as_dwebp),  cmocka_unit_test(damage),      cmocka_unit_test(flat),
         cmocka_unit_test(too_large), cmocka_unit_test(extended),    cmocka_unit_test(tail),
         cmocka_unit_test(animation),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    return failed;
+    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.webp");
 }
