@@ -39,15 +39,18 @@ struct gi_reporter {
     /* Returns whether write() reads the samples of the image. NULL: it never does. */
     bool (*wants_image)(const void *output);
     enum gi_status (*write)(const struct gi_findings *report, struct gi_err *err);
-    /* For --total, which adds a part for all images to the table of many images
-     * (cli/commands/stats_total.h). wants_total() returns whether `params` ask for this part,
-     * add_total() adds the table of one image, and take_total() makes the part. NULL if the
-     * analysis has no such part. */
+    /* For --total, which adds rows for all images to the table of many images. wants_total()
+     * returns whether `params` ask for it. make_part() makes what one image contributes, which the
+     * caller frees by free(); *part stays NULL if no total is wanted. add_total() adds a part, in
+     * the order of the table, to *total, which is NULL at first. take_total() prints the rows to
+     * *text, as the table of one image, and frees *total. NULL if the analysis has no total.
+     * Errors: GI_E_MEMORY. */
     bool (*wants_total)(const void *params);
-    enum gi_status (*add_total)(struct gi_total **total, const char *text, size_t nbytes, bool json,
+    enum gi_status (*make_part)(void **part, const struct gi_findings *findings,
                                 struct gi_err *err);
-    enum gi_status (*take_total)(struct gi_total **total, char **text, size_t *nbytes,
-                                 struct gi_err *err);
+    enum gi_status (*add_total)(struct gi_total **total, const void *part, struct gi_err *err);
+    enum gi_status (*take_total)(struct gi_total **total, const void *params, bool json,
+                                 char **text, size_t *nbytes, struct gi_err *err);
     bool arrays; /* true: it writes .npy or .pfm files, which can't hold the table of many images */
 };
 

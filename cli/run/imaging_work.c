@@ -69,6 +69,8 @@ static enum gi_status report(const struct gi_ready *ready, struct gi_item *item,
     one.threads = 1;
     if (!status)
         status = step->reporter->write(&one, err);
+    if (!status && table->into_memory && step->reporter->make_part)
+        status = step->reporter->make_part(&item->made.part, &one, err);
     if (!status && table->into_memory)
         status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
     else if (!status)

@@ -29,6 +29,7 @@ void gi_item_free(struct gi_item **out)
     free(item->source.bytes);
     gi_pages_close(&item->source.pages, NULL);
     free(item->made.bytes);
+    free(item->made.part);
     gi_line_free_parts(&item->line);
     free(item);
 }

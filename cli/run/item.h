@@ -45,6 +45,7 @@ struct gi_item {
     struct {
         void *bytes;
         size_t nbytes;
+        void *part; /* of --total (cli/commands/reporter.h), malloc()ed and owned here, or NULL */
     } made;
 
     /* The names, sizes, times and outcome, for the report. Names and parts are owned here, except

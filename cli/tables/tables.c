@@ -58,9 +58,8 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     enum gi_status status =
         tables->writer ? gi_text_batch_add(tables->writer, &tables->files, item, err) : GI_OK;
     const struct gi_reporter *reporter = tables->chain->steps[tables->last].reporter;
-    if (!status && tables->totals && !item->line.status && item->made.nbytes)
-        status = reporter->add_total(&tables->total, item->made.bytes, item->made.nbytes,
-                                     tables->json, err);
+    if (!status && item->made.part && !item->line.status)
+        status = reporter->add_total(&tables->total, item->made.part, err);
     if (!status)
         status = gi_batch_note(&tables->files, item, err);
     return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
@@ -185,12 +184,14 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
 /* Adds the part for all images, if the batch ended with `status` and some of them have parts. */
 static enum gi_status add_total(struct tables *tables, enum gi_status status, struct gi_err *err)
 {
-    const struct gi_reporter *reporter = tables->chain->steps[tables->last].reporter;
+    const struct gi_chain_step *step = &tables->chain->steps[tables->last];
     struct gi_table_writer_table table = {.file = "total"};
     struct gi_err fault = {0};
     char *text = NULL;
-    enum gi_status made =
-        tables->total ? reporter->take_total(&tables->total, &text, &table.nbytes, &fault) : GI_OK;
+    enum gi_status made = GI_OK;
+    if (tables->total)
+        made = step->reporter->take_total(&tables->total, step->args.params[GI_SET_STEP_FILTER],
+                                          tables->json, &text, &table.nbytes, &fault);
     table.text = text;
     if (text && !made && (!status || !*err->text)) {
         table.tar = tables->files.params->tar ? "" : NULL;

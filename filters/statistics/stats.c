@@ -237,10 +237,12 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
     if (src->type == GI_F32)
         gi_ranks_answer(ranks, src->channels * each,
                         state->counts + (size_t)src->channels * GI_KEY_HALF);
-    *stats = (struct gi_stats){.nchannels = src->channels, .npercentiles = p->percentiles.n};
+    *stats = (struct gi_stats){
+        .nchannels = src->channels, .npercentiles = p->percentiles.n, .type = src->type};
     for (int c = 0; c < src->channels; c++) {
         const struct gi_reduction *found = &state->found[c];
         struct gi_stats_channel *channel = &stats->channels[c];
+        stats->sums[c] = *found;
         gi_stats_from_sums(channel, found, src, c, p);
         if (src->type != GI_F32)
             conclude_integers(channel, found, src,

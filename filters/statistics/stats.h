@@ -4,6 +4,7 @@
 #define GI_FILTERS_STATS_H
 
 #include "filters/filter.h"
+#include "kernels/statistics.h"
 
 struct gi_stats_params {
     struct gi_reals percentiles;
@@ -48,6 +49,8 @@ struct gi_stats {
     int nchannels, npercentiles;
     /* Statistics of the image, if it is not grouped. */
     struct gi_stats_channel channels[GI_MAX_CHANNELS];
+    struct gi_reduction sums[GI_MAX_CHANNELS]; /* from which these follow */
+    enum gi_type type;                         /* of the image */
     enum gi_stats_by by;
     int nzones;                  /* number of zones; 0: no grouping */
     struct gi_stats_zone *zones; /* nzones entries, in raster order or by ascending label; owned */

@@ -39,7 +39,10 @@ void gi_stats_from_sums(struct gi_stats_channel *channel, const struct gi_reduct
         return;
     struct gi_exact spread = gi_exact_spread(found);
     channel->mean = gi_exact_quotient(&found->sum, sums, found->n);
-    channel->variance = gi_exact_quotient(&spread, squares, found->n * found->n);
+    /* n^2 has 64 bits in one image. With more samples, the second division rounds a second time. */
+    channel->variance = found->n >> 32
+                            ? gi_exact_quotient(&spread, squares, found->n) / (double)found->n
+                            : gi_exact_quotient(&spread, squares, found->n * found->n);
     channel->stddev = sqrt(channel->variance);
     channel->rms = sqrt(gi_exact_quotient(&found->square, squares, found->n));
     channel->min = (double)found->min;

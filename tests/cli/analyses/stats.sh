@@ -1,6 +1,6 @@
 #!/bin/bash
 # stats: its output, its files, and its errors.
-# Sources: cli/commands/stats.c cli/tables statistics
+# Sources: cli/commands/stats* cli/tables statistics
 . "$(dirname "$0")/../lib.sh"
 printf 'P2\n3 2\n255\n0 10 20\n30 10 20\n' >six.pgm
 printf 'P7\nWIDTH 3\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x09\x00\x05\xff\x07\x01' >alpha.pam

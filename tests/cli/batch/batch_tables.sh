@@ -1,7 +1,7 @@
 #!/bin/bash
 # Chains that end in a table, for many files and for streams; and failures that end such a batch early.
 # Usage: batch_tables.sh GPUIMG
-# Sources: cli/tables cli/commands/stats_total*
+# Sources: cli/tables filters/statistics/stats_total*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 coins=$tests/../../testdata/coins.png
@@ -196,16 +196,47 @@ check "--total: rows of images, then of channels" test "$(sed 1d total.csv | cut
 expect 0 gpuimg stats all.pgm --table one.csv --percentiles 50
 # near COLUMN: whether the numbers of the columns agree in both tables.
 check "--total: the numbers" python3 - <<'END'
-import csv, json, math, subprocess, sys
+import csv
 total = [row for row in csv.DictReader(open("total.csv")) if row["file"] == "total" and row["channel"] == "gray"][0]
 one = next(csv.DictReader(open("one.csv")))
 for key in ("count", "nan", "sum", "mean", "stddev", "variance", "min", "max", "range", "l1", "l2", "rms"):
-    assert math.isclose(float(total[key]), float(one[key]), rel_tol=1e-14), key
+    assert total[key] == one[key], key
 assert all(total[key] == "" for key in ("min_x", "max_y", "entropy", "unique", "median", "p50"))
 END
 expect 0 gpuimg stats some.pgm more.pgm --total --table total.jsonl
 check "--total in JSON" python3 -c 'import json; t = json.loads(open("total.jsonl").readlines()[2]); c = t["channels"][0]
 assert t["file"] == "total" and t["images"] == 2 and c["count"] == 9 and c["max"] == 255 and c["median"] is None and c["stddev"] == c["deviation"], t'
+# Sums over images are exact: each number is that of all samples together, rounded once.
+check "--total: images for exact sums" python3 - <<'END'
+import random, struct
+random.seed(26)
+for i in range(40):
+    with open(f"deep-{i}.pgm", "wb") as f:
+        f.write(b"P5 31 7 65535\n" + random.randbytes(2 * 31 * 7))
+for i in range(9):
+    with open(f"real-{i}.pfm", "wb") as f:
+        f.write(b"Pf 5 3 -1.0\n" + struct.pack("<15f", *(random.uniform(-1, 1) * 10 ** random.uniform(-20, 20) for _ in range(15))))
+END
+expect 0 gpuimg stats deep-*.pgm --total --table deep.csv
+expect 0 gpuimg stats real-*.pfm deep-*.pgm some.pgm --total --table mixed.csv
+tar cf deep.tar deep-*.pgm
+expect 0 gpuimg stats --tar deep.tar --total --table tar.csv
+check "--total is exact" python3 - <<'END'
+import csv, glob, struct
+from fractions import Fraction
+from math import sqrt
+deep = [v for f in glob.glob("deep-*.pgm") for v in struct.unpack(">217H", open(f, "rb").read()[-434:])]
+mixed = [Fraction(v) for f in glob.glob("real-*.pfm") for v in struct.unpack("<15f", open(f, "rb").read()[-60:])] + deep + [1, 2, 3, 4, 5, 6]
+for name, values in ("deep.csv", deep), ("tar.csv", deep), ("mixed.csv", mixed):
+    got = [row for row in csv.DictReader(open(name)) if "total" in (row["file"], row.get("tar"))][0]
+    n, total, squares = len(values), sum(map(Fraction, values)), sum(Fraction(v) ** 2 for v in values)
+    variance = float((n * squares - total ** 2) / n ** 2)
+    want = {"count": n, "sum": float(total), "mean": float(total / n), "variance": variance, "stddev": sqrt(variance), "min": float(min(values)),
+            "max": float(max(values)), "l1": float(sum(map(abs, values))), "l2": sqrt(float(squares)), "rms": sqrt(float(squares / n))}
+    for key, v in want.items():
+        assert float(got[key]) == v, (name, key, got[key], v)
+    assert got["unique"] == got["min_x"] == got["entropy"] == got["median"] == "", name
+END
 expect 0 gpuimg stats some.pgm more.pgm --total --table total.npy
 expect 0 gpuimg run 'invert | stats --total' some.pgm more.pgm --table total.csv
 check "--total in a chain" test "$(grep -c ^total total.csv)" = 1
