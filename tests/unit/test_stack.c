@@ -125,7 +125,8 @@ static void draw_many(struct walk_case *c)
     fill(c, &c->srcs[0].image, walk_between(c, 0, 1));
 }
 
-/* A call that continues earlier sums; these sums are random too. */
+/* A call that continues earlier sums, extremes or means. These are random too, but such as samples
+ * give: a result that its type can't hold would be undefined. */
 static void draw_continued(struct walk_case *c)
 {
     int first = walk_between(c, 1, 5), later = walk_between(c, 1, 6);
@@ -135,9 +136,10 @@ static void draw_continued(struct walk_case *c)
     struct gi_image *sums =
         walk_other(c, &spec->earlier, 2 * c->width, c->height, c->channels, GI_U32);
     spec->nearlier = (uint64_t)first;
+    int added = spec->method == GI_STACK_MIN || spec->method == GI_STACK_MAX ? 1 : first;
     for (int y = 0; y < c->height; y++)
         for (size_t i = 0; i < gi_row_samples(sums) / 2; i++)
-            ((double *)gi_row(sums, y))[i] = rint(walk_real(c) * 99 * first);
+            ((double *)gi_row(sums, y))[i] = rint(fabs(walk_real(c)) * 99 * added);
 }
 
 /* The sums for later images. */
