@@ -236,6 +236,10 @@ void gi_sink_clear_dead(const char *folder);
  * larger than those of libpng's level 6, and are written in a tenth of the time. */
 enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
 
+/* In place of a level of compression: CCITT Group 4 for images of black and white in TIFF, which
+ * then have one bit per sample. It is an error for other formats and images. */
+enum { GI_COMPRESSION_G4 = 10 };
+
 struct gi_save_options {
     /* suffix of a format; if NULL, the format follows from the prefix ("png:-") or suffix of the
      * path */
@@ -245,7 +249,7 @@ struct gi_save_options {
      * samples are neither black nor white. */
     int bits;
     int quality;     /* JPEG and WebP, 1 to 100 */
-    int compression; /* PNG and TIFF, 0 to 9 */
+    int compression; /* PNG and TIFF, 0 to 9, or GI_COMPRESSION_G4 */
     bool no_clobber;
     bool durable;
     /* Background for images with alpha: red, green and blue, 0 to 1. The image is composited over

@@ -106,10 +106,15 @@ enum gi_status gi_save_check_orientation(const char *path, const char *format, s
     return status;
 }
 
+static int wanted_bits(const struct gi_save_options *options)
+{
+    return options->compression == GI_COMPRESSION_G4 ? 1 : options->bits;
+}
+
 /* Returns the sample type to write, from options->bits or from the image. */
 static enum gi_type wanted_type(const struct gi_image *image, const struct gi_save_options *options)
 {
-    int bits = options->bits;
+    int bits = wanted_bits(options);
     return bits == 8 || bits == 1 ? GI_U8 : bits == 16 ? GI_U16 : bits == 32 ? GI_F32 : image->type;
 }
 
@@ -303,6 +308,9 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
         status = reshape(&shaped, image, !drop_alpha, to_rgb, options, err);
         image = &shaped;
     }
+    if (!status && options->compression == GI_COMPRESSION_G4 && format != &gi_format_tiff)
+        status = gi_fail(err, GI_E_UNSUPPORTED, "--compression g4: is for TIFF, not for %s",
+                         format->info.name);
     if (!status && options->bits == 1 && !format->one_bit)
         status = gi_fail(err, GI_E_UNSUPPORTED,
                          "--depth 1: %s has no samples of one bit: want "

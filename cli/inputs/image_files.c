@@ -34,6 +34,12 @@ static const struct gi_choice work_choices[] = {
     {0},
 };
 
+const struct gi_choice gi_compression_choices[] = {
+    {"0", NULL, NULL}, {"1", NULL, NULL}, {"2", NULL, NULL},  {"3", NULL, NULL},
+    {"4", NULL, NULL}, {"5", NULL, NULL}, {"6", NULL, NULL},  {"7", NULL, NULL},
+    {"8", NULL, NULL}, {"9", NULL, NULL}, {"g4", NULL, NULL}, {NULL, NULL, NULL},
+};
+
 static const struct gi_choice layout_choices[] = {
     {"hwc", NULL, "(height, width, channels)"},
     {"chw", NULL, "(channels, height, width)"},
@@ -324,6 +330,19 @@ static bool is_stdout(const char *path)
     return strcmp(gi_output_file(path), "-") == 0;
 }
 
+/* Checks that the output can be compressed by Group 4. */
+static enum gi_status check_g4(const char *path, const struct gi_io_params *io, struct gi_err *err)
+{
+    const char *format = gi_save_format(path, io->format);
+    if (io->depth != GI_DEPTH_SAME && io->depth != GI_DEPTH_1)
+        return gi_fail(err, GI_E_USAGE,
+                       "--compression g4: is for one bit per pixel, want no --depth %s",
+                       depth_choices[io->depth].name);
+    return format && strcmp(format, "tiff") == 0
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE, "--compression g4: is for TIFF, and %s is none", path);
+}
+
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err)
 {
@@ -332,6 +351,8 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
                                                 : gi_save_check(path, io->format, err);
     if (!status && io->background)
         status = read_background(rgb, io->background, err);
+    if (!status && io->compression == GI_COMPRESSION_G4)
+        status = check_g4(path, io, err);
     if (status)
         return status;
     if (is_stdout(path))

@@ -30,13 +30,15 @@ enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT, GI_DEPTH
 extern const struct gi_option gi_io_options[];    /* for commands that write an image */
 extern const struct gi_option gi_input_options[]; /* for commands that only read one */
 
+extern const struct gi_choice gi_compression_choices[]; /* 0 to 9, and GI_COMPRESSION_G4 */
 /* The row of --compression with the default GI_DEFAULT_COMPRESSION. `params` is the struct with the
  * member `int compression`. */
 #define GI_COMPRESSION_OPTION(params)                                                              \
     {                                                                                              \
-        .name = "compression", .type = GI_OPT_INT, .offset = offsetof(params, compression),        \
-        .default_text = "1", .min = 0, .max = 9,                                                   \
-        .help = "Effort to make PNG and TIFF files small; 0 stores without compression"            \
+        .name = "compression", .type = GI_OPT_CHOICE, .offset = offsetof(params, compression),     \
+        .default_text = "1", .choices = gi_compression_choices, .metavar = "N|g4",                 \
+        .help = "Effort to make PNG and TIFF files small; 0 stores without compression. g4 is "    \
+                "for masks of black and white in TIFF: one bit per pixel, by CCITT Group 4"        \
     }
 
 /* Loads an image, converts it to io->depth, and prints warnings. Uses up to `threads` threads if

@@ -18,9 +18,9 @@ static bool probe_tiff(const unsigned char *bytes, size_t nbytes)
 #if GI_HAVE_TIFF
 
 struct gi_tiff_table gi_tiff;
-static const struct gi_library library =
+const struct gi_library gi_tiff_library =
     GI_LIBRARY(GI_TIFF_FUNCTIONS, gi_tiff, "libtiff.so.6", "libtiff", "libtiff6");
-#define LIBRARY &library
+#define LIBRARY &gi_tiff_library
 
 static int on_message(struct gi_tiff_reader *r, const char *format, va_list args)
 {

@@ -69,8 +69,15 @@ extern const struct gi_tiff_text gi_tiff_texts[];
  * straight (unmultiply.c). */
 void gi_tiff_unmultiply(struct gi_image *image);
 
+/* Compresses `height` rows of `width` bits by CCITT Group 4, into malloc()ed memory, which the
+ * caller frees. A row begins at a byte, and a bit of 0 is white. Errors: GI_E_MEMORY;
+ * GI_E_UNSUPPORTED without libtiff. */
+enum gi_status gi_tiff_fax(void **bytes, size_t *nbytes, const void *rows, int width, int height,
+                           struct gi_err *err);
+
 /* Writes a TIFF without libtiff, like gi_format.encode (tiff_write.c). Samples are deflated with a
- * predictor. They are in strips, or in tiles of a BigTIFF if the samples exceed 4 GB. */
+ * predictor, or compressed by Group 4 (fax.c). They are in strips, or in tiles of a BigTIFF if the
+ * samples exceed 4 GB. */
 enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *err);

@@ -18,6 +18,7 @@ enum {
     X(TIFFGetFieldDefaulted)                                                                       \
     X(TIFFGetField)                                                                                \
     X(TIFFSetField)                                                                                \
+    X(TIFFWriteEncodedStrip)                                                                       \
     X(TIFFReadScanline)                                                                            \
     X(TIFFTileRowSize)                                                                             \
     X(TIFFReadEncodedStrip)                                                                        \
@@ -37,6 +38,7 @@ enum {
     X(TIFFClose)
 GI_LIBRARY_TABLE(gi_tiff_table, GI_TIFF_FUNCTIONS);
 extern struct gi_tiff_table gi_tiff;
+extern const struct gi_library gi_tiff_library;
 
 /* The meaning of YCbCr's stored samples (TIFF 6.0, sections 20 and 21). */
 struct gi_tiff_ycbcr {

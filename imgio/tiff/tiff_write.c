@@ -1,9 +1,9 @@
 /* Writes TIFF of 8 and 16 bits and float. Large images are written in tiles (TIFF 6.0, section 15),
  * other images in strips. Each strip is deflated after a predictor (TIFF 6.0 and its Technical
- * Notes 2 and 3). The file is a BigTIFF if 32-bit offsets are too small. The directory precedes the
- * strips and contains their lengths, so all strips are in memory before the first strip is written.
- * In this file tiles are called strips, too.
- * SPDX-License-Identifier: MIT */
+ * Notes 2 and 3), or holds bits compressed by CCITT Group 4 (fax.c). The file is a BigTIFF if
+ * 32-bit offsets are too small. The directory precedes the strips and contains their lengths, so
+ * all strips are in memory before the first strip is written. In this file tiles are called strips,
+ * too. SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
 #include <libdeflate.h>
@@ -16,13 +16,15 @@
 
 enum {
     ENTRIES_MAX = 28,
-    DEFLATE = 8, /* values of tags */
+    GROUP_4 = 4, /* values of tags */
+    DEFLATE = 8,
     PREDICT_HORIZONTAL = 2,
     PREDICT_FLOAT = 3,
     ALPHA_UNASSOCIATED = 2,
     FORMAT_UINT = 1,
     FORMAT_FLOAT = 3,
     UNIT_INCH = 2,
+    MINISWHITE = 0,
     MINISBLACK = 1,
     RGB = 2,
     RESOLUTION_UNIT = 10000, /* denominator of a resolution */
@@ -43,8 +45,8 @@ enum field_type { ASCII = 2, BYTES = 7, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8
 struct writer {
     const struct gi_image *image; /* with one_bit: the packed bytes as an image (imgio/bits.h) */
     int width;                    /* pixels of a row */
-    bool one_bit;
-    size_t row_nbytes; /* of a strip */
+    bool one_bit, fax;            /* fax: compressed by Group 4, as is usual with 0 for white */
+    size_t row_nbytes;            /* of a strip */
     int strip_width, strip_rows, across, nstrips, level;
     bool tiles;
     uint64_t *strip_nbytes; /* of each strip */
@@ -103,6 +105,9 @@ static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
         row += (size_t)x0 * channels * gi_type_nbytes(image->type);
         if (image->type == GI_F32)
             predict_float(to, row, n, have, image);
+        else if (w->fax)
+            for (size_t i = 0; i < have; i++)
+                to[i] = (uint8_t)~row[i];
         else if (w->one_bit)
             memcpy(to, row, have);
         else
@@ -116,6 +121,9 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
 {
     const struct writer *w = self;
     size_t nraw = fill_strip(w, number, scratch);
+    if (w->fax)
+        return gi_tiff_fax(&strip->bytes, &strip->nbytes, scratch, w->width,
+                           (int)(nraw / w->row_nbytes), err);
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(w->level);
     size_t room = c ? libdeflate_zlib_compress_bound(c, nraw) : 0;
     strip->bytes = c ? malloc(room) : NULL;
@@ -265,8 +273,11 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
     add_number(d, 256, LONG, 1, (uint64_t)w->width);
     add_number(d, 257, LONG, 1, (uint64_t)image->height);
     add_number(d, 258, SHORT, channels, w->one_bit ? 1 : 8 * gi_type_nbytes(image->type));
-    add_number(d, 259, SHORT, 1, DEFLATE);
-    add_number(d, 262, SHORT, 1, gi_colour_channels(image) == 3 ? RGB : MINISBLACK);
+    add_number(d, 259, SHORT, 1, w->fax ? GROUP_4 : DEFLATE);
+    add_number(d, 262, SHORT, 1,
+               w->fax                           ? MINISWHITE
+               : gi_colour_channels(image) == 3 ? RGB
+                                                : MINISBLACK);
     add_texts(d, metadata, 0, 272);
     unsigned char *offsets = w->tiles ? NULL : add(d, 273, offset, n), *lengths = NULL;
     add_number(d, 277, SHORT, 1, channels);
@@ -348,13 +359,16 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
                                     struct gi_err *err)
 {
     struct gi_image packed = {0};
-    bool one_bit = options->bits == 1;
+    bool fax = options->compression == GI_COMPRESSION_G4, one_bit = fax || options->bits == 1;
     struct writer w = {.image = one_bit ? &packed : image,
                        .width = image->width,
                        .one_bit = one_bit,
+                       .fax = fax,
                        .tiles = tiles && !one_bit, /* an eighth of the bytes */
                        .level = options->compression};
     enum gi_status status = one_bit ? gi_bits_pack(&packed, image, err) : GI_OK;
+    if (status && fax)
+        gi_err_prefix(err, "--compression g4");
     if (!status) {
         choose_strips(&w);
         w.strip_nbytes = calloc((size_t)w.nstrips, sizeof *w.strip_nbytes);
