@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 extern const struct gi_filter gi_filter_blur, gi_filter_gaussian, gi_filter_sharpen,
@@ -101,6 +102,16 @@ const struct gi_filter *gi_filter_find(const char *name)
         if (strcmp(gi_filters[i]->name, name) == 0)
             return gi_filters[i];
     return NULL;
+}
+
+void *gi_filter_params(const struct gi_filter *filter, struct gi_err *err)
+{
+    void *params = calloc(1, filter->params_nbytes);
+    if (params)
+        gi_options_default(params, filter->options);
+    else
+        gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
+    return params;
 }
 
 const char *gi_option_path(const struct gi_option *row, const void *params)

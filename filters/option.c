@@ -229,6 +229,20 @@ static void unset(void *value, enum gi_option_type type)
     }
 }
 
+const struct gi_option *gi_option_find(const struct gi_option *rows, const char *name)
+{
+    const struct gi_option *row = rows;
+    while (row->name && strcmp(row->name, name) != 0)
+        row++;
+    return row->name ? row : NULL;
+}
+
+enum gi_status gi_option_set(void *params, const struct gi_option *rows, const char *name,
+                             const char *text, struct gi_err *err)
+{
+    return gi_option_read(params, gi_option_find(rows, name), text, err);
+}
+
 void gi_options_default(void *params, const struct gi_option *rows)
 {
     for (const struct gi_option *row = rows; row->name; row++) {

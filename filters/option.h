@@ -97,6 +97,12 @@ void gi_options_example(void *params, const struct gi_option *rows);
 enum gi_status gi_option_read(void *params, const struct gi_option *row, const char *text,
                               struct gi_err *err);
 
+/* Returns the row of that name, or NULL. */
+const struct gi_option *gi_option_find(const struct gi_option *rows, const char *name);
+/* As gi_option_read(), for the row of that name, which must exist. */
+enum gi_status gi_option_set(void *params, const struct gi_option *rows, const char *name,
+                             const char *text, struct gi_err *err);
+
 /* Returns whether a row's value is the same in two parameter structs. Numbers are compared bit by
  * bit, texts by content. */
 bool gi_option_same(const struct gi_option *row, const void *a_params, const void *b_params);

@@ -42,10 +42,9 @@ static enum gi_status make(struct gi_image *made, struct gi_imaging *imaging, st
                            const struct gi_image *images, int n, const char *order,
                            struct gi_err *err)
 {
-    void *params = calloc(1, gi_filter_channels.params_nbytes);
+    void *params = gi_filter_params(&gi_filter_channels, err);
     if (!params)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: channels");
-    gi_options_default(params, gi_filter_channels.options);
+        return GI_E_MEMORY;
     enum gi_status status =
         order ? gi_option_read(params, &gi_filter_channels.options[0], order, err) : GI_OK;
     const struct gi_step step = {.filter = &gi_filter_channels,

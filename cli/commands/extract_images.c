@@ -194,7 +194,7 @@ static enum gi_status save_overlay(const struct gi_extract_view *view, struct gi
 {
     struct gi_image image;
     struct gi_io_params io = io_of(view->output, view->bundle);
-    enum gi_status status = gi_overlay(&image, view->image, view->extract, err);
+    enum gi_status status = gi_overlay(&image, view->image, view->extract, view->threads, err);
     if (status)
         return status;
     status = gi_cli_save(&image, NULL, view->output->overlay, &io, view->threads, err);

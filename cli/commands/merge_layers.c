@@ -22,16 +22,8 @@ struct merge {
  * layer in these parameters is only a placeholder, because this file loads the layers itself. */
 static void *new_params(struct gi_err *err)
 {
-    const struct gi_option *row = gi_filter_composite.options;
-    void *params = calloc(1, gi_filter_composite.params_nbytes);
-    if (!params) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: a layer");
-        return NULL;
-    }
-    gi_options_default(params, row);
-    while (strcmp(row->name, "with"))
-        row++;
-    if (!gi_option_read(params, row, "layer", err))
+    void *params = gi_filter_params(&gi_filter_composite, err);
+    if (params && !gi_option_set(params, gi_filter_composite.options, "with", "layer", err))
         return params;
     free(params);
     return NULL;

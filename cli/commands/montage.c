@@ -92,31 +92,21 @@ struct sheet {
 
 /* ---- images ---- */
 
-static enum gi_status set(void *params, const char *name, const char *text, struct gi_err *err)
-{
-    const struct gi_option *row = gi_filter_resize.options;
-    while (strcmp(row->name, name))
-        row++;
-    return gi_option_read(params, row, text, err);
-}
-
 /* Returns parameters of resize; the caller frees them. */
 static void *resize_params(const struct sheet *sheet, struct gi_err *err)
 {
     const struct params *p = sheet->params;
     char size[64];
-    void *params = calloc(1, gi_filter_resize.params_nbytes);
-    if (!params) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: a sheet");
+    const struct gi_option *rows = gi_filter_resize.options;
+    void *params = gi_filter_params(&gi_filter_resize, err);
+    if (!params)
         return NULL;
-    }
     snprintf(size, sizeof size, "%dx%d", sheet->width, sheet->height);
-    gi_options_default(params, gi_filter_resize.options);
-    enum gi_status status = set(params, "size", size, err);
+    enum gi_status status = gi_option_set(params, rows, "size", size, err);
     if (!status && p->no_enlarge)
-        status = set(params, "no-enlarge", NULL, err);
+        status = gi_option_set(params, rows, "no-enlarge", NULL, err);
     if (!status && (p->fill || p->stretch))
-        status = set(params, p->fill ? "fill" : "stretch", NULL, err);
+        status = gi_option_set(params, rows, p->fill ? "fill" : "stretch", NULL, err);
     if (!status)
         status = gi_filter_resize.check(params, err);
     if (status)

@@ -113,17 +113,10 @@ static enum gi_status load_labels(struct labels *labels, const char *path,
 /* Returns parameters for masking an image; the caller frees them. */
 static void *mask_params(const struct params *p, struct gi_err *err)
 {
-    void *params = calloc(1, gi_filter_mask.params_nbytes);
-    enum gi_status status = params ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a layer");
-    if (params)
-        gi_options_default(params, gi_filter_mask.options);
-    for (const struct gi_option *row = gi_filter_mask.options; row->name && !status; row++) {
-        if (strcmp(row->name, "with") == 0)
-            status = gi_option_read(params, row, p->labels, err);
-        else if (strcmp(row->name, "fill") == 0 && p->fill)
-            status = gi_option_read(params, row, p->fill, err);
-    }
-    if (!status)
+    const struct gi_option *rows = gi_filter_mask.options;
+    void *params = gi_filter_params(&gi_filter_mask, err);
+    if (params && !gi_option_set(params, rows, "with", p->labels, err) &&
+        (!p->fill || !gi_option_set(params, rows, "fill", p->fill, err)))
         return params;
     free(params);
     return NULL;

@@ -2,11 +2,15 @@
  * read when all of it is shown.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot/overlay.h"
-#include "cli/command.h"
 
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "filters/pipeline.h"
+#include "kernels/kernels.h"
+
+extern const struct gi_filter gi_filter_normalize;
 
 enum {
     DIGIT_WIDTH = 5,
@@ -94,63 +98,27 @@ static void draw_number(struct gi_image *image, const struct gi_region_sums *reg
                          y + (row + 1) * scale, scale, scale, black);
 }
 
-/* ---- stretching ---- */
-
-/* The counts of the samples in bins from the least to the largest sample, to find percentiles. */
-enum { BINS = 4096 };
-struct spread {
-    double lo, hi;
-    uint64_t total, bins[BINS];
-};
-
-/* Looks at all finite samples except alpha. If `bins` is true, counts them in the bins, otherwise
- * finds their range. */
-static void look(struct spread *spread, const struct gi_image *image, bool bins)
+/* Stretches an image of 16 bits or of floats by the operation normalize, so that it can be seen:
+ * otherwise such images would often be black behind the boxes, because they use a small part of
+ * their range. */
+static enum gi_status stretch(struct gi_image *dst, const struct gi_image *src, int threads,
+                              struct gi_err *err)
 {
-    int colours = gi_colour_channels(image);
-    for (int y = 0; y < image->height; y++)
-        for (size_t i = 0; i < gi_row_samples(image); i++) {
-            double v = gi_sample(gi_row(image, y), i, image->type);
-            if ((int)(i % (size_t)image->channels) >= colours || !isfinite(v))
-                continue;
-            spread->total += !bins;
-            spread->lo = !bins && v < spread->lo ? v : spread->lo;
-            spread->hi = !bins && v > spread->hi ? v : spread->hi;
-            if (bins)
-                spread->bins[(int)((v - spread->lo) / (spread->hi - spread->lo) * (BINS - 1))]++;
-        }
-}
-
-/* Stretches images of 16 bits and of floats, so that they can be seen. The samples from the 0.1th
- * to the 99.9th percentile of all colours are stretched to full scale. Otherwise such images would
- * often be black behind the boxes, because they use a small part of their range. */
-static void stretch(struct gi_image *image)
-{
-    struct spread spread = {.lo = INFINITY, .hi = -INFINITY};
-    int colours = gi_colour_channels(image), first = 0, last = BINS - 1;
-    look(&spread, image, false);
-    if (image->type == GI_U8 || !(spread.hi > spread.lo))
-        return;
-    look(&spread, image, true);
-    uint64_t less = spread.total / 1000;
-    for (uint64_t n = spread.bins[first]; n <= less; n += spread.bins[first])
-        first++;
-    for (uint64_t n = spread.bins[last]; n <= less; n += spread.bins[last])
-        last--;
-    double step = (spread.hi - spread.lo) / (BINS - 1), full = gi_type_full_scale(image->type);
-    double lo = spread.lo + first * step, hi = spread.lo + (last + 1) * step;
-    hi = fmax(fmin(hi, spread.hi), lo + step);
-    for (int y = 0; y < image->height; y++)
-        for (size_t i = 0; i < gi_row_samples(image); i++) {
-            double v = gi_sample(gi_row(image, y), i, image->type);
-            if ((int)(i % (size_t)image->channels) >= colours)
-                continue;
-            v = v > lo ? fmin((v - lo) / (hi - lo), 1) * full : 0; /* NaN becomes 0 */
-            if (image->type == GI_U16)
-                ((uint16_t *)gi_row(image, y))[i] = (uint16_t)rint(v);
-            else
-                ((float *)gi_row(image, y))[i] = (float)v;
-        }
+    const struct gi_filter *filter = &gi_filter_normalize;
+    const struct gi_open_options options = {.threads = threads};
+    struct gi_queue *queue = NULL;
+    void *params = gi_filter_params(filter, err);
+    if (!params)
+        return GI_E_MEMORY;
+    enum gi_status status = gi_option_set(params, filter->options, "percentiles", "0.1,99.9", err);
+    if (!status)
+        status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &options, err);
+    if (!status)
+        status = gi_run_one(queue, dst, NULL, src, filter, params, err);
+    if (queue)
+        gi_queue_close_alone(&queue);
+    free(params);
+    return status;
 }
 
 /* Copies the image to one with three colour channels, and with alpha if the image has alpha. */
@@ -178,12 +146,15 @@ static enum gi_status copy_as_colour(struct gi_image *dst, const struct gi_image
 }
 
 enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
-                          const struct gi_extract *extract, struct gi_err *err)
+                          const struct gi_extract *extract, int threads, struct gi_err *err)
 {
-    enum gi_status status = copy_as_colour(dst, src, err);
+    struct gi_image stretched = {0};
+    enum gi_status status = src->type == GI_U8 ? GI_OK : stretch(&stretched, src, threads, err);
+    if (!status)
+        status = copy_as_colour(dst, src->type == GI_U8 ? src : &stretched, err);
+    gi_image_free(&stretched);
     if (status)
         return status;
-    stretch(dst);
     int side = src->width < src->height ? src->width : src->height;
     long line = 1 + side / SIDE_PER_STEP;
     for (uint32_t i = 0; i < extract->n; i++)

@@ -7,8 +7,9 @@
 
 /* Makes `dst`, which the caller frees. It is a copy of `src` with a box around each component, and
  * the label of the component next to the box. The type is kept; gray becomes RGB, gray and alpha
- * RGBA. Errors: GI_E_MEMORY. */
+ * RGBA. The samples of 16 bits and floats are stretched: the 0.1th and the 99.9th percentile
+ * become black and white. Errors: GI_E_MEMORY. */
 enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
-                          const struct gi_extract *extract, struct gi_err *err);
+                          const struct gi_extract *extract, int threads, struct gi_err *err);
 
 #endif

@@ -49,10 +49,8 @@ static enum gi_status time_step(struct step_times *best, const char *name, const
     if (!params)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %s", name);
     gi_options_example(params, filter->options);
-    enum gi_status status = GI_OK;
-    for (const struct gi_option *row = filter->options; row->name && option && !status; row++)
-        if (strcmp(row->name, option) == 0)
-            status = gi_option_read(params, row, text, err);
+    enum gi_status status =
+        option ? gi_option_set(params, filter->options, option, text, err) : GI_OK;
     if (!status && filter->check)
         status = filter->check(params, err);
     if (!status)

@@ -13,13 +13,11 @@ static enum gi_status set(void *params, const struct gi_filter *filter, char *wo
                           struct gi_err *err)
 {
     char *text = strchr(word, '=');
-    const struct gi_option *row = filter->options;
     if (text)
         *text++ = 0;
-    while (row->name && strcmp(row->name, word) != 0)
-        row++;
-    return row->name ? gi_option_read(params, row, text, err)
-                     : gi_fail(err, GI_E_USAGE, "request: %s: no option of %s", word, filter->name);
+    return gi_option_find(filter->options, word)
+               ? gi_option_set(params, filter->options, word, text, err)
+               : gi_fail(err, GI_E_USAGE, "request: %s: no option of %s", word, filter->name);
 }
 
 enum gi_status bench_operation_fill(struct bench_weights *weights,

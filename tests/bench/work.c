@@ -127,15 +127,6 @@ static enum gi_status fill_resize(struct bench_weights *weights,
     return tables ? GI_OK : err->status;
 }
 
-static enum gi_status set(void *params, const struct gi_filter *filter, const char *name,
-                          const char *text, struct gi_err *err)
-{
-    const struct gi_option *row = filter->options;
-    while (strcmp(row->name, name))
-        row++;
-    return gi_option_read(params, row, text, err);
-}
-
 /* Returns whether the work is an operation with the same name, whose options are set by
  * set_all(). */
 static bool is_operation(enum bench_work work)
@@ -147,21 +138,22 @@ static bool is_operation(enum bench_work work)
 static enum gi_status set_all(void *params, const struct gi_filter *filter,
                               const struct bench_request *request, struct gi_err *err)
 {
+    const struct gi_option *rows = filter->options;
     char k[32], sigma[32];
     snprintf(k, sizeof k, "%d", request->k);
     snprintf(sigma, sizeof sigma, "%.17g", request->k / 3.0);
     enum gi_status status = GI_OK;
     if (request->work == BENCH_NLMEANS)
-        return set(params, filter, "patch", k, err);
+        return gi_option_set(params, rows, "patch", k, err);
     if (request->work == BENCH_BILATERAL) {
-        status = set(params, filter, "k", k, err);
-        return status ? status : set(params, filter, "sigma", sigma, err);
+        status = gi_option_set(params, rows, "k", k, err);
+        return status ? status : gi_option_set(params, rows, "sigma", sigma, err);
     }
-    status = set(params, filter, "with", "other", err);
+    status = gi_option_set(params, rows, "with", "other", err);
     if (!status && request->work == BENCH_MEAN)
-        status = set(params, filter, "scale", "0.5", err);
+        status = gi_option_set(params, rows, "scale", "0.5", err);
     if (!status && request->work == BENCH_BLEND)
-        status = set(params, filter, "amount", "0.3", err);
+        status = gi_option_set(params, rows, "amount", "0.3", err);
     return status ? status : filter->check(params, err);
 }
 

@@ -2,18 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 
-const struct gi_option *case_option(const struct gi_filter *filter, const char *name)
-{
-    const struct gi_option *row = filter->options;
-    while (row->name && strcmp(row->name, name))
-        row++;
-    return row->name ? row : NULL;
-}
-
 void case_set(const struct gi_filter *filter, void *params, const char *name, const char *text)
 {
     struct gi_err err = {0};
-    const struct gi_option *row = case_option(filter, name);
+    const struct gi_option *row = gi_option_find(filter->options, name);
     assert_non_null(row);
     if (gi_option_read(params, row, row->type == GI_OPT_FLAG ? NULL : text, &err))
         fail_msg("%s: %s", filter->name, err.text);

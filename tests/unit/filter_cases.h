@@ -9,8 +9,6 @@
 #include "filters/filter.h"
 #include "filters/pipeline.h"
 
-const struct gi_option *case_option(const struct gi_filter *filter, const char *name);
-
 /* Sets one option as the command line does. Fails the test if the value is refused. */
 void case_set(const struct gi_filter *filter, void *params, const char *name, const char *text);
 

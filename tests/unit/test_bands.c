@@ -145,7 +145,7 @@ static void test_same_bytes(void **unused)
         const struct gi_filter *filter = gi_filter_find(cases[i].filter);
         void *params = case_params(filter, cases[i].words);
         for (int j = 0; j < 5 * 3 * 2; j++) {
-            if (case_option(filter, "border"))
+            if (gi_option_find(filter->options, "border"))
                 case_set(filter, params, "border", gi_border_choices[j % 5].name);
             struct gi_image src = image_of(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3));
             struct gi_plan plan = case_plan(filter, params, &src);

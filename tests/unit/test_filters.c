@@ -97,7 +97,7 @@ static void *make_params(const struct gi_filter *filter, const struct variant *v
     int instead = type == GI_OPT_IMAGE || type == GI_OPT_COLOUR; /* replaces another operand */
     for (int beside = 1; beside >= !instead; beside--) {
         (beside ? gi_options_example : gi_options_default)(params, filter->options);
-        if (case_option(filter, "border")) {
+        if (gi_option_find(filter->options, "border")) {
             case_set(filter, params, "border", gi_border_choices[border].name);
             case_set(filter, params, "border-value", "77");
         }
@@ -257,7 +257,7 @@ static void test_walk(void **unused)
             continue;
         struct variant variants[VARIANTS_MAX];
         int n = make_variants(variants, gi_filters[i]), cases = 0;
-        int borders = case_option(gi_filters[i], "border") ? 5 : 1;
+        int borders = gi_option_find(gi_filters[i]->options, "border") ? 5 : 1;
         clock_t start = clock();
         for (int v = 0; v < n; v++)
             for (int border = 0; border < borders; border++)

@@ -47,19 +47,11 @@ static const struct gi_option rows[] = {
     {0},
 };
 
-static const struct gi_option *row_of(const char *name)
-{
-    const struct gi_option *row = rows;
-    while (strcmp(row->name, name))
-        row++;
-    return row;
-}
-
 static struct params read_ok(const char *name, const char *text)
 {
     struct params p = {0};
     struct gi_err err = {0};
-    if (gi_option_read(&p, row_of(name), text, &err))
+    if (gi_option_read(&p, gi_option_find(rows, name), text, &err))
         fail_msg("%s %s: %s", name, text, err.text);
     return p;
 }
@@ -68,7 +60,7 @@ static void refused(const char *name, const char *text, const char *want)
 {
     struct params p = {0};
     struct gi_err err = {0};
-    if (gi_option_read(&p, row_of(name), text, &err) != GI_E_USAGE)
+    if (gi_option_read(&p, gi_option_find(rows, name), text, &err) != GI_E_USAGE)
         fail_msg("--%s %s was taken", name, text);
     if (want)
         assert_string_equal(err.text, want);
@@ -297,7 +289,8 @@ static void test_want_is_cut(void **unused)
 {
     (void)unused;
     char small[8];
-    assert_string_equal(gi_option_want(row_of("odd"), small, sizeof small), "odd, 1 ");
+    assert_string_equal(gi_option_want(gi_option_find(rows, "odd"), small, sizeof small),
+                        "odd, 1 ");
 }
 
 static void test_colour(void **unused)
@@ -330,14 +323,14 @@ static void check_printed(const char *name, const char *text, const char *want)
     char printed[128] = "";
     struct params p = read_ok(name, text), again, other;
     FILE *out = fmemopen(printed, sizeof printed, "w");
-    gi_option_print(out, row_of(name), &p);
+    gi_option_print(out, gi_option_find(rows, name), &p);
     fclose(out);
     assert_string_equal(printed, want);
     again = read_ok(name, printed);
-    assert_true(gi_option_same(row_of(name), &p, &again));
+    assert_true(gi_option_same(gi_option_find(rows, name), &p, &again));
     gi_options_default(&other, rows);
-    assert_false(gi_option_same(row_of(name), &p, &other));
-    assert_true(gi_option_same(row_of(name), &other, &other));
+    assert_false(gi_option_same(gi_option_find(rows, name), &p, &other));
+    assert_true(gi_option_same(gi_option_find(rows, name), &other, &other));
 }
 
 static void test_printed(void **unused)
@@ -368,14 +361,14 @@ static void test_printed(void **unused)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         check_printed(values[i][0], values[i][1], values[i][2]);
     struct params set = read_ok("flag", NULL), unset = {0};
-    assert_false(gi_option_same(row_of("flag"), &set, &unset));
+    assert_false(gi_option_same(gi_option_find(rows, "flag"), &set, &unset));
     struct params blue = read_ok("colour", "10,20,30"), green = read_ok("colour", "10,20,31");
-    assert_false(gi_option_same(row_of("colour"), &blue, &green));
+    assert_false(gi_option_same(gi_option_find(rows, "colour"), &blue, &green));
     struct params near = read_ok("rect", "40x30+1-2"), far = read_ok("rect", "40x30+1-2%");
-    assert_false(gi_option_same(row_of("rect"), &near, &far));
+    assert_false(gi_option_same(gi_option_find(rows, "rect"), &near, &far));
     far = read_ok("rect", "40x30");
     near = read_ok("rect", "40x30+0+0");
-    assert_false(gi_option_same(row_of("rect"), &near, &far));
+    assert_false(gi_option_same(gi_option_find(rows, "rect"), &near, &far));
 }
 
 int main(void)

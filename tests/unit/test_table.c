@@ -137,7 +137,7 @@ static void check_plan(const struct gi_filter *filter)
         assert_true(plan.dependency != GI_DEPENDENCY_MAPPED || filter->needs);
         /* An operation with a halo must have a border mode. */
         if (filter->run && plan.halo > 0)
-            assert_non_null(case_option(filter, "border"));
+            assert_non_null(gi_option_find(filter->options, "border"));
         gi_plan_free(&plan);
     }
     free(params);

@@ -109,7 +109,7 @@ static void test_overlay(void **unused)
         .area = 100, .min_x = 20, .max_x = 29, .min_y = 20, .max_y = 29};
     struct gi_extract extract = {.n = 1, .found = 1, .regions = &region};
     struct gi_image dst;
-    assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
+    assert_int_equal(gi_overlay(&dst, &src, &extract, 1, NULL), GI_OK);
     assert_true(dst.channels == 4 && dst.type == GI_U16);
     for (int y = 20; y < 30; y++) {
         const uint16_t *row = gi_row(&dst, y);
@@ -126,7 +126,7 @@ static void test_overlay(void **unused)
     gi_image_free(&dst);
     /* The region fills the image, so the frame and the number are drawn inside it. */
     region = (struct gi_region_sums){.area = 1, .max_x = SIDE - 1, .max_y = SIDE - 1};
-    assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
+    assert_int_equal(gi_overlay(&dst, &src, &extract, 1, NULL), GI_OK);
     assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 20], 65535);
     gi_image_free(&dst);
 }
@@ -145,7 +145,7 @@ static void test_overlay_narrow(void **unused)
                                 .type = GI_F32};
     struct gi_region_sums region = {.area = 1};
     struct gi_extract extract = {.n = 1, .found = 1, .regions = &region};
-    assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
+    assert_int_equal(gi_overlay(&dst, &src, &extract, 1, NULL), GI_OK);
     for (int y = 0; y < 20; y++)
         assert_true(*(float *)gi_row(&dst, y) ==
                     (y < 9 ? 1.0f : 0.0f)); /* the number's background is 9 high */
