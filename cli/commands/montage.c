@@ -1,9 +1,13 @@
 /* gpuimg montage: arranges many images in a grid on one sheet.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/inputs/names.h"
+#include "cli/plot/cairo.h"
+#include "cli/plot/label.h"
 #include "cli/run/device_options.h"
 #include "cli/run/n_to_one.h"
 #include "filters/geometry/gravity.h"
+#include "filters/tone/curve.h"
 
 #include <limits.h>
 #include <math.h>
@@ -17,8 +21,8 @@ extern const struct gi_filter gi_filter_resize;
 struct params {
     int columns, rows, gap, margin, gravity;
     struct gi_extent cell;
-    bool fill, stretch, no_enlarge, progress;
-    const char *report;
+    bool fill, stretch, no_enlarge, no_normalize, progress;
+    const char *report, *label;
     struct gi_border_params border; /* parameters of --background */
 };
 
@@ -57,6 +61,19 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, no_enlarge),
      .help = "Do not enlarge images that are smaller than their cell"},
+    {.name = "no-normalize",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, no_normalize),
+     .help = "Keep the samples of images of 16 bits and of floats. Without this option each of "
+             "these images is stretched from its 0.1th and 99.9th percentile to black and white, "
+             "because it might be black otherwise"},
+    {.name = "label",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct params, label),
+     .metavar = "TEXT",
+     .help = "Write this text under each image. Fields: {name} is the name of the input, {stem} "
+             "the name without suffix, {dir} its folder, {index} its number from 1, {page} the "
+             "number of its page from 0, {date} as for --out of batches"},
     {.name = "gap",
      .letter = 'g',
      .type = GI_OPT_INT,
@@ -86,32 +103,47 @@ struct sheet {
     /* Its metadata has the colour profile of the first image, if all images have the same. */
     struct gi_n_to_one job;
     struct gi_image *images; /* n images; memory for all */
+    char **labels;           /* of the images; NULL: without --label */
     int n;
     int columns, rows, width, height; /* width and height of a cell in pixels */
+    int label;                        /* height of a label below a cell; 0: none */
 };
 
 /* ---- images ---- */
 
-/* Returns parameters of resize; the caller frees them. */
-static void *resize_params(const struct sheet *sheet, struct gi_err *err)
+static enum gi_status set_resize(void *params, const struct sheet *sheet, struct gi_err *err)
 {
     const struct params *p = sheet->params;
-    char size[64];
     const struct gi_option *rows = gi_filter_resize.options;
-    void *params = gi_filter_params(&gi_filter_resize, err);
-    if (!params)
-        return NULL;
+    char size[64];
     snprintf(size, sizeof size, "%dx%d", sheet->width, sheet->height);
     enum gi_status status = gi_option_set(params, rows, "size", size, err);
     if (!status && p->no_enlarge)
         status = gi_option_set(params, rows, "no-enlarge", NULL, err);
     if (!status && (p->fill || p->stretch))
         status = gi_option_set(params, rows, p->fill ? "fill" : "stretch", NULL, err);
-    if (!status)
-        status = gi_filter_resize.check(params, err);
-    if (status)
-        free(params);
-    return status ? NULL : params;
+    return status ? status : gi_filter_resize.check(params, err);
+}
+
+/* Makes the steps for each image, normalization and resize. Frees nothing after an error. */
+static enum gi_status make_steps(struct gi_chain *chain, const struct sheet *sheet,
+                                 struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    if (!sheet->params->no_normalize)
+        chain->steps[chain->n++].filter = &gi_filter_normalize_base;
+    chain->steps[chain->n++].filter = &gi_filter_resize;
+    for (int i = 0; i < chain->n && !status; i++) {
+        struct gi_chain_step *step = &chain->steps[i];
+        void *params = step->args.params[GI_SET_STEP_FILTER] = gi_filter_params(step->filter, err);
+        if (!params)
+            status = GI_E_MEMORY;
+        else if (step->filter == &gi_filter_resize)
+            status = set_resize(params, sheet, err);
+        else
+            status = gi_option_set(params, step->filter->options, "percentiles", "0.1,99.9", err);
+    }
+    return status;
 }
 
 /* Keeps the profile of the first image as long as all images have the same profile. */
@@ -127,12 +159,27 @@ static void keep_profile(struct sheet *sheet, const struct gi_metadata *metadata
     }
 }
 
+/* Makes the text under the next image. */
+static enum gi_status name_label(struct sheet *sheet, const struct gi_item *item,
+                                 struct gi_err *err)
+{
+    const uint64_t index = (uint64_t)sheet->n;
+    const struct gi_pages *pages = item->source.pages;
+    const struct gi_naming naming = {.template = sheet->params->label,
+                                     .pages = true,
+                                     .page = pages ? gi_pages_number(pages, item->source.page) : 0,
+                                     .index = &index};
+    sheet->labels[sheet->n] = gi_naming_output(&naming, &sheet->job.list, item->source.place);
+    return sheet->labels[sheet->n] ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a label");
+}
+
 static enum gi_status take(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_err *err)
 {
     struct sheet *sheet = self;
-    (void)item;
-    (void)err;
+    enum gi_status status = sheet->labels ? name_label(sheet, item, err) : GI_OK;
+    if (status)
+        return status;
     keep_profile(sheet, metadata);
     sheet->images[sheet->n++] = *image;
     *image = (struct gi_image){0};
@@ -156,7 +203,8 @@ static struct gi_image shape_of(const struct sheet *sheet)
     }
     shape.channels = (colour ? 3 : 1) + alpha;
     shape.width = 2 * p->margin + sheet->columns * sheet->width + (sheet->columns - 1) * p->gap;
-    shape.height = 2 * p->margin + sheet->rows * sheet->height + (sheet->rows - 1) * p->gap;
+    shape.height =
+        2 * p->margin + sheet->rows * (sheet->height + sheet->label) + (sheet->rows - 1) * p->gap;
     return shape;
 }
 
@@ -186,25 +234,57 @@ static void fill(const struct gi_image *made, const char *pixel)
             memcpy((char *)gi_row(made, y) + (size_t)x * nbytes, pixel, nbytes);
 }
 
-static enum gi_status put(const struct sheet *sheet, const struct gi_image *made, int i,
-                          const char *opaque, struct gi_err *err)
+/* Copies the image to the sheet, with its upper left pixel at (left, top). */
+static enum gi_status put_at(const struct gi_image *made, const struct gi_image *from, int left,
+                             int top, const char *opaque, struct gi_err *err)
 {
-    const struct params *p = sheet->params;
     struct gi_image image;
-    enum gi_status status = gi_image_convert(&image, &sheet->images[i], made->type, err);
+    size_t nbytes = gi_type_nbytes(made->type);
+    enum gi_status status = gi_image_convert(&image, from, made->type, err);
     if (status)
         return status;
-    enum gi_gravity gravity = (enum gi_gravity)p->gravity;
-    int left = p->margin + i % sheet->columns * (sheet->width + p->gap) +
-               gi_gravity_left(gravity, sheet->width - image.width);
-    int top = p->margin + i / sheet->columns * (sheet->height + p->gap) +
-              gi_gravity_above(gravity, sheet->height - image.height);
-    size_t nbytes = gi_type_nbytes(made->type);
     for (int y = 0; y < image.height; y++)
         copy_pixels((char *)gi_row(made, top + y) + (size_t)left * (size_t)made->channels * nbytes,
                     made->channels, gi_row(&image, y), image.channels, image.width, nbytes, opaque);
     gi_image_free(&image);
     return GI_OK;
+}
+
+/* Puts the text under a cell, black or white, whichever differs more from the background. */
+static enum gi_status put_label(const struct sheet *sheet, const struct gi_image *made, int i,
+                                int left, int top, const struct gi_border_spec *paper,
+                                const char *opaque, struct gi_err *err)
+{
+    double full = gi_type_full_scale(made->type);
+    bool gray = gi_colour_channels(made) == 1;
+    const double rgb[3] = {paper->value[0] / full, paper->value[gray ? 0 : 1] / full,
+                           paper->value[gray ? 0 : 2] / full};
+    double ink = gi_luma(rgb) > 0.5 ? 0 : 1;
+    struct gi_image label;
+    enum gi_status status = gi_label(&label, sheet->width, sheet->label, gray ? 1 : 3,
+                                     sheet->labels[i], (struct gi_ink){rgb[0], rgb[1], rgb[2], 1},
+                                     (struct gi_ink){ink, ink, ink, 1}, err);
+    if (!status)
+        status = put_at(made, &label, left, top, opaque, err);
+    gi_image_free(&label);
+    return status;
+}
+
+static enum gi_status put(const struct sheet *sheet, const struct gi_image *made, int i,
+                          const struct gi_border_spec *paper, const char *opaque,
+                          struct gi_err *err)
+{
+    const struct params *p = sheet->params;
+    const struct gi_image *image = &sheet->images[i];
+    enum gi_gravity gravity = (enum gi_gravity)p->gravity;
+    int left = p->margin + i % sheet->columns * (sheet->width + p->gap);
+    int top = p->margin + i / sheet->columns * (sheet->height + sheet->label + p->gap);
+    enum gi_status status =
+        put_at(made, image, left + gi_gravity_left(gravity, sheet->width - image->width),
+               top + gi_gravity_above(gravity, sheet->height - image->height), opaque, err);
+    return status || !sheet->label
+               ? status
+               : put_label(sheet, made, i, left, top + sheet->height, paper, opaque, err);
 }
 
 static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
@@ -227,7 +307,7 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
         return status;
     fill(made, pixel);
     for (int i = 0; i < sheet->n && !status; i++)
-        status = put(sheet, made, i, opaque, err);
+        status = put(sheet, made, i, &paper, opaque, err);
     if (status)
         gi_image_free(made);
     return status;
@@ -247,6 +327,7 @@ static enum gi_status lay_out(struct sheet *sheet, int n, uint64_t max_pixels, s
         return gi_fail(err, GI_E_USAGE, "--fill, --stretch: want one of them");
     sheet->width = gi_side_pixels(&cell->width, 1);
     sheet->height = gi_side_pixels(&cell->height, 1);
+    sheet->label = p->label ? gi_label_height(sheet->height) : 0;
     sheet->columns = p->columns ? p->columns
                      : p->rows  ? (n + p->rows - 1) / p->rows
                                 : (int)ceil(sqrt(n));
@@ -255,11 +336,30 @@ static enum gi_status lay_out(struct sheet *sheet, int n, uint64_t max_pixels, s
         return gi_fail(err, GI_E_USAGE, "%d images: %d columns of %d rows have room for %lld", n,
                        sheet->columns, sheet->rows, (long long)sheet->columns * sheet->rows);
     double pixels = ((double)sheet->width + p->gap) * sheet->columns *
-                    ((double)sheet->height + p->gap) * sheet->rows;
+                    ((double)sheet->height + sheet->label + p->gap) * sheet->rows;
     if (pixels > (double)max_pixels || pixels > GI_PIXELS_MAX)
         return gi_fail(err, GI_E_LIMIT, "a sheet of %.3g pixels: want at most %llu (--max-pixels)",
                        pixels, (unsigned long long)max_pixels);
     return GI_OK;
+}
+
+/* Checks --label before any work. */
+static enum gi_status check_label(const struct params *p, struct gi_err *err)
+{
+    struct gi_cairo cairo;
+    const struct gi_naming naming = {.template = p->label, .pages = true, .option = "--label"};
+    enum gi_status status = p->label ? gi_naming_check(&naming, err) : GI_OK;
+    return status || !p->label ? status : gi_cairo_open(&cairo, err);
+}
+
+static void free_sheet(struct sheet *sheet)
+{
+    for (int i = 0; i < sheet->n; i++)
+        gi_image_free(&sheet->images[i]);
+    for (int i = 0; i < sheet->n && sheet->labels; i++)
+        free(sheet->labels[i]);
+    free(sheet->images);
+    free(sheet->labels);
 }
 
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
@@ -267,8 +367,8 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
 {
     const struct params *p = params[SET_OWN];
     const struct gi_io_params *io = params[SET_IO];
-    struct gi_chain_step step = {.filter = &gi_filter_resize};
-    const struct gi_chain chain = {.steps = &step, .n = 1};
+    struct gi_chain_step steps[2] = {{0}};
+    struct gi_chain chain = {.steps = steps};
     struct sheet sheet = {.params = p,
                           .job = {.command = self,
                                   .params = params,
@@ -278,21 +378,23 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
                                   .self = &sheet,
                                   .take = take,
                                   .finish = finish}};
-    enum gi_status status = gi_n_to_one_list(&sheet.job, operands, noperands, err);
+    enum gi_status status = check_label(p, err);
+    if (!status)
+        status = gi_n_to_one_list(&sheet.job, operands, noperands, err);
     size_t n = sheet.job.n;
     if (!status)
         status = lay_out(&sheet, n < INT_MAX ? (int)n : INT_MAX, io->limits.max_pixels, err);
-    if (!status && !(step.args.params[GI_SET_STEP_FILTER] = resize_params(&sheet, err)))
-        status = err->status;
-    if (!status && !(sheet.images = calloc(n, sizeof *sheet.images)))
+    if (!status)
+        status = make_steps(&chain, &sheet, err);
+    if (!status && (!(sheet.images = calloc(n, sizeof *sheet.images)) ||
+                    (p->label && !(sheet.labels = calloc(n, sizeof *sheet.labels)))))
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a sheet");
     if (!status)
         status = gi_n_to_one_run(&sheet.job, err);
-    for (int i = 0; i < sheet.n; i++)
-        gi_image_free(&sheet.images[i]);
-    free(sheet.images);
+    free_sheet(&sheet);
     gi_n_to_one_close(&sheet.job);
-    free(step.args.params[GI_SET_STEP_FILTER]);
+    for (int i = 0; i < chain.n; i++)
+        free(steps[i].args.params[GI_SET_STEP_FILTER]);
     return status;
 }
 
@@ -309,11 +411,14 @@ const struct gi_command gi_command_montage = {
               "It has colour if one of the images has colour, and alpha if one of them has "
               "alpha; images without alpha are opaque in the sheet. It has the ICC profile of "
               "the images if all have the same.\n\n"
+              "Labels are drawn by cairo in the sans-serif font of the machine, so their pixels "
+              "may differ between machines.\n\n"
               "The report of --report has a line per input and then a line for the sheet. In "
               "that line, the field \"inputs\" holds the number of inputs.",
     .examples = "gpuimg montage *.jpg sheet.jpg\n"
                 "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
-                "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255",
+                "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255\n"
+                "gpuimg montage stack.tif pages.png --label '{name}, page {page}'",
     .min_operands = 2,
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)},

@@ -12,6 +12,9 @@ static const char *const symbols[] = {
     "cairo_image_surface_create",
     "cairo_surface_write_to_png_stream",
     "cairo_surface_destroy",
+    "cairo_surface_flush",
+    "cairo_image_surface_get_data",
+    "cairo_image_surface_get_stride",
     "cairo_set_source_rgba",
     "cairo_set_line_width",
     "cairo_move_to",
@@ -41,8 +44,7 @@ _Static_assert(sizeof functions == sizeof symbols, "a symbol for each function o
 
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err)
 {
-    if (gi_library_load(&library, err))
-        return gi_err_prefix(err, "a plot as PNG, unlike .svg,");
+    enum gi_status status = gi_library_load(&library, err);
     *cairo = functions;
-    return GI_OK;
+    return status;
 }

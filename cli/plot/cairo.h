@@ -6,8 +6,9 @@
 
 #include "imgio/status.h"
 
-/* The part of the binary interface of cairo 1 that plots use (see cairo's manual, "cairo_t" to "PNG
- * Support"). It is declared here because cairo's headers come with 77 MB of packages. */
+/* The part of the binary interface of cairo 1 that plots and labels use (see cairo's manual,
+ * "cairo_t" to "PNG Support"). It is declared here because cairo's headers come with 77 MB of
+ * packages. */
 enum {
     GI_CAIRO_SUCCESS = 0,
     GI_CAIRO_NO_MEMORY = 1,
@@ -25,8 +26,8 @@ struct gi_cairo_extents {
 struct gi_cairo_context; /* stands for cairo_t */
 struct gi_cairo_surface; /* stands for cairo_surface_t */
 
-/* The functions that plots use. Their names are those of cairo without the prefix, and cairo's
- * enums are ints here. */
+/* The functions that plots and labels use. Their names are those of cairo without the prefix, and
+ * cairo's enums are ints here. */
 struct gi_cairo {
     struct gi_cairo_context *(*create)(struct gi_cairo_surface *surface);
     void (*destroy)(struct gi_cairo_context *cr);
@@ -38,6 +39,9 @@ struct gi_cairo {
                                                     unsigned nbytes),
                                        void *closure);
     void (*surface_destroy)(struct gi_cairo_surface *surface);
+    void (*surface_flush)(struct gi_cairo_surface *surface);
+    unsigned char *(*image_surface_get_data)(struct gi_cairo_surface *surface);
+    int (*image_surface_get_stride)(struct gi_cairo_surface *surface);
     void (*set_source_rgba)(struct gi_cairo_context *cr, double red, double green, double blue,
                             double alpha);
     void (*set_line_width)(struct gi_cairo_context *cr, double width);

@@ -104,7 +104,7 @@ enum gi_status gi_pen_png(struct gi_pen **pen, struct gi_sink *sink, int width, 
     enum gi_status status = gi_cairo_open(&png->c, err);
     if (status) {
         free(png);
-        return status;
+        return gi_err_prefix(err, "a plot as PNG, unlike .svg,");
     }
     png->base = (struct gi_pen){move_to, line_to, fill, stroke, text, finish};
     png->sink = sink;

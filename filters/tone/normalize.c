@@ -236,3 +236,31 @@ const struct gi_filter gi_filter_normalize = {
     .run = run,
     .measure = measure,
 };
+
+/* ---- the base of pictures ---- */
+
+static enum gi_status plan_base(struct gi_plan *made, struct gi_err *err)
+{
+    enum gi_status status = plan(made, err);
+    if (made->sources[0].type == GI_U8)
+        made->passes = 0;
+    return status;
+}
+
+static enum gi_status run_base(const struct gi_plan *made, struct gi_queue *queue,
+                               const struct gi_work *work, struct gi_err *err)
+{
+    static const struct ends unchanged = {0};
+    return made->sources[0].type == GI_U8 ? run_curves(queue, work, &unchanged, false, err)
+                                          : run(made, queue, work, err);
+}
+
+const struct gi_filter gi_filter_normalize_base = {
+    .name = "normalize",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan_base,
+    .run = run_base,
+    .measure = measure,
+};

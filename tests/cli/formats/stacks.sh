@@ -144,7 +144,7 @@ expect 0 gpuimg stack --method median 'stack.tif[0-2]' max.tif
 holds "of a range" 'same(pages("max.tif"), [np.median(pages("stack.tif")[:3], 0).astype(np.uint16)])'
 expect 0 gpuimg stack --method max stack.tif one0.tif max.tif --report n.jsonl
 check "among other files" test "$(tail -n 1 n.jsonl | grep -c '"inputs": 6')" = 1
-expect 0 gpuimg montage stack.tif sheet.png --cell 50x40 --gap 0 --margin 0 --rows 1
+expect 0 gpuimg montage stack.tif sheet.png --no-normalize --cell 50x40 --gap 0 --margin 0 --rows 1
 holds "a sheet of pages" '(np.array(Image.open("sheet.png"))[:, 100:150] == pages("stack.tif")[2]).all()'
 
 # gpuimg pages joins images; convert names it.

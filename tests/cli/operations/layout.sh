@@ -141,6 +141,48 @@ expect 0 gpuimg montage a.pgm a.pgm a.pgm sheet.pgm --cell 2x2 --gap 1 --margin 
 check "a montage of three images" cmp sheet.pgm <(printf 'P5\n7 7\n255\n\t\t\t\t\t\t\t\t\001\002\t\001\002\t\t\003\004\t\003\004\t\t\t\t\t\t\t\t\t\001\002\t\t\t\t\t\003\004\t\t\t\t\t\t\t\t\t\t\t')
 expect 0 gpuimg montage a.pgm c.ppm row.ppm --cell 2x2 --gap 0 --margin 0 --rows 1
 check "a gray image in a colour montage" cmp row.ppm <(printf 'P6\n4 2\n255\n\001\001\001\002\002\002\012\013\014\015\016\017\003\003\003\004\004\004\020\021\022\023\024\025')
+# Images of 16 bits and floats are stretched, images of 8 bits are not.
+{ printf 'P5 20 20 65535\n'; for ((i = 0; i < 400; i++)); do printf "\\x$(printf %02x $((i / 100)))\\x$(printf %02x $((i * 7 % 256)))"; done; } >deep.pgm
+for image in deep.pgm deep.pfm; do
+    [[ -e $image ]] || gpuimg convert deep.pgm $image
+    expect 0 gpuimg montage $image sheet.pfm --cell 20x20 --margin 0
+    gpuimg normalize $image want.pfm --percentiles 0.1,99.9
+    check "a montage of $image is stretched" cmp sheet.pfm want.pfm
+    expect 0 gpuimg montage $image sheet.pfm --cell 20x20 --margin 0 --no-normalize
+    gpuimg convert $image want.pfm
+    check "a montage of $image with --no-normalize" cmp sheet.pfm want.pfm
+done
+# Words are under their images, in the gap of which the sheet grows.
+if gpuimg montage a.pgm made.pgm --label x 2>/dev/null; then
+    rm made.pgm
+    for name in a b; do
+        expect 0 gpuimg montage a.pgm a.pgm $name.png --cell 60x30 --gap 4 --margin 2 --background $([[ $name == a ]] && echo 0 || echo white) --label '{index:03} {name}'
+    done
+    gpuimg montage a.pgm a.pgm plain.png --cell 60x30 --gap 4 --margin 2
+    gpuimg crop a.png tiles.pgm --size 128x34+0+0
+    gpuimg crop plain.png want.pgm --size 128x34+0+0
+    expect_stdout 'a.png: png, 128 x 49, gray, 8 bits, '"$(gpuimg info a.png | sed 's/.*, //')" gpuimg info a.png
+    gpuimg crop tiles.pgm t.pgm --size 128x32+0+0
+    gpuimg crop want.pgm w.pgm --size 128x32+0+0
+    check "the images stay where they are" cmp t.pgm w.pgm
+    gpuimg crop a.png words.pgm --size 60x15+2+32
+    gpuimg crop b.png black.pgm --size 60x15+2+32
+    gpuimg invert black.pgm black.pgm
+    gpuimg stats words.pgm words.json
+    check "white words on black" python3 -c 'import json; c = json.load(open("words.json"))["channels"][0]; assert c["max"] > 200 and c["median"] == 0 and 5 < c["mean"] < 100, c'
+    check "black words on white" gpuimg compare words.pgm black.pgm --max-diff 2
+    gpuimg crop a.png second.pgm --size 60x15+66+32
+    expect 1 gpuimg compare words.pgm second.pgm
+    gpuimg montage a.pgm a.pgm literal.png --cell 60x30 --gap 4 --margin 2 --label '001 a.pgm'
+    gpuimg crop literal.png literal.pgm --size 60x15+2+32
+    check "fields are filled in" cmp literal.pgm words.pgm
+    expect 0 gpuimg montage a.pgm a.pgm long.png --cell 20x20 --gap 0 --margin 0 --label 'a text that is too long for its cell'
+    check "a long text is cut" test "$(gpuimg info long.png | cut -d, -f 2)" = ' 40 x 35'
+    expect 0 gpuimg montage a.pgm c.ppm odd.png --cell 40x20 --label $'\xff{stem}'
+    expect_error 2 'montage: --label {nme}: {nme}: want *' montage a.pgm made.png --label '{nme}'
+else
+    skip "montage --label: no cairo"
+fi
 expect_error 2 'montage: --rows 0: want 1 to *' montage a.pgm a.pgm made.png --rows 0
 expect_error 2 'montage: --columns 0: want 1 to *' montage a.pgm a.pgm made.png --columns 0
 expect_error 2 'montage: 3 images: 1 columns of 2 rows have room for 2' montage a.pgm a.pgm a.pgm made.png --columns 1 --rows 2
