@@ -257,6 +257,6 @@ WORK = {} if MISSING else {
     "blend": weighted(0.7, 0.3), "mean": weighted(0.5, 0.5), "rotate": warp("warpAffine", turn), "perspective": warp("warpPerspective", keystone),
     "luma": luma, "histogram": histogram, "sum": sums, "select": select,
     "components": components, "midpoint k=3": midpoint, "erode k=31 shape=disk": disk,
-    "bilateral k=9 sigma=3 guide=other": joint_bilateral, "fill-holes at=50%": fill_holes, "remove-small at=50% area=64": by_area,
+    "bilateral k=9 sigma=3 guide=other": joint_bilateral, "fill-holes threshold=50%": fill_holes, "remove-small threshold=50% area=64": by_area,
     "color sepia": sepia, "color to=lab": convert("COLOR_RGB2LAB"), "color to=ycbcr": convert("COLOR_RGB2YCrCb"),
     "equalize": equalize, "match reference=other": match}

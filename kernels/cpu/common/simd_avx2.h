@@ -96,41 +96,28 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
-/* Returns a mask of ones that the compiler does not know to be constant. A gather keeps the lanes
- * of its destination register where the mask is 0, so it waits for the last write to that register.
- * If the mask is a constant, compilers do not clear the register first. */
-static inline __m256i vec_all(void)
-{
-    __m256i ones = _mm256_set1_epi32(-1);
-    __asm__("" : "+x"(ones));
-    return ones;
-}
-
 static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
                                                              const int32_t *at, enum gi_type type)
 {
-    __m256i from = _mm256_loadu_si256((const __m256i *)at);
-    vec_part(v, _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), p, from, vec_all(), 1), type);
+    vec_part(v, _mm256_set_m128i(words_at(p, at + 4), words_at(p, at)), type);
 }
 
 static inline __attribute__((always_inline)) void
 vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
 {
-    const __m256i zero = _mm256_setzero_si256();
-    __m128i first = _mm_loadu_si128((const __m128i *)at);
-    __m128i second = _mm_loadu_si128((const __m128i *)(at + 4));
-    __m256 a = _mm256_castsi256_ps(_mm256_mask_i32gather_epi64(zero, p, first, vec_all(), 1));
-    __m256 b = _mm256_castsi256_ps(_mm256_mask_i32gather_epi64(zero, p, second, vec_all(), 1));
-    __m256i even = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
-    __m256i odd = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));
-    vec_part(v, _mm256_permute4x64_epi64(even, 0xd8), type);
-    vec_part(v + 4 / gi_type_nbytes(type), _mm256_permute4x64_epi64(odd, 0xd8), type);
+    __m256 a = _mm256_set_m128(two_words_at(p, at + 4), two_words_at(p, at));
+    __m256 b = _mm256_set_m128(two_words_at(p, at + 6), two_words_at(p, at + 2));
+    vec_part(v, _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)), type);
+    vec_part(v + 4 / gi_type_nbytes(type), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)),
+             type);
 }
 
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
 {
-    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), table, _mm256_cvttps_epi32(at),
-                                    _mm256_castsi256_ps(vec_all()), 4);
+    int32_t offset[8];
+    _mm256_storeu_si256((__m256i *)offset, _mm256_slli_epi32(_mm256_cvttps_epi32(at), 2));
+    return _mm256_castsi256_ps(
+        _mm256_set_m128i(words_at(table, offset + 4), words_at(table, offset)));
 }
 
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)

@@ -88,44 +88,52 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm512_abs_ps(a);
 }
 
-/* Returns a mask of ones that the compiler does not know to be constant. A gather keeps the lanes
- * of its destination register where the mask is 0, so it waits for the last write to that register.
- * If the mask is a constant, compilers do not clear the register first. */
-static inline __mmask16 vec_all(void)
+/* Joins four vectors of 16 bytes, the lowest first. */
+static inline __m512i vec_join(__m128i a, __m128i b, __m128i c, __m128i d)
 {
-    unsigned ones = 0xffff;
-    __asm__("" : "+r"(ones));
-    return (__mmask16)ones;
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_set_m128i(b, a)),
+                              _mm256_set_m128i(d, c), 1);
+}
+
+static inline __m512i vec_words_at(const void *p, const int32_t *at)
+{
+    return vec_join(words_at(p, at), words_at(p, at + 4), words_at(p, at + 8),
+                    words_at(p, at + 12));
+}
+
+/* Loads 8 bytes at p + at[i], for i = 0, 1, 4, 5, 8, 9, 12, 13. */
+static inline __m512 vec_two_words_at(const void *p, const int32_t *at)
+{
+    return _mm512_castsi512_ps(vec_join(
+        _mm_castps_si128(two_words_at(p, at)), _mm_castps_si128(two_words_at(p, at + 4)),
+        _mm_castps_si128(two_words_at(p, at + 8)), _mm_castps_si128(two_words_at(p, at + 12))));
 }
 
 static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
                                                              const int32_t *at, enum gi_type type)
 {
-    vec_part(v,
-             _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), vec_all(), _mm512_loadu_si512(at),
-                                         p, 1),
-             type);
+    vec_part(v, vec_words_at(p, at), type);
 }
 
 static inline __attribute__((always_inline)) void
 vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
 {
-    const __m512i zero = _mm512_setzero_si512(), ones = _mm512_set1_epi32(1);
-    const __m512i even =
-        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-    __m256i first = _mm256_loadu_si256((const __m256i *)at);
-    __m256i second = _mm256_loadu_si256((const __m256i *)(at + 8));
-    __m512i a = _mm512_mask_i32gather_epi64(zero, (__mmask8)vec_all(), first, p, 1);
-    __m512i b = _mm512_mask_i32gather_epi64(zero, (__mmask8)vec_all(), second, p, 1);
-    vec_part(v, _mm512_permutex2var_epi32(a, even, b), type);
-    vec_part(v + 4 / gi_type_nbytes(type),
-             _mm512_permutex2var_epi32(a, _mm512_or_si512(even, ones), b), type);
+    __m512 a = vec_two_words_at(p, at), b = vec_two_words_at(p, at + 2);
+    vec_part(v, _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)), type);
+    vec_part(v + 4 / gi_type_nbytes(type), _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)),
+             type);
 }
 
+/* This gather is as quick as single loads, whose offsets would have to be stored first. It keeps
+ * the lanes of its destination register where the mask is 0, so it waits for the last write to that
+ * register, unless compilers clear the register first. They do that only if they do not know that
+ * the mask is constant. */
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
 {
-    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), vec_all(), _mm512_cvttps_epi32(at), table,
-                                    4);
+    unsigned ones = 0xffff;
+    __asm__("" : "+r"(ones));
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), (__mmask16)ones, _mm512_cvttps_epi32(at),
+                                    table, 4);
 }
 
 /* a > b ? x : y */

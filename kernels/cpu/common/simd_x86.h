@@ -5,6 +5,24 @@
 #ifndef GI_KERNELS_CPU_SIMD_X86_H
 #define GI_KERNELS_CPU_SIMD_X86_H
 
+/* Loads the 4 bytes at p + at[i], for i from 0 to 3. Single loads take 0.3 of the time of a gather
+ * instruction of AVX2 where microcode prevents gather data sampling. */
+static inline __m128i words_at(const void *p, const int32_t *at)
+{
+    int32_t word[4];
+    for (int i = 0; i < 4; i++)
+        memcpy(&word[i], (const char *)p + at[i], sizeof word[i]);
+    return _mm_unpacklo_epi64(_mm_insert_epi32(_mm_cvtsi32_si128(word[0]), word[1], 1),
+                              _mm_insert_epi32(_mm_cvtsi32_si128(word[2]), word[3], 1));
+}
+
+/* Loads the 8 bytes at p + at[0] and at p + at[1]. */
+static inline __m128 two_words_at(const void *p, const int32_t *at)
+{
+    __m128 low = _mm_castsi128_ps(_mm_loadl_epi64((const void *)((const char *)p + at[0])));
+    return _mm_loadh_pi(low, (const void *)((const char *)p + at[1]));
+}
+
 static inline GI_VEC vec_set(float x)
 {
     return GI_MM(set1_ps)(x);
