@@ -11,11 +11,14 @@ enum {
     TIFF_HEAD = 8, /* "II*\0" or "MM\0*", then the offset of the first directory */
     ENTRY = 12,    /* tag, type, count, value */
     TAG_ORIENTATION = 0x0112,
+    TAG_EXIF = 0x8769,  /* points to the directory of EXIF's own tags */
+    TAG_TAKEN = 0x9003, /* DateTimeOriginal (Exif 2.3, 4.6.5) */
     TAG_GPS = 0x8825,
     TAG_STRIPS = 0x0111, /* tag of an uncompressed thumbnail */
     TAG_STRIPS_NBYTES = 0x0117,
     TAG_THUMBNAIL = 0x0201, /* tag of a JPEG thumbnail (Exif 2.3, 4.6.9) */
     TAG_THUMBNAIL_NBYTES = 0x0202,
+    TYPE_ASCII = 2,
     TYPE_SHORT = 3,
 };
 
@@ -49,11 +52,10 @@ static size_t find_directory(struct tiff *t)
     return directory < TIFF_HEAD || directory > t->nbytes - 2 ? 0 : directory;
 }
 
-/* Returns the byte offset of the entry with that tag in the first directory, or 0 if there is none.
- */
-static size_t find_entry(struct tiff *t, unsigned tag)
+/* Returns the byte offset of the entry with that tag in the directory, or 0 if there is none.
+ * `directory` is at most nbytes - 2; 0 means no directory. */
+static size_t find_entry_in(const struct tiff *t, size_t directory, unsigned tag)
 {
-    size_t directory = find_directory(t);
     if (!directory)
         return 0;
     size_t entries = get16(t, directory), at = directory + 2;
@@ -61,6 +63,13 @@ static size_t find_entry(struct tiff *t, unsigned tag)
         if (get16(t, at) == tag)
             return at;
     return 0;
+}
+
+/* Returns the byte offset of the entry with that tag in the first directory, or 0 if there is none.
+ */
+static size_t find_entry(struct tiff *t, unsigned tag)
+{
+    return find_entry_in(t, find_directory(t), tag);
 }
 
 /* Returns the byte offset of the orientation's value, or 0 if there is none. */
@@ -140,6 +149,33 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes)
     if (directory >= link + 4 && directory < nbytes && nbytes - directory <= directory_nbytes)
         nbytes = directory;
     return nbytes;
+}
+
+bool gi_exif_date(char date[11], const void *exif, size_t nbytes)
+{
+    static const char form[] = "dddd:dd:dd";
+    struct tiff t = {.bytes = exif, .nbytes = nbytes};
+    size_t own = exif ? find_entry(&t, TAG_EXIF) : 0, n = sizeof form - 1;
+    size_t directory = own ? get32(&t, own + 8) : 0;
+    if (directory < TIFF_HEAD || directory > nbytes - 2)
+        return false;
+    size_t entry = find_entry_in(&t, directory, TAG_TAKEN);
+    if (!entry || get16(&t, entry + 2) != TYPE_ASCII || get32(&t, entry + 4) < n)
+        return false;
+    size_t at = get32(&t, entry + 8);
+    if (at > nbytes || nbytes - at < n)
+        return false;
+    const char *text = (const char *)t.bytes + at;
+    for (size_t i = 0; i < n; i++)
+        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+            return false;
+    int month = 10 * (text[5] - '0') + text[6] - '0', day = 10 * (text[8] - '0') + text[9] - '0';
+    if (month < 1 || month > 12 || day < 1 || day > 31)
+        return false;
+    memcpy(date, text, n);
+    date[4] = date[7] = '-';
+    date[n] = '\0';
+    return true;
 }
 
 int gi_exif_orientation(const void *exif, size_t nbytes)

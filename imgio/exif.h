@@ -1,4 +1,5 @@
-/* The EXIF fields that gpuimg reads or changes: orientation, position (GPS) and thumbnail.
+/* The EXIF fields that gpuimg reads or changes: orientation, position (GPS), date and
+ * thumbnail.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_EXIF_H
 #define GI_IMGIO_EXIF_H
@@ -8,6 +9,10 @@
 /* Returns the orientation, 1 to 8, in a TIFF block (without "Exif\0\0"), or 1 if the block has no
  * orientation or is damaged. */
 int gi_exif_orientation(const void *exif, size_t nbytes);
+
+/* Finds the day on which the picture was taken (DateTimeOriginal), as "2026-11-25". Returns false,
+ * and leaves `date` unchanged, if the block has no valid date. */
+bool gi_exif_date(char date[11], const void *exif, size_t nbytes);
 
 /* Sets the orientation of the block to 1 if the block has an orientation. */
 void gi_exif_reset(void *exif, size_t nbytes);

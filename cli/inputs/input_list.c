@@ -32,7 +32,7 @@ static enum gi_status add(struct gi_list *list, char *path, size_t root, int why
         free(path);
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
     }
-    list->inputs[list->n++] = (struct gi_input){path, root, why};
+    list->inputs[list->n++] = (struct gi_input){.path = path, .root = root, .why = why};
     return GI_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/inputs/image_date.h"
 #include "imgio/status.h"
 
 /* One input. */
@@ -19,6 +20,8 @@ struct gi_input {
     /* If this is not 0, the input fails with this errno without being opened. It is ENAMETOOLONG
      * for a path of PATH_MAX bytes or more, or the reason why a folder can't be read. */
     int why;
+    /* the day of the image, found when a name needs it the first time; "": not yet */
+    char date[GI_IMAGE_DATE_NBYTES];
 };
 
 struct gi_list {

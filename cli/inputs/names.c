@@ -3,12 +3,10 @@
 #include "cli/inputs/names.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "cli/inputs/path_conflicts.h"
 #include "cli/text.h"
@@ -29,20 +27,6 @@ static bool has_width(const char *text, size_t *n)
     size_t digits = *text == ':' && text[1] == '0' ? strspn(text + 2, "123456789") : 0;
     *n = digits + 3;
     return digits == 1 && text[3] == '}';
-}
-
-/* Today's date, or that of SOURCE_DATE_EPOCH in UTC. The date is fixed at the first use, so that it
- * does not change in a batch that runs past midnight. */
-static char date[16];
-static pthread_once_t date_once = PTHREAD_ONCE_INIT;
-
-static void read_date(void)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
-    struct tm tm;
-    if (epoch && *epoch ? gmtime_r(&now, &tm) : localtime_r(&now, &tm))
-        strftime(date, sizeof date, "%Y-%m-%d", &tm);
 }
 
 /* Looks for a field at `text`, which begins with a brace: "{stem}", "{index:04}". Returns the
@@ -143,7 +127,7 @@ struct piece {
 };
 
 static struct piece piece_of(enum field field, const struct gi_naming *naming,
-                             const struct gi_input *input, const char *number)
+                             struct gi_input *input, const char *number)
 {
     struct gi_selection selection;
     const char *path = input->path, *end = path + gi_path_file(path, &selection);
@@ -173,8 +157,9 @@ static struct piece piece_of(enum field field, const struct gi_naming *naming,
     case NAME:
         return (struct piece){name, (size_t)(end - name)};
     case DATE:
-        pthread_once(&date_once, read_date);
-        return (struct piece){date, strlen(date)};
+        if (!*input->date)
+            gi_image_date(input->date, path);
+        return (struct piece){input->date, strlen(input->date)};
     case CHANNEL:
         return *naming->channel ? (struct piece){naming->channel, strlen(naming->channel)}
                                 : (struct piece){"{channel}", 9};
@@ -206,7 +191,7 @@ static void print_number(char number[32], enum field field, const char *text, si
 
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t at)
 {
-    const struct gi_input *input = &list->inputs[at];
+    struct gi_input *input = &list->inputs[at];
     const char *text = naming->template ? naming->template : naming->channel ? a_channel : plain;
     char number[32] = "";
     size_t n;

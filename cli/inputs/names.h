@@ -31,9 +31,9 @@ struct gi_naming {
 
 /* Checks that the template is valid. Its fields: {dir} is the input's folder, {tree} the input's
  * path below the folder that was named, {stem} its name without suffix, {ext} the output's suffix,
- * {name} the input's whole name, {date} today's date, {index} its number in the list from 1, and
- * {channel} a letter of rgbak, which outputs per channel require. {index:04} and {page:04} have at
- * least four digits. Errors: GI_E_USAGE. */
+ * {name} the input's whole name, {date} its day (gi_image_date()), {index} its number in the list
+ * from 1, and {channel} a letter of rgbak, which outputs per channel require. {index:04} and
+ * {page:04} have at least four digits. Errors: GI_E_USAGE. */
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err);
 
 /* Returns whether the path of an output names a file for each image of a stream, or for each page,

@@ -24,7 +24,9 @@
         .help = "Template for the name of each result, below --out-dir if that is given. "         \
                 "Fields: {dir} is the folder of the input, {tree} its folder below that of "       \
                 "--recursive, {stem} its name without suffix, {ext} its suffix, {name} its "       \
-                "whole name, {date} today's date as 2026-11-25, {index} its number in the list "   \
+                "whole name, {date} the day on which the picture was taken (EXIF's "               \
+                "DateTimeOriginal), or else the day of the file's last change, as 2026-11-25, "    \
+                "{index} its number in the list "                                                  \
                 "from 1 (with --shard in the sorted list), {page} the number of a page, from 0; "  \
                 "{index:04} is filled with zeros"                                                  \
     }

@@ -16,6 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         return 0;
     memcpy(block, bytes, nbytes);
     int before = gi_exif_orientation(block, nbytes);
+    char date[11];
+    gi_exif_date(date, block, nbytes);
     gi_exif_reset(block, nbytes);
     if (before < 1 || before > 8 || gi_exif_orientation(block, nbytes) != 1)
         abort();

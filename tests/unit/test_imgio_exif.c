@@ -40,6 +40,52 @@ static void make_block(unsigned char block[BLOCK], unsigned tag, unsigned value,
     put16(second + 8, value, big);
 }
 
+/* The day is that of DateTimeOriginal, in the directory to which tag 0x8769 points. A text that is
+ * no date, and entries that lead outside the block, are no day. */
+static void day(void **state)
+{
+    (void)state;
+    enum { OWN = 8 + 2 + 12 + 4, TEXT = OWN + 2 + 12 + 4, ALL = TEXT + 20 };
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"2019:05:06 07:08:09", "2019-05-06"}, {"1999:12:31 23:59:59", "1999-12-31"},
+        {"0000:00:00 00:00:00", NULL},         {"2019:13:01 00:00:00", NULL},
+        {"2019:00:01 00:00:00", NULL},         {"2019:12:32 00:00:00", NULL},
+        {"2019:12:00 00:00:00", NULL},         {"2019-05-06 07:08:09", NULL},
+        {"    :  :     :  :  ", NULL},
+    };
+    for (int big = 0; big < 2; big++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            unsigned char block[ALL] = {0};
+            char date[11] = "unchanged";
+            memcpy(block, big ? "MM\0*" : "II*\0", 4);
+            block[big ? 7 : 4] = 8;
+            put16(block + 8, 1, big);
+            put16(block + 10, 0x8769, big);
+            put16(block + 12, 4, big);
+            block[big ? 17 : 14] = 1;
+            block[big ? 21 : 18] = OWN;
+            put16(block + OWN, 1, big);
+            put16(block + OWN + 2, 0x9003, big);
+            put16(block + OWN + 4, 2, big);
+            block[OWN + (big ? 9 : 6)] = 20;
+            block[OWN + (big ? 13 : 10)] = TEXT;
+            memcpy(block + TEXT, cases[i].text, 20);
+            assert_int_equal(gi_exif_date(date, block, ALL), cases[i].want != NULL);
+            assert_string_equal(date, cases[i].want ? cases[i].want : "unchanged");
+            for (size_t n = 0; n < TEXT + 10; n++) { /* the block ends early */
+                unsigned char *cut = malloc(n + !n);
+                memcpy(cut, block, n);
+                assert_false(gi_exif_date(date, cut, n));
+                free(cut);
+            }
+            put16(block + OWN + 4, 3, big);
+            assert_false(gi_exif_date(date, block, ALL));
+        }
+    assert_false(gi_exif_date((char[11]){0}, NULL, 0));
+}
+
 static void reset_changes_the_value_alone(void **state)
 {
     (void)state;
@@ -274,6 +320,7 @@ static void thumbnails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(day),
         cmocka_unit_test(reset_changes_the_value_alone),
         cmocka_unit_test(without_the_tag_nothing_changes),
         cmocka_unit_test(cuts),

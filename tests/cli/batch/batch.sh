@@ -43,9 +43,19 @@ same 'run' res run 'gaussian --sigma 2 | edges'
 expect 0 gpuimg invert in/a.png in/x/y/a.png --out 'named/{dir}/{stem}_{index}.{ext}' --suffix pgm --gray
 holds named 'in/a_1.pgm in/x/y/a_2.pgm'
 expect 0 gpuimg invert in/a.png in/x/y/a.png --out 'numbered/{index:04}_{date}.{ext}'
-holds numbered "0001_$(date +%F).png 0002_$(date +%F).png"
-expect 0 env SOURCE_DATE_EPOCH=0 "$GPUIMG" invert in/a.png --out 'dated/{date}.{ext}'
-holds dated '1970-01-01.png'
+holds numbered "0001_$(date -r in/a.png +%F).png 0002_$(date -r in/x/y/a.png +%F).png"
+# The day is that of EXIF's DateTimeOriginal, or else of the file.
+python3 - <<'END'
+import struct
+data = open("in/d.jpg", "rb").read()
+exif = b"Exif\0\0II*\0" + struct.pack("<IHHHIII", 8, 1, 0x8769, 4, 1, 26, 0) + struct.pack("<HHHIII", 1, 0x9003, 2, 20, 44, 0) + b"2019:05:06 07:08:09\0"
+open("photo.jpg", "wb").write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + data[2:])
+END
+gpuimg convert photo.jpg taken.png
+cp in/a.png old.png
+touch -d '2001-02-03 12:00' old.png photo.jpg taken.png
+expect 0 gpuimg invert photo.jpg old.png taken.png --out 'dated/{date}/{name}'
+holds dated '2001-02-03/old.png 2019-05-06/photo.jpg 2019-05-06/taken.png'
 expect_error 2 'invert: --out {index:4}: {index:4}: want {dir}, {tree}, {stem}, {ext}, {name}, {date}, {index} or {page}' invert in/a.png --out '{index:4}'
 expect 0 gpuimg invert in/d.jpg --out-dir suffixed --suffix .png
 holds suffixed 'd.png'
