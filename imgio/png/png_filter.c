@@ -1,5 +1,5 @@
-/* PNG's five row filters (PNG 1.2, section 6). The loops have a form that the compiler can
- * vectorise.
+/* PNG's five row filters (PNG 1.2, section 6). The loops of single filters have a form that the
+ * compiler can vectorise.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -8,13 +8,127 @@
 #include "imgio/png/png_filter.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
+#ifdef __x86_64__
+#include <immintrin.h>
 #elif defined __aarch64__
 #include <arm_neon.h>
 #endif
 
-enum { NONE, SUB, UP, AVERAGE, PAETH };
+enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
+
+#ifdef __x86_64__
+
+typedef uint8_t bytes_16 __attribute__((vector_size(16)));
+typedef uint8_t bytes_32 __attribute__((vector_size(32)));
+
+static inline __m128i add_sizes_16(__m128i sums, bytes_16 v)
+{
+    /* |v| is the distance of v + 128 from 128, both read as unsigned numbers. */
+    const bytes_16 middle = (bytes_16){0} + 128;
+    return _mm_add_epi64(sums, _mm_sad_epu8((__m128i)(v ^ middle), (__m128i)middle));
+}
+
+static inline uint64_t total_16(__m128i sums)
+{
+    return (uint64_t)sums[0] + (uint64_t)sums[1];
+}
+
+#define NAME(name) name##_16
+#define TARGET
+#define BYTES        bytes_16
+#define MIN(a, b)    (bytes_16) _mm_min_epu8((__m128i)(a), (__m128i)(b))
+#define MAX(a, b)    (bytes_16) _mm_max_epu8((__m128i)(a), (__m128i)(b))
+#define MEAN(a, b)   (bytes_16) _mm_avg_epu8((__m128i)(a), (__m128i)(b))
+#define SUMS         __m128i
+#define ADD(sums, v) sums = add_sizes_16(sums, v)
+#define TOTAL(sums)  total_16(sums)
+#include "imgio/png/filter_costs.h"
+
+__attribute__((target("avx2"))) static inline __m256i add_sizes_32(__m256i sums, bytes_32 v)
+{
+    const bytes_32 middle = (bytes_32){0} + 128;
+    return _mm256_add_epi64(sums, _mm256_sad_epu8((__m256i)(v ^ middle), (__m256i)middle));
+}
+
+__attribute__((target("avx2"))) static inline uint64_t total_32(__m256i sums)
+{
+    return (uint64_t)sums[0] + (uint64_t)sums[1] + (uint64_t)sums[2] + (uint64_t)sums[3];
+}
+
+#define NAME(name)   name##_32
+#define TARGET       __attribute__((target("avx2")))
+#define BYTES        bytes_32
+#define MIN(a, b)    (bytes_32) _mm256_min_epu8((__m256i)(a), (__m256i)(b))
+#define MAX(a, b)    (bytes_32) _mm256_max_epu8((__m256i)(a), (__m256i)(b))
+#define MEAN(a, b)   (bytes_32) _mm256_avg_epu8((__m256i)(a), (__m256i)(b))
+#define SUMS         __m256i
+#define ADD(sums, v) sums = add_sizes_32(sums, v)
+#define TOTAL(sums)  total_32(sums)
+#include "imgio/png/filter_costs.h"
+
+#elif defined __aarch64__
+
+static inline uint64x2_t add_sizes_16(uint64x2_t sums, uint8x16_t v)
+{
+    uint8x16_t sizes = vreinterpretq_u8_s8(vabsq_s8(vreinterpretq_s8_u8(v)));
+    return vpadalq_u32(sums, vpaddlq_u16(vpaddlq_u8(sizes)));
+}
+
+#define NAME(name) name##_16
+#define TARGET
+#define BYTES        uint8x16_t
+#define MIN(a, b)    vminq_u8(a, b)
+#define MAX(a, b)    vmaxq_u8(a, b)
+#define MEAN(a, b)   vrhaddq_u8(a, b)
+#define SUMS         uint64x2_t
+#define ADD(sums, v) sums = add_sizes_16(sums, v)
+#define TOTAL(sums)  vaddvq_u64(sums)
+#include "imgio/png/filter_costs.h"
+
+#endif
+
+bool gi_png_has_avx2(void)
+{
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+#else
+    return false;
+#endif
+}
+
+static uint8_t paeth(int left, int up, int corner)
+{
+    int to_left = up - corner, to_up = left - corner, to_corner = to_left + to_up;
+    to_left = to_left < 0 ? -to_left : to_left;
+    to_up = to_up < 0 ? -to_up : to_up;
+    to_corner = to_corner < 0 ? -to_corner : to_corner;
+    if (to_left <= to_up && to_left <= to_corner)
+        return (uint8_t)left;
+    return (uint8_t)(to_up <= to_corner ? up : corner);
+}
+
+/* Returns byte i of a row after the filter. The pixel to the left of the first pixel is 0. */
+static uint8_t filter_byte(int kind, const uint8_t *row, const uint8_t *above, size_t i, size_t bpp)
+{
+    int left = i < bpp ? 0 : row[i - bpp], up = above[i], corner = i < bpp ? 0 : above[i - bpp];
+    int predicted = kind == NONE      ? 0
+                    : kind == SUB     ? left
+                    : kind == UP      ? up
+                    : kind == AVERAGE ? (left + up) / 2
+                                      : paeth(left, up, corner);
+    return (uint8_t)(row[i] - predicted);
+}
+
+/* Adds the costs of bytes `from` to `to` - 1, and writes the bytes of PAETH to `out`. */
+static void add_costs(uint64_t *costs, uint8_t *out, const uint8_t *row, const uint8_t *above,
+                      size_t from, size_t to, size_t bpp)
+{
+    for (size_t i = from; i < to; i++)
+        for (int kind = NONE; kind < FILTERS; kind++) {
+            out[i] = filter_byte(kind, row, above, i, bpp);
+            costs[kind] += (uint64_t)(out[i] < 128 ? out[i] : 256 - out[i]);
+        }
+}
 
 static void filter_sub(uint8_t *restrict out, const uint8_t *restrict row, size_t n, size_t bpp)
 {
@@ -39,83 +153,39 @@ static void filter_average(uint8_t *restrict out, const uint8_t *restrict row,
         out[i] = (uint8_t)(row[i] - ((row[i - bpp] + above[i]) >> 1));
 }
 
-static int16_t magnitude(int16_t v)
+/* Sets the costs of all filters, and writes the bytes of PAETH to `out`. */
+static void measure(uint64_t *costs, uint8_t *out, const uint8_t *row, const uint8_t *above,
+                    size_t n, size_t bpp, bool avx2)
 {
-    return (int16_t)(v < 0 ? -v : v);
-}
-
-static void filter_paeth(uint8_t *restrict out, const uint8_t *restrict row,
-                         const uint8_t *restrict above, size_t n, size_t bpp)
-{
-    filter_up(out, row, above, bpp);
-    for (size_t i = bpp; i < n; i++) {
-        int16_t left = row[i - bpp], up = above[i], corner = above[i - bpp];
-        int16_t to_left = (int16_t)(up - corner), to_up = (int16_t)(left - corner);
-        int16_t to_corner = magnitude((int16_t)(to_left + to_up));
-        to_left = magnitude(to_left);
-        to_up = magnitude(to_up);
-        int16_t predicted = to_up <= to_corner ? up : corner;
-        predicted = to_left <= to_up && to_left <= to_corner ? left : predicted;
-        out[i] = (uint8_t)(row[i] - predicted);
-    }
-}
-
-/* Returns the sum of the absolute values of the bytes, read as signed numbers. The absolute value
- * of a byte v is min(v, 256 - v). */
-static uint64_t cost(const uint8_t *bytes, size_t n)
-{
-    uint64_t sum = 0;
-    size_t i = 0;
-#ifdef __SSE2__
-    __m128i zero = _mm_setzero_si128(), sums = zero;
-    for (; i + 16 <= n; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(bytes + i));
-        v = _mm_min_epu8(v, _mm_sub_epi8(zero, v));
-        sums = _mm_add_epi64(sums, _mm_sad_epu8(v, zero));
-    }
-    sum = (uint64_t)_mm_cvtsi128_si64(sums) +
-          (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, sums));
+    size_t done = bpp;
+    (void)avx2;
+    add_costs(costs, out, row, above, 0, bpp, bpp);
+#ifdef __x86_64__
+    if (avx2)
+        done = costs_32(costs, out, row, above, done, n, bpp);
+    done = costs_16(costs, out, row, above, done, n, bpp);
 #elif defined __aarch64__
-    uint64x2_t sums = vdupq_n_u64(0);
-    for (; i + 16 <= n; i += 16) {
-        uint8x16_t v = vreinterpretq_u8_s8(vabsq_s8(vld1q_s8((const int8_t *)bytes + i)));
-        sums = vpadalq_u32(sums, vpaddlq_u16(vpaddlq_u8(v)));
-    }
-    sum = vaddvq_u64(sums);
+    done = costs_16(costs, out, row, above, done, n, bpp);
 #endif
-    for (; i < n; i++)
-        sum += (uint64_t)(bytes[i] < 128 ? bytes[i] : 256 - bytes[i]);
-    return sum;
-}
-
-static void filter(int kind, uint8_t *out, const uint8_t *row, const uint8_t *above, size_t n,
-                   size_t bpp)
-{
-    if (kind == NONE)
-        memcpy(out, row, n);
-    else if (kind == SUB)
-        filter_sub(out, row, n, bpp);
-    else if (kind == UP)
-        filter_up(out, row, above, n);
-    else if (kind == AVERAGE)
-        filter_average(out, row, above, n, bpp);
-    else
-        filter_paeth(out, row, above, n, bpp);
+    add_costs(costs, out, row, above, done, n, bpp);
 }
 
 void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, size_t nbytes,
-                       size_t bpp, uint8_t *scratch)
+                       size_t bpp, bool avx2)
 {
-    uint64_t least = UINT64_MAX;
-    /* Tries Paeth first. In photographs Paeth is usually the best filter, and then no other row is
-     * copied. */
-    for (int kind = PAETH; kind >= NONE; kind--) {
-        filter(kind, scratch, row, above, nbytes, bpp);
-        uint64_t sum = cost(scratch, nbytes);
-        if (sum >= least)
-            continue;
-        least = sum;
-        out[0] = (uint8_t)kind;
-        memcpy(out + 1, scratch, nbytes);
-    }
+    uint64_t costs[FILTERS] = {0};
+    measure(costs, out + 1, row, above, nbytes, bpp, avx2);
+    int best = PAETH;
+    for (int kind = PAETH - 1; kind >= NONE; kind--)
+        if (costs[kind] < costs[best])
+            best = kind;
+    out[0] = (uint8_t)best;
+    if (best == NONE)
+        memcpy(out + 1, row, nbytes);
+    else if (best == SUB)
+        filter_sub(out + 1, row, nbytes, bpp);
+    else if (best == UP)
+        filter_up(out + 1, row, above, nbytes);
+    else if (best == AVERAGE)
+        filter_average(out + 1, row, above, nbytes, bpp);
 }

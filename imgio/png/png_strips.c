@@ -23,6 +23,7 @@ struct writer {
     struct gi_sink *sink;
     const struct gi_image *image;
     int compression;
+    bool avx2; /* gi_png_has_avx2() */
     int strip_rows, nstrips;
     size_t row_nbytes, pixel_nbytes;
     size_t raw_room; /* maximum filtered bytes of a strip */
@@ -33,13 +34,12 @@ struct writer {
 struct buffers {
     uint8_t *raw;     /* the filtered rows of a strip, each after its filter byte */
     uint8_t *rows[2]; /* for 16-bit images: a row and the row above it in big-endian order */
-    uint8_t *filter;
-    uint8_t *zeros; /* in place of the row above the first row */
+    uint8_t *zeros;   /* in place of the row above the first row */
 };
 
 static size_t scratch_nbytes(const struct writer *w)
 {
-    return w->raw_room + 4 * w->row_nbytes;
+    return w->raw_room + 3 * w->row_nbytes;
 }
 
 static struct buffers divide_scratch(const struct writer *w, uint8_t *scratch)
@@ -48,8 +48,7 @@ static struct buffers divide_scratch(const struct writer *w, uint8_t *scratch)
     scratch += w->raw_room;
     b.rows[0] = scratch;
     b.rows[1] = scratch + w->row_nbytes;
-    b.filter = scratch + 2 * w->row_nbytes;
-    b.zeros = scratch + 3 * w->row_nbytes;
+    b.zeros = scratch + 2 * w->row_nbytes;
     memset(b.zeros, 0, w->row_nbytes);
     return b;
 }
@@ -79,7 +78,7 @@ static void filter_strip(const struct writer *w, const struct buffers *b, int y0
     for (int y = y0; y < y1; y++, out += 1 + w->row_nbytes) {
         const uint8_t *row = png_row(w, b, y);
         if (w->compression > 0) {
-            gi_png_filter_row(out, row, above, w->row_nbytes, w->pixel_nbytes, b->filter);
+            gi_png_filter_row(out, row, above, w->row_nbytes, w->pixel_nbytes, w->avx2);
         } else {
             out[0] = 0;
             memcpy(out + 1, row, w->row_nbytes);
@@ -152,6 +151,7 @@ enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *
     struct writer w = {.sink = sink,
                        .image = image,
                        .compression = options->compression,
+                       .avx2 = gi_png_has_avx2(),
                        .row_nbytes = gi_row_nbytes(image),
                        .adler = 1};
     w.pixel_nbytes = w.row_nbytes / (size_t)image->width;
