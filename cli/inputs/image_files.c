@@ -35,9 +35,10 @@ static const struct gi_choice work_choices[] = {
 };
 
 const struct gi_choice gi_compression_choices[] = {
-    {"0", NULL, NULL}, {"1", NULL, NULL}, {"2", NULL, NULL},  {"3", NULL, NULL},
-    {"4", NULL, NULL}, {"5", NULL, NULL}, {"6", NULL, NULL},  {"7", NULL, NULL},
-    {"8", NULL, NULL}, {"9", NULL, NULL}, {"g4", NULL, NULL}, {NULL, NULL, NULL},
+    {"0", NULL, NULL},  {"1", NULL, NULL}, {"2", NULL, NULL},  {"3", NULL, NULL},
+    {"4", NULL, NULL},  {"5", NULL, NULL}, {"6", NULL, NULL},  {"7", NULL, NULL},
+    {"8", NULL, NULL},  {"9", NULL, NULL}, {"g4", NULL, NULL}, {"auto", NULL, NULL},
+    {NULL, NULL, NULL},
 };
 
 static const struct gi_choice layout_choices[] = {

@@ -30,15 +30,18 @@ enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT, GI_DEPTH
 extern const struct gi_option gi_io_options[];    /* for commands that write an image */
 extern const struct gi_option gi_input_options[]; /* for commands that only read one */
 
-extern const struct gi_choice gi_compression_choices[]; /* 0 to 9, and GI_COMPRESSION_G4 */
+/* The choices of --compression: 0 to 9, and the other values of gi_save_options.compression. */
+extern const struct gi_choice gi_compression_choices[];
+
 /* The row of --compression with the default GI_DEFAULT_COMPRESSION. `params` is the struct with the
  * member `int compression`. */
 #define GI_COMPRESSION_OPTION(params)                                                              \
     {                                                                                              \
         .name = "compression", .type = GI_OPT_CHOICE, .offset = offsetof(params, compression),     \
-        .default_text = "1", .choices = gi_compression_choices, .metavar = "N|g4",                 \
-        .help = "Effort to make PNG and TIFF files small; 0 stores without compression. g4 is "    \
-                "for masks of black and white in TIFF: one bit per pixel, by CCITT Group 4"        \
+        .default_text = "auto", .choices = gi_compression_choices, .metavar = "LEVEL",             \
+        .help = "Effort to make PNG and TIFF files small, from 1 to 9; 0 stores without "          \
+                "compression, and auto chooses by the content: fast Huffman coding or level 1. "   \
+                "g4 is for masks of black and white in TIFF: one bit per pixel, by CCITT Group 4"  \
     }
 
 /* Loads an image, converts it to io->depth, and prints warnings. Uses up to `threads` threads if

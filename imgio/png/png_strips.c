@@ -11,6 +11,7 @@
 #include "imgio/png/deflate_join.h"
 #include "imgio/pieces.h"
 #include "imgio/png/png_filter.h"
+#include "imgio/png/png_runs.h"
 
 enum {
     CHUNK_NBYTES = 1 << 30, /* a chunk's length has 31 bits */
@@ -22,8 +23,9 @@ enum {
 struct writer {
     struct gi_sink *sink;
     const struct gi_image *image;
-    int compression;
-    bool avx2; /* gi_png_has_avx2() */
+    int level;   /* of libdeflate */
+    bool choose; /* strips that runs suit are coded by runs */
+    bool avx2;   /* gi_png_has_avx2() */
     int strip_rows, nstrips;
     size_t row_nbytes, pixel_nbytes;
     size_t raw_room; /* maximum filtered bytes of a strip */
@@ -32,23 +34,24 @@ struct writer {
 
 /* Scratch memory of a thread. */
 struct buffers {
-    uint8_t *raw;     /* the filtered rows of a strip, each after its filter byte */
-    uint8_t *rows[2]; /* for 16-bit images: a row and the row above it in big-endian order */
-    uint8_t *zeros;   /* in place of the row above the first row */
+    struct gi_runs *runs; /* NULL unless writer.choose */
+    uint8_t *raw;         /* the filtered rows of a strip, each after its filter byte */
+    uint8_t *rows[2];     /* for 16-bit images: a row and the row above it in big-endian order */
+    uint8_t *zeros;       /* in place of the row above the first row */
 };
 
 static size_t scratch_nbytes(const struct writer *w)
 {
-    return w->raw_room + 3 * w->row_nbytes;
+    return (w->choose ? sizeof(struct gi_runs) : 0) + w->raw_room + 3 * w->row_nbytes;
 }
 
-static struct buffers divide_scratch(const struct writer *w, uint8_t *scratch)
+static struct buffers divide_scratch(const struct writer *w, void *scratch)
 {
-    struct buffers b = {.raw = scratch};
-    scratch += w->raw_room;
-    b.rows[0] = scratch;
-    b.rows[1] = scratch + w->row_nbytes;
-    b.zeros = scratch + 2 * w->row_nbytes;
+    struct buffers b = {.runs = w->choose ? scratch : NULL};
+    b.raw = (uint8_t *)scratch + (w->choose ? sizeof *b.runs : 0);
+    b.rows[0] = b.raw + w->raw_room;
+    b.rows[1] = b.rows[0] + w->row_nbytes;
+    b.zeros = b.rows[1] + w->row_nbytes;
     memset(b.zeros, 0, w->row_nbytes);
     return b;
 }
@@ -77,7 +80,7 @@ static void filter_strip(const struct writer *w, const struct buffers *b, int y0
     uint8_t *out = b->raw;
     for (int y = y0; y < y1; y++, out += 1 + w->row_nbytes) {
         const uint8_t *row = png_row(w, b, y);
-        if (w->compression > 0) {
+        if (w->level > 0) {
             gi_png_filter_row(out, row, above, w->row_nbytes, w->pixel_nbytes, w->avx2);
         } else {
             out[0] = 0;
@@ -98,28 +101,56 @@ static size_t raw_nbytes(const struct writer *w, int number)
     return (size_t)(strip_end(w, number) - number * w->strip_rows) * (1 + w->row_nbytes);
 }
 
-static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
-                                 struct gi_err *err)
+/* Deflates `raw` into memory that it allocates, `head` bytes after its beginning and with room for
+ * the tail after it. Sets *nbytes to the number of deflated bytes. Returns NULL if memory ran
+ * out. */
+static uint8_t *deflate_by_search(const struct writer *w, size_t *nbytes, size_t head,
+                                  const uint8_t *raw, size_t nraw, bool last)
 {
-    const struct writer *w = self;
-    struct buffers b = divide_scratch(w, scratch);
-    bool last = number == w->nstrips - 1;
-    size_t head = number ? 0 : ZLIB_HEAD_NBYTES, n = 0, nraw = raw_nbytes(w, number);
-    struct libdeflate_compressor *c = libdeflate_alloc_compressor(w->compression);
+    size_t n = 0;
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(w->level);
     size_t room = c ? libdeflate_deflate_compress_bound(c, nraw) : 0;
     uint8_t *bytes = c ? malloc(head + room + GI_DEFLATE_JOIN_NBYTES + ZLIB_TAIL_NBYTES) : NULL;
     if (bytes) {
-        filter_strip(w, &b, number * w->strip_rows, strip_end(w, number));
-        strip->checksum = libdeflate_adler32(1, b.raw, nraw);
-        n = libdeflate_deflate_compress(c, b.raw, nraw, bytes + head, room);
+        n = libdeflate_deflate_compress(c, raw, nraw, bytes + head, room);
         if (n && !last)
             n = gi_deflate_open(bytes + head, n);
     }
     libdeflate_free_compressor(c);
     if (!n) {
         free(bytes);
-        return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
+        return NULL;
     }
+    *nbytes = n;
+    return bytes;
+}
+
+/* The same by runs. */
+static uint8_t *deflate_by_runs(struct gi_runs *runs, size_t *nbytes, size_t head,
+                                const uint8_t *raw, size_t nraw, bool last)
+{
+    uint8_t *bytes = malloc(head + gi_runs_bound(nraw) + ZLIB_TAIL_NBYTES);
+    if (bytes)
+        *nbytes = gi_runs_code(runs, bytes + head, raw, nraw, last);
+    return bytes;
+}
+
+static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
+                                 struct gi_err *err)
+{
+    const struct writer *w = self;
+    struct buffers b = divide_scratch(w, scratch);
+    bool last = number == w->nstrips - 1;
+    size_t head = number ? 0 : ZLIB_HEAD_NBYTES, nraw = raw_nbytes(w, number), n = 0;
+    filter_strip(w, &b, number * w->strip_rows, strip_end(w, number));
+    strip->checksum = libdeflate_adler32(1, b.raw, nraw);
+    if (b.runs)
+        b.runs->avx2 = w->avx2;
+    uint8_t *bytes = b.runs && gi_runs_suit(b.runs, b.raw, nraw)
+                         ? deflate_by_runs(b.runs, &n, head, b.raw, nraw, last)
+                         : deflate_by_search(w, &n, head, b.raw, nraw, last);
+    if (!bytes)
+        return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
     if (head) /* RFC 1950: a window of 32 KiB, and a level that is only a hint */
         memcpy(bytes, "\x78\x01", ZLIB_HEAD_NBYTES);
     strip->bytes = bytes;
@@ -148,9 +179,11 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
 enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image,
                                    const struct gi_save_options *options, struct gi_err *err)
 {
+    bool choose = options->compression == GI_COMPRESSION_AUTO;
     struct writer w = {.sink = sink,
                        .image = image,
-                       .compression = options->compression,
+                       .level = choose ? GI_AUTO_LEVEL : options->compression,
+                       .choose = choose,
                        .avx2 = gi_png_has_avx2(),
                        .row_nbytes = gi_row_nbytes(image),
                        .adler = 1};

@@ -365,7 +365,8 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
                        .one_bit = one_bit,
                        .fax = fax,
                        .tiles = tiles && !one_bit, /* an eighth of the bytes */
-                       .level = options->compression};
+                       .level = options->compression == GI_COMPRESSION_AUTO ? GI_AUTO_LEVEL
+                                                                            : options->compression};
     enum gi_status status = one_bit ? gi_bits_pack(&packed, image, err) : GI_OK;
     if (status && fax)
         gi_err_prefix(err, "--compression g4");

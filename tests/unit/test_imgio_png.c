@@ -167,13 +167,14 @@ static void round_trip(void **state)
 {
     (void)state;
     static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {257, 129}};
+    static const int levels[] = {0, 1, 3, 6, 9, GI_COMPRESSION_AUTO};
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.png", tmp);
     for (int channels = 1; channels <= 4; channels++)
         for (int type = GI_U8; type <= GI_U16; type++)
-            for (int i = 0; i < 25; i++) {
-                struct gi_save_options options = {.compression = i / 5 * 2 + i % 2};
+            for (int i = 0; i < 30; i++) {
+                struct gi_save_options options = {.compression = levels[i / 5]};
                 struct gi_image image =
                     random_image(sizes[i % 5][0], sizes[i % 5][1], channels, (enum gi_type)type, 7);
                 struct gi_err err = {0}, warning = {0};
@@ -203,8 +204,9 @@ static void strips(void **state)
     struct gi_image whole = random_image(1500, 2100, 3, GI_U8, 11);
     struct gi_image view = gi_image_rows(&whole, 3, 2099);
     view.width = 1490;
-    for (int level = 0; level <= 9; level += 3) {
-        struct gi_save_options options = {.compression = level};
+    static const int levels[] = {0, 3, 9, GI_COMPRESSION_AUTO};
+    for (int i = 0; i < 4; i++) {
+        struct gi_save_options options = {.compression = levels[i]};
         assert_int_equal(gi_save(&view, NULL, path, &options, NULL, NULL), GI_OK);
         struct gi_image back = load_or_fail(path), oracle = read_simplified(path, 3);
         assert_same_image(&view, &back);

@@ -39,14 +39,15 @@ static void every_kind(void **state)
 {
     (void)state;
     static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {640, 1100}};
+    static const int levels[] = {0, 2, 6, GI_COMPRESSION_AUTO};
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.png", tmp);
     for (int channels = 1; channels <= 4; channels++)
         for (int type = GI_U8; type <= GI_U16; type++)
             for (int i = 0; i < 5; i++)
-                for (int level = 0; level <= 6; level += 2 + level)
-                    check(path, sizes[i][0], sizes[i][1], channels, (enum gi_type)type, level);
+                for (int k = 0; k < 4; k++)
+                    check(path, sizes[i][0], sizes[i][1], channels, (enum gi_type)type, levels[k]);
     remove_folder(tmp);
 }
 

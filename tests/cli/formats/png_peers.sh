@@ -72,14 +72,18 @@ one() { # one WIDTH HEIGHT CHANNELS BITS LEVEL
 for channels in 1 2 3 4; do
     for bits in 8 16; do
         one 1 1 $channels $bits 1
+        one 1 1 $channels $bits auto
         one 1 23 $channels $bits 6
         one 29 1 $channels $bits 0
         one 67 45 $channels $bits 9
+        one 67 45 $channels $bits auto
     done
 done
 one 900 1100 3 8 1
 one 900 1100 3 8 0
 one 600 600 4 16 1
+for channels in 1 2 3 4; do one 600 700 $channels 8 auto; done
+one 600 600 3 16 auto
 one 1200 1200 2 8 6
 
 # Several chunks; any number of threads writes the same file.
@@ -87,5 +91,12 @@ check "the file has several IDAT chunks" test "$(grep -c IDAT <(grep -ao IDAT o.
 for threads in 1 2 5; do
     expect 0 gpuimg blur i.pam "t$threads.png" --k 1 --compression 6 --threads $threads
     check "the file of $threads threads is the same" cmp "t$threads.png" o.png
+    expect 0 gpuimg blur i.pam "a$threads.png" --k 1 --threads $threads
+    check "the file of $threads threads by default is the same" cmp "a$threads.png" a1.png
 done
+
+# A mask of one bit per pixel.
+expect 0 gpuimg threshold i.pam mask.pgm --at 60 --gray
+expect 0 gpuimg threshold i.pam mask.png --at 60 --gray --depth 1
+if command -v pngtopam >/dev/null; then check "the mask of one bit" cmp <(pngtopam mask.png | pamdepth 255 2>/dev/null) mask.pgm; fi
 finish
