@@ -106,11 +106,14 @@ void gi_stack_strip_clear(struct gi_stack_strip *strip)
     strip->added = 0;
 }
 
-static bool write_at(int fd, const unsigned char *bytes, size_t nbytes, off_t at)
+/* Writes, or if `reads` is true reads, all bytes at an offset of a file. */
+static bool transfer(int fd, char *bytes, size_t nbytes, off_t at, bool reads)
 {
     while (nbytes) {
-        ssize_t n = pwrite(fd, bytes, nbytes, at);
-        if (n < 0 && errno != EINTR)
+        ssize_t n = reads ? pread(fd, bytes, nbytes, at) : pwrite(fd, bytes, nbytes, at);
+        if (n == 0)
+            errno = EIO;
+        if (n == 0 || (n < 0 && errno != EINTR))
             return false;
         if (n > 0) {
             bytes += n;
@@ -130,31 +133,14 @@ enum gi_status gi_stack_strip_add(struct gi_stack_strip *strip, const struct gi_
         for (int y = 0; y < image->height; y++)
             memcpy((char *)gi_row(&strip->image, y) + (size_t)strip->added * row_nbytes,
                    gi_row(image, y), row_nbytes);
-    else if (packed && !write_at(strip->fd, image->data, strip->image_nbytes, (off_t)at))
+    else if (packed && !transfer(strip->fd, image->data, strip->image_nbytes, (off_t)at, false))
         return gi_scratch_file_fail(err);
     else if (!packed)
         for (int y = 0; y < image->height; y++, at += row_nbytes)
-            if (!write_at(strip->fd, gi_row(image, y), row_nbytes, (off_t)at))
+            if (!transfer(strip->fd, gi_row(image, y), row_nbytes, (off_t)at, false))
                 return gi_scratch_file_fail(err);
     strip->added++;
     return GI_OK;
-}
-
-static bool read_at(int fd, char *bytes, size_t nbytes, off_t at)
-{
-    while (nbytes) {
-        ssize_t n = pread(fd, bytes, nbytes, at);
-        if (n == 0)
-            errno = EIO;
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return false;
-        if (n > 0) {
-            bytes += n;
-            nbytes -= (size_t)n;
-            at += n;
-        }
-    }
-    return true;
 }
 
 /* Reads the part of image k. */
@@ -168,7 +154,7 @@ static void read_image(void *arg, int k, void *scratch)
         size_t at = (size_t)k * strip->image_nbytes + (size_t)(part->y + y) * strip->row_nbytes +
                     (size_t)part->x * strip->pixel_nbytes;
         char *to = (char *)gi_row(&part->image, y) + (size_t)k * nbytes;
-        if (read_at(strip->fd, to, nbytes, (off_t)at))
+        if (transfer(strip->fd, to, nbytes, (off_t)at, true))
             continue;
         pthread_mutex_lock(&strip->lock);
         strip->why = errno;

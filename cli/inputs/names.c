@@ -273,14 +273,20 @@ static char *channel_output(const struct gi_naming *naming, const struct gi_list
     return gi_naming_output(&one, list, index / GI_NAMING_CHANNELS);
 }
 
-/* Removes abandoned temporary files from those folders of outputs per channel that exist. */
-static enum gi_status clear_channels(const struct gi_naming *naming, const struct gi_list *list,
-                                     struct gi_err *err)
+/* Goes through the folders of `each` outputs per input, whose paths `output_of` returns. Makes the
+ * folders if `makes` is true, and removes abandoned temporary files from those that exist. */
+static enum gi_status each_folder(const struct gi_naming *naming, const struct gi_list *list,
+                                  size_t each,
+                                  char *(*output_of)(const struct gi_naming *naming,
+                                                     const struct gi_list *list, size_t index),
+                                  bool makes, struct gi_err *err)
 {
     struct gi_paths folders = {0};
     enum gi_status status = GI_OK;
-    for (size_t i = 0; i < list->n * GI_NAMING_CHANNELS && !status; i++) {
-        char *output = channel_output(naming, list, i);
+    for (size_t i = 0; i < list->n * each && !status; i++) {
+        if (list->inputs[i / each].why)
+            continue;
+        char *output = output_of(naming, list, i);
         status = output ? gi_paths_add_folder(&folders, GI_PATH_OUTPUT, i, output, err)
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         free(output);
@@ -289,11 +295,16 @@ static enum gi_status clear_channels(const struct gi_naming *naming, const struc
     for (size_t i = 0; i < folders.n && !status; i++) {
         if (i && folders.all[i].key == folders.all[i - 1].key)
             continue;
-        char *output = channel_output(naming, list, folders.all[i].index);
+        char *output = output_of(naming, list, folders.all[i].index);
         char *slash = output ? strrchr(output, '/') : NULL;
+        if (!output)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        else if (makes)
+            status = make_folder(output, 0, err);
         if (slash)
             slash[1] = '\0';
-        gi_sink_clear_dead(slash ? output : ".");
+        if (!status)
+            gi_sink_clear_dead(slash ? output : ".");
         free(output);
     }
     gi_paths_free(&folders);
@@ -303,27 +314,8 @@ static enum gi_status clear_channels(const struct gi_naming *naming, const struc
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
                                  struct gi_err *err)
 {
-    struct gi_paths folders = {0};
-    enum gi_status status = GI_OK;
-    for (size_t i = 0; i < list->n && !status; i++) {
-        if (list->inputs[i].why)
-            continue;
-        char *output = start_of(naming, list, i);
-        status = output ? gi_paths_add_folder(&folders, GI_PATH_OUTPUT, i, output, err)
-                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        free(output);
-    }
-    gi_paths_sort(&folders);
-    for (size_t i = 0; i < folders.n && !status; i++) {
-        if (i && folders.all[i].key == folders.all[i - 1].key)
-            continue;
-        char *output = start_of(naming, list, folders.all[i].index);
-        status = output ? make_folder(output, 0, err)
-                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        if (!status)
-            gi_sink_clear_dead(strrchr(output, '/') ? output : ".");
-        free(output);
-    }
-    gi_paths_free(&folders);
-    return status || !naming->channel ? status : clear_channels(naming, list, err);
+    enum gi_status status = each_folder(naming, list, 1, start_of, true, err);
+    if (!status && naming->channel)
+        status = each_folder(naming, list, GI_NAMING_CHANNELS, channel_output, false, err);
+    return status;
 }

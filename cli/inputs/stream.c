@@ -40,17 +40,22 @@ enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, co
     return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
 }
 
-bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struct gi_err *why)
+bool gi_stream_has(struct gi_stream *stream, struct gi_item *item, bool end,
+                   const struct gi_err *fault, bool *more)
 {
+    *more = !end && !fault->status;
+    if (!fault->status)
+        return *more;
     stream->ended = true;
-    if (stream->io.allow_partial && why->status == GI_E_FORMAT) {
-        gi_cli_warn("%s", why->text);
+    if (stream->io.allow_partial && fault->status == GI_E_FORMAT) {
+        gi_cli_warn("%s", fault->text);
         return false;
     }
+    *more = true;
     item->line.pass = true;
-    item->line.status = why->status;
-    item->line.err = *why;
-    return true;
+    item->line.status = fault->status;
+    item->line.err = *fault;
+    return false;
 }
 
 /* Takes the next image. Bytes that are not an image end a stream of PNG, JPEG or WebP with a
@@ -88,12 +93,9 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     stream->first = (struct gi_buffer){0};
     if (!buffer.at)
         take_next(stream, &buffer, &end, &fault);
-    *more = !end;
     item->source.bytes = buffer.at;
     item->source.nbytes = buffer.nbytes;
-    if (fault.status)
-        *more = gi_stream_break(stream, item, &fault);
-    if (end || fault.status)
+    if (!gi_stream_has(stream, item, end, &fault, more))
         return GI_OK;
     gi_engine_reserve(item, buffer.nbytes); /* one image is read ahead of it */
     stream->coded = gi_image_stream_starts(buffer.at, buffer.nbytes);

@@ -80,9 +80,12 @@ enum gi_status gi_stream_open_output(struct gi_stream *stream, struct gi_err *er
 enum gi_status gi_stream_put(struct gi_stream *stream, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_stream_end_output(struct gi_stream *stream, struct gi_err *err);
 
-/* Ends a stream that can't be read further. Its last item gets the error. If partial images are
- * allowed, only warns instead and returns false. */
-bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struct gi_err *why);
+/* For gi_feed_kind.next, after an attempt to read an image: sets *more, and returns whether there
+ * is an image. `end` is true past the last image. A stream that can't be read further, because of
+ * *fault, ends: its last item gets the error or, if partial images are allowed, the user a warning.
+ */
+bool gi_stream_has(struct gi_stream *stream, struct gi_item *item, bool end,
+                   const struct gi_err *fault, bool *more);
 
 /* Opens the report if --report asks for one. `output` is the output of the images, or NULL if
  * tables are made. Errors: GI_E_USAGE, and as gi_report_open(). */

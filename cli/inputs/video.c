@@ -164,7 +164,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 {
     struct gi_stream *stream = self;
     struct gi_err fault = {0};
-    bool end;
+    bool end = false;
     *more = !stream->ended;
     if (!*more)
         return GI_OK;
@@ -173,12 +173,10 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         return gi_fail(err, GI_E_MEMORY, "out of memory: a plane");
     item->source.tag = plane;
     item->source.untag = untag;
-    if (read_plane(stream, plane, item, &end, &fault)) {
-        *more = gi_stream_break(stream, item, &fault);
-        return GI_OK;
-    }
-    *more = !end;
-    return end ? GI_OK : gi_stream_name(stream, item, "frame", err);
+    read_plane(stream, plane, item, &end, &fault);
+    return gi_stream_has(stream, item, end, &fault, more)
+               ? gi_stream_name(stream, item, "frame", err)
+               : GI_OK;
 }
 
 static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_image *image,

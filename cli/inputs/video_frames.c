@@ -86,19 +86,15 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 {
     struct gi_stream *stream = self;
     struct gi_err fault = {0};
-    bool end;
+    bool end = false;
     *more = !stream->ended;
     if (!*more)
         return GI_OK;
     struct frame *frame = new_frame(item, err);
     if (!frame)
         return GI_E_MEMORY;
-    if (read_frame(stream, frame, item, &end, &fault)) {
-        *more = gi_stream_break(stream, item, &fault);
-        return GI_OK;
-    }
-    *more = !end;
-    if (end)
+    read_frame(stream, frame, item, &end, &fault);
+    if (!gi_stream_has(stream, item, end, &fault, more))
         return GI_OK;
     enum gi_status status = gi_stream_name_output(stream, item, (int)stream->taken - 1, err);
     return status ? status : gi_stream_name(stream, item, "frame", err);
