@@ -116,6 +116,23 @@ class Checks:
             raise RuntimeError(f"gpuimg {' '.join(map(str, args))}: exit {p.returncode}: {p.stderr!r}")
         return p.stdout
 
+    def result(self, *args):
+        """Runs the program; returns the exit status, standard output and standard error."""
+        return subprocess.run([self.program, *map(str, args)], capture_output=True, text=True)
+
+    def agree(self, name, got, exact, dtype, few=None):
+        """Checks a result against one in double. `few`: not all of the pixels, of which a sample near a tie is a large
+        share; by default images of fewer than 2000 samples."""
+        if got.shape != exact.shape:
+            return self.check(name, False, f"{got.shape}, want {exact.shape}")
+        if dtype == np.float32:
+            worst = np.abs(got - exact).max()
+            return self.check(name, worst <= 2.0**-20 * max(1e-30, np.abs(exact).max()), f"off by {worst}")
+        off = np.abs(got.astype(np.int64) - to_type(exact, dtype).astype(np.int64))
+        share = 0.999 if dtype == np.uint8 else 0.95
+        enough = (off.size < 2000 if few is None else few) or (off == 0).mean() >= share
+        return self.check(name, off.max() <= 1 and enough, f"off by {off.max()}, equal {(off == 0).mean():.5f}")
+
     def filter(self, image, name, *args):
         """Returns the filter's result for the image."""
         source, result = self.path("in" + suffix(image)), self.path("out" + suffix(image))
@@ -124,6 +141,7 @@ class Checks:
         return read(result)
 
     def end(self):
+        os.chdir("/")
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         sys.exit(1 if self.failed else 0)
 

@@ -5,14 +5,13 @@ Sources: imgio/icc* imgio/jpeg*
 import io
 import os
 import struct
-import subprocess
-import sys
-import tempfile
 
-from _common import need
+from _common import Checks, need, read
 
 np, image_module, cms = need("numpy", "PIL.Image", "PIL.ImageCms")
-gpuimg = os.path.abspath(sys.argv[1])
+c = Checks()
+check = c.check
+os.chdir(c.folder.name)
 GRID = 5
 
 
@@ -50,52 +49,30 @@ def tiff(path, inks, icc):
                 + b"".join(struct.pack("<HHII", *tag) for tag in tags) + b"\0\0\0\0")
 
 
-def read_ppm(path):
-    with open(path, "rb") as f:
-        magic, size, full, rest = f.read().split(b"\n", 3)
-    w, h = map(int, size.split())
-    return np.frombuffer(rest, ">u2" if int(full) > 255 else "u1").reshape(h, w, 3).astype(int)
+icc = profile()
+rng = np.random.default_rng(8)
+inks = rng.integers(0, 256, (53, 71, 4)).astype("u1")
+inks[:9] = np.linspace(0, 255, 9)[:, None, None]
+picture = image_module.fromarray(inks, "CMYK")
+transform = cms.buildTransform(io.BytesIO(icc), cms.createProfile("sRGB"), "CMYK", "RGB",
+                               cms.Intent.RELATIVE_COLORIMETRIC, flags=0x2000)
 
+def reference(cmyk):
+    return np.asarray(cms.applyTransform(cmyk, transform)).astype(int)
 
-passed = failed = skipped = 0
-
-
-def check(name, ok):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print("FAILED:", name)
-
-
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    icc = profile()
-    rng = np.random.default_rng(8)
-    inks = rng.integers(0, 256, (53, 71, 4)).astype("u1")
-    inks[:9] = np.linspace(0, 255, 9)[:, None, None]
-    picture = image_module.fromarray(inks, "CMYK")
-    transform = cms.buildTransform(io.BytesIO(icc), cms.createProfile("sRGB"), "CMYK", "RGB",
-                                   cms.Intent.RELATIVE_COLORIMETRIC, flags=0x2000)
-
-    def reference(cmyk):
-        return np.asarray(cms.applyTransform(cmyk, transform)).astype(int)
-
-    tiff("in8.tif", inks, icc)
-    tiff("in16.tif", inks.astype("u2") * 257, icc)
-    picture.save("in.jpg", quality=95, icc_profile=icc)
-    for name, want in (("in8.tif", reference(picture)), ("in16.tif", reference(picture) * 257),
-                       ("in.jpg", reference(image_module.open("in.jpg")))):
-        result = subprocess.run([gpuimg, "convert", name, "out.ppm"], capture_output=True, text=True)
-        if "no lcms2" in result.stderr or "lcms2 (" in result.stderr or "libtiff" in result.stderr:
-            print("skipped:", result.stderr.strip())
-            skipped += 1
-            continue
-        check(f"{name}: {result.stderr}", result.returncode == 0 and result.stderr == "")
-        differ = np.abs(read_ppm("out.ppm") - want)
-        most = 257 if name == "in16.tif" else 0  # Pillow has 8 bits only
-        check(f"{name}: {differ.max()} off", differ.max() <= most)
-        plain = 255 - inks[..., :3].astype(int)
-        check(f"{name}: not the formula's", np.abs(want // (257 if most else 1) - plain * (255 - inks[..., 3:]) // 255).max() > 20)
-    os.chdir("/")
-print(f"{passed} passed, {failed} failed, {skipped} skipped")
-sys.exit(failed > 0)
+tiff("in8.tif", inks, icc)
+tiff("in16.tif", inks.astype("u2") * 257, icc)
+picture.save("in.jpg", quality=95, icc_profile=icc)
+for name, want in (("in8.tif", reference(picture)), ("in16.tif", reference(picture) * 257),
+                   ("in.jpg", reference(image_module.open("in.jpg")))):
+    result = c.result("convert", name, "out.ppm")
+    if "no lcms2" in result.stderr or "lcms2 (" in result.stderr or "libtiff" in result.stderr:
+        c.skip(result.stderr.strip())
+        continue
+    check(f"{name}: {result.stderr}", result.returncode == 0 and result.stderr == "")
+    differ = np.abs(read("out.ppm").astype(int) - want)
+    most = 257 if name == "in16.tif" else 0  # Pillow has 8 bits only
+    check(f"{name}: {differ.max()} off", differ.max() <= most)
+    plain = 255 - inks[..., :3].astype(int)
+    check(f"{name}: not the formula's", np.abs(want // (257 if most else 1) - plain * (255 - inks[..., 3:]) // 255).max() > 20)
+c.end()

@@ -4,28 +4,17 @@ Sources: imgio/linear_light* convolution
 """
 import os
 import struct
-import subprocess
-import sys
-import tempfile
 import zlib
 
-from _common import need
+from _common import Checks, need, read
 
 np, ndimage = need("numpy", "scipy.ndimage")
 
-gpuimg = os.path.abspath(sys.argv[1])
-passed = failed = skipped = 0
-
-
-def check(name, ok):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print("FAILED:", name)
-
-
+c = Checks()
+check = c.check
+os.chdir(c.folder.name)
 def run(*words):
-    result = subprocess.run([gpuimg, *words], capture_output=True, text=True)
+    result = c.result(*words)
     return result.returncode, result.stderr
 
 
@@ -46,11 +35,7 @@ def png(path, image, *more):
 
 
 def pam(path):
-    with open(path, "rb") as f:
-        head, rest = f.read().split(b"ENDHDR\n", 1)
-    fields = dict(line.split(None, 1) for line in head.split(b"\n")[1:] if line)
-    w, h, channels, most = (int(fields[k]) for k in (b"WIDTH", b"HEIGHT", b"DEPTH", b"MAXVAL"))
-    return np.frombuffer(rest, ">u2" if most > 255 else "u1").reshape(h, w, channels).astype(np.int64)
+    return np.atleast_3d(read(path)).astype(np.int64)
 
 
 def srgb(v):
@@ -173,9 +158,7 @@ def main():
     png("in.png", samples("u1", 3, 5), rgb)
     status, said = run("blur", "in.png", "out.png", "--linear", "--device", "cpu")
     if status and ("no lcms2" in said or "lcms2 (" in said):
-        global skipped
-        skipped += 1
-        print("skipped: no lcms2")
+        c.skip("no lcms2")
     else:
         with open("out.png", "rb") as f:
             data = f.read()
@@ -203,9 +186,5 @@ def main():
         check(f"alpha of {channels} channels: {said}", status == 0 and np.all(pam("out.pam")[..., -1] == 77))
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    main()
-    os.chdir("/")
-print(f"{passed} passed, {failed} failed, {skipped} skipped")
-sys.exit(failed > 0)
+main()
+c.end()

@@ -5,25 +5,16 @@ Sources: imgio/metadata* imgio/exif* imgio/icc*
 import json
 import os
 import struct
-import subprocess
-import sys
-import tempfile
 import zlib
 
-gpuimg = os.path.abspath(sys.argv[1])
-passed = failed = 0
+from _common import Checks
 
-
-def check(name, ok):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print("FAILED:", name)
-
-
+c = Checks()
+check = c.check
+os.chdir(c.folder.name)
 def run(*words):
-    result = subprocess.run([gpuimg, *words], capture_output=True)
-    return result.returncode, result.stderr.decode()
+    result = c.result(*words)
+    return result.returncode, result.stderr
 
 
 def chunk(kind, data):
@@ -143,7 +134,7 @@ def convert(*words):
 
 
 def info(path):
-    return json.loads(subprocess.run([gpuimg, "info", "--json", path], capture_output=True).stdout)
+    return json.loads(c.result("info", "--json", path).stdout)
 
 
 LONG = "all work and no play " * 300
@@ -353,18 +344,14 @@ def damaged_blocks():
             check(f"EXIF cut at {n}: {said}", status == 0)
 
 
-formats = json.loads(subprocess.run([gpuimg, "list", "--json"], capture_output=True).stdout)["formats"]
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    texts_travel()
-    colour_travels()
-    exif_and_places()
-    comments()
-    raw_profiles()
-    places_in_texts()
-    long_keywords()
-    dates()
-    damaged_blocks()
-    os.chdir("/")
-print(f"{passed} passed, {failed} failed, 0 skipped")
-sys.exit(failed > 0)
+formats = json.loads(c.run("list", "--json"))["formats"]
+texts_travel()
+colour_travels()
+exif_and_places()
+comments()
+raw_profiles()
+places_in_texts()
+long_keywords()
+dates()
+damaged_blocks()
+c.end()

@@ -5,15 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
-/* The pragma has no matching pop, because the compiler finds unused functions at the end of the
- * file. */
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wsign-compare"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-#define STB_IMAGE_STATIC
-#define STB_IMAGE_IMPLEMENTATION
-#include <stb/stb_image.h>
+#include "imgio_stb.h"
 
 /* stb_image reads every file of the corpus, because no file of it runs from right to left. */
 static void corpus(void **state)

@@ -1,0 +1,16 @@
+/* stb_image, an oracle of tests of imgio.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_IMGIO_STB_H
+#define GI_TESTS_IMGIO_STB_H
+
+/* The pragma has no matching pop, because the compiler finds unused functions at the end of the
+ * file. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#include <stb/stb_image.h>
+
+#endif
