@@ -112,8 +112,8 @@ static void wrong_runs(void **state)
 {
     (void)state;
     static const char *const rows[] = {"\x01\x01\x01\x02", "\x80\x40\x20\x81\x01\x01\x01\x02",
-                                       "\x80\x40\x20\x81\x01\x01\x01\x00\x01\x01\x01\x00\x01\x01"
-                                       "\x01\x00\x01\x01\x01\x00\x01\x01\x01\x01"};
+                                       ("\x80\x40\x20\x81\x01\x01\x01\x00\x01\x01\x01\x00\x01\x01"
+                                        "\x01\x00\x01\x01\x01\x00\x01\x01\x01\x01")};
     static const size_t sizes[] = {4, 8, 24};
     for (size_t i = 0; i < 3; i++) {
         struct gi_image image;

@@ -110,15 +110,16 @@ static void test_reals(void **unused)
     struct params p = read_ok("reals", "1,-2.5,3e2");
     assert_int_equal(p.reals.n, 3);
     assert_true(p.reals.v[0] == 1 && p.reals.v[1] == -2.5 && p.reals.v[2] == 300);
-    static const char *const bad[] = {"",
-                                      ",",
-                                      "1,",
-                                      ",1",
-                                      "1 2",
-                                      "1;2",
-                                      "1,nan",
-                                      "1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,"
-                                      "1,2,3"};
+    static const char *const bad[] = {
+        "",
+        ",",
+        "1,",
+        ",1",
+        "1 2",
+        "1;2",
+        "1,nan",
+        ("1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,"
+         "1,2,3")};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused("reals", bad[i], NULL);
 }
