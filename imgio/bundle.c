@@ -24,9 +24,11 @@ struct member {
     char *temporary;      /* NULL if the output is written directly */
     bool (*ours)(const char *name);
     int lock; /* descriptor of the new folder, locked against gi_sink_clear_dead(), or -1 */
-    /* Descriptor of the target's folder, which is locked while the older output has the temporary
-     * name. It is -1 if there is no lock, or if another member has locked that folder. */
+    /* Descriptor of the target's folder, which is locked while an output of the bundle has a
+     * temporary name there. It is -1 if there is no lock, or if an earlier member has locked that
+     * folder. */
     int parent;
+    bool guarded; /* the folder is locked, by this member or an earlier one */
     /* the replaced folder, opened at the exchange so that emptying it later needs no open() */
     DIR *older;
     bool durable, moved, exchanged;
@@ -37,6 +39,7 @@ struct gi_bundle {
     size_t n;
     bool clears;
     char *cleared; /* the last folder in which abandoned files were removed, or NULL */
+    char *locked;  /* the last folder that was locked, or NULL */
 };
 
 enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_err *err)
@@ -114,6 +117,44 @@ enum gi_status gi_bundle_open(struct gi_bundle *bundle, struct gi_sink **sink, c
     return status;
 }
 
+/* Opens a folder and locks it by flock() with `how`. Returns -1 with errno if it can't be opened.
+ */
+static int lock_folder(const char *path, int how)
+{
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd >= 0)
+        flock(fd, how);
+    return fd;
+}
+
+static const char *target_of(const struct member *m)
+{
+    return m->sink ? m->sink->target : m->target;
+}
+
+/* Locks the folder of the member's target, so that gi_sink_clear_dead() removes nothing there. One
+ * lock serves all members in a folder, because a locked file is an open file, and the number of
+ * those is limited. A folder that can't be locked stays unlocked. */
+static void guard(struct gi_bundle *bundle, struct member *m)
+{
+    const char *target = target_of(m);
+    char *folder = target && !m->guarded ? gi_path_folder(target) : NULL;
+    if (!folder)
+        return;
+    bool same = bundle->locked && strcmp(folder, bundle->locked) == 0;
+    m->parent = same ? -1 : lock_folder(folder, LOCK_SH);
+    m->guarded = same || m->parent >= 0;
+    if (m->parent >= 0) {
+        free(bundle->locked);
+        bundle->locked = folder;
+    } else {
+        free(folder);
+    }
+}
+
 enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, bool durable,
                               struct gi_err *err)
 {
@@ -129,20 +170,11 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
     member->durable = durable;
     *sink = NULL;
     clear(bundle, member->sink->target);
-    return gi_sink_prepare(member->sink, durable, false, err);
-}
-
-/* Opens a folder and locks it by flock() with `how`. Returns -1 with errno if it can't be opened.
- */
-static int lock_folder(const char *path, int how)
-{
-    int fd;
-    do
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    if (fd >= 0)
-        flock(fd, how);
-    return fd;
+    guard(bundle, member);
+    enum gi_status status = gi_sink_prepare(member->sink, durable, false, err);
+    if (member->guarded)
+        gi_sink_unlock(member->sink);
+    return status;
 }
 
 /* Creates and locks a folder. Before the folder is locked, another process may take it for an
@@ -225,11 +257,6 @@ static int look_at_older(struct member *m)
     return errno;
 }
 
-static const char *target_of(const struct member *m)
-{
-    return m->sink ? m->sink->target : m->target;
-}
-
 /* Exchanges one member with its target. Returns 0 or errno. */
 static int move(struct member *m)
 {
@@ -241,26 +268,6 @@ static int move(struct member *m)
         gi_temporary_exchange(temporary, target_of(m), sink && sink->no_clobber, &m->exchanged);
     m->moved = !why;
     return m->exchanged ? look_at_older(m) : why;
-}
-
-/* Between the exchange and the end of the commit, older outputs have temporary names but no locks.
- * Therefore the targets' folders get shared locks, because of which gi_sink_clear_dead() removes
- * nothing there. A folder that can't be locked stays unlocked. */
-static void lock_parents(struct gi_bundle *bundle)
-{
-    char *last = NULL;
-    for (size_t i = 0; i < bundle->n; i++) {
-        const char *target = target_of(&bundle->members[i]);
-        char *folder = target ? gi_path_folder(target) : NULL;
-        if (!folder || (last && strcmp(last, folder) == 0)) {
-            free(folder);
-            continue;
-        }
-        bundle->members[i].parent = lock_folder(folder, LOCK_SH);
-        free(last);
-        last = folder;
-    }
-    free(last);
 }
 
 static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
@@ -310,7 +317,8 @@ enum gi_status gi_bundle_commit(struct gi_bundle **bundle, struct gi_err *err)
     /* A signal between two moves would leave some outputs old and others new. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    lock_parents(*bundle);
+    for (size_t k = 0; k < (*bundle)->n; k++)
+        guard(*bundle, &(*bundle)->members[k]);
     enum gi_status status = move_all(*bundle, err);
     if (!status)
         drop_older(*bundle);
@@ -342,6 +350,7 @@ void gi_bundle_abandon(struct gi_bundle **bundle)
     if (b) {
         free(b->members);
         free(b->cleared);
+        free(b->locked);
     }
     free(b);
 }

@@ -128,15 +128,17 @@ static int open_target(struct gi_sink *sink, const char *path)
  * is not initialised, so that it takes only the memory that is used. */
 static struct gi_sink *new_sink(const char *name, struct gi_err *err)
 {
-    struct gi_sink *sink = malloc(sizeof *sink);
+    struct gi_sink *sink = calloc(1, sizeof *sink);
+    unsigned char *buffer = malloc(GI_SINK_NBYTES);
     char *copy = strdup(name);
-    if (!sink || !copy) {
+    if (!sink || !buffer || !copy) {
         free(sink);
+        free(buffer);
         free(copy);
         gi_fail(err, GI_E_MEMORY, "%s: out of memory", name);
         return NULL;
     }
-    memset(sink, 0, offsetof(struct gi_sink, buffer));
+    sink->buffer = buffer;
     sink->name = copy;
     sink->fd = sink->lock = sink->mode = -1;
     return sink;
@@ -360,7 +362,16 @@ enum gi_status gi_sink_prepare(struct gi_sink *sink, bool durable, bool alone, s
     enum gi_status status =
         sink->failed ? gi_fail(err, GI_E_IO, "%s: was not written", sink->name) : flush(sink, err);
     int why = status ? 0 : prepare(sink, durable, alone);
+    free(sink->buffer);
+    sink->buffer = NULL;
     return why ? place_fail(sink, why, err) : status;
+}
+
+void gi_sink_unlock(struct gi_sink *sink)
+{
+    if (sink->lock >= 0)
+        close(sink->lock);
+    sink->lock = -1;
 }
 
 enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err *err)
@@ -401,9 +412,9 @@ void gi_sink_abandon(struct gi_sink **sink)
         return;
     close_fd(s);
     forget_temporary(s, true);
-    if (s->lock >= 0)
-        close(s->lock);
+    gi_sink_unlock(s);
     free(s->target);
+    free(s->buffer);
     free(s->bytes);
     free(s->name);
     free(s);

@@ -27,7 +27,7 @@ struct gi_sink {
     unsigned char *bytes;
     size_t nbytes, room;
     size_t used;
-    unsigned char buffer[GI_SINK_NBYTES];
+    unsigned char *buffer; /* GI_SINK_NBYTES bytes; NULL once the sink is prepared */
 };
 
 /* Returns the status for errno `why` of a failed move to the target. It is that of
@@ -53,5 +53,7 @@ enum gi_status gi_sink_patch(struct gi_sink *sink, const void *bytes, size_t nby
  * it was written directly, or (only with `alone`) is at its target already. Errors: as
  * gi_sink_commit(). */
 enum gi_status gi_sink_prepare(struct gi_sink *sink, bool durable, bool alone, struct gi_err *err);
+/* Closes the lock of a prepared sink, because another lock protects its temporary file. */
+void gi_sink_unlock(struct gi_sink *sink);
 
 #endif

@@ -106,7 +106,7 @@ static enum gi_status take_page(struct gi_page_cursor *cursor, struct gi_item *i
     item->source.pages = gi_pages_share(pages);
     item->source.page = cursor->page++;
     if (cursor->page == gi_pages_n(pages))
-        gi_page_cursor_close(cursor);
+        gi_pages_close(&cursor->pages, NULL);
     if (only)
         item->line.input = strdup(input->path);
     else if (asprintf(&item->line.input, "%s[%d]", gi_pages_file(pages), number) < 0)
@@ -125,9 +125,13 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
     const struct gi_input *input = input_at(cursor, cursor->next - (cursor->pages != NULL));
     item->source.place = (size_t)(input - cursor->list->inputs);
     if (!cursor->pages) {
+        if (cursor->counted) {
+            cursor->pages = cursor->counted[cursor->next];
+            cursor->counted[cursor->next] = NULL;
+        }
         cursor->next++;
         cursor->page = 0;
-        if (expands(cursor, input))
+        if (!cursor->pages && expands(cursor, input))
             status = gi_cli_open_pages(&cursor->pages, input->path, cursor->io, &fault);
     }
     if (cursor->pages)
@@ -147,24 +151,39 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
 void gi_page_cursor_close(struct gi_page_cursor *cursor)
 {
     gi_pages_close(&cursor->pages, NULL);
+    for (size_t i = 0; i < cursor->n && cursor->counted; i++)
+        gi_pages_close(&cursor->counted[i], NULL);
+    free(cursor->counted);
+    cursor->counted = NULL;
 }
 
-enum gi_status gi_page_cursor_count(size_t *n, const struct gi_page_cursor *cursor,
-                                    struct gi_err *err)
+enum gi_status gi_page_cursor_count(size_t *n, struct gi_page_cursor *cursor, struct gi_err *err)
 {
+    enum { KEPT_MAX = 64 }; /* open files */
+    int kept = 0;
     *n = 0;
+    cursor->counted = calloc(cursor->n ? cursor->n : 1, sizeof *cursor->counted);
+    if (!cursor->counted)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of files");
     for (size_t i = 0; i < cursor->n; i++) {
         const struct gi_input *input = input_at(cursor, i);
         struct gi_pages *pages = NULL;
-        struct gi_err fault;
+        struct gi_err fault, warning = {0};
         enum gi_status status = GI_OK;
         if (expands(cursor, input))
-            status = open_pages(&pages, input->path, cursor->io, NULL, &fault);
+            status = open_pages(&pages, input->path, cursor->io, &warning, &fault);
         if (status == GI_E_MEMORY) {
             *err = fault;
             return status;
         }
         *n += pages ? (size_t)gi_pages_n(pages) : 1;
+        if (pages && gi_pages_n(pages) > 1 && kept < KEPT_MAX) {
+            kept++;
+            cursor->counted[i] = pages;
+            pages = NULL;
+            if (*warning.text)
+                gi_cli_warn("%s", warning.text);
+        }
         gi_pages_close(&pages, NULL);
     }
     return GI_OK;

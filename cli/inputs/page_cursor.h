@@ -30,6 +30,9 @@ struct gi_page_cursor {
     size_t next;                   /* the next input */
     struct gi_pages *pages;        /* the open file whose page `page` is next; NULL: none */
     int page;
+    /* the inputs with several pages that gi_page_cursor_count() has opened and that come later, by
+     * their numbers; others are NULL; NULL: none */
+    struct gi_pages **counted;
 };
 
 /* Fills in the source of the next item and the name of its input, such as "scan.tif[3]". *more
@@ -40,8 +43,8 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
 void gi_page_cursor_close(struct gi_page_cursor *cursor);
 
 /* *n becomes the number of images that the cursor will go through; the cursor must be at its
- * beginning. A file that can't be opened counts as one image. Errors: GI_E_MEMORY. */
-enum gi_status gi_page_cursor_count(size_t *n, const struct gi_page_cursor *cursor,
-                                    struct gi_err *err);
+ * beginning. Some files with several pages stay open, so that their pages are listed once. A file
+ * that can't be opened counts as one image. Errors: GI_E_MEMORY. */
+enum gi_status gi_page_cursor_count(size_t *n, struct gi_page_cursor *cursor, struct gi_err *err);
 
 #endif

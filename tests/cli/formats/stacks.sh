@@ -162,6 +162,20 @@ seq 200 | sed 's/.*/p-001.png/' >list
 expect 0 gpuimg pages --files-from list --out doc.tif
 holds "many pages" 'len(pages("doc.tif")) == 200'
 
+# A file per page needs no open file per page.
+few() {
+    ulimit -Sn 60
+    "$GPUIMG" invert doc.tif doc2.tif --out 'few/{stem}-{page}.png' --threads 2
+}
+cp doc.tif doc2.tif
+expect 0 few
+check "two files of 200 pages with 60 open files" test "$(ls few | wc -l)" = 400
+# Each list of pages is read once.
+if command -v strace >/dev/null; then
+    strace -f -e trace=openat -o calls "$GPUIMG" stack doc.tif doc2.tif deep.png --method max
+    check "each file is read once" test "$(grep -c 'doc2*.tif", O_RDONLY' calls)" -le 4
+fi
+
 # Hostile files.
 py '
 stack = open("stack.tif", "rb").read()
