@@ -159,41 +159,55 @@ static void fill_tables(struct gi_runs *runs, const struct code *code)
     }
 }
 
-/* Writes the bits of the tokens. Two tokens have at most 40 bits, and four literals at most 56. */
-static inline __attribute__((always_inline)) void
-put_tokens_body(struct writer *to, const struct gi_runs *runs, size_t n)
-{
-    struct writer w = *to; /* a local copy, which the compiler can keep in registers */
-    const uint32_t *bits = runs->bits;
-    const uint8_t *nbits = runs->nbits;
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        uint64_t tokens;
-        memcpy(&tokens, runs->tokens + i, sizeof tokens);
-        size_t a = (uint16_t)tokens, b = (uint16_t)(tokens >> 16), c = (uint16_t)(tokens >> 32),
-               d = tokens >> 48;
-        uint64_t first = bits[a] | (uint64_t)bits[b] << nbits[a];
-        uint64_t second = bits[c] | (uint64_t)bits[d] << nbits[c];
-        unsigned nfirst = nbits[a] + nbits[b], nsecond = nbits[c] + nbits[d];
-        w.word |= first << w.n;
-        w.n += nfirst;
-        if (w.n + nsecond > 63)
-            flush(&w);
-        w.word |= second << w.n;
-        w.n += nsecond;
-        flush(&w);
-    }
-    for (; i < n; i++)
-        put(&w, bits[runs->tokens[i]], nbits[runs->tokens[i]]);
-    *to = w;
-}
-
 /* Pads the stream to a byte boundary by a stored block without bytes. */
 static void put_empty(struct writer *w)
 {
     put(w, 0, 3);
     align(w);
     put(w, 0xffff0000, 32);
+}
+
+/* Reads the bits of two tokens, at most 40, and returns their number. */
+static inline __attribute__((always_inline)) unsigned
+take_pair(uint64_t *bits, const struct gi_runs *runs, uint32_t pair)
+{
+    size_t a = pair & 0xffff, b = pair >> 16;
+    *bits = runs->bits[a] | (uint64_t)runs->bits[b] << runs->nbits[a];
+    return (unsigned)(runs->nbits[a] + runs->nbits[b]);
+}
+
+/* Writes the bits of the tokens. The bits of eight tokens are joined in pairs, which do not wait
+ * for each other. If there are more than fit in the word, as is rare, they are written pair by
+ * pair. */
+static inline __attribute__((always_inline)) void
+put_tokens_body(struct writer *to, const struct gi_runs *runs, size_t n)
+{
+    struct writer w = *to; /* a local copy, which the compiler can keep in registers */
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t words[2], bits[4];
+        memcpy(words, runs->tokens + i, sizeof words);
+        unsigned n0 = take_pair(&bits[0], runs, (uint32_t)words[0]);
+        unsigned n1 = take_pair(&bits[1], runs, (uint32_t)(words[0] >> 32));
+        unsigned n2 = take_pair(&bits[2], runs, (uint32_t)words[1]);
+        unsigned n3 = take_pair(&bits[3], runs, (uint32_t)(words[1] >> 32));
+        if (n0 + n1 + n2 + n3 <= 56) {
+            uint64_t first = bits[0] | bits[1] << n0, second = bits[2] | bits[3] << n2;
+            w.word |= (first | second << (n0 + n1)) << w.n;
+            w.n += n0 + n1 + n2 + n3;
+            flush(&w);
+        } else {
+            const unsigned counts[4] = {n0, n1, n2, n3};
+            for (int k = 0; k < 4; k++) {
+                w.word |= bits[k] << w.n;
+                w.n += counts[k];
+                flush(&w);
+            }
+        }
+    }
+    for (; i < n; i++)
+        put(&w, runs->bits[runs->tokens[i]], runs->nbits[runs->tokens[i]]);
+    *to = w;
 }
 
 #ifdef __x86_64__
