@@ -80,6 +80,24 @@ expect_error() {
     fi
 }
 
+# same NAME FILE FILE: tests that both files have the same bytes.
+same() { check "$1" cmp "$2" "$3"; }
+# says NAME TEXT: tests that the last command printed exactly this line on stderr.
+says() { if [[ $(<err) == "$2" ]]; then pass; else fail "$1" "said: $(<err)" "want: $2"; fi; }
+# samples N FILE: prints the last N bytes of a file as numbers.
+samples() { tail -c "$1" "$2" | od -An -tu1 | xargs; }
+# expect_values VALUES FILE: tests that the last bytes of a file have these values.
+expect_values() {
+    local got
+    got=$(samples "$(wc -w <<<"$1")" "$2")
+    if [[ $got == "$1" ]]; then pass; else fail "$2" "ends in: $got" "want: $1"; fi
+}
+# made VALUES ARGUMENT...: tests that gpuimg, with these arguments, writes an image that ends in these values to out.pgm.
+made() {
+    expect 0 gpuimg "${@:2}"
+    expect_values "$1" out.pgm
+}
+
 # pgm FILE WIDTH HEIGHT: writes random gray samples, the same for the same size.
 pgm() {
     {

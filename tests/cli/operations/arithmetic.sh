@@ -8,13 +8,6 @@ printf 'P5\n4 1\n255\n\005\036\012\144' >b.pgm # 5 30 10 100
 printf 'P5\n2 1\n255\n\377\377' >small.pgm
 printf 'P6\n4 1\n255\n\001\002\003\001\002\003\001\002\003\001\002\003' >rgb.ppm
 
-expect_values() { # expect_values VALUES FILE
-    check "$2: $1" test "$(tail -c "$(wc -w <<<"$1")" "$2" | od -An -tu1 | xargs)" = "$1"
-}
-made() { # made VALUES COMMAND...: into out.pgm
-    expect 0 gpuimg "${@:2}"
-    expect_values "$1" out.pgm
-}
 made '15 50 40 255' add a.pgm out.pgm --with b.pgm
 made '5 0 20 100' subtract a.pgm out.pgm --with b.pgm
 made '5 10 20 100' absdiff a.pgm out.pgm --with b.pgm

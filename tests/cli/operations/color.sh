@@ -7,7 +7,6 @@ pgm in.pgm 9 7
     printf 'P6\n3 2\n255\n'
     printf '\x0a\x14\x1e\xff\x00\x00\x00\xff\x00\x00\x00\xff\x80\x80\x80\xff\xff\xff'
 } >rgb.ppm
-samples() { tail -c "$1" "$2" | od -An -tu1 | xargs; }
 
 expect_error 2 'color: nothing to do: want --matrix, --to lab or another*' color rgb.ppm out.ppm
 expect_error 2 'color: nothing to do*' color rgb.ppm out.ppm --from hsv --to hsv

@@ -11,9 +11,9 @@ expect 0 gpuimg split a.pgm --labels labels.pgm --out-dir layers
 check 'split writes one layer per label' test "$(ls layers)" = $'layer-000001.png\nlayer-000002.png'
 check 'layers have alpha' grep -q 'gray and alpha' <(gpuimg info layers/layer-000001.png)
 expect 0 gpuimg merge layers/*.png out.pam
-check 'merge restores the labelled pixels' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 20 255 30 255'
+check 'merge restores the labelled pixels' test "$(samples 6 out.pam)" = '0 0 20 255 30 255'
 expect 0 gpuimg split a.pgm --labels labels.pgm --out-dir filled/ --fill 7 --format pgm
-check '--fill replaces the other pixels' test "$(tail -c 3 filled/layer-000002.pgm | od -An -tu1 | xargs)" = '7 7 30'
+check '--fill replaces the other pixels' test "$(samples 3 filled/layer-000002.pgm)" = '7 7 30'
 expect 0 gpuimg merge a.pgm layers/layer-000001.png out.pgm
 check 'merge over an image' cmp out.pgm a.pgm
 expect 0 gpuimg merge a.pgm out.pgm
@@ -75,11 +75,11 @@ check 'split takes labels of 32 bits' test "$(ls many)" = layer-070000.png
 expect_stdout $'label,x,sum\n70000,1,20' bash -c '"$0" stats a.pgm --labels labels.npy --format csv | cut -d, -f1,2,11' "$GPUIMG"
 npy '>u4' '\x00\x00\x00\x07\x00\x01\x11\x70\x00\x00\x00\x00' >back.npy # 7 70000 0, the other order
 expect 0 gpuimg mask a.pgm out.pam --with back.npy --label 70000,3
-check 'mask --label selects a label' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 20 255 0 0'
+check 'mask --label selects a label' test "$(samples 6 out.pam)" = '0 0 20 255 0 0'
 expect 0 gpuimg mask a.pgm out.pgm --with back.npy --label 7,70000 --invert --fill 99
-check 'mask --fill replaces other labels' test "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = '99 99 30'
+check 'mask --fill replaces other labels' test "$(samples 3 out.pgm)" = '99 99 30'
 expect 0 gpuimg run 'mask --with labels.pgm --label 2' a.pgm out.pam
-check 'mask takes labels of 8 bits in a chain' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 0 0 30 255'
+check 'mask takes labels of 8 bits in a chain' test "$(samples 6 out.pam)" = '0 0 0 0 30 255'
 expect_error 1 'mask: --with: back.npy: holds 32-bit labels: want --label' mask a.pgm made.pam --with back.npy
 expect_error 1 'mask: --with: rgb.ppm: has 3 channels: want one, of labels' mask a.pgm made.pam --with rgb.ppm --label 1
 expect_error 1 'mask: --with: half.pfm: label 0.5 at 0,0: want whole numbers from 0 to 16777215' mask a.pgm made.pam --with half.pfm --label 1

@@ -7,13 +7,6 @@ printf 'P5\n2 1\n255\n\170\171' >region-000002.pgm # 120 121
 printf 'P6\n1 1\n255\n\001\002\003' >rgb.ppm
 printf 'x,y,value\n0,0,7\n3,1,8\n3,1,9\n9,9,1\n' >points.csv
 
-expect_values() { # expect_values VALUES FILE
-    check "$2: $1" test "$(tail -c "$(wc -w <<<"$1")" "$2" | od -An -tu1 | xargs)" = "$1"
-}
-made() { # made VALUES COMMAND...: into out.pgm
-    expect 0 gpuimg "${@:2}"
-    expect_values "$1" out.pgm
-}
 made '7 20 30 200 1 2 3 9' paste a.pgm out.pgm --points points.csv
 made '50 20 30 200 1 2 3 50' paste a.pgm out.pgm -p points.csv -c 50
 made '248 20 30 200 1 2 3 246' run 'paste --points points.csv | invert | paste --points points.csv | invert' a.pgm out.pgm

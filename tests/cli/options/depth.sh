@@ -30,7 +30,6 @@ declare -A words=([convolve]="--kernel 3x3:1,2,1,2,4,2,1,2,1" [levels]="--black 
     [remap]="--map map.pfm" [add]="--with other.pgm" [subtract]="--value 100" [multiply]="--value 3" [divide]="--value 3" [absdiff]="--with other.pgm"
     [blend]="--with other.pgm --amount 0.3" [flat-field]="--flat other.pgm" [composite]="--with other.pgm --opacity 0.5" [mask]="--with labels.pgm"
     [paste]="--points points.csv --color white" [remove-small]="--area 4" [orient]="--orientation 6")
-same() { check "$1" cmp "$2" "$3"; }
 operations=$(gpuimg list --json | "$python" -c '
 import json, sys
 for o in json.load(sys.stdin)["operations"]:

@@ -13,7 +13,6 @@ for i in 1 2 3; do
     gpuimg convert $i.pgm $i.jpg
     [[ $webp ]] && gpuimg convert $i.pgm $i.webp
 done
-same() { check "$1" cmp "$2" "$3"; }
 # piped ARGUMENT...: gpuimg, which reads the file $images through a pipe.
 # shellcheck disable=SC2002 # a file on standard input is no pipe
 piped() { cat "$images" | gpuimg "$@"; }

@@ -6,9 +6,6 @@
 . "$(dirname "$0")/../lib.sh"
 
 # same WHAT A B: tests that the files have the same bytes.
-same() { if cmp "$2" "$3" >check.log 2>&1; then pass; else fail "$1" "$(<check.log)"; fi; }
-# says WHAT TEXT: tests that the last command printed exactly this line on stderr.
-says() { if [[ $(<err) == "$2" ]]; then pass; else fail "$1" "said: $(<err)" "want: $2"; fi; }
 
 # ---- PNM and PAM: a stream gives the concatenated outputs of single commands ----
 pgm a.pgm 31 17

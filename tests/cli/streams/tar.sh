@@ -4,9 +4,6 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-same() { if cmp "$2" "$3" >check.log 2>&1; then pass; else fail "$1" "$(<check.log)"; fi; }
-says() { if [[ $(<err) == "$2" ]]; then pass; else fail "$1" "said: $(<err)" "want: $2"; fi; }
-
 # ---- the numbers of a range have the width of the longer end if one begins with 0 ----
 for i in 008 009 010; do
     pgm $i.pgm 3 2
