@@ -1,9 +1,7 @@
 /* Binary arithmetic and compositing of two images. If both have the same shape, type and channels,
- * a thread processes pieces of 16 bytes of a row. Plain arithmetic of such images is in words.cu.
- * In all other cases a thread processes PIXELS pixels of a row and loads all of them before it
- * computes the first.
+ * a thread processes pieces of 16 bytes of a row. In all other cases a thread processes PIXELS
+ * pixels of a row and loads all of them before it computes the first.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/arithmetic/words.h"
 #include "kernels/cuda/common/pointwise.cuh"
 #include "kernels/arithmetic.h"
 
@@ -195,16 +193,25 @@ struct pieces_args {
     unsigned keep[WORDS];
 };
 
+/* Computes one sample; d is the sample of `dark`. */
+template <typename T, bool PLAIN>
+static __device__ __forceinline__ float make_sample(enum gi_arithmetic_op op, float a, float b,
+                                                    float d, const struct pieces_args &args)
+{
+    constexpr enum gi_type TYPE = sizeof(T) == 1 ? GI_U8 : sizeof(T) == 2 ? GI_U16 : GI_F32;
+    if (PLAIN)
+        return gi_arithmetic_plain(op, TYPE, a, b, args.t);
+    return __fmaf_rn(args.factor, gi_arithmetic_sample(op, a, b, d, args.t), args.offset);
+}
+
 #define EACH_SAMPLE(constant)                                                                      \
     case constant:                                                                                 \
-        _Pragma("unroll") for (int i = 0; i < S; i++) v[i] = __fmaf_rn(                            \
-            args.factor,                                                                           \
-            gi_arithmetic_sample(constant, sample_unpack<T>(&a, i), sample_unpack<T>(&b, i),       \
-                                 sample_unpack<T>(&d, i), args.t),                                 \
-            args.offset);                                                                          \
+        _Pragma("unroll") for (int i = 0; i < S; i++) v[i] =                                       \
+            make_sample<T, PLAIN>(constant, sample_unpack<T>(&a, i), sample_unpack<T>(&b, i),      \
+                                  sample_unpack<T>(&d, i), args);                                  \
         break
 
-template <typename T>
+template <typename T, bool PLAIN>
 static __device__ __forceinline__ unsigned make_word(unsigned a, unsigned b, unsigned d,
                                                      unsigned keep, const struct pieces_args &args)
 {
@@ -226,7 +233,7 @@ static __device__ __forceinline__ unsigned make_word(unsigned a, unsigned b, uns
     return pack_keeping<T>(v, a, keep);
 }
 
-template <typename T>
+template <typename T, bool PLAIN>
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
     pieces(const __grid_constant__ struct pieces_args args)
 {
@@ -238,10 +245,11 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
         uint4 d = make_uint4(0, 0, 0, 0);
         if (args.dark.data)
             d = *piece_at(args.dark, x, y);
-        *piece_at(args.dst, x, y) = make_uint4(make_word<T>(a.x, b.x, d.x, args.keep[0], args),
-                                               make_word<T>(a.y, b.y, d.y, args.keep[1], args),
-                                               make_word<T>(a.z, b.z, d.z, args.keep[2], args),
-                                               make_word<T>(a.w, b.w, d.w, args.keep[3], args));
+        *piece_at(args.dst, x, y) =
+            make_uint4(make_word<T, PLAIN>(a.x, b.x, d.x, args.keep[0], args),
+                       make_word<T, PLAIN>(a.y, b.y, d.y, args.keep[1], args),
+                       make_word<T, PLAIN>(a.z, b.z, d.z, args.keep[2], args),
+                       make_word<T, PLAIN>(a.w, b.w, d.w, args.keep[3], args));
     }
 }
 
@@ -255,14 +263,23 @@ static bool pieces_takes(const struct gi_queue *queue, const struct gi_image *sr
                          const struct gi_arithmetic *spec)
 {
     (void)queue;
-    if (spec->op >= GI_ARITHMETIC_LAYER || spec->plain || !spec->other ||
-        !is_alike(src, spec->other) || (spec->dark && !is_alike(src, spec->dark)) || spec->x ||
-        spec->y || spec->tile)
+    if (spec->op >= GI_ARITHMETIC_LAYER || !spec->other || !is_alike(src, spec->other) ||
+        (spec->dark && !is_alike(src, spec->dark)) || spec->x || spec->y || spec->tile)
         return false;
     for (int c = 1; c < GI_MAX_CHANNELS; c++)
-        if (spec->factor[c] != spec->factor[0])
+        if (!spec->plain && spec->factor[c] != spec->factor[0])
             return false;
     return true;
+}
+
+template <typename T>
+static void launch_pieces(struct gi_cuda_queue *cu, const struct pieces_args &args, bool plain)
+{
+    dim3 grid = pointwise_grid(args.pieces, args.src.height);
+    if (plain)
+        pieces<T, true><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+    else
+        pieces<T, false><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
 }
 
 static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
@@ -282,13 +299,12 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     args.t = spec->t;
     args.pieces = pieces_of(src);
     keep_bits(args.keep, src, !spec->alpha_too);
-    dim3 grid = pointwise_grid(args.pieces, src->height);
     if (src->type == GI_U8)
-        pieces<uint8_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        launch_pieces<uint8_t>(cu, args, spec->plain);
     else if (src->type == GI_U16)
-        pieces<uint16_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        launch_pieces<uint16_t>(cu, args, spec->plain);
     else
-        pieces<float><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+        launch_pieces<float>(cu, args, spec->plain);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -363,9 +379,8 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
 }
 
 /* Times in us on an H100, 8192 x 8192, 8-bit gray. Half the sum of two images: "pieces" 73,
- * "pixels" 652. Plain sum of two images: "words" 73. */
+ * "pixels" 652. */
 const struct gi_arithmetic_way gi_cuda_arithmetic_ways[GI_WAYS_MAX] = {
-    {{"words", "plain arithmetic"}, gi_cuda_arithmetic_words_takes, gi_cuda_arithmetic_words},
     {{"pieces", "arithmetic on images of one type and as many channels"}, pieces_takes, by_pieces},
     {{"pixels", "everything"}, NULL, by_pixels},
 };
