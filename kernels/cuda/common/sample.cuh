@@ -228,6 +228,12 @@ static __device__ __noinline__ void store_any(const struct source *src, const st
         sample_store((float *)out + at, f);
 }
 
+/* Returns a key; keys are ordered like the samples. */
+template <typename T> static __device__ __forceinline__ uint32_t sample_key(T v)
+{
+    return sizeof(T) < 4 ? (uint32_t)v : gi_float_key(__float_as_uint((float)v));
+}
+
 /* Stores WORDS (1, 2 or 4) 32-bit words at an address that is aligned for them. */
 template <int WORDS>
 static __device__ __forceinline__ void words_store(void *p, const unsigned *words)

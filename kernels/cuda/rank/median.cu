@@ -71,8 +71,8 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                   narrow ? launch<T, true>(cu, &args, err) : launch<T, false>(cu, &args, err));
 }
 
-static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
-                          const struct gi_median *spec)
+bool gi_cuda_median_sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                  const struct gi_median *spec)
 {
     (void)queue, (void)src;
     return !spec->runs;
@@ -85,6 +85,6 @@ const struct gi_median_way gi_cuda_median_ways[GI_WAYS_MAX] = {
      gi_cuda_median_near_takes,
      gi_cuda_median_near},
     {{"network", "medians, k 3, 5 and 7"}, gi_cuda_median_network_takes, gi_cuda_median_network},
-    {{"sliding", "rectangles"}, sliding_takes, sliding},
+    {{"sliding", "rectangles"}, gi_cuda_median_sliding_takes, sliding},
     {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, gi_cuda_median_runs},
 };

@@ -133,13 +133,6 @@ static enum gi_status runs(struct gi_queue *queue, struct gi_image *dst, const s
                  : launch_runs<uint16_t, false>(cu, &args, err);
 }
 
-static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
-                          const struct gi_median *spec)
-{
-    (void)queue, (void)src;
-    return !spec->runs;
-}
-
 static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_median *spec,
                               struct gi_err *err)
@@ -154,6 +147,6 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
 }
 
 const struct gi_mode_way gi_cuda_mode_ways[GI_WAYS_MAX] = {
-    {{"sliding", "rectangles"}, sliding_takes, sliding},
+    {{"sliding", "rectangles"}, gi_cuda_median_sliding_takes, sliding},
     {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, runs},
 };

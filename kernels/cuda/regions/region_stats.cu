@@ -7,6 +7,7 @@
  * regions that cross seams between tiles are added by atomics in global memory, after
  * region_seams() has cleared them. Perimeter classes are computed on words of 32 pixels.
  * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/sample.cuh"
 #include "kernels/cuda/regions/region_squares.h"
 
 enum {
@@ -26,21 +27,6 @@ template <typename V> struct __align__(SIDE * sizeof(V)) samples
 {
     V v[SIDE];
 };
-
-static __device__ inline uint32_t value_key(uint8_t v)
-{
-    return v;
-}
-
-static __device__ inline uint32_t value_key(uint16_t v)
-{
-    return v;
-}
-
-static __device__ inline uint32_t value_key(float v)
-{
-    return gi_float_key(__float_as_uint(v));
-}
 
 /* ---- the tile ---- */
 
@@ -121,8 +107,8 @@ static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
         bits |= 1u << i;
         if (v != v)
             continue;
-        part->min_key = min(part->min_key, value_key(v));
-        part->max_key = max(part->max_key, value_key(v));
+        part->min_key = min(part->min_key, sample_key(v));
+        part->max_key = max(part->max_key, sample_key(v));
         some_add(&part->value, v, z);
     }
     uint32_t area = (uint32_t)__popc(bits), columns = bits | bits >> 8;

@@ -112,21 +112,6 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- medians by their bits ---- */
 
-static __device__ __forceinline__ uint32_t key_of(uint8_t v)
-{
-    return v;
-}
-
-static __device__ __forceinline__ uint32_t key_of(uint16_t v)
-{
-    return v;
-}
-
-static __device__ __forceinline__ uint32_t key_of(float v)
-{
-    return gi_float_key(__float_as_uint(v));
-}
-
 /* Returns the key at index `rank` of n keys in ascending order. */
 template <typename T>
 static __device__ __forceinline__ uint32_t rank_find(const T *v, size_t step, int n, int rank)
@@ -137,7 +122,7 @@ static __device__ __forceinline__ uint32_t rank_find(const T *v, size_t step, in
         int below = 0;
 #pragma unroll 4
         for (int k = 0; k < n; k++)
-            below += key_of(v[k * step]) < bound;
+            below += sample_key(v[k * step]) < bound;
         key = below <= rank ? bound : key;
     }
     return key;
@@ -157,7 +142,7 @@ static __global__ void __launch_bounds__(THREADS)
         int at_most = 0;
         bool nan = false;
         for (int k = 0; k < n; k++) {
-            uint32_t key = key_of(v[k * args.step]);
+            uint32_t key = sample_key(v[k * args.step]);
             at_most += key <= keys[0];
             keys[1] = key > keys[0] ? min(key, keys[1]) : keys[1];
             nan |= v[k * args.step] != v[k * args.step];
@@ -188,7 +173,7 @@ static __global__ void __launch_bounds__(THREADS)
     for (int k = 0; k < n; k++) {
         T sample = v[k * args.step];
         nan |= sample != sample;
-        keys[k * args.nkeys] = key_of(sample);
+        keys[k * args.nkeys] = sample_key(sample);
     }
     /* Sort. */
     GI_STACK_SORT(n, a, b, {
