@@ -111,6 +111,8 @@ struct gi_footprint_run *walk_runs(struct walk_case *c, int width, int height, i
 
 /* Sets some floats to infinities, NaNs, -0 and subnormal numbers. */
 void walk_fill_odd(struct gi_image *image, uint64_t *seed);
+/* Sets a third of the floats to unusual values, most of which integer types can't hold. */
+void walk_fill_odd_bits(struct walk_case *c, struct gi_image *image);
 
 /* Frees everything that the case has made. */
 void walk_free(struct walk_case *c);

@@ -44,6 +44,16 @@ void walk_fill_odd(struct gi_image *image, uint64_t *seed)
     }
 }
 
+void walk_fill_odd_bits(struct walk_case *c, struct gi_image *image)
+{
+    static const uint32_t odd[] = {0x7fc00000, 0xffc12345, 0x7f812345, 0x7f800000, 0xff800000,
+                                   0x80000000, 0,          0x00000123, 0xff7fffff, 0x7f7fffff};
+    for (int y = 0; image->type == GI_F32 && y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            if (walk_between(c, 0, 2) == 0)
+                memcpy((float *)gi_row(image, y) + i, &odd[walk_between(c, 0, 9)], 4);
+}
+
 static bool is_odd(const struct gi_image *image)
 {
     for (int y = 0; image->type == GI_F32 && y < image->height; y++)

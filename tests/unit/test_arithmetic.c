@@ -2,6 +2,7 @@
  * most half a step from arithmetic in double.
  * Sources: arithmetic
  * SPDX-License-Identifier: MIT */
+#include "definitions.h"
 #include "primitives.h"
 #include "kernels/arithmetic.h"
 
@@ -263,6 +264,137 @@ static void define(struct walk_case *c)
         check_meant(&c->want, &c->srcs[0].image, c->spec);
 }
 
+/* ---- plain arithmetic: exactly the definition ---- */
+
+/* The operations of two images. */
+static const enum gi_arithmetic_op two_images[] = {
+    GI_ARITHMETIC_ADD,        GI_ARITHMETIC_SUBTRACT, GI_ARITHMETIC_MULTIPLY,
+    GI_ARITHMETIC_DIFFERENCE, GI_ARITHMETIC_BLEND,    GI_ARITHMETIC_MIDDLE,
+    GI_ARITHMETIC_MINIMUM,    GI_ARITHMETIC_MAXIMUM,  GI_ARITHMETIC_OUTLIER};
+enum { TWO_IMAGES = sizeof two_images / sizeof *two_images };
+
+/* Returns a * b / full, rounded to nearest. There are no ties, because `full` is odd. */
+static float product(float a, float b, enum gi_type type)
+{
+    uint64_t full = (uint64_t)gi_type_full_scale(type);
+    return type == GI_F32 ? a * b : (float)((2 * (uint64_t)a * (uint64_t)b + full) / (2 * full));
+}
+
+static float combined(const struct gi_arithmetic *spec, enum gi_type type, float a, float b)
+{
+    switch (spec->op) {
+    case GI_ARITHMETIC_ADD:
+        return a + b;
+    case GI_ARITHMETIC_SUBTRACT:
+        return a - b;
+    case GI_ARITHMETIC_MULTIPLY:
+        return product(a, b, type);
+    case GI_ARITHMETIC_BLEND:
+        return fmaf(spec->t, b, fmaf(-spec->t, a, a));
+    case GI_ARITHMETIC_MIDDLE:
+        return fmaf(0.5f, b, 0.5f * a);
+    case GI_ARITHMETIC_MINIMUM:
+        return isnan(b) || a > b ? b : a;
+    case GI_ARITHMETIC_MAXIMUM:
+        return isnan(b) || b > a ? b : a;
+    case GI_ARITHMETIC_OUTLIER:
+        return a - b > spec->t || b - a > spec->t ? b : a;
+    default:
+        return fabsf(a - b);
+    }
+}
+
+static void define_plain(struct walk_case *c)
+{
+    const struct gi_arithmetic *spec = c->spec;
+    const struct gi_image *src = &c->srcs[0].image;
+    struct gi_image *want = walk_result(c, src->width, src->height, src->channels, src->type);
+    int kept = gi_has_alpha(src) && !spec->alpha_too ? src->channels - 1 : -1;
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int i = 0; i < src->channels; i++) {
+                float a = exact_sample(src, y, x, i), b = exact_sample(spec->other, y, x, i);
+                exact_put(want, y, x, i, i == kept ? a : combined(spec, c->type, a, b));
+            }
+    if (!walk_is_odd(c))
+        check_meant(want, src, spec);
+}
+
+/* Factor and offset are not used. */
+static struct gi_arithmetic *plain(struct walk_case *c, enum gi_arithmetic_op op)
+{
+    struct gi_arithmetic *spec = WALK_SPEC(c, struct gi_arithmetic);
+    spec->op = op;
+    spec->plain = true;
+    spec->factor[0] = spec->offset = 3;
+    struct gi_image *src = walk_source_here(c);
+    if (c->turn % 2)
+        walk_fill_odd_bits(c, src);
+    src = walk_other(c, &spec->other, c->width, c->height, c->channels, c->type);
+    if (c->turn % 3 == 1)
+        walk_fill_odd_bits(c, src);
+    return spec;
+}
+
+static void draw_two_images(struct walk_case *c, int op)
+{
+    static const float ts[] = {0, 1, 0.5f, 0.25f, -0.75f, 1.5f};
+    struct gi_arithmetic *spec = plain(c, two_images[op]);
+    spec->alpha_too = walk_between(c, 0, 1);
+    spec->t = walk_between(c, 0, 2) ? walk_real(c) : ts[walk_between(c, 0, 5)];
+    if (spec->op == GI_ARITHMETIC_OUTLIER)
+        spec->t = fabsf(spec->t) * gi_type_full_scale(c->type) / 2;
+}
+
+/* Runs each operation on each shape. The border mode of the case selects the operation. */
+static void draw_first_half(struct walk_case *c)
+{
+    draw_two_images(c, (int)c->border);
+}
+
+static void draw_second_half(struct walk_case *c)
+{
+    int op = CASE_BORDERS + (int)c->border;
+    if (op < TWO_IMAGES)
+        draw_two_images(c, op);
+}
+
+/* Makes every pair of bytes, and blends at the ends of their range and between these ends. */
+static void draw_pairs_of_bytes(struct walk_case *c)
+{
+    static const float t[] = {0, 1, 0.5f, 0.1f, 2};
+    if (c->type != GI_U8)
+        return;
+    struct gi_arithmetic *spec = plain(c, two_images[c->turn % TWO_IMAGES]);
+    spec->t = t[c->turn % 5];
+    spec->alpha_too = true;
+    for (int y = 0; y < 256; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int k = 0; k < c->channels; k++) {
+                exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
+                exact_put(&c->others[0].image, y, x, k, (float)y);
+            }
+}
+
+/* Makes every 16-bit sample, each paired with some samples around the values at which products and
+ * sums round differently. */
+static void draw_many_words(struct walk_case *c)
+{
+    static const uint16_t others[] = {0,     1,     2,     127,   255,   256,
+                                      32767, 32768, 32769, 43691, 65534, 65535};
+    if (c->type != GI_U16 || c->channels > 1)
+        return;
+    struct gi_arithmetic *spec = plain(c, two_images[(c->height - 192) % TWO_IMAGES]);
+    spec->t = 0.3f;
+    for (int y = 0; y < 192; y++)
+        for (int x = 0; x < 4096; x++) {
+            exact_put(&c->srcs[0].image, y, x, 0, (float)(y % 16 * 4096 + x));
+            exact_put(&c->others[0].image, y, x, 0, others[y / 16]);
+        }
+}
+
+/* ---- rows ---- */
+
 /* Makes a layer that has no rows in this band, where it counts as transparent. */
 static void draw_no_rows(struct walk_case *c)
 {
@@ -280,6 +412,11 @@ static void define_no_rows(struct walk_case *c)
 }
 
 static const int some[][2] = {{33, 5}, {0, 0}};
+static const int usual[][2] = {{1, 1},     {1, 17},    {17, 1},     {31, 33}, {67, 5},
+                               {257, 129}, {70001, 3}, {1031, 517}, {0, 0}};
+static const int bytes[][2] = {{256, 256}, {257, 256}, {258, 256}, {0, 0}};
+static const int words[][2] = {{4096, 192}, {4096, 193}, {4096, 194}, {4096, 195}, {4096, 196},
+                               {4096, 197}, {4096, 198}, {4096, 199}, {4096, 200}, {0, 0}};
 static int widths[71][2]; /* 1 x 2 to 70 x 2 */
 
 static const struct walk_row rows[] = {
@@ -288,6 +425,13 @@ static const struct walk_row rows[] = {
              .few = true),
     WALK_ROW("arithmetic", "no rows", draw_no_rows, define_no_rows, .sizes = some,
              .some_ways = true),
+    WALK_ROW("arithmetic", "plain, the first operations", draw_first_half, define_plain,
+             .sizes = usual, .in_place = 3, .some_ways = true),
+    WALK_ROW("arithmetic", "plain, the next operations", draw_second_half, define_plain,
+             .sizes = usual, .in_place = 3),
+    WALK_ROW("arithmetic", "pairs of bytes", draw_pairs_of_bytes, define_plain, .sizes = bytes),
+    WALK_ROW("arithmetic", "many words", draw_many_words, define_plain, .sizes = words,
+             .few = true),
 };
 
 int main(int argc, char **argv)

@@ -1,20 +1,12 @@
-/* Every way of pointwise operations, lookup tables, thresholds, luma and plain arithmetic of two
- * images, also in place, gives exactly the results that kernels/tone.h, kernels/color.h or
- * kernels/arithmetic.h defines. These results are close to double precision.
- * Sources: tone arithmetic filters/tone/levels.c kernels/cpu/color/luma.c
+/* Every way of pointwise operations, lookup tables, thresholds and luma, also in place, gives
+ * exactly the results that kernels/tone.h or kernels/color.h defines, which are close to those of
+ * double precision.
+ * Sources: tone filters/tone/levels.c kernels/cpu/color/luma.c
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "primitives.h"
-#include "kernels/arithmetic.h"
 #include "kernels/statistics.h"
 #include "kernels/tone.h"
-
-/* The operations of two images. */
-static const enum gi_arithmetic_op two_images[] = {
-    GI_ARITHMETIC_ADD,        GI_ARITHMETIC_SUBTRACT, GI_ARITHMETIC_MULTIPLY,
-    GI_ARITHMETIC_DIFFERENCE, GI_ARITHMETIC_BLEND,    GI_ARITHMETIC_MIDDLE,
-    GI_ARITHMETIC_MINIMUM,    GI_ARITHMETIC_MAXIMUM,  GI_ARITHMETIC_OUTLIER};
-enum { TWO_IMAGES = sizeof two_images / sizeof *two_images };
 
 static float entry(const void *table, float a, enum gi_type type)
 {
@@ -23,63 +15,6 @@ static float entry(const void *table, float a, enum gi_type type)
         return !table || isnan(a) ? a : ((const float *)table)[(int)fmin(fmax(bin, 0), 65535)];
     }
     return type == GI_U8 ? ((const uint8_t *)table)[(int)a] : ((const uint16_t *)table)[(int)a];
-}
-
-/* Returns a * b / full, rounded to nearest. There are no ties, because `full` is odd. */
-static float product(float a, float b, enum gi_type type)
-{
-    uint64_t full = (uint64_t)gi_type_full_scale(type);
-    return type == GI_F32 ? a * b : (float)((2 * (uint64_t)a * (uint64_t)b + full) / (2 * full));
-}
-
-static float combined(const struct gi_arithmetic *spec, enum gi_type type, float a, float b)
-{
-    switch (spec->op) {
-    case GI_ARITHMETIC_ADD:
-        return a + b;
-    case GI_ARITHMETIC_SUBTRACT:
-        return a - b;
-    case GI_ARITHMETIC_MULTIPLY:
-        return product(a, b, type);
-    case GI_ARITHMETIC_BLEND:
-        return fmaf(spec->t, b, fmaf(-spec->t, a, a));
-    case GI_ARITHMETIC_MIDDLE:
-        return fmaf(0.5f, b, 0.5f * a);
-    case GI_ARITHMETIC_MINIMUM:
-        return isnan(b) || a > b ? b : a;
-    case GI_ARITHMETIC_MAXIMUM:
-        return isnan(b) || b > a ? b : a;
-    case GI_ARITHMETIC_OUTLIER:
-        return a - b > spec->t || b - a > spec->t ? b : a;
-    default:
-        return fabsf(a - b);
-    }
-}
-
-/* Returns the result of the operation, computed in double. */
-static double meant(const struct gi_arithmetic *spec, enum gi_type type, double a, double b)
-{
-    double t = (double)spec->t;
-    switch (spec->op) {
-    case GI_ARITHMETIC_ADD:
-        return a + b;
-    case GI_ARITHMETIC_SUBTRACT:
-        return a - b;
-    case GI_ARITHMETIC_MULTIPLY:
-        return a * b / (double)gi_type_full_scale(type);
-    case GI_ARITHMETIC_BLEND:
-        return a * (1 - t) + b * t;
-    case GI_ARITHMETIC_MIDDLE:
-        return a / 2 + b / 2;
-    case GI_ARITHMETIC_MINIMUM:
-        return fmin(a, b);
-    case GI_ARITHMETIC_MAXIMUM:
-        return fmax(a, b);
-    case GI_ARITHMETIC_OUTLIER:
-        return fabs(a - b) > t ? b : a;
-    default:
-        return fabs(a - b);
-    }
 }
 
 /* Fails if `got`, a sample of the definition, differs too much from the value `mean` computed in
@@ -120,57 +55,13 @@ static void define_pointwise(struct walk_case *c)
             }
 }
 
-static void define_two_images(struct walk_case *c)
-{
-    const struct gi_arithmetic *spec = c->spec;
-    const struct gi_image *src = &c->srcs[0].image;
-    struct gi_image *want = walk_result(c, src->width, src->height, src->channels, src->type);
-    for (int y = 0; y < src->height; y++)
-        for (int x = 0; x < src->width; x++)
-            for (int i = 0; i < src->channels; i++) {
-                float a = exact_sample(src, y, x, i), b = exact_sample(spec->other, y, x, i);
-                bool kept = is_kept(src, spec->alpha_too, i);
-                exact_put(want, y, x, i, kept ? a : combined(spec, c->type, a, b));
-                if (!kept && fabsf(a) < 1e6f && !isnan(b))
-                    check_meant(c->type, exact_sample(want, y, x, i),
-                                meant(spec, c->type, (double)a, (double)b));
-            }
-}
-
-/* Sets a third of the floats to unusual values, most of which integer types can't hold. */
-static void fill_odd(struct walk_case *c, struct gi_image *image)
-{
-    static const uint32_t odd[] = {0x7fc00000, 0xffc12345, 0x7f812345, 0x7f800000, 0xff800000,
-                                   0x80000000, 0,          0x00000123, 0xff7fffff, 0x7f7fffff};
-    for (int y = 0; image->type == GI_F32 && y < image->height; y++)
-        for (size_t i = 0; i < gi_row_samples(image); i++)
-            if (walk_between(c, 0, 2) == 0)
-                memcpy((float *)gi_row(image, y) + i, &odd[walk_between(c, 0, 9)], 4);
-}
-
 static struct gi_pointwise *pointwise(struct walk_case *c, enum gi_pointwise_op op)
 {
     struct gi_pointwise *spec = WALK_SPEC(c, struct gi_pointwise);
     spec->op = op;
     struct gi_image *src = walk_source_here(c);
     if (c->turn % 2)
-        fill_odd(c, src);
-    return spec;
-}
-
-/* Factor and offset are not used. */
-static struct gi_arithmetic *plain(struct walk_case *c, enum gi_arithmetic_op op)
-{
-    struct gi_arithmetic *spec = WALK_SPEC(c, struct gi_arithmetic);
-    spec->op = op;
-    spec->plain = true;
-    spec->factor[0] = spec->offset = 3;
-    struct gi_image *src = walk_source_here(c);
-    if (c->turn % 2)
-        fill_odd(c, src);
-    src = walk_other(c, &spec->other, c->width, c->height, c->channels, c->type);
-    if (c->turn % 3 == 1)
-        fill_odd(c, src);
+        walk_fill_odd_bits(c, src);
     return spec;
 }
 
@@ -211,29 +102,6 @@ static void draw_pointwise(struct walk_case *c)
         draw_tables(c, spec);
 }
 
-static void draw_two_images(struct walk_case *c, int op)
-{
-    static const float ts[] = {0, 1, 0.5f, 0.25f, -0.75f, 1.5f};
-    struct gi_arithmetic *spec = plain(c, two_images[op]);
-    spec->alpha_too = walk_between(c, 0, 1);
-    spec->t = walk_between(c, 0, 2) ? walk_real(c) : ts[walk_between(c, 0, 5)];
-    if (spec->op == GI_ARITHMETIC_OUTLIER)
-        spec->t = fabsf(spec->t) * gi_type_full_scale(c->type) / 2;
-}
-
-/* Runs each operation on each shape. The border mode of the case selects the operation. */
-static void draw_first_half(struct walk_case *c)
-{
-    draw_two_images(c, (int)c->border);
-}
-
-static void draw_second_half(struct walk_case *c)
-{
-    int op = CASE_BORDERS + (int)c->border;
-    if (op < TWO_IMAGES)
-        draw_two_images(c, op);
-}
-
 /* Makes images of all bytes, and affine maps at the ends of their ranges and between these ends. */
 static void draw_all_bytes(struct walk_case *c)
 {
@@ -252,40 +120,6 @@ static void draw_all_bytes(struct walk_case *c)
         for (int x = 0; x < c->width; x++)
             for (int k = 0; k < c->channels; k++)
                 exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
-}
-
-/* Makes every pair of bytes, and blends at the ends of their range and between these ends. */
-static void draw_pairs_of_bytes(struct walk_case *c)
-{
-    static const float t[] = {0, 1, 0.5f, 0.1f, 2};
-    if (c->type != GI_U8)
-        return;
-    struct gi_arithmetic *spec = plain(c, two_images[c->turn % TWO_IMAGES]);
-    spec->t = t[c->turn % 5];
-    spec->alpha_too = true;
-    for (int y = 0; y < 256; y++)
-        for (int x = 0; x < c->width; x++)
-            for (int k = 0; k < c->channels; k++) {
-                exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
-                exact_put(&c->others[0].image, y, x, k, (float)y);
-            }
-}
-
-/* Makes every 16-bit sample, each paired with some samples around the values at which products and
- * sums round differently. */
-static void draw_many_words(struct walk_case *c)
-{
-    static const uint16_t others[] = {0,     1,     2,     127,   255,   256,
-                                      32767, 32768, 32769, 43691, 65534, 65535};
-    if (c->type != GI_U16 || c->channels > 1)
-        return;
-    struct gi_arithmetic *spec = plain(c, two_images[(c->height - 192) % TWO_IMAGES]);
-    spec->t = 0.3f;
-    for (int y = 0; y < 192; y++)
-        for (int x = 0; x < 4096; x++) {
-            exact_put(&c->srcs[0].image, y, x, 0, (float)(y % 16 * 4096 + x));
-            exact_put(&c->others[0].image, y, x, 0, others[y / 16]);
-        }
 }
 
 /* Makes floats at or just below a step of a lookup table. Each entry of the table is its own
@@ -328,34 +162,6 @@ static void steps_are_bins(void **state)
     gi_image_free(&src);
 }
 
-/* Labels are refused by each operation. */
-static void labels_are_refused(void **state)
-{
-    (void)state;
-    struct gi_queue *queue;
-    struct guard src, dst;
-    guard_alloc(&src, 5, 3, 1, GI_U32, 0);
-    guard_alloc(&dst, 5, 3, 1, GI_U32, 0);
-    queue = case_open(gi_kernels_cpu(), 2);
-    for (int op = GI_POINTWISE_AFFINE; op <= GI_POINTWISE_TABLE; op++) {
-        struct gi_err err = {0};
-        struct gi_pointwise spec = {.op = (enum gi_pointwise_op)op};
-        assert_int_equal(queue->k->pointwise(queue, &dst.image, &src.image, &spec, &err),
-                         GI_E_UNSUPPORTED);
-        assert_int_equal(err.status, GI_E_UNSUPPORTED);
-    }
-    for (int i = 0; i < TWO_IMAGES; i++) {
-        struct gi_err err = {0};
-        struct gi_arithmetic spec = {.op = two_images[i], .plain = true, .other = &src.image};
-        assert_int_equal(queue->k->arithmetic(queue, &dst.image, &src.image, &spec, &err),
-                         GI_E_UNSUPPORTED);
-        assert_int_equal(err.status, GI_E_UNSUPPORTED);
-    }
-    gi_queue_close_alone(&queue);
-    guard_free(&src);
-    guard_free(&dst);
-}
-
 /* ---- threshold and luma ---- */
 
 static void draw_threshold(struct walk_case *c)
@@ -394,8 +200,6 @@ static void define_luma(struct walk_case *c)
 static const int usual[][2] = {{1, 1},     {1, 17},    {17, 1},     {31, 33}, {67, 5},
                                {257, 129}, {70001, 3}, {1031, 517}, {0, 0}};
 static const int bytes[][2] = {{256, 256}, {257, 256}, {258, 256}, {0, 0}};
-static const int words[][2] = {{4096, 192}, {4096, 193}, {4096, 194}, {4096, 195}, {4096, 196},
-                               {4096, 197}, {4096, 198}, {4096, 199}, {4096, 200}, {0, 0}};
 static const int steps[][2] = {{65536, 2}, {0, 0}};
 
 static const struct walk_row rows[] = {
@@ -403,22 +207,12 @@ static const struct walk_row rows[] = {
     WALK_ROW("pointwise", "all bytes", draw_all_bytes, define_pointwise, .sizes = bytes),
     WALK_ROW("pointwise", "steps of floats", draw_float_steps, define_pointwise, .sizes = steps,
              .few = true),
-    /* Plain arithmetic only, because test_arithmetic.c runs the other ways. */
-    WALK_ROW("arithmetic", "the first operations", draw_first_half, define_two_images,
-             .sizes = usual, .in_place = 3, .some_ways = true),
-    WALK_ROW("arithmetic", "the next operations", draw_second_half, define_two_images,
-             .sizes = usual, .in_place = 3),
-    WALK_ROW("arithmetic", "pairs of bytes", draw_pairs_of_bytes, define_two_images,
-             .sizes = bytes),
-    WALK_ROW("arithmetic", "many words", draw_many_words, define_two_images, .sizes = words,
-             .few = true),
     WALK_ROW("threshold", "any", draw_threshold, define_threshold, .sizes = usual, .in_place = 1),
     WALK_ROW("luma", "any", draw_luma, define_luma, .sizes = usual),
 };
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest more[] = {cmocka_unit_test(steps_are_bins),
-                                      cmocka_unit_test(labels_are_refused)};
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 2);
+    const struct CMUnitTest more[] = {cmocka_unit_test(steps_are_bins)};
+    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 1);
 }
