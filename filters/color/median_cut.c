@@ -19,70 +19,69 @@ struct box {
     int axis;
     /* Sum of squared distances from the mean along `axis`; 0 if there is one colour. */
     double spread;
+    /* Maximum value of the lower part of the box along `axis`. The lower part has at least half of
+     * the pixels if possible, but never all values. */
+    uint8_t cut;
 };
 
 /* ---- boxes ---- */
+
+/* Returns the value at which a box is cut, from the numbers of pixels by value, of at least two
+ * values. */
+static uint8_t find_cut(const uint64_t counts[256], uint64_t n)
+{
+    uint64_t below = 0;
+    int last = 255, cut = 0;
+    while (!counts[last])
+        last--;
+    for (int v = 0; v < last && 2 * below < n; v++) {
+        below += counts[v];
+        if (counts[v])
+            cut = v;
+    }
+    return (uint8_t)cut;
+}
 
 /* Finds the axis of maximum spread. For each channel, the sums of the counts, of the values and of
  * their squares are integers below 2^63. */
 static void find_axis(struct box *box, int channels)
 {
+    uint64_t counts[4][256] = {{0}};
     box->spread = 0;
+    for (size_t i = 0; i < box->n; i++)
+        for (int c = 0; c < channels; c++)
+            counts[c][box->entries[i].v[c]] += box->entries[i].count;
     for (int c = 0; c < channels; c++) {
         uint64_t n = 0, sum = 0, squares = 0;
-        for (size_t i = 0; i < box->n; i++) {
-            uint64_t count = box->entries[i].count, v = box->entries[i].v[c];
-            n += count;
-            sum += count * v;
-            squares += count * v * v;
+        int values = 0;
+        for (uint64_t v = 0; v < 256; v++) {
+            n += counts[c][v];
+            sum += counts[c][v] * v;
+            squares += counts[c][v] * v * v;
+            values += counts[c][v] != 0;
         }
         double mean = (double)sum / (double)n;
         double spread = (double)squares - mean * (double)sum;
-        uint8_t least = 255, most = 0;
-        for (size_t i = 0; i < box->n; i++) {
-            least = box->entries[i].v[c] < least ? box->entries[i].v[c] : least;
-            most = box->entries[i].v[c] > most ? box->entries[i].v[c] : most;
-        }
-        if (least < most && spread > box->spread) {
+        if (values > 1 && spread > box->spread) {
             box->spread = spread;
             box->axis = c;
+            box->cut = find_cut(counts[c], n);
         }
     }
-}
-
-/* Returns the maximum value of the lower part of the box along its axis. The lower part has at
- * least half of the pixels if possible, but never all values. */
-static uint8_t find_cut(const struct box *box)
-{
-    uint64_t at[256] = {0}, all = 0, below = 0;
-    int last = 0, cut = -1;
-    for (size_t i = 0; i < box->n; i++) {
-        at[box->entries[i].v[box->axis]] += box->entries[i].count;
-        all += box->entries[i].count;
-    }
-    for (int v = 0; v < 256; v++)
-        last = at[v] ? v : last;
-    for (int v = 0; v < last; v++) {
-        below += at[v];
-        if (at[v])
-            cut = v;
-        if (2 * below >= all)
-            break;
-    }
-    return (uint8_t)cut;
 }
 
 /* Cuts a box in two. The order of the list within each part does not matter. */
 static void cut_box(struct box *low, struct box *high, int channels)
 {
-    uint8_t cut = find_cut(low);
+    int axis = low->axis;
+    uint8_t cut = low->cut;
     size_t n = 0;
-    for (size_t i = 0; i < low->n; i++)
-        if (low->entries[i].v[low->axis] <= cut) {
-            struct entry entry = low->entries[i];
-            low->entries[i] = low->entries[n];
-            low->entries[n++] = entry;
-        }
+    for (size_t i = 0; i < low->n; i++) {
+        struct entry entry = low->entries[i];
+        low->entries[i] = low->entries[n];
+        low->entries[n] = entry;
+        n += entry.v[axis] <= cut;
+    }
     *high = (struct box){.entries = low->entries + n, .n = low->n - n};
     low->n = n;
     find_axis(low, channels);
