@@ -1,0 +1,45 @@
+/* Contracts of the family codec: the entropy-coded scans of JPEGs to pixels and back, with the
+ * samples and the bytes of libjpeg-turbo.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CODEC_H
+#define GI_KERNELS_CODEC_H
+
+#include "imgio/coded.h"
+#include "kernels/rules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* jpeg_decode: decodes a scan. `src` is the scan on the backend: GI_U8, one channel, one row of
+ * scan_nbytes samples. `result`, on the backend, has the size of the reduced image (as
+ * jpeg_calc_output_dimensions() of libjpeg computes it) and 1 or 3 channels of GI_U8. The samples
+ * equal those of libjpeg-turbo with the slow integer transform (islow) and fancy upsampling.
+ * GI_E_UNSUPPORTED tells that libjpeg-turbo must decode the file, because the scan is damaged,
+ * because its samples may depend on the instruction set (a value leaves 16 bits), or because its
+ * subsequences don't synchronise soon enough; `result` is then undefined. Waits. */
+struct gi_jpeg_decode {
+    const struct gi_jpeg_frame *frame;
+    int denominator; /* 1, 2, 4 or 8 */
+};
+
+/* jpeg_encode: encodes `src`, GI_U8 with 1 or 3 channels of the frame's size, into a scan in host
+ * memory. The bytes equal those of libjpeg-turbo for the frame: its tables, its sampling factors
+ * (1 x 1, or 2 x 2 for the first of three components), its restart interval. GI_E_UNSUPPORTED tells
+ * that libjpeg-turbo must encode the image. Waits. */
+struct gi_jpeg_encode {
+    const struct gi_jpeg_frame *frame;
+};
+
+/* The result of jpeg_encode: the scan with stuffed zeros and restart markers, without EOI. The
+ * caller frees it with gi_jpeg_scan_free(). */
+struct gi_jpeg_scan {
+    unsigned char *bytes;
+    size_t nbytes;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
