@@ -48,4 +48,11 @@ struct gi_coded {
     size_t scan_nbytes;
 };
 
+/* A scan that was encoded: with stuffed zeros and restart markers, without the marker EOI. */
+struct gi_jpeg_scan {
+    unsigned char *bytes; /* NULL: none */
+    size_t nbytes;
+    const struct gi_allocator *allocator; /* takes the bytes back; NULL: free() does */
+};
+
 #endif

@@ -26,17 +26,14 @@ struct gi_jpeg_decode {
 /* jpeg_encode: encodes `src`, GI_U8 with 1 or 3 channels of the frame's size, into a scan in host
  * memory. The bytes equal those of libjpeg-turbo for the frame: its tables, its sampling factors
  * (1 x 1, or 2 x 2 for the first of three components), its restart interval. GI_E_UNSUPPORTED tells
- * that libjpeg-turbo must encode the image. Waits. */
+ * that libjpeg-turbo must encode the image. gi_jpeg_scan_free() frees the scan. Waits. */
 struct gi_jpeg_encode {
     const struct gi_jpeg_frame *frame;
+    const struct gi_allocator *allocator; /* of the scan's memory; NULL: plain memory */
 };
 
-/* The result of jpeg_encode: the scan with stuffed zeros and restart markers, without EOI. The
- * caller frees it with gi_jpeg_scan_free(). */
-struct gi_jpeg_scan {
-    unsigned char *bytes;
-    size_t nbytes;
-};
+/* Frees the result of jpeg_encode, which is zero afterwards. */
+void gi_jpeg_scan_free(struct gi_jpeg_scan *scan);
 
 #ifdef __cplusplus
 }

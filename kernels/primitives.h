@@ -77,7 +77,9 @@
     P(label,              SAMPLE,  OWN,  struct gi_labels,      struct gi_label)                    \
     P(region_stats,       SAMPLE,  OWN,  struct gi_region_sums, struct gi_region_stats)             \
     P(paint,              SAMPLE,  SAME, struct gi_image,       struct gi_paint)                    \
-    P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)
+    P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)                  \
+    /* kernels/codec.h */                                                                           \
+    P(jpeg_encode,        BYTE,    OWN,  struct gi_jpeg_scan,   struct gi_jpeg_encode)
 
 /* Primitives of one backend only. The table of the other backend has NULL instead. */
 #define GI_PRIMITIVES_CPU(P)                                                                        \
