@@ -5,10 +5,11 @@ floats within 2^-20 of the largest value.
 
 Sources: convolution filters/tone/invert.c
 """
-from _common import SCIPY_MODES, Checks, need, np, random_image, to_type
+from _common import SCIPY_MODES, Checks, need, np, random_image
 
 (ndimage,) = need("scipy.ndimage")
 
+FULL = {np.uint8: 255, np.uint16: 65535, np.float32: 1}
 SIZES = [(1, 1), (1, 17), (17, 1), (31, 33), (67, 5), (129, 257)]
 c = Checks()
 
@@ -115,7 +116,7 @@ def test_sharpen(image, dtype):
 
 
 def test_invert(image, dtype):
-    full = {np.uint8: 255, np.uint16: 65535, np.float32: 1}[dtype]
+    full = FULL[dtype]
     exact = full - image.astype(np.float64)
     if image.ndim == 3 and image.shape[2] in (2, 4):
         exact[:, :, -1] = image[:, :, -1]
@@ -126,25 +127,63 @@ def test_invert(image, dtype):
         c.check(f"invert --alpha {image.shape} {dtype.__name__}", np.array_equal(got, full - image))
 
 
-def test_alpha(dtype):
-    """Alpha weights colour: premultiply, filter, divide."""
-    image = random_image(c.rng, (61, 83, 4), dtype)
-    image[10:30, 10:40, 3] = 0
-    taps = gaussian_taps(2.0, 17)
-    alpha = image[:, :, 3:].astype(np.float64)
-    filtered = planes(np.concatenate([image[:, :, :3] * alpha, alpha], axis=2),
-                      separable(taps, taps, "nearest"))
-    a = filtered[:, :, 3:]
-    exact = np.concatenate([np.where(a > 0, filtered[:, :, :3] / np.where(a > 0, a, 1), 0), a], axis=2)
-    got = c.filter(image, "gaussian", "--sigma", 2)
-    seen = to_type(exact, dtype)[:, :, 3] > 0  # where nothing shows colour is not asked for
-    c.agree(f"gaussian RGBA {dtype.__name__}", got[seen], exact[seen], dtype)
-    c.agree(f"gaussian alpha {dtype.__name__}", got[:, :, 3], exact[:, :, 3], dtype)
+def weighed(image, kernel, mode, value, keep=False, origin=0):
+    """Correlates an image with alpha. Alpha weights colour: premultiply, filter, divide. `keep`: kernels that sum to 0
+    leave alpha unchanged and divide by full scale."""
+    alpha = image[:, :, -1:].astype(np.float64)
+    outside = [value * value] * (image.shape[2] - 1) + [value]
+    both = np.concatenate([image[:, :, :-1] * alpha, alpha], axis=2)
+    both = np.stack([ndimage.correlate(both[:, :, i], kernel, mode=mode, cval=outside[i], origin=origin)
+                     for i in range(image.shape[2])], axis=2)
+    a = both[:, :, -1:] / np.sum(kernel) if not keep else np.full_like(alpha, FULL[image.dtype.type])
+    colour = np.where(a > 0, both[:, :, :-1] / np.where(a > 0, a, 1), 0)
+    return np.concatenate([colour, alpha if keep else a], axis=2)
+
+
+def test_alpha(image, dtype, border, mode):
+    value, full = (0.25, 1) if dtype == np.float32 else (60, FULL[dtype])
+    soft = np.outer(gaussian_taps(1.4, 13), gaussian_taps(1.4, 13))
+    even, zero = np.array([[1, 2, 3, 0.5], [0.25, 1, 4, 2]]), np.array([[1, 2, 0], [0, 0, 1], [-1, -2, -1]])
+    sobel = [np.outer(*pair) / 4 for pair in (([1, 2, 1], [-1, 0, 1]), ([-1, 0, 1], [1, 2, 1]))]
+    x, y = (weighed(image, kernel, mode, value, keep=True) for kernel in sobel)
+    biased, magnitude = weighed(image, zero, mode, value, keep=True), np.hypot(x, y)
+    biased[:, :, :-1] += 0.5
+    magnitude[:, :, -1] = image[:, :, -1]
+    differ = image - weighed(image, soft, mode, value)
+    sharp = image + np.where(np.abs(differ) > 0.0612345 * full, 2.5 * differ, 0)
+    sharp[:, :, -1] = image[:, :, -1]
+    for words, exact in (("blur --k 3", weighed(image, np.full((3, 3), 1 / 9), mode, value)),
+                         ("blur --k 1", weighed(image, np.ones((1, 1)), mode, value)),
+                         ("gaussian --sigma 1.4", weighed(image, soft, mode, value)),
+                         ("convolve --kernel 1,2,3,.5;.25,1,4,2", weighed(image, even, mode, value)),
+                         ("convolve --kernel 2,1,1 --normalize --anchor 0,0",
+                          weighed(image, np.array([[0.5, 0.25, 0.25]]), mode, value, origin=(0, -1))),
+                         ("convolve --kernel 1,2,0;0,0,1;-1,-2,-1 --bias 0.5", biased),
+                         ("edges --scale 0.25", magnitude),
+                         ("sharpen --sigma 1.4 --amount 2.5 --threshold 6.12345", sharp)):
+        words = [word.replace(",", " ") if ";" in word or word == "2,1,1" else word for word in words.split()]
+        got = c.filter(image, *words, "--border", border, "--border-value", value)
+        c.agree(f"{' '.join(words)} {border} {image.shape} {dtype.__name__}", got, exact, dtype)
+
+
+def test_many_taps():
+    """Long sums of floats."""
+    for shape in ((1, 601), (601, 1)):
+        image = random_image(c.rng, shape, np.float32)
+        for words, taps in (("blur --k 33", np.full(33, 1 / 33)), ("blur --k 4001", np.full(4001, 1 / 4001)),
+                            ("gaussian --sigma 20 --k 65", gaussian_taps(20, 65)),
+                            ("gaussian --sigma 250", gaussian_taps(250, 2001))):
+            got = c.filter(image, *words.split())
+            exact = ndimage.correlate1d(image.astype(np.float64), taps, axis=int(shape[0] == 1), mode="nearest")
+            c.agree(f"{words} {shape}", got, exact, np.float32)
 
 
 test_separable()
-test_alpha(np.uint8)
-test_alpha(np.uint16)
+test_many_taps()
+for dtype in FULL:
+    for size in ((1, 1, 4), (5, 2, 2), (33, 31, 4), (61, 83, 2)):
+        for border, mode in SCIPY_MODES.items():
+            test_alpha(random_image(c.rng, size, dtype), dtype, border, mode)
 for image, dtype in walk():
     for border, mode in SCIPY_MODES.items():
         for test in (test_blur, test_gaussian, test_convolve, test_edges):

@@ -2,13 +2,12 @@
  * and a flood fill is the oracle for random images.
  * Sources: regions
  * SPDX-License-Identifier: MIT */
-#include "cases.h"
+#include "filter_cases.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "filters/pipeline.h"
 #include "filters/regions/extract.h"
 
 static struct gi_extract_params defaults(void)
@@ -234,12 +233,51 @@ static void test_random(void **unused)
             }
 }
 
+/* Backends without the primitive flood, such as CUDA, compute the same result from labels
+ * instead. */
+static void test_without_flood(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"clear-border", "fill-holes"};
+    const char *const words[] = {"connectivity=4", NULL};
+    struct gi_err err = {0};
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 2);
+    const struct gi_kernels *kernels = queue->k;
+    struct gi_kernels by_labels = *kernels;
+    by_labels.flood = NULL;
+    for (int i = 0; i < 20; i++) {
+        const struct gi_filter *filter = gi_filter_find(names[i % 2]);
+        struct gi_image src, flooded, labelled;
+        uint32_t random = (uint32_t)i; /* Numerical Recipes' generator */
+        assert_int_equal(gi_image_alloc(&src, 37, 29, 1, GI_U8, NULL), GI_OK);
+        for (int y = 0; y < src.height; y++)
+            for (int x = 0; x < src.width; x++) {
+                random = 1664525 * random + 1013904223;
+                ((uint8_t *)gi_row(&src, y))[x] = (random >> 24) < (i % 2 ? 150 : 80) ? 200 : 0;
+            }
+        void *params = case_params(filter, words);
+        queue->k = kernels;
+        assert_int_equal(gi_run_one(queue, &flooded, NULL, &src, filter, params, &err), GI_OK);
+        queue->k = &by_labels;
+        assert_int_equal(gi_run_one(queue, &labelled, NULL, &src, filter, params, &err), GI_OK);
+        for (int y = 0; y < src.height; y++)
+            assert_memory_equal(gi_row(&labelled, y), gi_row(&flooded, y), (size_t)src.width);
+        free(params);
+        gi_image_free(&src);
+        gi_image_free(&flooded);
+        gi_image_free(&labelled);
+    }
+    queue->k = kernels;
+    gi_queue_close_alone(&queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drawing),     cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_most_pixels), cmocka_unit_test(test_mask),
-        cmocka_unit_test(test_floats),      cmocka_unit_test(test_random),
+        cmocka_unit_test(test_drawing),       cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_most_pixels),   cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_floats),        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_without_flood),
     };
     srand((unsigned)case_seed());
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,111 @@
+/* The operation threshold, by a level or by Otsu's method, on floats, and on colour by its luma or
+ * by channel. Sources: filters/tone/threshold.c filters/tone/otsu* filters/tone/luma*
+ * SPDX-License-Identifier: MIT */
+#include "filter_cases.h"
+#include "definitions.h"
+#include "filters/tone/otsu.h"
+
+/* OpenCV and scikit-image give the same thresholds for these counts. */
+static void test_otsu(void **unused)
+{
+    (void)unused;
+    uint64_t counts[256] = {0};
+    assert_int_equal(gi_otsu(counts, 256), 0);
+    counts[40] = 9;
+    assert_int_equal(gi_otsu(counts, 256), 40);
+    /* All levels between both groups are equally good, and the lowest level is taken. */
+    counts[200] = 9;
+    assert_int_equal(gi_otsu(counts, 256), 40);
+    counts[45] = 3;
+    counts[190] = 1;
+    assert_int_equal(gi_otsu(counts, 256), 45);
+}
+
+static void test_threshold(void **unused)
+{
+    (void)unused;
+    static const float pixels[8] = {-1, 0, 0.25f, 0.5f, 0.5000001f, NAN, INFINITY, 2};
+    static const char *const half[] = {"threshold=50%", NULL};
+    static const char *const not_half[] = {"threshold=0.5", "invert", NULL};
+    const struct gi_filter *filter = gi_filter_find("threshold");
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 1);
+    struct gi_image src = {.data = (void *)(uintptr_t)pixels,
+                           .stride = sizeof pixels,
+                           .width = 8,
+                           .height = 1,
+                           .channels = 1,
+                           .type = GI_F32},
+                    got;
+    for (int invert = 0; invert < 2; invert++) {
+        void *params = case_params(filter, invert ? not_half : half);
+        assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
+        for (int x = 0; x < 8; x++)
+            assert_true(ideal_sample(&got, 0, x, 0) == (((double)pixels[x] > 0.5) != invert));
+        gi_image_free(&got);
+        free(params);
+    }
+    /* Otsu's method over the range -1 to 2. NaN and infinity don't count. */
+    void *params = case_params(filter, NULL);
+    double otsu;
+    float lo, hi;
+    assert_int_equal(gi_level_find(queue, &otsu, &lo, &hi, &src, NULL), GI_OK);
+    assert_true(otsu > 0.5 && otsu < 2 && lo == -1 && hi == 2);
+    assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
+    assert_true(ideal_sample(&got, 0, 3, 0) == 0 && ideal_sample(&got, 0, 7, 0) == 1);
+    gi_image_free(&got);
+    free(params);
+    gi_queue_close_alone(&queue);
+}
+
+/* A colour image is thresholded per channel or by its luma. The test computes the luma in integers
+ * of 1/10000. */
+static void test_threshold_colour(void **unused)
+{
+    (void)unused;
+    static const char *const luma[] = {"threshold=100", NULL};
+    static const char *const apart[] = {"threshold=100", "per-channel", NULL};
+    uint8_t pixels[64][4];
+    uint32_t seed = 5;
+    for (int i = 0; i < 256; i++)
+        pixels[i / 4][i % 4] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+    const struct gi_filter *filter = gi_filter_find("threshold");
+    struct gi_queue *queue = case_open(gi_kernels_cpu(), 1);
+    struct gi_image src = {.data = pixels,
+                           .stride = 64,
+                           .width = 16,
+                           .height = 4,
+                           .channels = 4,
+                           .type = GI_U8},
+                    got;
+    void *params = case_params(filter, luma);
+    assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
+    assert_int_equal(got.channels, 1);
+    for (int i = 0; i < 64; i++) {
+        const uint8_t *p = pixels[i];
+        int sum = 2126 * p[0] + 7152 * p[1] + 722 * p[2]; /* luma rounds to more than 100 */
+        assert_true(ideal_sample(&got, i / 16, i % 16, 0) == (sum > 1005000 ? 255 : 0));
+    }
+    gi_image_free(&got);
+    free(params);
+    params = case_params(filter, apart);
+    assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
+    assert_int_equal(got.channels, 4);
+    for (int i = 0; i < 256; i++)
+        assert_true(ideal_sample(&got, i / 64, i / 4 % 16, i % 4) == (i % 4 == 3 ? pixels[i / 4][3]
+                                                                      : pixels[i / 4][i % 4] > 100
+                                                                          ? 255
+                                                                          : 0));
+    gi_image_free(&got);
+    free(params);
+    gi_queue_close_alone(&queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_otsu),
+        cmocka_unit_test(test_threshold),
+        cmocka_unit_test(test_threshold_colour),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
