@@ -8,6 +8,7 @@
 #define GI_IMGIO_IMGIO_H
 
 #include "imgio/buffer.h"
+#include "imgio/coded.h"
 #include "imgio/image.h"
 
 /* The defaults of struct gi_limits. */
@@ -272,6 +273,9 @@ struct gi_save_options {
     const struct gi_parallel *parallel;
     /* bundle that commits the file; if NULL, gi_save() commits the file */
     struct gi_bundle *bundle;
+    /* The scan of the JPEG, encoded before by the frame of gi_save_frame(). The image then needs no
+     * samples. NULL: the image is encoded. */
+    const struct gi_jpeg_scan *scan;
 };
 
 /* Writes `image` to `path`, which may begin with a format such as "png:". "-" is standard output.
@@ -290,6 +294,12 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
                               const struct gi_metadata *metadata, const char *name,
                               const struct gi_save_options *options, struct gi_err *warning,
                               struct gi_err *err);
+
+/* Returns whether gi_save() with these arguments writes the samples of the image, whose shape
+ * suffices, unchanged as a JPEG. Then *frame describes this JPEG, so that its scan can be encoded
+ * elsewhere (options->scan). */
+bool gi_save_frame(struct gi_jpeg_frame *frame, const struct gi_image *image, const char *path,
+                   const struct gi_save_options *options);
 
 /* Returns the name of the format that gi_save() would use for this path and format, or NULL if
  * there is none. */

@@ -32,7 +32,7 @@ const char *const gi_jpeg_keywords[] = {"Title",         "Author",     "Descript
                                         "Creation Time", NULL};
 
 struct writer {
-    struct gi_sink *sink;
+    struct gi_sink *sink; /* NULL if only a frame is made */
     const struct gi_image *image;
     const struct gi_metadata *metadata; /* or NULL */
     int quality;
@@ -142,20 +142,17 @@ static void write_metadata(j_compress_ptr jpeg, const struct gi_metadata *metada
         write_text(jpeg, &metadata->texts[i]);
 }
 
-/* Encodes rows y0 to y1 - 1 as a separate JPEG, into e->bytes. */
-static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, int y1)
+/* Sets the tables and sampling factors of a JPEG of `rows` rows of the image. */
+static void begin(struct encoder *e, const struct writer *w, int rows)
 {
     j_compress_ptr jpeg = &e->jpeg;
-    const struct gi_metadata *metadata = y0 ? NULL : w->metadata;
-    if (setjmp(e->jump))
-        return e->status;
     jpeg_create_compress(jpeg);
     e->out = (struct jpeg_destination_mgr){.init_destination = start_output,
                                            .empty_output_buffer = on_full_buffer,
                                            .term_destination = end_output};
     jpeg->dest = &e->out;
     jpeg->image_width = (JDIMENSION)w->image->width;
-    jpeg->image_height = (JDIMENSION)(y1 - y0);
+    jpeg->image_height = (JDIMENSION)rows;
     jpeg->input_components = w->image->channels;
     jpeg->in_color_space = w->image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(jpeg);
@@ -163,6 +160,16 @@ static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, 
     jpeg->restart_interval = w->interval;
     if (w->full_colour)
         jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
+}
+
+/* Encodes rows y0 to y1 - 1 as a separate JPEG, into e->bytes. */
+static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, int y1)
+{
+    j_compress_ptr jpeg = &e->jpeg;
+    const struct gi_metadata *metadata = y0 ? NULL : w->metadata;
+    if (setjmp(e->jump))
+        return e->status;
+    begin(e, w, y1 - y0);
     if (metadata)
         set_density(jpeg, metadata);
     jpeg_start_compress(jpeg, TRUE);
@@ -197,16 +204,19 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
 }
 
 /* Returns the length of a strip's head, which ends where the entropy-coded part begins. Sets the
- * height in the head's frame header to the height of the whole image. libjpeg wrote the head, which
- * consists of markers with lengths, the last of them SOS. */
-static size_t take_head(unsigned char *bytes, int height)
+ * height and width in the head's frame header to those of the whole image. libjpeg wrote the head,
+ * which consists of markers with lengths, the last of them SOS. */
+static size_t take_head(unsigned char *bytes, const struct gi_image *image)
 {
     size_t at = SOI_NBYTES;
     for (int marker = 0; marker != GI_JPEG_SOS;) {
         marker = bytes[at + 1];
         if (marker >= GI_JPEG_SOF0 && marker <= GI_JPEG_SOF2) {
-            bytes[at + GI_JPEG_SOF_HEIGHT] = (unsigned char)(height >> 8);
-            bytes[at + GI_JPEG_SOF_HEIGHT + 1] = (unsigned char)height;
+            unsigned char *size = bytes + at + GI_JPEG_SOF_HEIGHT;
+            size[0] = (unsigned char)(image->height >> 8);
+            size[1] = (unsigned char)image->height;
+            size[2] = (unsigned char)(image->width >> 8);
+            size[3] = (unsigned char)image->width;
         }
         at += 2 + (size_t)(bytes[at + 2] << 8 | bytes[at + 3]);
     }
@@ -218,7 +228,7 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
 {
     const struct writer *w = self;
     unsigned char *bytes = strip->bytes, *end = bytes + strip->nbytes;
-    size_t head = take_head(bytes, w->image->height);
+    size_t head = take_head(bytes, w->image);
     if (number > 0) { /* a restart marker replaces the strip's head */
         bytes += head - 2;
         bytes[0] = 0xff;
@@ -242,6 +252,93 @@ static void choose_strips(struct writer *w)
     w->interval = w->nstrips > 1 ? (unsigned)(rows * across) : 0;
 }
 
+static struct writer writer_of(const struct gi_image *image, const struct gi_save_options *options)
+{
+    struct writer w = {.image = image, .quality = options->quality};
+    w.full_colour = w.quality >= FULL_COLOUR && image->channels == 3;
+    choose_strips(&w);
+    return w;
+}
+
+/* ---- scans that were encoded before ---- */
+
+static void take_table(struct gi_jpeg_huffman *table, const JHUFF_TBL *from)
+{
+    memcpy(table->counts, from->bits + 1, sizeof table->counts);
+    memcpy(table->values, from->huffval, sizeof table->values);
+}
+
+/* Copies what libjpeg would write. Tables 0 and 1 are those of luma and chroma. */
+static void take_frame(struct gi_jpeg_frame *frame, const struct jpeg_compress_struct *jpeg)
+{
+    *frame = (struct gi_jpeg_frame){.width = (int)jpeg->image_width,
+                                    .height = (int)jpeg->image_height,
+                                    .ncomponents = jpeg->num_components,
+                                    .ycc = jpeg->jpeg_color_space == JCS_YCbCr,
+                                    .restart_interval = jpeg->restart_interval};
+    for (int c = 0; c < jpeg->num_components; c++) {
+        const jpeg_component_info *info = &jpeg->comp_info[c];
+        frame->components[c] = (struct gi_jpeg_component){
+            (uint8_t)info->h_samp_factor, (uint8_t)info->v_samp_factor, (uint8_t)info->quant_tbl_no,
+            (uint8_t)info->dc_tbl_no, (uint8_t)info->ac_tbl_no};
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < DCTSIZE2; k++)
+            frame->quantization[i][k] = jpeg->quant_tbl_ptrs[i]->quantval[k];
+        take_table(&frame->dc[i], jpeg->dc_huff_tbl_ptrs[i]);
+        take_table(&frame->ac[i], jpeg->ac_huff_tbl_ptrs[i]);
+    }
+}
+
+static enum gi_status make_frame(struct encoder *e, struct gi_jpeg_frame *frame,
+                                 const struct writer *w)
+{
+    if (setjmp(e->jump))
+        return e->status;
+    begin(e, w, w->image->height);
+    take_frame(frame, &e->jpeg);
+    return GI_OK;
+}
+
+bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
+                      const struct gi_save_options *options)
+{
+    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
+        return false;
+    const struct writer w = writer_of(image, options);
+    struct encoder e = {.err = NULL};
+    e.jpeg.err = jpeg_std_error(&e.base);
+    e.base.error_exit = on_error;
+    enum gi_status status = make_frame(&e, frame, &w);
+    jpeg_destroy_compress(&e.jpeg);
+    return !status;
+}
+
+/* Writes the head of a JPEG, then the scan. The head is that of an image of one pixel with the same
+ * settings, in which only the size differs. */
+static enum gi_status write_scan(const struct writer *w, const struct gi_jpeg_scan *scan,
+                                 struct gi_err *err)
+{
+    unsigned char pixel[GI_MAX_CHANNELS] = {0}, end[EOI_NBYTES] = {0xff, JPEG_EOI};
+    const struct gi_image one = {.data = pixel,
+                                 .stride = sizeof pixel,
+                                 .width = 1,
+                                 .height = 1,
+                                 .channels = w->image->channels};
+    struct writer head = *w;
+    struct gi_piece piece;
+    head.image = &one;
+    head.nstrips = 1;
+    enum gi_status status = make_strip(&head, &piece, 0, NULL, err);
+    if (status)
+        return status;
+    status = gi_sink_write(w->sink, piece.bytes, take_head(piece.bytes, w->image), err);
+    free(piece.bytes);
+    if (!status)
+        status = gi_sink_write(w->sink, scan->bytes, scan->nbytes, err);
+    return status ? status : gi_sink_write(w->sink, end, sizeof end, err);
+}
+
 enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *err)
@@ -249,10 +346,11 @@ enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image
     if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
         return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels; JPEG holds at most %ld a side",
                        image->width, image->height, (long)JPEG_MAX_DIMENSION);
-    struct writer w = {
-        .sink = sink, .image = image, .metadata = metadata, .quality = options->quality};
-    w.full_colour = w.quality >= FULL_COLOUR && image->channels == 3;
-    choose_strips(&w);
+    struct writer w = writer_of(image, options);
+    w.sink = sink;
+    w.metadata = metadata;
+    if (options->scan)
+        return write_scan(&w, options->scan, err);
     struct gi_pieces pieces = {
         .self = &w, .n = w.nstrips, .make = make_strip, .write = write_strip};
     return gi_pieces_run(&pieces, options->parallel, err);

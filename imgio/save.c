@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
+#include "imgio/jpeg_write.h"
 #include "imgio/linear_light.h"
 #include "imgio/metadata.h"
 
@@ -85,13 +86,17 @@ enum gi_status gi_save_check(const char *path, const char *format, struct gi_err
     return choose(&chosen, &path, format, err);
 }
 
-const char *gi_save_format(const char *path, const char *format)
+/* Returns the format for this path and format, or NULL if there is none. */
+static const struct gi_format *format_of(const char *path, const char *format)
 {
     const char *colon = strchr(path, ':');
     const struct gi_format *prefix = colon ? find(path, (size_t)(colon - path)) : NULL;
-    const struct gi_format *found = format   ? find(format, strlen(format))
-                                    : prefix ? prefix
-                                             : by_suffix(path);
+    return format ? find(format, strlen(format)) : prefix ? prefix : by_suffix(path);
+}
+
+const char *gi_save_format(const char *path, const char *format)
+{
+    const struct gi_format *found = format_of(path, format);
     return found ? found->info.name : NULL;
 }
 
@@ -129,6 +134,14 @@ static enum gi_type nearest_type(const struct gi_format *format, enum gi_type ty
         if (holds[wider])
             return (enum gi_type)wider;
     return GI_U8; /* the only type left */
+}
+
+bool gi_save_frame(struct gi_jpeg_frame *frame, const struct gi_image *image, const char *path,
+                   const struct gi_save_options *options)
+{
+    return format_of(path, options->format) == &gi_format_jpeg && options->orientation <= 1 &&
+           image->type == GI_U8 && wanted_type(image, options) == GI_U8 && options->bits != 1 &&
+           !gi_has_alpha(image) && gi_jpeg_frame_of(frame, image, options);
 }
 
 static const char *type_words(enum gi_type type)
