@@ -10,6 +10,7 @@
 #define GI_FILTERS_PIPELINE_H
 
 #include "filters/filter.h"
+#include "kernels/codec.h"
 
 /* One operation with its parameters. */
 struct gi_step {
@@ -45,6 +46,19 @@ uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline);
 /* Returns the shape of the last result; `data` is NULL. */
 struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline);
 
+/* How the result of a pipeline can leave the device as the scan of a JPEG, which is much smaller
+ * than its samples. */
+struct gi_ending {
+    /* Fills in the frame for a result of this shape, or returns false if its samples are needed. */
+    bool (*frame_of)(void *self, struct gi_jpeg_frame *frame, const struct gi_image *shape);
+    void *self;
+    /* The CPU makes the scan too, for tests: libjpeg-turbo is faster there. */
+    bool on_cpu;
+    /* Set by the run, zero before; the caller frees it with gi_jpeg_scan_free(). If its bytes are
+     * NULL, `dst` has the samples, otherwise only the shape. */
+    struct gi_jpeg_scan scan;
+};
+
 /* The further inputs and outputs of a step. */
 struct gi_side {
     /* Host images with the shapes in `others` of the struct gi_step. */
@@ -55,12 +69,14 @@ struct gi_side {
                                   in host memory. The caller frees it, also after an error */
     struct gi_image *shape; /* NULL, or an image that gets the shape of the step's first source. It
                                may be the same as `copy_out` */
+    struct gi_ending *ending; /* of the last step: NULL if `dst` must have samples */
 };
 
 /* Milliseconds and bytes, summed over bands. On the CPU uploads and downloads take 0. */
 struct gi_times {
-    double upload_ms, download_ms;
+    double upload_ms, download_ms, encode_ms;
     int uploads, downloads; /* numbers, of whole images or bands */
+    int encodes;            /* number of results that left as scans */
     int bands;              /* number of bands; 1 if the whole image was processed at once */
     double *step_ms;        /* an entry per step; the caller owns both arrays */
     double *step_nbytes;    /* minimum of bytes that the step reads and writes */

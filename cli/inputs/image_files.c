@@ -409,6 +409,30 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
     return status;
 }
 
+static struct gi_save_options save_options(const struct gi_io_params *io)
+{
+    return (struct gi_save_options){
+        .format = io->format,
+        .bits = depth_bits[io->depth],
+        .quality = io->quality,
+        .compression = io->compression,
+        .channels_first = io->layout != 0,
+        .no_clobber = io->no_clobber,
+        .durable = io->durable,
+        .strict = io->strict,
+        .bundle = io->bundle,
+        .orientation = io->orientation,
+        .scan = io->scan,
+    };
+}
+
+bool gi_cli_save_frame(struct gi_jpeg_frame *frame, const struct gi_image *shape, const char *path,
+                       const struct gi_io_params *io)
+{
+    const struct gi_save_options options = save_options(io);
+    return gi_save_frame(frame, shape, path, &options);
+}
+
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
@@ -421,20 +445,9 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
         status = check_converted(image, depth_types[io->depth], io, err);
     if (status)
         return status;
-    struct gi_save_options options = {
-        .background = io->background ? background : NULL,
-        .format = io->format,
-        .bits = depth_bits[io->depth],
-        .quality = io->quality,
-        .compression = io->compression,
-        .channels_first = io->layout != 0,
-        .no_clobber = io->no_clobber,
-        .durable = io->durable,
-        .strict = io->strict,
-        .bundle = io->bundle,
-        .orientation = io->orientation,
-        .parallel = parallel,
-    };
+    struct gi_save_options options = save_options(io);
+    options.background = io->background ? background : NULL;
+    options.parallel = parallel;
     struct gi_err warning = {0};
     struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
     if (io->dpi > 0) {

@@ -227,10 +227,13 @@ static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
         gi_timing_add_step(i, filter->name, times.step_ms[i], times.step_nbytes[i]);
         line->ms[GI_STAGE_KERNELS] += times.step_ms[i];
     }
+    if (times.encodes)
+        gi_timing_add_copies("jpeg", times.encode_ms, times.encodes);
     gi_timing_add_copies("download", times.download_ms, times.downloads);
     gi_timing_bands(times.bands);
     line->ms[GI_STAGE_UPLOAD] += times.upload_ms;
     line->ms[GI_STAGE_DOWNLOAD] += times.download_ms;
+    line->ms[GI_STAGE_ENCODE] += times.encode_ms;
     free(steps);
     return status;
 }

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/imaging.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/level_check.h"
@@ -13,11 +16,11 @@
 
 /* Runs the chain on *image, which becomes the result, or no image if the result is not `wanted`. If
  * the chain is a single analysis, it reads the image itself; otherwise analyses read copies of the
- * images at their steps. The caller frees `ready`, which gets the results of the analyses, also
- * after an error. */
+ * images at their steps. `ending` may be NULL. The caller frees `ready`, which gets the results of
+ * the analyses, also after an error. */
 static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
                               struct gi_image *image, const struct gi_file_info *info, bool wanted,
-                              struct gi_ready *ready, struct gi_err *err)
+                              struct gi_ending *ending, struct gi_ready *ready, struct gi_err *err)
 {
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = options->chain;
@@ -26,6 +29,8 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
     enum gi_status status = gi_ready_make(ready, chain, err);
     if (!status)
         status = gi_cli_check_levels(ready->steps, chain->n, &src, info, options->io, err);
+    if (!status)
+        ready->sides[chain->n - 1].ending = ending;
     bool looks = !status && chain->n == 1 && chain->steps[0].reporter;
     if (looks) {
         ready->sides[0].copy_out = ready->sides[0].shape = NULL;
@@ -45,7 +50,7 @@ enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *ite
                                  struct gi_err *err)
 {
     struct gi_ready ready;
-    enum gi_status status = compute(imaging, item, image, info, true, &ready, err);
+    enum gi_status status = compute(imaging, item, image, info, true, NULL, &ready, err);
     gi_ready_free(&ready);
     return status;
 }
@@ -87,7 +92,7 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
 {
     struct gi_ready ready;
     unsigned maxval = gi_cli_maxval(image, info, gi_imaging_options(imaging)->io);
-    enum gi_status status = compute(imaging, item, image, info, false, &ready, err);
+    enum gi_status status = compute(imaging, item, image, info, false, NULL, &ready, err);
     if (!status && (status = report(&ready, item, maxval, table, err)))
         gi_err_prefix(err, "%s", item->line.input);
     gi_ready_free(&ready);
@@ -113,10 +118,20 @@ struct results {
     struct gi_metadata metadata;
     struct gi_file_info info;
     unsigned maxval; /* gi_cli_maxval() of the image as loaded */
+    /* If its scan is not empty, `image` has no samples, because a device has encoded them. */
+    struct gi_ending ending;
 };
 
-/* Loads the image of the item and runs the chain. The caller frees the results, also after an
- * error. */
+static void results_free(struct results *results)
+{
+    gi_ready_free(&results->ready);
+    gi_image_free(&results->image);
+    gi_metadata_free(&results->metadata);
+    gi_jpeg_scan_free(&results->ending.scan);
+}
+
+/* Loads the image of the item and runs the chain. The result may be a scan if the caller has set
+ * results->ending. The caller frees the results, also after an error. */
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
                            struct results *results, struct gi_err *err)
 {
@@ -128,7 +143,8 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     if (!status)
         results->maxval = gi_cli_maxval(image, &results->info, options->io);
     if (!status && options->chain && options->chain->n)
-        status = compute(imaging, item, image, &results->info, wanted, &results->ready, err);
+        status = compute(imaging, item, image, &results->info, wanted,
+                         results->ending.frame_of ? &results->ending : NULL, &results->ready, err);
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image) &&
         gi_metadata_drop_ome(&results->metadata))
         gi_cli_warn(
@@ -172,6 +188,19 @@ static enum gi_status write_tables(const struct gi_imaging_options *options,
     return status;
 }
 
+/* For gi_ending.frame_of: returns whether the file that an item becomes is a JPEG of the result. */
+struct target {
+    const struct gi_item *item;
+    struct gi_io_params io;
+};
+
+static bool is_jpeg(void *self, struct gi_jpeg_frame *frame, const struct gi_image *shape)
+{
+    const struct target *target = self;
+    const struct gi_line *line = &target->item->line;
+    return gi_cli_save_frame(frame, shape, line->output ? line->output : line->input, &target->io);
+}
+
 /* Writes the tables of the chain first and the image last. Either all of these files appear or
  * none. */
 static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
@@ -180,9 +209,14 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     bool wanted = into_memory || item->line.output, taken = false;
     bool tables = has_tables(options->chain);
+    const char *ways = getenv("GPUIMG_WAY");
     struct gi_io_params io = *options->io;
-    struct results results = {0};
+    struct target target = {item, io};
+    struct results results = {
+        .ending = {is_jpeg, &target, .on_cpu = ways && strstr(ways, "jpeg_encode:")}};
     enum gi_status status = GI_OK;
+    if (item->source.format)
+        target.io.format = item->source.format;
     if (!options->one)
         status = gi_imaging_pages(imaging, item, into_memory, &taken, err);
     if (status || taken)
@@ -196,15 +230,14 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
         status = write_tables(options, item, &results, io.bundle, err);
     if (!status && wanted && !into_memory)
         status = gi_cli_check_way(item->line.input, item->line.output, &io, &results.info, err);
+    io.scan = results.ending.scan.bytes ? &results.ending.scan : NULL;
     if (!status && wanted)
         status = gi_imaging_save(imaging, item, &results.image, &results.metadata, &io, into_memory,
                                  err);
     if (!status && tables)
         status = gi_bundle_commit(&io.bundle, err);
     gi_bundle_abandon(&io.bundle);
-    gi_ready_free(&results.ready);
-    gi_image_free(&results.image);
-    gi_metadata_free(&results.metadata);
+    results_free(&results);
     return status;
 }
 
