@@ -113,6 +113,12 @@ def test_odd_floats():
     got = measured(image)["channels"][0]
     c.check("inf: no mean in JSON", got["mean"] is None and got["max"] is None)
     c.check("inf: the rest", near(got["min"], np.nanmin(image)) and sum(got["bins"]) == 597)
+    image[0, 1] = -np.inf
+    got = measured(image)["channels"][0]
+    finite = image[np.isfinite(image)].astype(np.float64)
+    c.check("-inf", got["min"] is None and got["range"] == [finite.min(), finite.max()] and sum(got["bins"]) == 596)
+    c.check("-inf: median", near(got["median"], np.nanpercentile(image.astype(np.float64), 50), 1e-12))
+    c.check("-inf: entropy", near(got["entropy"], entropy(np.array(got["bins"]))))
     image[:] = np.nan
     got = measured(image)["channels"][0]
     c.check("all NaN", got["total"] == 0 and got["mean"] is None and sum(got["bins"]) == 0)
