@@ -431,7 +431,8 @@ static bool fused_takes(const struct gi_queue *queue, const struct gi_image *src
 /* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. To 1/2, triangle: ratio 41, fused
  * 112, passes 236. 4096 x 4096 to twice the size: enlarge 37, fused 200, passes 589. */
 const struct gi_resample_way gi_cuda_resample_ways[GI_WAYS_MAX] = {
-    {{"ratio", "gray to a half; gray and RGB of 8 bits to a half, a quarter and an eighth"},
+    {{"ratio", "gray, and RGB(A) of 8 bits, to a half; of 8 bits also to a quarter, and gray and "
+               "RGB to an eighth"},
      ratio_takes,
      gi_cuda_ratio},
     {{"enlarge", "gray, and RGB of 8 bits, to two, three and four times the size"},

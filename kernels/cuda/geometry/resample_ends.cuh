@@ -110,7 +110,7 @@ static int alone_blocks(const struct border &row, const struct border &col, int 
 }
 
 /* Lane i of a result computes the sums of columns i, i + LANES and so on. Then all LANES lanes of
- * the result compute the row sum. */
+ * the result compute the row sum. The colours of four channels are weighted by alpha. */
 template <typename T, int TAPS, int C>
 static __device__ void make_alone(const struct gi_image &dst, const struct gi_image &src,
                                   const struct ends<TAPS, 1> &row, const struct ends<TAPS, 1> &col,
@@ -135,8 +135,13 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
         for (int i = from; i < min(TAPS, from + GI_TAPS_BLOCK); i++, p += src.stride) {
             float w = down.weights[i];
 #pragma unroll
-            for (int j = 0; j < EACH; j++)
-                sums[j] = __fmaf_rn(w, (float)((const T *)p)[j * LANES * C], sums[j]);
+            for (int j = 0; j < EACH; j++) {
+                const T *sample = (const T *)p + j * LANES * C;
+                float v = (float)sample[0];
+                if (C == 4 && c < 3)
+                    v = __fmul_rn(v, (float)sample[3 - c]);
+                sums[j] = __fmaf_rn(w, v, sums[j]);
+            }
         }
 #pragma unroll
         for (int j = 0; j < EACH; j++)
@@ -151,10 +156,13 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
         s = __fmaf_rn(across.weights[t],
                       __shfl_sync(0xffffffffu, column[t / LANES], t % LANES, LANES), s);
     }
-    f = TAPS > GI_TAPS_BLOCK ? __fadd_rn(f, s) : s;
+    f = __fdiv_rn(TAPS > GI_TAPS_BLOCK ? __fadd_rn(f, s) : s, __fmul_rn(down.sum, across.sum));
+    if (C == 4) {
+        float a = __shfl_sync(0xffffffffu, f, 3 * LANES, C * LANES);
+        f = !(a > 0) ? 0.0f : c < 3 ? __fdiv_rn(f, a) : a;
+    }
     if (lane == 0 && at < all)
-        sample_store((T *)((char *)dst.data + (size_t)y * dst.stride) + (size_t)x * C + c,
-                     __fdiv_rn(f, __fmul_rn(down.sum, across.sum)));
+        sample_store((T *)((char *)dst.data + (size_t)y * dst.stride) + (size_t)x * C + c, f);
 }
 
 /* The rows of one part, if rows are divided into `parts` parts whose sizes differ by at most one

@@ -1,5 +1,6 @@
 /* Reduction by the integer ratio R in one pass, for R to 6 R taps: a separable filter evaluated at
- * every R-th pixel. R is 2, 4 or 8 for bytes, and 2 for gray images of 16 bits and floats.
+ * every R-th pixel. R is 2, 4 or 8 for gray and RGB of 8 bits, 2 or 4 for RGBA of 8 bits with
+ * colour weighted by alpha, and 2 for gray of 16 bits and floats.
  *
  * A block owns a strip of source samples and a band of rows, and moves down the band, R source rows
  * per step. A thread owns OWN neighbouring samples. Columns: each source row is added to K =
@@ -59,7 +60,7 @@ template <typename T, int R, int TAPS, int C> struct shape {
         STEP = PIX * R * C,
         SKIP = SHIFT % 4,
         CHUNKS = (SKIP + WINDOW + 3) / 4,        /* of 4 floats, from chunk SHIFT / 4 on */
-        SPLIT = C == 1,                          /* even chunks first, to avoid bank conflicts */
+        SPLIT = C == 1 || C == 4,                /* even chunks first, to avoid bank conflicts */
         AHEAD = R == 2 && sizeof(T) < 4 ? 2 : 1, /* steps of R rows that are loaded ahead */
         GROUP = 8 / R > PIX ? 8 / R : PIX,       /* strips begin at multiples of GROUP pixels */
         HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads without pixels */
@@ -71,15 +72,21 @@ template <typename T, int R, int TAPS, int C> struct shape {
 
 /* Adds row r of R rows to the partial sums, of which sum `oldest` is the first. Tap 0 begins a new
  * sum. */
-template <typename T, int R, int TAPS, int K, int OWN>
+template <typename T, int R, int TAPS, int C, int K, int OWN>
 static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&done)[K][OWN],
                                                const float *weights, const unsigned *words, int r,
                                                int oldest)
 {
     float v[OWN];
+    if constexpr (C == 4) {
 #pragma unroll
-    for (int i = 0; i < OWN; i++)
-        v[i] = raw_unpack<T>(words, i);
+        for (int p = 0; p < OWN / C; p++)
+            raw_premultiply<T, C>(v + p * C, words, p);
+    } else {
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            v[i] = raw_unpack<T>(words, i);
+    }
 #pragma unroll
     for (int k = 0; k < K; k++) {
         const int tap = r + R * (K - 1 - k); /* sum 0 is the oldest */
@@ -151,6 +158,12 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
 #pragma unroll
     for (int i = 0; i < N && TAPS > GI_TAPS_BLOCK; i++)
         f[i] = __fadd_rn(first[i], f[i]);
+    if constexpr (C == 4) {
+        float a = f[3] = f[3] > 0 ? f[3] : 0.0f;
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            f[c] = a > 0 ? __fdiv_rn(f[c], a) : 0.0f;
+    }
 }
 
 /* Stores samples f[begin] to f[end - 1]. Stores whole words where possible if `whole`. */
@@ -237,7 +250,7 @@ static __device__ __forceinline__ void take_rows(struct sliding_sums<T, R, TAPS,
     enum { AHEAD = shape<T, R, TAPS, C>::AHEAD, WORDS = shape<T, R, TAPS, C>::WORDS };
 #pragma unroll
     for (int r = 0; r < R; r++, m.next += args.src.stride) {
-        add_row<T, R, TAPS>(m.sum, m.done, args.column, m.ahead[0][r], r, oldest);
+        add_row<T, R, TAPS, C>(m.sum, m.done, args.column, m.ahead[0][r], r, oldest);
 #pragma unroll
         for (int i = 0; i < (AHEAD - 1) * WORDS; i++)
             m.ahead[i / WORDS][r][i % WORDS] = m.ahead[i / WORDS + 1][r][i % WORDS];
@@ -314,7 +327,10 @@ static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, f
                 before[j] = sum[j];
                 sum[j] = 0;
             }
-            sum[j] = __fmaf_rn(args.col.weights[i][t], sample_unpack<T>(words, j), sum[j]);
+            float v = sample_unpack<T>(words, j);
+            if (C == 4 && j % C < 3)
+                v = __fmul_rn(v, sample_unpack<T>(words, j / C * C + 3));
+            sum[j] = __fmaf_rn(args.col.weights[i][t], v, sum[j]);
         }
     }
 #pragma unroll
@@ -370,7 +386,9 @@ static bool reduces(const struct gi_resample_side *side, enum gi_type type, int 
 bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *spec)
 {
     int x, y, taps = spec->row.taps, align = src->type == GI_U8 ? 8 : 16;
-    bool bytes = src->type == GI_U8, shaped = (bytes ? src->channels % 2 : src->channels) == 1;
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, bytes = src->type == GI_U8;
+    bool shaped =
+        src->channels == 1 || (bytes && (src->channels == 3 || (src->channels == 4 && weigh)));
     if (!shaped || spec->integer || taps != spec->col.taps || src->stride % align ||
         (size_t)src->data % align || (src->type == GI_F32 && spec->row.sums) ||
         !reduces(&spec->row, src->type, &x) || !reduces(&spec->col, src->type, &y) || x != y)
@@ -382,7 +400,7 @@ bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *s
     if (x == 2 || !bytes)
         return x == 2 && (taps == 2 || taps == 4 || taps == 8 || taps == 12);
     return (x == 4 && (taps == 4 || taps == 8 || taps == 16 || taps == 24)) ||
-           (x == 8 && (taps == 8 || taps == 16 || taps == 32 || taps == 48));
+           (x == 8 && src->channels < 4 && (taps == 8 || taps == 16 || taps == 32 || taps == 48));
 }
 
 template <typename T, int R, int TAPS, int C>
@@ -433,6 +451,9 @@ static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_image 
     if constexpr (sizeof(T) == 1)
         if (src->channels == 3)
             return launch<T, R, TAPS, 3>(cu, dst, src, spec, err);
+    if constexpr (sizeof(T) == 1 && R < 8)
+        if (src->channels == 4)
+            return launch<T, R, TAPS, 4>(cu, dst, src, spec, err);
     return launch<T, R, TAPS, 1>(cu, dst, src, spec, err);
 }
 
