@@ -186,10 +186,6 @@ static struct bench_candidate ours(enum bench_work work)
     case BENCH_SUM:
     case BENCH_REDUCE:
         return {"us", run_reduce};
-    case BENCH_MATRIX:
-        return {"us", bench_run_matrix};
-    case BENCH_DOUBLES:
-        return {"us", bench_run_doubles};
     case BENCH_SELECT:
         return {"us", run_select};
     case BENCH_LABEL:
@@ -199,7 +195,7 @@ static struct bench_candidate ours(enum bench_work work)
     case BENCH_COMPONENTS:
         return {"us", run_components};
     default:
-        return {"us", run_filter};
+        return {"us", bench_is_pattern(work) ? bench_run_pattern : run_filter};
     }
 }
 
@@ -238,15 +234,14 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
     for (int i = 0; i < BENCH_SETS; i++) {
         make_image(job, &job->src[i], &src);
         fill_image(job, &job->src[i], i);
-        if (bench_is_filter(work) || work == BENCH_MATRIX)
+        if (bench_is_filter(work) || work == BENCH_MATRIX || work == BENCH_SORT)
             make_image(job, &job->dst[i], &dst);
         if (labels)
             make_image(job, &job->labels[i], &label);
     }
     if (bench_has_map(request))
         make_map(job);
-    if (work == BENCH_DOUBLES)
-        bench_make_doubles(job);
+    bench_make_pattern(job);
     if (job->err.status)
         return;
     /* Enough for our work, NPP's labels and CUB, each of which needs less than 16 bytes per
@@ -254,6 +249,8 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
     job->scratch_nbytes = (64 << 20) + (labels ? 16 * pixels : 0);
     if (labels)
         job->scratch_nbytes += gi_cuda_label_scratch(&job->labels[0]);
+    if (work == BENCH_SORT) /* CUB copies the keys */
+        job->scratch_nbytes += 4 * pixels + gi_cuda_sort_scratch(pixels, 4);
     if (work == BENCH_SELECT)
         job->scratch_nbytes += gi_cuda_compact_scratch(&job->src[0]);
     job->scratch = room(job, job->scratch_nbytes);
@@ -314,7 +311,8 @@ static void run_ahead(struct bench *bench, const struct bench_request *request)
     cudaMemcpyAsync(bench->ahead, bench->ahead + AHEAD_NBYTES, AHEAD_NBYTES,
                     cudaMemcpyDeviceToDevice, stream);
     if (request->work == BENCH_HISTOGRAM || request->work == BENCH_SUM ||
-        request->work == BENCH_REDUCE || request->work == BENCH_DOUBLES)
+        request->work == BENCH_REDUCE || request->work == BENCH_DOUBLES ||
+        request->work == BENCH_BODIES)
         sweep<<<(unsigned)bench->blocks, 256, 0, stream>>>(
             (const uint4 *)(bench->ahead + AHEAD_NBYTES), AHEAD_NBYTES / sizeof(uint4), NULL);
 }

@@ -4,6 +4,7 @@
 #ifndef GI_BENCH_CUDA_H
 #define GI_BENCH_CUDA_H
 
+#include "kernels/cuda/common/radix_sort.h"
 #include "kernels/cuda/cuda.h"
 #include "tests/bench/request.h"
 
@@ -44,10 +45,10 @@ int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job);
 int bench_peers_npp(struct bench_candidate *peers, const struct bench_job *job);
 int bench_peers_cublas(struct bench_candidate *peers, const struct bench_job *job);
 
-/* Work that no primitive does (patterns.cu). bench_make_doubles() allocates job->doubles. */
-void bench_make_doubles(struct bench_job *job);
-void bench_run_doubles(struct bench_job *job, int set);
-void bench_run_matrix(struct bench_job *job, int set);
+/* Work that no primitive does (bench_is_pattern(), patterns.cu). bench_make_pattern() allocates
+ * job->doubles for BENCH_DOUBLES, and replaces the sources of BENCH_SORT by keys. */
+void bench_make_pattern(struct bench_job *job);
+void bench_run_pattern(struct bench_job *job, int set);
 
 /* Returns the number of pixels of BENCH_MATRIX, which treats the image as one array of samples. */
 static inline int bench_matrix_pixels(const struct bench_job *job)

@@ -1,6 +1,7 @@
 /* Peers of the bench from CUB and thrust, which every CUDA Toolkit includes.
  * SPDX-License-Identifier: MIT */
 #include <cub/device/device_histogram.cuh>
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_select.cuh>
 #include <thrust/execution_policy.h>
@@ -103,6 +104,14 @@ static void thrust_doubles(struct bench_job *job, int set)
     (void)sum;
 }
 
+static void cub_sort(struct bench_job *job, int set)
+{
+    size_t nbytes = job->scratch_nbytes;
+    check(job, cub::DeviceRadixSort::SortKeys(
+                   job->scratch, nbytes, (const uint32_t *)job->src[set].data,
+                   (uint32_t *)job->dst[set].data, pixels(job), 0, 32, job->cu->stream));
+}
+
 int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job)
 {
     const struct bench_request *request = job->request;
@@ -116,6 +125,8 @@ int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job)
     }
     if (src->stride != gi_row_nbytes(src))
         return 0;
+    if (request->work == BENCH_SORT)
+        peers[n++] = {"CUB", cub_sort};
     if (request->work == BENCH_HISTOGRAM && gray && !f32)
         peers[n++] = {"CUB", u8 ? histogram<uint8_t> : histogram<uint16_t>};
     if (request->work == BENCH_HISTOGRAM && src->channels == 4 && u8)

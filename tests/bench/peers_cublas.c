@@ -53,12 +53,14 @@ static void sum(struct bench_job *job, int set)
 int bench_peers_cublas(struct bench_candidate *peers, const struct bench_job *job)
 {
     const struct gi_image *src = &job->src[0];
-    if (job->request->work == BENCH_DOUBLES)
+    if (job->request->work == BENCH_DOUBLES) {
         peers[0] = (struct bench_candidate){"cuBLAS asum", sum_of_doubles};
-    if (job->request->work == BENCH_MATRIX)
-        peers[0] = (struct bench_candidate){"cuBLAS gemm", matrix};
-    if (bench_is_pattern(job->request->work))
         return 1;
+    }
+    if (job->request->work == BENCH_MATRIX) {
+        peers[0] = (struct bench_candidate){"cuBLAS gemm", matrix};
+        return 1;
+    }
     if (job->request->work != BENCH_SUM || src->type != GI_F32 || src->channels != 1 ||
         src->stride != gi_row_nbytes(src))
         return 0;

@@ -36,6 +36,22 @@ static enum gi_status refuse(struct gi_err *err, const char *what)
     return gi_fail(err, GI_E_USAGE, "request: %s", what);
 }
 
+/* Checks the shape and the type of an image for work that no primitive does. */
+static enum gi_status check_pattern(const struct bench_request *request, struct gi_err *err)
+{
+    int64_t pixels = (int64_t)request->picture.width * request->picture.height;
+    bool bodies = request->work == BENCH_BODIES;
+    if (request->by != 2 && request->by != 4 && request->by != 8)
+        return refuse(err, "by: want 2, 4 or 8");
+    if (request->work < BENCH_MATRIX || request->work >= BENCH_DOUBLES)
+        return GI_OK;
+    if (request->type != GI_F32 || request->channels != (bodies ? 4 : 1))
+        return refuse(err, bodies ? "want f32 RGBA" : "want f32 gray");
+    if (request->work == BENCH_MATRIX && pixels < BENCH_MATRIX_SIDE * BENCH_MATRIX_SIDE)
+        return refuse(err, "want 128 x 128 pixels or more");
+    return GI_OK;
+}
+
 static enum gi_status parse(struct bench_request *request, json_t *json, struct gi_err *err)
 {
     const char *work = "gaussian", *type = "u8", *input = "random", *save = "", *alpha = "weigh";
@@ -49,17 +65,18 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     request->connectivity = 8;
     request->runs = 15;
     request->degrees = 7;
+    request->by = 2;
     request->to = 4096;
     if (json_unpack(
             json,
             "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s, s?i, s?s, "
-            "s?i, s?s, s?s}",
+            "s?i, s?s, s?s, s?i}",
             "work", &work, "type", &type, "input", &input, "save", &save, "alpha", &alpha, "width",
             &request->picture.width, "height", &request->picture.height, "k", &request->k,
             "channels", &request->channels, "connectivity", &request->connectivity, "threads",
             &request->threads, "runs", &request->runs, "peers", &peers, "ways", &ways, "way", &way,
             "degrees", &request->degrees, "interpolation", &interpolation, "to", &request->to,
-            "filter", &filter, "operation", &operation))
+            "filter", &filter, "operation", &operation, "by", &request->by))
         return refuse(err, "a member has the wrong type");
     int w = bench_work_of(work), t = index_of(types, type), c = index_of(contents, input);
     int a = index_of(alphas, alpha), f = index_of(filters, filter),
@@ -82,10 +99,8 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
         request->picture.height < 1 || request->runs < 1 || request->threads < 1 ||
         request->to < 1 || bench_dst_shape(request).height < 1)
         return refuse(err, "a number is out of range");
-    if (w == BENCH_MATRIX && (t != GI_F32 || request->channels != 1 ||
-                              (int64_t)request->picture.width * request->picture.height <
-                                  BENCH_MATRIX_SIDE * BENCH_MATRIX_SIDE))
-        return refuse(err, "want f32 gray of 128 x 128 pixels or more");
+    if (check_pattern(request, err))
+        return err->status;
     if ((w == BENCH_TRANSPOSE || w == BENCH_TURN_90) &&
         request->picture.width != request->picture.height)
         return refuse(err, "want a square image");

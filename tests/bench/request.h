@@ -64,9 +64,12 @@ enum bench_work {
     BENCH_HISTOGRAM, /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,       /* sums and sums of squares */
     BENCH_REDUCE,    /* sums, sums of squares, minima and maxima with their positions */
-    /* f32: pixels of BENCH_MATRIX_SIDE channels times a matrix. Only on CUDA, like
+    /* f32: pixels of BENCH_MATRIX_SIDE channels times a matrix. Only on CUDA, as all up to
      * BENCH_DOUBLES. */
     BENCH_MATRIX,
+    BENCH_SORT,         /* f32 gray: as many random 32-bit keys */
+    BENCH_BODIES,       /* f32 RGBA: x, y, z and mass of bodies; the acceleration of each by all */
+    BENCH_TREE,         /* f32 gray: the sum, as a tree whose nodes add `by` values */
     BENCH_DOUBLES,      /* the sum of BENCH_DOUBLES_A_PIXEL doubles per pixel */
     BENCH_SELECT,       /* stream compaction: coordinates and values above half of full scale */
     BENCH_LABEL,        /* connected components above half of full scale */
@@ -78,7 +81,7 @@ enum bench_work {
  * {"work": "gaussian", "k": 5, "type": "u8", "channels": 1, "alpha": "weigh", "input": "random",
  *  "width": 8192, "height": 8192, "connectivity": 8, "threads": 1, "runs": 15, "peers": true,
  *  "way": "", "ways": false, "save": "", "degrees": 7,
- *  "interpolation": "linear", "to": 4096, "filter": "triangle", "operation": ""} */
+ *  "interpolation": "linear", "by": 2, "to": 4096, "filter": "triangle", "operation": ""} */
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
@@ -89,6 +92,7 @@ struct bench_request {
     int runs;
     int degrees;                         /* BENCH_ROTATE */
     enum gi_interpolation interpolation; /* maps */
+    int by;                              /* BENCH_TREE: 2, 4 or 8 */
     int to; /* BENCH_RESIZE: width of the result, whose height is in proportion */
     enum gi_resample_filter filter;
     /* BENCH_OPERATION: the operation's name and options, as in "erode k=31 shape=disk". A flag is
@@ -101,12 +105,17 @@ struct bench_request {
     char save[256]; /* path to which the input is written, as raw samples without padding, or "" */
 };
 
-enum { BENCH_MATRIX_SIDE = 128, BENCH_DOUBLES_A_PIXEL = 16 };
+enum {
+    BENCH_MATRIX_SIDE = 128,
+    BENCH_DOUBLES_A_PIXEL = 16,
+    BENCH_SORT_PASSES = 4,
+    BENCH_BODIES_FMAS = 10, /* per pair of bodies: 20 operations, as NVIDIA's sample counts them */
+};
 
 /* Returns whether no primitive does the work. bench_cpu can't do such work. */
 static inline bool bench_is_pattern(enum bench_work work)
 {
-    return work == BENCH_MATRIX || work == BENCH_DOUBLES;
+    return work >= BENCH_MATRIX && work <= BENCH_DOUBLES;
 }
 
 /* Returns the work of that name, or -1. */

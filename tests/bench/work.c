@@ -64,6 +64,9 @@ static const struct {
     [BENCH_SUM] = {"sum", "reduce"},
     [BENCH_REDUCE] = {"reduce", "reduce"},
     [BENCH_MATRIX] = {"matrix", NULL},
+    [BENCH_SORT] = {"sort", NULL},
+    [BENCH_BODIES] = {"bodies", NULL},
+    [BENCH_TREE] = {"tree", NULL},
     [BENCH_DOUBLES] = {"doubles", NULL},
     [BENCH_SELECT] = {"select", "compact"},
     [BENCH_LABEL] = {"label", "label"},
@@ -404,6 +407,16 @@ struct bench_cost bench_cost_of(const struct bench_request *request, double kept
     case BENCH_MATRIX:
         cost.bytes += samples * size;
         cost.fmas = BENCH_MATRIX_SIDE * samples;
+        break;
+    case BENCH_SORT: /* counts the digits, then reads and writes once per pass */
+        cost.bytes = (1 + 2 * BENCH_SORT_PASSES) * samples * size;
+        break;
+    case BENCH_BODIES:
+        cost.bytes += samples * size;
+        cost.fmas = BENCH_BODIES_FMAS * pixels * pixels;
+        break;
+    case BENCH_TREE: /* every level reads the values of the level before and writes its own */
+        cost.bytes *= (request->by + 1.0) / (request->by - 1.0);
         break;
     case BENCH_DOUBLES:
         cost.bytes = BENCH_DOUBLES_A_PIXEL * pixels * sizeof(double);
