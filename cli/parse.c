@@ -251,6 +251,7 @@ static enum gi_status check_folders(const struct gi_args *args, const struct gi_
 static const struct gi_option *option_of_operand(const struct gi_args *args,
                                                  const struct gi_command *command, const char *text)
 {
+    bool images = gi_command_set(command, gi_table_options) < 0; /* otherwise they are inputs */
     const char *end;
     double number;
     bool sized = gi_number_read(&number, text, &end), plain = sized && !*end;
@@ -258,7 +259,7 @@ static const struct gi_option *option_of_operand(const struct gi_args *args,
         bool size = row->type == GI_OPT_EXTENT || row->type == GI_OPT_RECT;
         bool amount = row->type == GI_OPT_INT || row->type == GI_OPT_ODD ||
                       row->type == GI_OPT_REAL || row->type == GI_OPT_LEVEL;
-        bool fits = row->type == GI_OPT_IMAGE ? access(text, F_OK) == 0
+        bool fits = row->type == GI_OPT_IMAGE ? images && access(text, F_OK) == 0
                     : size                    ? sized && (*end == 'x' || *end == '%')
                                               : amount && plain;
         if (fits && gi_option_read(args->params[0], row, text, NULL) == GI_OK)
@@ -282,7 +283,9 @@ static enum gi_status fail_operand(const struct gi_args *args, const struct gi_c
                    command->name, *command->operands ? " " : "", command->operands,
                    gi_batch_writes_files(command) ? "; for many images use --out-dir"
                    : gi_command_set(command, gi_layers_options) >= 0 ? "; for many images use --out"
-                                                                     : "",
+                   : gi_command_set(command, gi_table_options) >= 0
+                       ? "; for many images use --table"
+                       : "",
                    command->many ? "; " : "", command->many ? command->many : "");
 }
 

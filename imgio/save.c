@@ -41,9 +41,35 @@ static const struct gi_format *by_suffix(const char *path)
     return find(dot + 1, strlen(dot + 1));
 }
 
+/* Suffixes of files that other programs make of images, and how. */
+static const struct {
+    const char *suffixes, *by;
+} others[] = {
+    {" mp4 mov mkv avi webm ",
+     "gpuimg writes Y4M, which ffmpeg turns into it, as with gpuimg ... - | "
+     "ffmpeg -i - OUT.mp4"},
+    {" pdf ", "img2pdf makes it of PNG, JPEG or TIFF files"},
+    {" avif heic jxl ", "write a PNG, and convert it by avifenc, heif-enc or cjxl"},
+};
+
+static const char *other_way(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    char word[16] = "";
+    if (dot && (!slash || dot > slash))
+        snprintf(word, sizeof word, " %s ", dot + 1);
+    for (size_t i = 0; *word && i < sizeof others / sizeof *others; i++)
+        if (strcasestr(others[i].suffixes, word))
+            return others[i].by;
+    return NULL;
+}
+
 static enum gi_status fail_usage(struct gi_err *err, const char *format, const char *path)
 {
     char names[256] = "";
+    const char *way = format ? NULL : other_way(path);
+    if (way)
+        return gi_fail(err, GI_E_USAGE, "%s: can't be written: %s", path, way);
     for (int i = 0; gi_formats[i]; i++) {
         size_t used = strlen(names);
         if (gi_formats[i]->encode)

@@ -8,6 +8,7 @@
 #include "cli/json.h"
 #include "cli/commands/reporter.h"
 #include "cli/log.h"
+#include "imgio/pages.h"
 
 void gi_report_print_head(FILE *out, const char *file, const struct gi_image *image,
                           unsigned maxval)
@@ -30,6 +31,36 @@ json_t *gi_report_json(const char *file, const struct gi_image *image, unsigned 
                         json_integer((json_int_t)(8 * gi_type_nbytes(image->type))));
     json_object_set_new(object, "maxval", json_integer(maxval));
     return object;
+}
+
+/* Names the option for an input of several images, which is the reason for the error. */
+static enum gi_status say_table(const char *input, const struct gi_io_params *io,
+                                enum gi_status status, struct gi_err *err)
+{
+    const struct gi_load_options options = {.limits = io->limits};
+    struct gi_file_info info = {0};
+    struct gi_image image = {0};
+    struct gi_pages *pages = NULL;
+    struct gi_err fault;
+    int n = 0;
+    if (status != GI_E_UNSUPPORTED || strcmp(input, "-") == 0)
+        return status;
+    if (gi_pages_open(&pages, input, &options, NULL, &fault) == GI_OK)
+        n = gi_pages_n(pages);
+    bool video = n == 1 &&
+                 gi_pages_load(&image, NULL, &info, pages, 0, input,
+                               &(struct gi_load_options){.limits = io->limits, .header_only = true},
+                               NULL, &fault) == GI_OK &&
+                 strcmp(info.format, "y4m") == 0;
+    if (n > 1 || video) {
+        *err = (struct gi_err){0};
+        gi_fail(err, status,
+                "%s: holds several images: want --table FILE, with rows for each%s%s%s", input,
+                video ? "" : ", or one of them, as ", video ? "" : gi_pages_file(pages),
+                video ? "" : "[0]");
+    }
+    gi_pages_close(&pages, NULL);
+    return status;
 }
 
 enum gi_status gi_analysis_run(const struct gi_command *command, void *const *params,
@@ -62,5 +93,7 @@ enum gi_status gi_analysis_run(const struct gi_command *command, void *const *pa
     if (!status)
         status = gi_drive(&job, operands, many ? noperands : 1, err);
     gi_chain_unload(&chain);
+    if (!many && batch && gi_command_set(command, gi_table_options) >= 0)
+        status = say_table(operands[0], params[GI_SET_INPUT], status, err);
     return status;
 }

@@ -5,12 +5,17 @@
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
 extern const struct gi_filter gi_filter_convert;
 
 enum { SET_OWN };
 
 struct params {
     int threads;
+    bool force;
 };
 
 static const struct gi_option options[] = {
@@ -20,16 +25,58 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = 1024,
      .help = "Number of threads that decode and encode; by default one per CPU"},
+    {.name = "force",
+     .letter = 'f',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, force),
+     .help = "Replace an image of the same format. Without this option and without a conversion "
+             "that an option names, this is an error, because both names may be inputs that were "
+             "meant to be joined"},
     {0},
 };
+
+/* Returns whether the file is an image other than the input. */
+static bool is_other_image(const char *path, const char *input)
+{
+    const struct gi_load_options header = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
+                                           .header_only = true};
+    struct stat a, b;
+    struct gi_image image = {0};
+    struct gi_err err;
+    if (stat(path, &a) || !S_ISREG(a.st_mode) || stat(input, &b) ||
+        (a.st_dev == b.st_dev && a.st_ino == b.st_ino))
+        return false;
+    bool is = gi_load(&image, NULL, NULL, path, &header, NULL, &err) == GI_OK;
+    gi_image_free(&image);
+    return is;
+}
+
+/* Refuses to copy an image over another one of the same format, which other programs' users may
+ * mean as two inputs. */
+static enum gi_status check_copy(const struct gi_command *self, void *const *params,
+                                 const char *input, const char *output, struct gi_err *err)
+{
+    const char *from = gi_save_format(input, NULL), *to = gi_save_format(output, NULL);
+    char *text = gi_batch_text(self, self->name, params);
+    bool plain = text && strcmp(text, self->name) == 0;
+    free(text);
+    return plain && from && to && strcmp(from, to) == 0 && is_other_image(output, input)
+               ? gi_fail(err, GI_E_USAGE,
+                         "%s: is an image already: want --force to replace it by %s, or gpuimg "
+                         "pages --out FILE to join both",
+                         output, input)
+               : GI_OK;
+}
 
 static enum gi_status run_convert(const struct gi_command *self, void *const *params,
                                   char **operands, int noperands, struct gi_err *err)
 {
-    struct gi_device_params device = {.device = "cpu",
-                                      .threads = ((const struct params *)params[SET_OWN])->threads};
+    const struct params *p = params[SET_OWN];
+    struct gi_device_params device = {.device = "cpu", .threads = p->threads};
     struct gi_batch_job job = {.command = self, .params = params, .device = &device};
-    return gi_drive(&job, operands, noperands, err);
+    bool one = !gi_batch_is_wanted(gi_batch_params_of(self, params)) && !p->force;
+    enum gi_status status = one ? check_copy(self, params, operands[0], operands[1], err) : GI_OK;
+    return status ? status : gi_drive(&job, operands, noperands, err);
 }
 
 const struct gi_command gi_command_convert = {

@@ -7,6 +7,8 @@
 #include "cli/run/device_options.h"
 #include "cli/run/output.h"
 
+#include <sys/stat.h>
+
 enum { SET_OWN, SET_IO };
 
 struct params {
@@ -85,6 +87,17 @@ static enum gi_status list_inputs(struct gi_list *list, const struct params *p, 
     return status;
 }
 
+/* The last operand may be meant as the output. */
+static enum gi_status fail_output(char **operands, int noperands, struct gi_err *err)
+{
+    struct stat st;
+    const char *last = noperands ? operands[noperands - 1] : NULL;
+    return last && stat(last, &st) != 0
+               ? gi_fail(err, GI_E_USAGE, "want --out FILE for the pages, did you mean --out %s?",
+                         last)
+               : gi_fail(err, GI_E_USAGE, "want --out FILE for the pages, as in --out doc.tif");
+}
+
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
@@ -94,8 +107,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
         .command = self, .params = params, .device = &device, .batch = &p->batch};
     struct gi_list list = {0};
     struct gi_stream *stream = NULL;
-    enum gi_status status =
-        p->batch.out ? GI_OK : gi_fail(err, GI_E_USAGE, "want --out FILE for the pages");
+    enum gi_status status = p->batch.out ? GI_OK : fail_output(operands, noperands, err);
     if (!status)
         status = list_inputs(&list, p, operands, noperands, err);
     if (!status)

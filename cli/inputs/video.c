@@ -118,9 +118,11 @@ static enum gi_status begin_planes(struct gi_stream *stream, struct gi_err *err)
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
 {
     if (!stream->chain && stream->to_video)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%s: is a Y4M video, which goes through operations alone: want one of them",
-                       gi_reader_name(stream->reader));
+        return gi_fail(
+            err, GI_E_UNSUPPORTED,
+            "%s: is a Y4M video, which goes through operations alone: want one of them, as in "
+            "gpuimg run 'convert --gray'",
+            gi_reader_name(stream->reader));
     enum gi_status status = gi_video_read_head(stream, err);
     if (status)
         return status;

@@ -119,6 +119,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_convert = {
     .name = "convert",
     .group = GI_GROUP_TOOLS,
+    .planes = GI_PLANES_RGB,
     .summary = "Convert to another depth, or to gray",
     .examples = "gpuimg run 'normalize | convert --depth 8' scan16.tif view.png\n"
                 "gpuimg run 'convert --gray | edges' in.png out.png\n"

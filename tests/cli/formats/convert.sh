@@ -118,7 +118,7 @@ next_one = struct.unpack(e + "I", block[first + 2 + 12 * n:first + 6 + 12 * n])[
 print([hex(t) for t in tags], next_one, b"KEEP" in block, block.endswith(b"END"), any(block[100:224]))
 END
 for order in little big; do
-    expect 0 gpuimg convert $order.png got.png
+    expect 0 gpuimg convert --force $order.png got.png
     check "$order: metadata that are kept cause no warning" test ! -s err
     check "$order: GPS data are copied" test "$(python3 read.py got.png)" = "['0x112', '0x8825', '0xa300'] 0 True True True"
     expect 0 gpuimg convert $order.png got.png --strip=gps
@@ -169,7 +169,7 @@ expect 1 gpuimg info --hash cut.pgm
 # --depth 1 (also --bits 1): masks in PNG, TIFF and PBM, which libpng and libtiff read.
 for w in 1 7 8 9 17 640; do
     awk -v w=$w 'BEGIN { print "P2", w, 3, 255; srand(w); for (i = 0; i < 3 * w; i++) print rand() < 0.5 ? 0 : 255 }' >mask.pgm
-    expect 0 gpuimg convert mask.pgm want.pgm
+    expect 0 gpuimg convert --force mask.pgm want.pgm
     for format in png tif pbm; do
         expect 0 gpuimg convert mask.pgm bit.$format --bits 1
         check "$format: 1 bit" grep -q ', 1 bit' <(gpuimg info bit.$format)

@@ -121,7 +121,7 @@ check "a row for each page" test "$(cut -d, -f1 out | tail -n +2 | tr '\n' ' ')"
 expect 0 gpuimg stats stack.tif --table one.csv
 holds "of the page" '[int(line.split(",")[6]) for line in open("one.csv").readlines()[1:]] == [int(p.sum(dtype=np.int64)) for p in pages("stack.tif")]'
 check "a table of a pipe" sh -c 'cat stack.tif | "$0" run "invert | stats" - --table - | grep -c "standard input\["' "$GPUIMG"
-expect_error 1 'stats: stack.tif: holds 5 pages, and one is wanted: \[0] to \[4] after the name' stats stack.tif
+expect_error 1 'stats: stack.tif: holds several images: want --table FILE, with rows for each, or one of them, as stack.tif\[0]' stats stack.tif
 expect 0 gpuimg gaussian stack.tif out.tif --report r2.jsonl
 check "a report has a line for each page" test "$(grep -c '"input": "stack.tif\[[0-4]]"' r2.jsonl)" = 5
 expect 0 gpuimg info 'stack.tif[*]'
@@ -153,7 +153,8 @@ holds "pages in the order of the inputs" '(lambda d: len(d) == 6 and same(d[1:4]
 check "a report of them" test "$(grep -c '"status": "done"' d.jsonl)" = 7
 expect_error 2 'convert: made.tif: one operand too many (usage: gpuimg convert INPUT OUTPUT)*gpuimg pages --out makes one file of several images' convert p-001.png p-002.png made.tif
 expect_error 2 'pages: made.png: png holds one image: want a TIFF or Y4M' pages p-001.png --out made.png
-expect_error 2 'pages: want --out FILE for the pages' pages p-001.png made.tif
+expect_error 2 'pages: want --out FILE for the pages, did you mean --out made.tif?' pages p-001.png made.tif
+expect_error 2 'pages: want --out FILE for the pages, as in --out doc.tif' pages p-001.png p-001.png
 expect_error 2 'pages: lzw.tif: would be written over the input lzw.tif, want another file' pages p-001.png lzw.tif --out lzw.tif
 expect 1 gpuimg pages p-001.png missing.png p-002.png --out made.tif
 check "an input that is missing is named" grep -q 'pages: missing.png: No such file or directory' err

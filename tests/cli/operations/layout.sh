@@ -149,7 +149,7 @@ for image in deep.pgm deep.pfm; do
     gpuimg normalize $image want.pfm --percentiles 0.1,99.9
     check "a montage of $image is stretched" cmp sheet.pfm want.pfm
     expect 0 gpuimg montage $image sheet.pfm --cell 20x20 --margin 0 --no-normalize
-    gpuimg convert $image want.pfm
+    gpuimg convert --force $image want.pfm
     check "a montage of $image with --no-normalize" cmp sheet.pfm want.pfm
 done
 # Words are under their images, in the gap of which the sheet grows.

@@ -140,6 +140,12 @@ for case in resize:size:800x600 resize:size:50% crop:size:5x5 blur:k:5 threshold
     expect_error 2 "$command: $value: one operand too many, did you mean --$option $value?" "$command" in.pgm made.pgm "$value"
 done
 expect_error 2 'add: made.pgm: one operand too many, did you mean --with in.pgm?' add in.pgm in.pgm made.pgm
+expect_error 2 'stats: in.pgm: one operand too many (usage: gpuimg stats INPUT \[TABLE]); for many images use --table' stats in.pgm in.pgm in.pgm
+expect_error 2 'compare: --fuzz: no such option, did you mean --tolerance?*' compare in.pgm in.pgm --fuzz 2
+expect_error 2 'blur: made.mp4: *writes Y4M, which ffmpeg turns into it*' blur in.pgm made.mp4
+expect_error 2 'blur: made.pdf: *img2pdf*' blur in.pgm made.pdf
+expect_error 2 'blur: made.AVIF: *avifenc*' blur in.pgm made.AVIF
+expect_error 2 'blur: made.avi.x: no image format has this name*' blur in.pgm made.avi.x
 expect_error 2 'blur: made.pgm: one operand too many, did you mean --k 5?' blur in.pgm 5 made.pgm
 expect_error 2 'list: x: operations only go with --ways' list x
 expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh

@@ -44,6 +44,24 @@ expect 0 gpuimg invert --out-dir new/../fresh c/*.pgm
 check 'a path behind a folder that did not exist' test -s fresh/2.pgm -a -d new
 expect 0 gpuimg invert --out /dev/null --format pgm c/*.pgm
 
+# Two images as operands of convert may be two inputs, as in other programs that join images.
+cp c/0.pgm other.pgm
+cp c/1.pgm text.pgm
+echo text >text.pgm
+expect_error 2 'convert: c/1.pgm: is an image already: want --force to replace it by c/0.pgm, or gpuimg pages --out FILE to join both' convert c/0.pgm c/1.pgm
+check "the second image is unchanged" cmp c/1.pgm kept/1.pgm
+for options in '--depth 8' '--strip' --force -f; do
+    cp c/1.pgm second.pgm
+    # shellcheck disable=SC2086 # options
+    expect 0 gpuimg convert c/0.pgm second.pgm $options
+    check "convert $options replaces it" cmp second.pgm other.pgm
+done
+expect 0 gpuimg convert c/0.pgm text.pgm
+expect 0 gpuimg convert second.pgm second.pgm
+gpuimg convert c/1.pgm made.png
+expect 0 gpuimg convert c/0.pgm made.png
+expect 0 gpuimg invert c/0.pgm second.pgm
+rm -f made.png
 # The files that options name.
 refuse 'invert: --report c/0.pgm: is the input c/0.pgm, want another file' \
     invert --out-dir dest --report c/0.pgm c/*.pgm

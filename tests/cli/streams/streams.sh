@@ -241,7 +241,7 @@ check "interlaced video causes a warning" grep -q 'fields.y4m: is interlaced' er
 expect_error 1 'blur: in.y4m: is a Y4M video: it goes through operations*' blur in.y4m made.png
 expect_error 2 'blur: made.y4m: is for Y4M video, and a.pgm is none' blur a.pgm made.y4m
 expect_error 2 'blur: --gray: Y4M'\''s planes go as they are, want it without' blur in.y4m made.y4m --gray
-expect_error 1 'convert: in.y4m: is a Y4M video, which goes through operations alone: want one of them' convert in.y4m made.y4m
+expect_error 1 'convert: in.y4m: is a Y4M video, which goes through operations alone: want one of them, as in gpuimg run '\''convert --gray'\''' convert in.y4m made.y4m
 expect_error 2 'blur: --depth: Y4M'\''s planes go as they are, want it without' blur in.y4m made.y4m --depth 16
 expect_error 2 'run: step 1, histogram: writes a table, and the input is a stream of images: want --table for one of all' run 'histogram' in.y4m made.y4m
 printf 'YUV4MPEG2 W4 H4 C420p77\nFRAME\n' >bad.y4m

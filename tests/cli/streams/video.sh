@@ -75,6 +75,7 @@ check "frames into a pipe" sh -c '"$0" convert in.y4m png:- | "$0" convert - "ag
 expect 0 gpuimg run 'invert | flip --h' in.y4m 'c{index}.png'
 holds "a chain on frames" '(np.array(Image.open("c1.png")) == 255 - np.array(Image.open("in-1.png"))[:, ::-1]).all()'
 expect_error 1 "convert: in.y4m: is a Y4M video: *'NAME-{index}.png'" convert in.y4m made.png
+expect_error 1 'stats: in.y4m: holds several images: want --table FILE, with rows for each' stats in.y4m
 if command -v ffmpeg >/dev/null; then
     ffmpeg -v error -f lavfi -i testsrc2=size=322x180:rate=25 -frames:v 3 -pix_fmt yuv420p test.y4m
     ffmpeg -v error -i test.y4m -pix_fmt rgb24 -sws_flags neighbor+accurate_rnd+full_chroma_int ff-%d.png
@@ -129,6 +130,8 @@ holds "convolve: black is neutral" '(lambda f: (f[0] == 16).all() and (f[1] == 1
 py 'write("gray.y4m", [[np.full((8, 8), 60, np.uint8), np.full((4, 4), 120, np.uint8), np.full((4, 4), 140, np.uint8)]])'
 expect 0 gpuimg invert gray.y4m out.y4m
 holds "invert: the negative of luma and chroma" 'all(np.abs(p - v).max() <= 1 for p, v in zip(frames("out.y4m")[0], (16 + 235.0 - 60, 256.0 - 120, 256.0 - 140)))'
+expect 0 gpuimg run 'convert --gray' in.y4m out.y4m
+holds "convert --gray: mono or neutral chroma" 'all(len(f) == 1 or np.abs(f[1].astype(int) - 128).max() <= 1 for f in frames("out.y4m"))'
 expect 0 gpuimg color in.y4m out.y4m --saturation 0
 holds "color: gray has neutral chroma" 'all(np.abs(f[1].astype(int) - 128).max() <= 1 for f in frames("out.y4m"))'
 expect 0 gpuimg resize in.y4m out.y4m --size 21x11 --stretch
