@@ -107,6 +107,8 @@ static struct gi_local *rule(struct walk_case *c, int kind, int k)
     spec->scale = GI_LOCAL_LEVELS / 1.5;
     if (walk_between(c, 0, 1))
         spec->shift = n * rint(full * (double)walk_real(c) / 8) / 2;
+    else if (walk_between(c, 0, 7) == 0)
+        spec->shift = walk_between(c, 0, 1) ? 1e12 : -1e12; /* decides alone */
     if (kind == 1 || kind == 2)
         spec->level = kind == 1 ? -0.2 : 0.3;
     if (kind > 2) {
@@ -153,20 +155,36 @@ static void draw_bytes(struct walk_case *c)
         local(c, ks[walk_between(c, 0, 5)]);
 }
 
-/* Makes black images with a few white samples, whose sums of squares just fit or just don't fit. */
+/* Makes colours, 16-bit and float images, so wide and high that they are divided likewise. */
+static void draw_divided(struct walk_case *c)
+{
+    static const int ks[] = {3, 7, 9, 17};
+    if (c->type != GI_U8 || c->channels > 1)
+        local(c, ks[walk_between(c, 0, 3)]);
+}
+
+/* Makes images whose sums, those of squares among them, just fit or just don't fit in 32 bits:
+ * black bytes with a few white samples, and white samples of other types. */
 static void draw_black(struct walk_case *c)
 {
-    static const int ks[] = {361, 511, 513};
-    if (c->type != GI_U8 || c->channels > 1)
+    static const int ks[][3] = {{361, 511, 513}, {181, 255, 257}, {45, 63, 65}};
+    if (c->channels > 1)
         return;
-    int kind = 1 + c->turn % 3, k = ks[c->turn / 3 % 3];
+    bool bytes = c->type == GI_U8;
+    bool spread = strcmp(c->row->primitive, "local_spread") == 0; /* the mean has none */
+    int kind = bytes ? 1 + c->turn % 3 : walk_between(c, spread, KINDS - 1);
+    int k = ks[bytes ? 0 : c->type == GI_U16 ? 1 : 2][c->turn / 3 % 3];
     struct gi_local *spec = rule(c, kind, k);
     struct gi_image *image = walk_source_here(c);
+    float full = c->type == GI_F32 ? 1.5f : gi_type_full_scale(c->type); /* beyond the last level */
+    float black = bytes ? 0 : full, white = full - black;
     for (int y = 0; y < c->height; y++)
         for (int x = 0; x < c->width; x++)
-            exact_put(image, y, x, 0, walk_between(c, 0, 99) || y < 200 ? 0 : 255);
+            exact_put(image, y, x, 0, walk_between(c, 0, 99) || y < 200 ? black : white);
     spec->border = (struct gi_border_spec){.mode = GI_BORDER_VALUE};
-    if (kind == 3 && walk_between(c, 0, 1)) {
+    if (!bytes)
+        spec->border.value[0] = black;
+    if (bytes && kind == 3 && walk_between(c, 0, 1)) {
         /* the threshold of black must not become less than 0, and -0 must not either */
         spec->part = -spec->part;
         spec->slope = -spec->slope;
@@ -228,12 +246,14 @@ static void test_fall(void **state)
 
 static const int usual[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {1100, 9}, {0, 0}};
 static const int bytes[][2] = {{1063, 23}, {1026, 35}, {989, 41}, {952, 53}, {0, 0}};
+static const int divided[][2] = {{563, 23}, {2041, 9}, {0, 0}};
 static const int tall[][2] = {{3, 260}, {0, 0}};
 static const int tiny[][2] = {{3, 2}, {2, 2}, {1, 1}, {0, 0}};
 
 static const struct walk_row rows[] = {
     WALK_ROW("local_threshold", "any", draw, define_mask, .sizes = usual),
     WALK_ROW("local_threshold", "bytes", draw_bytes, define_mask, .sizes = bytes),
+    WALK_ROW("local_threshold", "types", draw_divided, define_mask, .sizes = divided, .few = true),
     WALK_ROW("local_threshold", "black", draw_black, define_mask, .sizes = tall),
     WALK_ROW("local_threshold", "wide", draw_wide, define_mask, .sizes = tiny),
     WALK_ROW("local_spread", "any", draw, define_spread, .sizes = usual),

@@ -44,37 +44,25 @@ static __device__ __forceinline__ unsigned dot4(unsigned a, unsigned b, unsigned
     return sum;
 }
 
-/* Updates the column sums: columns[s] += fresh sample - old sample. If WEIGH is set, colours are
- * multiplied by alpha. */
-template <typename T, int CHANNELS, bool WEIGH>
-static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
-                                                    const unsigned *old)
+/* Returns column + fresh sample s - old sample s, of 8 or 16 bits. */
+template <typename T>
+static __device__ __forceinline__ unsigned column_moved(unsigned column, const unsigned *fresh,
+                                                        const unsigned *old, int s)
 {
-    enum { WORDS = PIXELS * CHANNELS * (int)sizeof(T) / 4, LAST = CHANNELS - 1 };
-#pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-        unsigned f = fresh[i], o = old[i];
-        if (sizeof(T) == 2) {
-            columns[2 * i] = dot2(__byte_perm(f, o, 0x5410), 0xff01, columns[2 * i]);
-            columns[2 * i + 1] = dot2(__byte_perm(f, o, 0x7632), 0xff01, columns[2 * i + 1]);
-        } else if (WEIGH) {
-#pragma unroll
-            for (int b = 0; b < 4; b++) {
-                unsigned v = f >> 8 * b & 255, w = o >> 8 * b & 255;
-                if (b % CHANNELS == LAST)
-                    columns[4 * i + b] += v - w;
-                else
-                    columns[4 * i + b] +=
-                        v * (f >> 8 * (b | LAST) & 255) - w * (o >> 8 * (b | LAST) & 255);
-            }
-        } else { /* pairs of fresh and old, times 1 and -1 */
-            unsigned low = __byte_perm(f, o, 0x5140), high = __byte_perm(f, o, 0x7362);
-            columns[4 * i] = dot4(low, 0x0000ff01, columns[4 * i]);
-            columns[4 * i + 1] = dot4(low, 0xff010000, columns[4 * i + 1]);
-            columns[4 * i + 2] = dot4(high, 0x0000ff01, columns[4 * i + 2]);
-            columns[4 * i + 3] = dot4(high, 0xff010000, columns[4 * i + 3]);
-        }
-    }
+    unsigned f = fresh[s * (int)sizeof(T) / 4], o = old[s * (int)sizeof(T) / 4];
+    if (sizeof(T) == 2)
+        return dot2(__byte_perm(f, o, s % 2 ? 0x7632 : 0x5410), 0xff01, column);
+    /* two pairs of fresh and old, of which one is multiplied by 1 and -1 */
+    return dot4(__byte_perm(f, o, s & 2 ? 0x7362 : 0x5140), s % 2 ? 0xff010000 : 0x0000ff01,
+                column);
+}
+
+/* Returns sample s of a thread's words, of 8 or 16 bits. */
+template <typename T>
+static __device__ __forceinline__ unsigned sample_of(const unsigned *words, int s)
+{
+    return sizeof(T) == 1 ? __byte_perm(words[s / 4], 0, 0x4440u | (s & 3))
+                          : __byte_perm(words[s / 2], 0, s & 1 ? 0x4432u : 0x4410u);
 }
 
 /* Returns the index of prefix sum i in shared memory. Every 8 sums are followed by one word of
@@ -90,9 +78,12 @@ template <int N> static __device__ __forceinline__ void words_get(unsigned *v, c
     if constexpr (N == 4) {
         uint4 t = *(const uint4 *)p;
         v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
-    } else if constexpr (N == 2) {
-        uint2 t = *(const uint2 *)p;
-        v[0] = t.x, v[1] = t.y;
+    } else if constexpr (N % 2 == 0) {
+#pragma unroll
+        for (int i = 0; i < N; i += 2) {
+            uint2 t = *(const uint2 *)(p + i);
+            v[i] = t.x, v[i + 1] = t.y;
+        }
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -102,10 +93,10 @@ template <int N> static __device__ __forceinline__ void words_get(unsigned *v, c
 
 template <int N> static __device__ __forceinline__ void words_put(unsigned *p, const unsigned *v)
 {
-    if constexpr (N == 3)
-        p[0] = v[0], p[1] = v[1], p[2] = v[2];
-    else
-        words_store<N>(p, v);
+    enum { WIDE = N == 4 ? 4 : N % 2 ? 1 : 2 };
+#pragma unroll
+    for (int i = 0; i < N; i += WIDE)
+        words_store<WIDE>(p + i, v + i);
 }
 
 /* Adds the value of the lane whose number is d lower, if that lane exists. */
@@ -181,13 +172,14 @@ struct strips_args {
 };
 
 /* The kernel argument. END is the epilogue. Its members are its parameters, and it defines:
- *   T, CHANNELS, WEIGH   sample type; channels; whether colours are multiplied by alpha
- *   ROWS, VALUES         rows per step; sums per pixel and step, row by row
- *   SQUARES              whether the second sum is a sum of squares (one row of 8-bit gray)
- *   CENTRE               whether the epilogue reads the source samples at the centres
- *   THREADS, BLOCKS      launch bounds
- *   begin()              returns a word that remains in a register
- *   make()               computes the words of a thread's results from prefix sums */
+ *   T, CHANNELS      sample type; channels
+ *   SUMS             sums per pixel: of samples, and of other integers computed from them
+ *   ROWS, VALUES     rows per step; sums per pixel and step, row by row: ROWS * SUMS
+ *   CENTRE           whether the epilogue reads the source samples at the centres
+ *   BLOCKS           resident blocks per multiprocessor, for launch bounds
+ *   begin()          returns a word that remains in a register
+ *   move()           adds a row to column sums and, if SUBTRACT, subtracts an old row
+ *   make()           computes the words of a thread's results from prefix sums */
 template <typename END> struct strips_work {
     struct strips_args strips;
     END end;
@@ -204,29 +196,6 @@ static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsig
         chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, y + i + args->r);
         chunk_load<T, WORDS>(old[i], &args->rows, chunk, y + i - args->r - 1);
     }
-}
-
-/* Updates the column sums of squares: squares[j] += (fresh sample - 128)^2 - (old sample -
- * 128)^2. */
-static __device__ __forceinline__ void squares_move(unsigned *squares, const unsigned *fresh,
-                                                    const unsigned *old)
-{
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        unsigned byte = (unsigned)j & 3, extended = byte | (byte | 8) * 0x1110;
-        int f = (int)signs_perm(fresh[j / 4] ^ 0x80808080, 0, extended);
-        int o = (int)signs_perm(old[j / 4] ^ 0x80808080, 0, extended);
-        squares[j] = (unsigned)(f * f) - ((unsigned)(o * o) - squares[j]);
-    }
-}
-
-/* Sets the initial sums of squares. Each of the first 2 * r + 1 rows subtracts `old` samples that
- * are 0, whose square is (0 - 128)^2 = 128^2. */
-static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
-{
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++)
-        squares[j] = (2 * r + 1) * 128 * 128;
 }
 
 /* Turns prefix sums within threads into prefix sums within the block, and stores the latter at
@@ -256,14 +225,33 @@ static __device__ __forceinline__ void block_scan(unsigned *prefix, unsigned (*s
     __syncthreads();
 }
 
+/* Returns the words per thread that are live during a step, most of them in registers: column sums,
+ * prefix sums, and samples that enter, leave and are at the centres. */
+template <typename END> static __host__ __device__ constexpr int strips_live()
+{
+    return PIXELS * END::SUMS * (1 + END::ROWS) + (2 + END::CENTRE) * END::ROWS * END::WORDS;
+}
+
+/* Returns the maximum number of threads per block, which have 64, 128 or 255 registers each. */
+template <typename END> static __host__ __device__ constexpr int strips_threads()
+{
+    int live = strips_live<END>();
+    return (live <= 48    ? MOST_THREADS
+            : live <= 100 ? MOST_THREADS / 2
+                          : MOST_THREADS / 4) /
+           END::BLOCKS;
+}
+
 template <typename END>
-static __global__ void __launch_bounds__(END::THREADS, END::BLOCKS)
+static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
     strips(const __grid_constant__ struct strips_work<END> work)
 {
     typedef typename END::T T;
-    enum { CHANNELS = END::CHANNELS, ROWS = END::ROWS, VALUES = END::VALUES };
-    enum { SAMPLES = PIXELS * CHANNELS, PIXEL_NBYTES = CHANNELS * sizeof(T) };
-    enum { WORDS = PIXELS * PIXEL_NBYTES / 4 };
+    enum { CHANNELS = END::CHANNELS, ROWS = END::ROWS, SUMS = END::SUMS, VALUES = ROWS * SUMS };
+    enum { PIXEL_NBYTES = CHANNELS * sizeof(T), WORDS = PIXELS * PIXEL_NBYTES / 4 };
+    /* Too many live words: samples are loaded after the exchange. */
+    constexpr bool LATE = strips_live<END>() > 200;
+    static_assert(WORDS == END::WORDS, "an epilogue makes the words of a row");
     extern __shared__ uint4 memory[];
     __shared__ __align__(16) unsigned before[2][WARPS * VALUES];
     const struct strips_args &args = work.strips;
@@ -280,15 +268,12 @@ static __global__ void __launch_bounds__(END::THREADS, END::BLOCKS)
         before[0][i] = 0;
     __syncthreads();
 
-    unsigned kept = work.end.begin(), columns[SAMPLES] = {}, squares[PIXELS];
+    unsigned kept = work.end.begin(), columns[PIXELS * SUMS] = {};
     unsigned fresh[ROWS][WORDS], old[ROWS][WORDS] = {}, centre[ROWS][WORDS];
-    squares_begin(squares, r);
 #pragma unroll 4
     for (int y = y0 - r - 1; y < y0 + r; y++) {
         chunk_load<T, WORDS>(fresh[0], &args.rows, chunk, y);
-        columns_move<T, CHANNELS, END::WEIGH>(columns, fresh[0], old[0]);
-        if (END::SQUARES)
-            squares_move(squares, fresh[0], old[0]);
+        work.end.template move<false>(columns, fresh[0], old[0]);
     }
     turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
     for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
@@ -296,22 +281,26 @@ static __global__ void __launch_bounds__(END::THREADS, END::BLOCKS)
         unsigned sums[PIXELS][VALUES], words[ROWS][WORDS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            if (END::CENTRE)
+            if (END::CENTRE && !LATE)
                 chunk_load<T, WORDS>(centre[i], &args.rows, chunk, y + i);
-            columns_move<T, CHANNELS, END::WEIGH>(columns, fresh[i], old[i]);
-            if (END::SQUARES)
-                squares_move(squares, fresh[i], old[i]);
+            work.end.template move<true>(columns, fresh[i], old[i]);
 #pragma unroll
-            for (int s = 0; s < SAMPLES; s++) {
-                int j = s / CHANNELS, v = s % CHANNELS + i * CHANNELS;
+            for (int s = 0; s < PIXELS * SUMS; s++) {
+                int j = s / SUMS, v = s % SUMS + i * SUMS;
                 sums[j][v] = columns[s] + (j ? sums[j - 1][v] : 0);
-                if (END::SQUARES)
-                    sums[j][VALUES - 1] = squares[j] + (j ? sums[j - 1][VALUES - 1] : 0);
             }
         }
         /* Load the rows of the next step. Exchange: prefix sums within the block. */
-        turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
+        if (!LATE)
+            turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
         block_scan<VALUES>(prefix, sums, before, turn);
+        if (LATE) {
+            turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+                if (END::CENTRE)
+                    chunk_load<T, WORDS>(centre[i], &args.rows, chunk, y + i);
+        }
         if (!makes)
             continue;
         /* Compute windows as differences of prefix sums, and store. */
@@ -323,18 +312,20 @@ static __global__ void __launch_bounds__(END::THREADS, END::BLOCKS)
     }
 }
 
-/* Divides the work of windows of k x k pixels among blocks of at most `most` threads, and fills all
- * members except the images. Returns false if windows are too large. */
-static inline bool strips_divide(struct strips_args *args, const struct gi_cuda_queue *cu,
-                                 const struct gi_image *src, int k, int values, int most)
+/* Divides the work of windows of k x k pixels among blocks, and fills all members except the
+ * images. Returns false if windows are too large. */
+template <typename END>
+static bool strips_divide(struct strips_args *args, const struct gi_cuda_queue *cu,
+                          const struct gi_image *src, int k)
 {
+    enum { VALUES = END::ROWS * END::SUMS };
     args->r = k / 2;
     args->halo = (args->r / PIXELS + 1) * PIXELS;
-    args->cut = strips_cut_of(src->width, args->halo, most);
-    args->shared_nbytes = args->cut.threads * (PIXELS + 1) * values * (int)sizeof(unsigned);
+    args->cut = strips_cut_of(src->width, args->halo, strips_threads<END>());
+    args->shared_nbytes = args->cut.threads * (PIXELS + 1) * VALUES * (int)sizeof(unsigned);
     for (int j = 0; j < PIXELS; j++) {
-        args->high[j] = padded(j + args->r) * values;
-        args->low[j] = padded(j - args->r - 1) * values;
+        args->high[j] = padded(j + args->r) * VALUES;
+        args->low[j] = padded(j - args->r - 1) * VALUES;
     }
     return args->r < src->height && args->cut.threads &&
            args->shared_nbytes + 4096 <= cu->shared_nbytes;

@@ -95,14 +95,6 @@ static __device__ void box_window(A *sums, A *prefix, const struct box_args *arg
     }
 }
 
-static __device__ __forceinline__ unsigned box_quotient(unsigned long long sum,
-                                                        unsigned long long n)
-{
-    unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
-    long long rest = (long long)(sum - q * n), whole = (long long)n;
-    return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
-}
-
 template <typename T, typename A>
 static __global__ void __launch_bounds__(THREADS) box_across(const struct box_args args)
 {

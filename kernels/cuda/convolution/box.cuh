@@ -30,12 +30,14 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
                                 const struct gi_image *src, const struct gi_border_spec *border,
                                 int unit, int halo, struct gi_err *err);
 
-/* Returns the border mode, with its values rounded to samples. */
+/* Returns the border mode, with its values rounded to samples of an integer type. */
 static inline struct gi_border_spec box_border(const struct gi_image *src,
                                                const struct gi_border_spec *border)
 {
     struct gi_border_spec whole = *border;
     float full = gi_type_full_scale(src->type);
+    if (src->type == GI_F32)
+        return whole;
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         whole.value[c] = border->value[c] > 0 ? fminf(rintf(border->value[c]), full) : 0;
     return whole;
@@ -112,7 +114,9 @@ static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words
     if (n < WORDS * PER_WORD) {
 #pragma unroll
         for (int s = 0; s < WORDS * PER_WORD; s++)
-            if (s < n)
+            if (s < n && sizeof(T) == 4)
+                ((unsigned *)out)[s] = words[s];
+            else if (s < n)
                 out[s] = (T)(words[s / PER_WORD] >> s % PER_WORD * 8 * (int)sizeof(T));
         return;
     }
@@ -138,6 +142,15 @@ static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n
     return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
 }
 
+/* Likewise, for a sum that needs more than 32 bits. */
+static __device__ __forceinline__ unsigned box_quotient(unsigned long long sum,
+                                                        unsigned long long n)
+{
+    unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
+    long long rest = (long long)(sum - q * n), whole = (long long)n;
+    return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
+}
+
 /* Selects bytes of a and b as __byte_perm() does. A selector s of 8 or more repeats the sign bit of
  * byte s - 8. */
 static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, unsigned selectors)
@@ -147,8 +160,8 @@ static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, un
     return d;
 }
 
-/* Computes words of a mask. A sample is full scale (all bits are 1) if its value in `signs` is
- * negative, else 0. `flip` is then applied by exclusive or. */
+/* Computes words of a mask. A sample is full scale (all bits of an integer are 1) if its value in
+ * `signs` is negative, else 0; the other way round if `flip` is ~0 instead of 0. */
 template <typename T, int WORDS>
 static __device__ __forceinline__ void signs_mask(unsigned *words, const unsigned *signs,
                                                   unsigned flip)
@@ -156,6 +169,10 @@ static __device__ __forceinline__ void signs_mask(unsigned *words, const unsigne
 #pragma unroll
     for (int i = 0; i < WORDS; i++) {
         const unsigned *s = signs + i * (4 / (int)sizeof(T));
+        if (sizeof(T) == 4) {
+            words[i] = (int)(s[0] ^ flip) < 0 ? __float_as_uint(1.0f) : 0;
+            continue;
+        }
         words[i] = flip ^ (sizeof(T) == 2 ? signs_perm(s[0], s[1], 0xffbb)
                                           : __byte_perm(signs_perm(s[0], s[1], 0xfb),
                                                         signs_perm(s[2], s[3], 0xfb), 0x5410));

@@ -13,14 +13,27 @@ struct division {
     unsigned magic, shift, byte; /* 8 bits: v / n = v * magic >> 32 >> shift >> 8 * byte */
 };
 
-/* Returns the mean of a window from its sum and, if weighted, the sum of alpha. At 8 bits the mean
- * may be in a higher byte of the returned word, and means_pack() selects that byte. */
+/* Sums per pixel. A product of a 16-bit colour and alpha is summed in two halves of 16 bits; alpha
+ * is the last sum. */
+template <typename T, int CHANNELS, bool WEIGH> static __host__ __device__ constexpr int sums_of()
+{
+    return WEIGH && sizeof(T) == 2 ? 2 * CHANNELS - 1 : CHANNELS;
+}
+
+/* Returns the mean of a window from the sums of a pixel. At 8 bits the mean may be in a higher byte
+ * of the returned word, and means_pack() selects that byte. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ unsigned window_mean(const struct division *args,
                                                        const unsigned *sums, int c)
 {
-    if (WEIGH && c != CHANNELS - 1)
-        return box_quotient(sums[c], sums[CHANNELS - 1]);
+    enum { SUMS = sums_of<T, CHANNELS, WEIGH>() };
+    if (WEIGH && c == CHANNELS - 1)
+        sums += SUMS - CHANNELS;
+    else if (WEIGH && sizeof(T) == 2)
+        return box_quotient(sums[2 * c] + ((unsigned long long)sums[2 * c + 1] << 16),
+                            (unsigned long long)sums[SUMS - 1]);
+    else if (WEIGH)
+        return box_quotient(sums[c], sums[SUMS - 1]);
     if (sizeof(T) == 2)
         return box_quotient(sums[c], args->n);
     unsigned v = __umulhi(sums[c] + args->half, args->magic);
@@ -57,11 +70,10 @@ template <typename SAMPLE, int COUNT, bool BY_ALPHA> struct box_mean {
     enum {
         CHANNELS = COUNT,
         WEIGH = BY_ALPHA,
+        SUMS = sums_of<T, CHANNELS, WEIGH>(),
         ROWS = CHANNELS == 1 ? FEW_ROWS : 1,
-        VALUES = ROWS * CHANNELS,
-        SQUARES = false,
+        VALUES = ROWS * SUMS,
         CENTRE = false,
-        THREADS = CHANNELS == 1 ? MOST_THREADS : MOST_THREADS / 2,
         BLOCKS = 1,
         SAMPLES = PIXELS * CHANNELS,
         WORDS = SAMPLES * (int)sizeof(T) / 4,
@@ -71,6 +83,29 @@ template <typename SAMPLE, int COUNT, bool BY_ALPHA> struct box_mean {
     __device__ __forceinline__ unsigned begin() const
     {
         return 0;
+    }
+
+    template <bool SUBTRACT>
+    __device__ __forceinline__ void move(unsigned *columns, const unsigned *fresh,
+                                         const unsigned *old) const
+    {
+#pragma unroll
+        for (int s = 0; s < SAMPLES; s++) {
+            int c = s % CHANNELS, alpha = s - c + CHANNELS - 1;
+            unsigned *sum = columns + s / CHANNELS * SUMS + c;
+            if (!WEIGH || c == CHANNELS - 1) {
+                sum[SUMS - CHANNELS] = column_moved<T>(sum[SUMS - CHANNELS], fresh, old, s);
+                continue;
+            }
+            unsigned f = sample_of<T>(fresh, s) * sample_of<T>(fresh, alpha);
+            unsigned o = SUBTRACT ? sample_of<T>(old, s) * sample_of<T>(old, alpha) : 0;
+            if (sizeof(T) == 1) {
+                *sum += f - o;
+            } else {
+                sum[c] += (f & 65535) - (o & 65535);
+                sum[c + 1] += (f >> 16) - (o >> 16);
+            }
+        }
     }
 
     __device__ __forceinline__ void make(unsigned (*words)[WORDS], const struct strips_args *args,
@@ -87,9 +122,9 @@ template <typename SAMPLE, int COUNT, bool BY_ALPHA> struct box_mean {
             for (int v = 0; v < VALUES; v++)
                 high[v] -= low[v];
 #pragma unroll
-            for (int v = 0; v < VALUES; v++)
+            for (int v = 0; v < ROWS * CHANNELS; v++)
                 means[v / CHANNELS][j * CHANNELS + v % CHANNELS] = window_mean<T, CHANNELS, WEIGH>(
-                    &division, high + v / CHANNELS * CHANNELS, v % CHANNELS);
+                    &division, high + v / CHANNELS * SUMS, v % CHANNELS);
         }
         means_pack<T, ROWS * SAMPLES, WEIGH>(words[0], means[0], &division);
     }
@@ -115,20 +150,21 @@ static bool division_of(struct division *args)
 
 /* Fills `division`, and `args` except the images. Returns false if this kernel cannot compute the
  * filter. */
+template <typename T, int CHANNELS, bool WEIGH>
 static bool divide(struct strips_args *args, struct division *division,
                    const struct gi_cuda_queue *cu, const struct gi_image *src,
                    const struct gi_box *spec)
 {
-    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, u8 = src->type == GI_U8;
-    int gray = src->channels == 1, values = gray ? (int)FEW_ROWS : src->channels;
-    double most = gi_type_full_scale(src->type) * (weigh ? 255.0 : 1.0) + 0.5;
+    typedef struct box_mean<T, CHANNELS, WEIGH> end;
+    bool u8 = sizeof(T) == 1;
+    double most = u8 && WEIGH ? 255.0 * 255.0 : gi_type_full_scale(src->type); /* of a sum */
     division->n = (unsigned)(spec->k * spec->k);
     division->half = division->n / 2;
-    return spec->k > 1 && src->channels != 2 && most * division->n < 4294967296.0 &&
-           (u8 || !weigh) && (!u8 || division_of(division)) &&
-           strips_divide(args, cu, src, spec->k, values, gray ? MOST_THREADS : MOST_THREADS / 2);
+    return spec->k > 1 && (most + 0.5) * division->n < 4294967296.0 &&
+           (!u8 || division_of(division)) && strips_divide<end>(args, cu, src, spec->k);
 }
 
+/* Enqueues the filter. If `dst` is NULL, only returns GI_OK if this kernel can compute it. */
 template <typename T, int CHANNELS, bool WEIGH>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_box *spec,
@@ -136,32 +172,41 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
 {
     struct strips_args args = {};
     struct box_mean<T, CHANNELS, WEIGH> end = {};
-    divide(&args, &end.division, cu, src, spec);
-    return strips_launch(cu, dst, src, &spec->border, &args, &end, err);
+    if (!divide<T, CHANNELS, WEIGH>(&args, &end.division, cu, src, spec))
+        return GI_E_UNSUPPORTED;
+    return dst ? strips_launch(cu, dst, src, &spec->border, &args, &end, err) : GI_OK;
 }
 
-bool gi_cuda_box_strips_takes(const struct gi_queue *queue, const struct gi_image *src,
-                              const struct gi_box *spec)
+template <typename T>
+static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_box *spec,
+                                 struct gi_err *err)
 {
-    struct strips_args args = {};
-    struct division division = {};
-    return divide(&args, &division, (const struct gi_cuda_queue *)queue, src, spec);
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
+    switch (src->channels) {
+    case 1:
+        return launch<T, 1, false>(cu, dst, src, spec, err);
+    case 3:
+        return launch<T, 3, false>(cu, dst, src, spec, err);
+    case 4:
+        return weigh ? launch<T, 4, true>(cu, dst, src, spec, err)
+                     : launch<T, 4, false>(cu, dst, src, spec, err);
+    default:
+        return GI_E_UNSUPPORTED;
+    }
 }
 
 enum gi_status gi_cuda_box_strips(struct gi_queue *queue, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_box *spec,
                                   struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, u8 = src->type == GI_U8;
-    if (src->channels == 1)
-        return u8 ? launch<uint8_t, 1, false>(cu, dst, src, spec, err)
-                  : launch<uint16_t, 1, false>(cu, dst, src, spec, err);
-    if (src->channels == 3)
-        return u8 ? launch<uint8_t, 3, false>(cu, dst, src, spec, err)
-                  : launch<uint16_t, 3, false>(cu, dst, src, spec, err);
-    if (weigh)
-        return launch<uint8_t, 4, true>(cu, dst, src, spec, err);
-    return u8 ? launch<uint8_t, 4, false>(cu, dst, src, spec, err)
-              : launch<uint16_t, 4, false>(cu, dst, src, spec, err);
+    struct gi_cuda_queue *cu = (struct gi_cuda_queue *)queue;
+    return src->type == GI_U8 ? launch_any<uint8_t>(cu, dst, src, spec, err)
+                              : launch_any<uint16_t>(cu, dst, src, spec, err);
+}
+
+bool gi_cuda_box_strips_takes(const struct gi_queue *queue, const struct gi_image *src,
+                              const struct gi_box *spec)
+{
+    return gi_cuda_box_strips((struct gi_queue *)queue, NULL, src, spec, NULL) == GI_OK;
 }

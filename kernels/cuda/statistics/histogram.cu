@@ -172,14 +172,10 @@ static __global__ void __launch_bounds__(THREADS)
 struct key_spec {
     int nbins;
     double lo, hi, width, bins_per_unit; /* GI_KEY_RANGE */
+    float scale; /* bins_per_unit if products with it are exact bins, or 0 */
     /* Other floats: the bin is 16 bits of key >> shift; a sample counts if key & mask == prefix. */
     unsigned shift, mask, prefix;
 };
-
-static __device__ inline double range_edge(const struct key_spec &k, int i)
-{
-    return k.lo + i * k.width;
-}
 
 template <int KEY> struct key_sample {
     typedef float type;
@@ -195,15 +191,13 @@ enum { NO_BIN = 1 << 30 }; /* beyond every table */
 static __device__ __noinline__ unsigned range_bin(const struct key_spec &k, float sample)
 {
     double v = sample;
-    if (!(v >= k.lo && v <= k.hi))
-        return NO_BIN;
-    if (v == k.hi)
-        return k.nbins - 1;
+    if (!(v >= k.lo && v < k.hi))
+        return v == k.hi ? k.nbins - 1 : NO_BIN;
     int i = (int)((v - k.lo) * k.bins_per_unit);
     i = i < 0 ? 0 : i >= k.nbins ? k.nbins - 1 : i;
-    while (i > 0 && v < range_edge(k, i))
+    while (i > 0 && v < k.lo + i * k.width)
         i--;
-    while (i + 1 < k.nbins && v >= range_edge(k, i + 1))
+    while (i + 1 < k.nbins && v >= k.lo + (i + 1) * k.width)
         i++;
     return i;
 }
@@ -216,8 +210,10 @@ static __device__ inline unsigned key_bin(const struct key_spec &, uint16_t samp
 
 template <int KEY> static __device__ inline unsigned key_bin(const struct key_spec &k, float sample)
 {
+    if (KEY == GI_KEY_RANGE && (k.scale == 0 || !(sample >= 0 && sample <= (float)k.hi)))
+        return k.scale == 0 ? range_bin(k, sample) : NO_BIN;
     if (KEY == GI_KEY_RANGE)
-        return range_bin(k, sample);
+        return min((int)(sample * k.scale), k.nbins - 1);
     unsigned key = gi_float_key(__float_as_uint(sample));
     return sample == sample && (key & k.mask) == k.prefix ? key >> k.shift & 0xffff : NO_BIN;
 }
@@ -425,8 +421,11 @@ static enum gi_status launch_parts(struct gi_cuda_queue *cu, device_u64 *counts,
                                    struct gi_err *err)
 {
     double span = spec->hi - spec->lo;
-    struct key_spec key = {spec->nbins,        spec->lo, spec->hi, span / spec->nbins,
-                           spec->nbins / span, 16,       0,        0};
+    struct key_spec key = {
+        spec->nbins, spec->lo, spec->hi, span / spec->nbins, spec->nbins / span, 0, 16, 0, 0};
+    if (spec->lo == 0 && key.width * spec->nbins == spec->hi && fabs(ilogb(key.width)) < 100 &&
+        key.width == ldexp(1, ilogb(key.width))) /* a power of 2 */
+        key.scale = (float)key.bins_per_unit;
     enum gi_status status = GI_OK;
     switch (spec->key) {
     case GI_KEY_VALUE:

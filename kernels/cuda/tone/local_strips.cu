@@ -1,29 +1,32 @@
-/* Local (adaptive) thresholds of gray integers in one pass: the epilogue for the window sums of
- * strips.cuh, of levels and, if D is needed, of their squares. Before levels are squared, 128 is
- * subtracted from them. This does not change D and lets k be twice as large.
+/* Local (adaptive) thresholds in one pass: the epilogue for the window sums of strips.cuh, of
+ * levels and, if D is needed, of their squares.
+ *
+ * Bytes: 128 is subtracted before levels are squared. This does not change D and lets k be twice as
+ * large. A float prefilter (local_quick.cuh) decides nearly all samples. Other types: squares are
+ * summed in two halves, and D is an integer of 64 bits.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/strips.cuh"
 #include "kernels/cuda/tone/local_threshold.cuh"
 #include "kernels/cuda/tone/local_quick.cuh"
 
-enum {
-    VALUES = 2, /* sums per pixel and step: for two rows, or of samples and squares of one row */
-    SPREAD_THREADS = 512,
-};
-
 /* The parameters of the epilogue. */
 struct local_params {
-    int n, more;   /* n is k * k; with `mean`, level v is above if n * v - sum > more */
-    unsigned flip; /* ~0 for `invert` */
+    int n;          /* k * k */
+    long long more; /* with `mean`, level v is above if n * v - sum > more; of integers, an int */
+    unsigned flip;  /* ~0 for `invert` */
     struct gi_local spec;
     struct local_quick quick;
 };
 
-/* Sample j of a thread. */
-template <typename T> static __device__ __forceinline__ int sample_of(const unsigned *words, int j)
+/* Returns the level of sample s of a thread. */
+template <typename T>
+static __device__ __forceinline__ unsigned level_of(const struct local_params *args,
+                                                    const unsigned *words, int s)
 {
-    return sizeof(T) == 1 ? (int)__byte_perm(words[j / 4], 0, 0x4440u | (j & 3))
-                          : (int)__byte_perm(words[j / 2], 0, j & 1 ? 0x4432u : 0x4410u);
+    if constexpr (sizeof(T) == 4)
+        return gi_local_float(&args->spec, __uint_as_float(words[s]));
+    else
+        return sample_of<T>(words, s);
 }
 
 /* Converts to double without the conversion units, of which there are few. */
@@ -32,11 +35,11 @@ static __device__ __forceinline__ double whole_of(unsigned v)
     return __hiloint2double(0x43300000, (int)v) - 0x1p52;
 }
 
-/* Returns whether sample v is above its threshold, given the sums of its window. N times the sum of
- * squares is below 2^53. */
+/* Returns whether level v of a byte is above its threshold, given the sums of its window. N times
+ * the sum of squares is below 2^53. */
 template <bool SWELL>
-static __device__ __noinline__ bool above_of(const struct local_params *args, int v, unsigned sum,
-                                             unsigned square)
+static __device__ __noinline__ bool byte_above(const struct local_params *args, int v, unsigned sum,
+                                               unsigned square)
 {
     double n = args->n, s = whole_of(sum), less = s - 128 * n;
     struct gi_local spec = args->spec;
@@ -45,69 +48,35 @@ static __device__ __noinline__ bool above_of(const struct local_params *args, in
     return gi_local_above(&spec, n * v - s, s, fma(-less, less, n * whole_of(square)));
 }
 
-/* Makes signs[j] negative if sample j of `words` is above its threshold. The sums of its window are
- * differences of prefix sums. */
-template <bool SWELL>
-static __device__ __forceinline__ void
-signs_of(unsigned *signs, const struct local_params *args, unsigned top, const unsigned *words,
-         const unsigned (*high)[VALUES], const unsigned (*low)[VALUES])
+/* Returns whether level v is above its threshold. The squares are square + (high << HALF); N times
+ * their sum is below 2^64. */
+template <int HALF>
+static __device__ __noinline__ bool level_above(const struct local_params *args, unsigned v,
+                                                unsigned sum, unsigned square, unsigned high)
 {
-    bool doubt = false;
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        float s = (float)(high[j][0] - low[j][0]), q = (float)(high[j][1] - low[j][1]);
-        float h = quick_side<SWELL>(&args->quick, quick_sample(words[j / 4], top, j % 4), s, q);
-        signs[j] = __float_as_uint(h);
-        doubt |= quick_doubts(h, s + args->quick.sure);
-    }
-    if (!doubt)
-        return;
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        unsigned sum = high[j][0] - low[j][0], square = high[j][1] - low[j][1];
-        if (quick_doubts(__uint_as_float(signs[j]), (float)sum + args->quick.sure))
-            signs[j] = above_of<SWELL>(args, sample_of<uint8_t>(words, j), sum, square) ? ~0u : 0;
-    }
+    unsigned long long squares = square + ((unsigned long long)high << HALF);
+    double n = args->n, s = whole_of(sum);
+    double spread = (double)((unsigned)args->n * squares - (unsigned long long)sum * sum);
+    return gi_local_above(&args->spec, n * whole_of(v) - s, s, spread);
 }
 
-/* Loads the prefix sums at both ends of a thread's windows. */
-static __device__ __forceinline__ void ends_get(unsigned (*high)[VALUES], unsigned (*low)[VALUES],
-                                                const struct strips_args *args,
-                                                const unsigned *prefix)
-{
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        words_get<VALUES>(high[j], prefix + args->high[j]);
-        words_get<VALUES>(low[j], prefix + args->low[j]);
-    }
-}
-
-/* Like signs_of(), for thresholds by the mean; i is the row, 0 or 1. */
-template <typename T>
-static __device__ __forceinline__ void
-signs_mean(unsigned *signs, const struct local_params *args, int i, const unsigned *words,
-           const unsigned (*high)[VALUES], const unsigned (*low)[VALUES])
-{
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        int rest = args->n * sample_of<T>(words, j) - (int)(high[j][i] - low[j][i]);
-        signs[j] = rest > args->more ? ~0u : 0;
-    }
-}
-
-/* The epilogue of local thresholds; MEAN: D is not needed. */
-template <typename SAMPLE, bool MEAN, bool SWELL> struct local_mask {
+/* The epilogue of local thresholds. MEAN: D is not needed. SWELL: spec has a swell (bytes only). */
+template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
     typedef SAMPLE T;
     enum {
-        CHANNELS = 1,
-        WEIGH = false,
-        ROWS = MEAN ? 2 : 1,
-        VALUES = ::VALUES,
-        SQUARES = !MEAN,
+        CHANNELS = COUNT,
+        COLOURS = COUNT == 4 ? 3 : COUNT,
+        BYTES = sizeof(T) == 1,
+        HALF = sizeof(T) == 4 ? 20 : 16, /* bits of the lower half of a square */
+        EACH = MEAN    ? 1
+               : BYTES ? 2
+                       : 3, /* sums per colour: level, square or its two halves */
+        SUMS = COLOURS * EACH,
+        ROWS = MEAN && COUNT == 1 ? 2 : 1,
         CENTRE = true,
-        THREADS = MEAN ? (int)MOST_THREADS : (int)SPREAD_THREADS,
-        BLOCKS = MEAN ? 1 : 2,
-        WORDS = PIXELS * (int)sizeof(T) / 4,
+        BLOCKS = !MEAN && BYTES && COUNT == 1 ? 2 : 1,
+        SAMPLES = PIXELS * CHANNELS,
+        WORDS = SAMPLES * (int)sizeof(T) / 4,
     };
     struct local_params local;
 
@@ -116,68 +85,191 @@ template <typename SAMPLE, bool MEAN, bool SWELL> struct local_mask {
         return (unsigned)__shfl_sync(~0u, local.quick.top, (int)threadIdx.x);
     }
 
+    /* Returns sample s of bytes, minus 128. */
+    static __device__ __forceinline__ int centred(const unsigned *words, int s)
+    {
+        unsigned byte = (unsigned)s & 3, extended = byte | (byte | 8) * 0x1110;
+        return (int)signs_perm(words[s / 4] ^ 0x80808080, 0, extended);
+    }
+
+    template <bool SUBTRACT>
+    __device__ __forceinline__ void move(unsigned *columns, const unsigned *fresh,
+                                         const unsigned *old) const
+    {
+#pragma unroll
+        for (int s = 0; s < SAMPLES; s++) {
+            unsigned *sums = columns + (s / CHANNELS * COLOURS + s % CHANNELS) * EACH;
+            if (s % CHANNELS >= COLOURS)
+                continue;
+            if constexpr (sizeof(T) < 4)
+                sums[0] = column_moved<T>(sums[0], fresh, old, s);
+            if constexpr (BYTES && !MEAN) {
+                int f = centred(fresh, s), o = SUBTRACT ? centred(old, s) : 0;
+                sums[1] = (unsigned)(f * f) - ((unsigned)(o * o) - sums[1]);
+            }
+            if (BYTES || (MEAN && sizeof(T) == 2))
+                continue;
+            unsigned f = level_of<T>(&local, fresh, s);
+            unsigned o = SUBTRACT ? level_of<T>(&local, old, s) : 0;
+            if (sizeof(T) == 4)
+                sums[0] += f - o;
+            if constexpr (!MEAN && !BYTES) {
+                unsigned long long more = (unsigned long long)f * f;
+                unsigned long long less = (unsigned long long)o * o;
+                unsigned mask = (1u << HALF) - 1;
+                sums[1] += ((unsigned)more & mask) - ((unsigned)less & mask);
+                sums[2] += (unsigned)(more >> HALF) - (unsigned)(less >> HALF);
+            }
+        }
+    }
+
+    /* Computes the signs again that the prefilter cannot decide. */
+    __device__ __forceinline__ void signs_decide(unsigned *signs, const unsigned (*high)[SUMS],
+                                                 const unsigned (*low)[SUMS],
+                                                 const unsigned *words) const
+    {
+#pragma unroll
+        for (int s = 0; s < SAMPLES; s++) {
+            int j = s / CHANNELS, at = s % CHANNELS * EACH;
+            if (s % CHANNELS >= COLOURS)
+                continue;
+            unsigned sum = high[j][at] - low[j][at], square = high[j][at + 1] - low[j][at + 1];
+            int v = (int)sample_of<T>(words, s);
+            if (quick_doubts(__uint_as_float(signs[s]), (float)sum + local.quick.sure))
+                signs[s] = byte_above<SWELL>(&local, v, sum, square) ? ~0u : 0;
+        }
+    }
+
+    /* Makes signs[s] negative if sample s of `words` is above its threshold. The sums of its window
+     * are differences of prefix sums. */
+    __device__ __forceinline__ void signs_spread(unsigned *signs, const struct strips_args *args,
+                                                 const unsigned *prefix, const unsigned *words,
+                                                 unsigned top) const
+    {
+        bool doubt = false;
+        unsigned high[PIXELS][SUMS], low[PIXELS][SUMS];
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+            words_get<SUMS>(high[j], prefix + args->high[j]);
+            words_get<SUMS>(low[j], prefix + args->low[j]);
+#pragma unroll
+            for (int c = 0; c < COLOURS; c++) {
+                int s = j * CHANNELS + c, at = c * EACH;
+                unsigned sum = high[j][at] - low[j][at], square = high[j][at + 1] - low[j][at + 1];
+                if (!BYTES) {
+                    signs[s] = level_above<HALF>(&local, level_of<T>(&local, words, s), sum, square,
+                                                 high[j][at + EACH - 1] - low[j][at + EACH - 1])
+                                   ? ~0u
+                                   : 0;
+                    continue;
+                }
+                float h = quick_side<SWELL>(&local.quick, quick_sample(words[s / 4], top, s % 4),
+                                            (float)sum, (float)square);
+                signs[s] = __float_as_uint(h);
+                doubt |= quick_doubts(h, (float)sum + local.quick.sure);
+            }
+        }
+        if constexpr (BYTES)
+            if (doubt)
+                signs_decide(signs, high, low, words);
+    }
+
+    /* Likewise for all rows of a step, by the mean. */
+    __device__ __forceinline__ void signs_mean(unsigned (*signs)[SAMPLES],
+                                               const struct strips_args *args,
+                                               const unsigned *prefix,
+                                               const unsigned (*words)[WORDS]) const
+    {
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+            unsigned high[ROWS * SUMS], low[ROWS * SUMS];
+            words_get<ROWS * SUMS>(high, prefix + args->high[j]);
+            words_get<ROWS * SUMS>(low, prefix + args->low[j]);
+#pragma unroll
+            for (int v = 0; v < ROWS * SUMS; v++) {
+                int s = j * CHANNELS + v % SUMS;
+                unsigned level = level_of<T>(&local, words[v / SUMS], s), sum = high[v] - low[v];
+                bool above = sizeof(T) == 4 ? (long long)local.n * level - sum > local.more
+                                            : local.n * (int)level - (int)sum > (int)local.more;
+                signs[v / SUMS][s] = above ? ~0u : 0;
+            }
+        }
+    }
+
     __device__ __forceinline__ void make(unsigned (*words)[WORDS], const struct strips_args *args,
                                          const unsigned *prefix, const unsigned (*centre)[WORDS],
                                          unsigned top) const
     {
-        unsigned high[PIXELS][VALUES], low[PIXELS][VALUES];
-        ends_get(high, low, args, prefix);
+        unsigned signs[ROWS][SAMPLES] = {};
+        if constexpr (MEAN)
+            signs_mean(signs, args, prefix, centre);
+        else
+            signs_spread(signs[0], args, prefix, centre[0], top);
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            unsigned signs[PIXELS];
-            if (MEAN)
-                signs_mean<T>(signs, &local, i, centre[i], high, low);
-            else
-                signs_of<SWELL>(signs, &local, top, centre[i], high, low);
-            signs_mask<T, WORDS>(words[i], signs, local.flip);
+            signs_mask<T, WORDS>(words[i], signs[i], local.flip);
+#pragma unroll
+            for (int w = 0; w < WORDS && CHANNELS == 4; w++) { /* alpha is copied */
+                unsigned keep = BYTES ? 0xff000000 : sizeof(T) == 2 ? 0xffff0000 : ~0u;
+                if ((w + 1) % (int)sizeof(T) == 0)
+                    words[i][w] = (words[i][w] & ~keep) | (centre[i][w] & keep);
+            }
         }
     }
 };
 
-/* Divides the work. Returns false if this kernel cannot do it. */
-static bool divide(struct strips_args *args, const struct gi_cuda_queue *cu,
-                   const struct gi_image *src, const struct gi_local *spec)
-{
-    double n = (double)spec->k * spec->k, full = gi_type_full_scale(src->type);
-    bool fits = spec->mean ? n * full <= INT32_MAX : n * 128 * 128 < 4294967296.0;
-    return src->channels == 1 && src->type != GI_F32 && fits &&
-           (spec->mean || src->type == GI_U8) &&
-           strips_divide(args, cu, src, spec->k, VALUES,
-                         spec->mean ? (int)MOST_THREADS : (int)SPREAD_THREADS);
-}
-
-template <typename T, bool MEAN, bool SWELL>
+/* Enqueues the thresholds. If `dst` is NULL, only returns GI_OK if this kernel can compute them. */
+template <typename T, int CHANNELS, bool MEAN, bool SWELL>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_local *spec,
                              struct gi_err *err)
 {
     struct strips_args args = {};
-    struct local_mask<T, MEAN, SWELL> end = {};
-    double more = floor(-spec->shift);
+    struct local_mask<T, CHANNELS, MEAN, SWELL> end = {};
+    double n = (double)spec->k * spec->k, more = floor(-spec->shift);
+    double full = sizeof(T) == 4 ? GI_LOCAL_LEVELS - 1.0 : gi_type_full_scale(src->type);
+    bool fits = sizeof(T) == 1 && !MEAN   ? n * 128 * 128 < 4294967296.0
+                : sizeof(T) == 4 || !MEAN ? n * full < 4294967296.0
+                                          : n * full <= INT32_MAX;
+    if (!fits || !strips_divide<local_mask<T, CHANNELS, MEAN, SWELL>>(&args, cu, src, spec->k))
+        return GI_E_UNSUPPORTED;
+    if (!dst)
+        return GI_OK;
+    double limit = sizeof(T) == 4 ? 0x1p40 : INT32_MAX; /* beyond n * v - sum */
     end.local.n = spec->k * spec->k;
-    end.local.more = (int)(more > INT32_MAX ? INT32_MAX : more > INT32_MIN ? more : INT32_MIN);
+    end.local.more = (long long)fmin(fmax(more, -limit - 1), limit);
     end.local.flip = spec->invert ? ~0u : 0;
     end.local.spec = *spec;
     end.local.quick = local_quick_of(spec);
-    divide(&args, cu, src, spec);
     return strips_launch(cu, dst, src, &spec->border, &args, &end, err);
 }
 
-bool gi_cuda_local_strips_takes(const struct gi_queue *queue, const struct gi_image *src,
-                                const struct gi_local *spec)
+template <typename T, int CHANNELS>
+static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_local *spec,
+                                 struct gi_err *err)
 {
-    struct strips_args args = {};
-    return divide(&args, (const struct gi_cuda_queue *)queue, src, spec);
+    if (spec->mean)
+        return launch<T, CHANNELS, true, false>(cu, dst, src, spec, err);
+    return sizeof(T) == 1 && spec->swell != 0
+               ? launch<T, CHANNELS, false, sizeof(T) == 1>(cu, dst, src, spec, err)
+               : launch<T, CHANNELS, false, false>(cu, dst, src, spec, err);
 }
 
 enum gi_status gi_cuda_local_strips(struct gi_queue *queue, struct gi_image *dst,
                                     const struct gi_image *src, const struct gi_local *spec,
                                     struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    if (!spec->mean)
-        return spec->swell != 0 ? launch<uint8_t, false, true>(cu, dst, src, spec, err)
-                                : launch<uint8_t, false, false>(cu, dst, src, spec, err);
-    return src->type == GI_U8 ? launch<uint8_t, true, false>(cu, dst, src, spec, err)
-                              : launch<uint16_t, true, false>(cu, dst, src, spec, err);
+    struct gi_cuda_queue *cu = (struct gi_cuda_queue *)queue;
+    if (src->channels == 2)
+        return GI_E_UNSUPPORTED;
+    GI_CUDA_TYPES(src->type, src->channels == 1   ? launch_any<T, 1>(cu, dst, src, spec, err)
+                             : src->channels == 3 ? launch_any<T, 3>(cu, dst, src, spec, err)
+                                                  : launch_any<T, 4>(cu, dst, src, spec, err));
+}
+
+bool gi_cuda_local_strips_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                const struct gi_local *spec)
+{
+    return gi_cuda_local_strips((struct gi_queue *)queue, NULL, src, spec, NULL) == GI_OK;
 }
