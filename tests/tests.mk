@@ -193,17 +193,18 @@ ifeq ($(HAVE_CUDA),1)
   CUBLAS := $(if $(wildcard $(CUBLAS_HOME)/include/cublas_v2.h),$(call library,$(CUBLAS_HOME),cublas cublasLt))
   BENCH_CUDA_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cuda.cu patterns.cu peers_cub.cu $(if $(NPP),peers_npp) $(if $(CUBLAS),peers_cublas))
 endif
-BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty))
+BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_jpeg bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty))
 PYTHON ?= $(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3)
 
-BENCH_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cpu bench_png request work operation) $(BENCH_CUDA_OBJ)
+BENCH_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cpu bench_jpeg bench_png request work operation) $(BENCH_CUDA_OBJ)
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 $(BENCH_OBJ): | deps
 endif
 
 $(B)/tests/bench/bench_cpu: $(patsubst %,$(B)/tests/bench/%.o,bench_cpu request work operation)
+$(B)/tests/bench/bench_jpeg: $(B)/tests/bench/bench_jpeg.o
 $(B)/tests/bench/bench_png: $(B)/tests/bench/bench_png.o
-$(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png: $(LIB)
+$(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_jpeg $(B)/tests/bench/bench_png: $(LIB)
 	$(call linking,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
 
@@ -222,7 +223,7 @@ $(B)/tests/bench/empty: tests/bench/empty.cu
 	$(Q)$(NVCC) $(NVCCFLAGS) -o $@ $<
 
 # tests/cli/devices/bench.sh runs the bench of the CPU; the bench of CUDA is only compiled, so that it stays compatible with the kernels.
-BENCH_TESTED := $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png $(filter %/bench_cuda.cu.o,$(BENCH_CUDA_OBJ))
+BENCH_TESTED := $(addprefix $(B)/tests/bench/,bench_cpu bench_jpeg bench_png) $(filter %/bench_cuda.cu.o,$(BENCH_CUDA_OBJ))
 
 .PHONY: bench-programs
 .PHONY: bench ## time everything beside its peers; BENCH="gpu cpu --quick"
