@@ -1,5 +1,4 @@
-/* Helpers of the tests of operations. They make parameters and plans and run operations; two
- * operations made here have results of another shape or type.
+/* Helpers of the tests of operations. They make parameters and plans and run operations.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_FILTER_CASES_H
 #define GI_TESTS_FILTER_CASES_H
@@ -26,10 +25,5 @@ enum gi_status case_run(struct gi_queue *queue, struct gi_image *dst, void *resu
                         const struct gi_image *src, const struct gi_filter *filter,
                         const void *params, struct gi_times *times, double *nbytes,
                         struct gi_err *err);
-
-/* Two filters for images in the CPU's memory only. case_thin keeps every second row and column,
- * beginning with the first. case_next converts any type to float, and takes each value from the
- * next row if there is a next row, so that it needs a halo of one row. */
-extern const struct gi_filter case_thin, case_next;
 
 #endif

@@ -3,6 +3,12 @@
  * Sources: filters/pipeline* filters/plan* filters/bands.c
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
+#include "walk_case.h"
+
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/log.h"
 
 /* Under AddressSanitizer a case takes ten times as long. */
 #ifdef __SANITIZE_ADDRESS__
@@ -10,144 +16,32 @@ enum { CHAINS = 60 };
 #else
 enum { CHAINS = 220 };
 #endif
-enum { STEPS_MAX = 6, BACKENDS_MAX = 8 };
+enum { BACKENDS_MAX = 8 };
 
 /* ---- chains ---- */
 
 struct chain {
     int n;
     struct gi_step steps[STEPS_MAX];
-    struct gi_image others[STEPS_MAX][GI_SOURCES_MAX - 1]; /* made once the first source exists */
-    char text[1024];                                       /* for messages */
+    char text[1024]; /* for messages */
 };
 
-static void note(struct chain *chain, const char *word, const char *value)
+/* Returns the chain of a case of the random walk, which keeps what the chain names. */
+static struct chain chain_of(const struct walk_case *c)
 {
-    size_t used = strlen(chain->text);
-    snprintf(chain->text + used, sizeof chain->text - used, "%s %s", word, value);
-}
-
-/* Sets one option to a random value. Large kernels are left out, since they only cost time. */
-static void random_option(struct chain *chain, const struct gi_filter *filter, void *params,
-                          const struct gi_option *row, uint64_t *seed)
-{
-    static const char *const levels[] = {"otsu", "37%", "12"};
-    static const char *const extents[] = {"50%", "150x", "x40", "64x48", "130%x20%", "33x77"};
-    char text[64] = "";
-    if (row->type == GI_OPT_CHOICE) {
-        int n = 0;
-        while (row->choices[n].name)
-            n++;
-        snprintf(text, sizeof text, "%s", row->choices[case_random(seed) % (uint32_t)n].name);
-    } else if (row->type == GI_OPT_IMAGE) {
-        snprintf(text, sizeof text, "image.png");
-    } else if (row->type == GI_OPT_LEVEL) {
-        snprintf(text, sizeof text, "%s",
-                 levels[row->amount + case_random(seed) % (3 - row->amount)]);
-    } else if (row->type == GI_OPT_EXTENT) {
-        snprintf(text, sizeof text, "%s", extents[case_random(seed) % 6]);
-    } else if (row->type == GI_OPT_ODD) {
-        snprintf(text, sizeof text, "%u", 1 + 2 * (case_random(seed) % 8));
-    } else if (row->type == GI_OPT_REAL && row->max > row->min) {
-        double most = row->max < 5 ? row->max : 5;
-        snprintf(text, sizeof text, "%.4g",
-                 row->min + (most - row->min) * (case_random(seed) % 64) / 64);
-    } else if (row->type != GI_OPT_FLAG) {
-        return;
+    struct chain chain = {.n = c->n};
+    for (int i = 0; i < c->n; i++) {
+        size_t used = strlen(chain.text);
+        chain.steps[i] = c->steps[i];
+        snprintf(chain.text + used, sizeof chain.text - used, "%s%s", i ? " | " : "", c->texts[i]);
     }
-    char name[64];
-    snprintf(name, sizeof name, " --%s", row->name);
-    note(chain, name, text);
-    case_set(filter, params, row->name, text);
+    return chain;
 }
 
-static void random_step(struct chain *chain, const struct gi_filter *filter, uint64_t *seed)
+static void free_params(struct chain *chain)
 {
-    void *params;
-    size_t before = strlen(chain->text);
-    do {
-        chain->text[before] = '\0';
-        note(chain, chain->n ? " |" : "", filter->name);
-        params = calloc(1, filter->params_nbytes);
-        gi_options_example(params, filter->options);
-        for (const struct gi_option *row = filter->options; row->name; row++)
-            if (case_random(seed) % 3 == 0)
-                random_option(chain, filter, params, row, seed);
-        if (!filter->check || filter->check(params, NULL) == GI_OK)
-            break;
-        free(params);
-    } while (true);
-    if (filter->ask_all)
-        filter->ask_all(params);
-    chain->steps[chain->n++] = (struct gi_step){.filter = filter, .params = params};
-}
-
-static bool has_images(const struct gi_filter *filter)
-{
-    const struct gi_option *row = filter->options;
-    while (row->name && row->type != GI_OPT_IMAGE)
-        row++;
-    return row->name;
-}
-
-static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
-{
-    int n = 1 + (int)(case_random(seed) % STEPS_MAX), nfilters = 0;
-    *chain = (struct chain){0};
-    while (gi_filters[nfilters])
-        nfilters++;
-    while (chain->n < n) {
-        uint32_t pick = case_random(seed) % (uint32_t)(nfilters + (host_filters ? 2 : 0));
-        const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &case_thin
-                                         : pick == (uint32_t)nfilters + 1 ? &case_next
-                                                                          : gi_filters[pick];
-        /* a size is known only when the chain runs, so further images may not fit */
-        bool late = false;
-        for (int i = 0; i < chain->n; i++)
-            late |= chain->steps[i].filter->settle != NULL;
-        if (filter->min_sources < 2 && !(late && has_images(filter)))
-            random_step(chain, filter, seed);
-    }
-}
-
-/* Makes all samples integers, because the analyses of labels require integers. */
-static void make_labels(struct gi_image *image)
-{
-    for (int y = 0; y < image->height; y++)
-        for (size_t i = 0; i < gi_row_samples(image); i++) {
-            float *v = (float *)gi_row(image, y) + i;
-            *v = floorf(fminf(fabsf(*v), 1) * 9);
-        }
-}
-
-/* Makes the further sources, which have the shape of the chain's source or are a little smaller. */
-static void add_others(struct chain *chain, const struct gi_image *src, uint64_t *seed)
-{
-    for (int i = 0; i < chain->n; i++) {
-        struct gi_step *step = &chain->steps[i];
-        step->others = chain->others[i];
-        step->nothers = gi_filter_others(step->filter, step->params);
-        for (int j = 0; j < step->nothers; j++) {
-            struct gi_image *other = &chain->others[i][j];
-            bool less = case_random(seed) % 4 == 0;
-            assert_int_equal(gi_image_alloc(other, less ? (src->width + 2) / 3 : src->width,
-                                            less ? (src->height + 1) / 2 : src->height,
-                                            src->channels, src->type, NULL),
-                             GI_OK);
-            case_fill(other, seed);
-            if (!step->filter->run && other->type == GI_F32)
-                make_labels(other);
-        }
-    }
-}
-
-static void free_chain(struct chain *chain)
-{
-    for (int i = 0; i < chain->n; i++) {
+    for (int i = 0; i < chain->n; i++)
         free((void *)chain->steps[i].params);
-        for (int j = 0; j < chain->steps[i].nothers; j++)
-            gi_image_free(&chain->others[i][j]);
-    }
 }
 
 /* The results of a run of a chain. */
@@ -182,8 +76,8 @@ static struct gi_image copy_of(const struct gi_image *image)
     return copy;
 }
 
-/* Runs each step alone on a host image. */
-static void run_singly(struct outcome *outcome, struct gi_queue *queue, const struct chain *chain,
+/* Runs each step alone on a host image. Returns false if a step refuses its image. */
+static bool run_singly(struct outcome *outcome, struct gi_queue *queue, const struct chain *chain,
                        const struct gi_image *src)
 {
     init_outcome(outcome, chain);
@@ -194,30 +88,22 @@ static void run_singly(struct outcome *outcome, struct gi_queue *queue, const st
         struct gi_side side = {.others = step->others, .result = outcome->results[i]};
         struct gi_pipeline *pipeline;
         outcome->taps[i] = copy_of(&image);
-        if (gi_pipeline_new(&pipeline, step, 1, &image, NULL, &err) ||
-            gi_pipeline_run(pipeline, queue, step->filter->run ? &made : NULL, &image, &side, NULL,
-                            &err))
-            fail_msg("%s: step %d: %s", chain->text, i + 1, err.text);
+        enum gi_status status = gi_pipeline_new(&pipeline, step, 1, &image, NULL, &err);
+        if (!status)
+            status = gi_pipeline_run(pipeline, queue, step->filter->run ? &made : NULL, &image,
+                                     &side, NULL, &err);
         gi_pipeline_free(&pipeline);
+        if (status) {
+            gi_image_free(&image);
+            return false;
+        }
         if (!step->filter->run)
             continue;
         gi_image_free(&image);
         image = made;
     }
     outcome->image = image;
-}
-
-/* Returns whether every step accepts its source. Some steps require a certain sample type. */
-static bool takes(const struct chain *chain, const struct gi_image *src)
-{
-    struct gi_pipeline *pipeline;
-    struct gi_err err = {0};
-    enum gi_status status = gi_pipeline_new(&pipeline, chain->steps, chain->n, src, NULL, &err);
-    if (status && status != GI_E_UNSUPPORTED)
-        fail_msg("%s: %s", chain->text, err.text);
-    if (!status)
-        gi_pipeline_free(&pipeline);
-    return !status;
+    return true;
 }
 
 /* Runs the chain as one pipeline. Returns false if it reports that memory does not suffice. */
@@ -311,9 +197,12 @@ static void add_cuda(size_t max_bytes)
     nbackends++;
 }
 
+static char folder[] = "/tmp/gpuimg-chains.XXXXXX"; /* of the images that steps name */
+
 static int open_backends(void **unused)
 {
     (void)unused;
+    gi_cli_quiet(true);
     add("scalar", 1, false);
     add("scalar", 2, true);
     add("avx2", 3, true);
@@ -322,7 +211,7 @@ static int open_backends(void **unused)
     ncpu = nbackends;
     add_cuda(0);
     add_cuda(100 << 10);
-    return 0;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
 static int close_backends(void **unused)
@@ -333,63 +222,51 @@ static int close_backends(void **unused)
             backends[i].queue->k = backends[i].queue->device->k;
         gi_queue_close_alone(&backends[i].queue);
     }
-    return 0;
+    return rmdir(folder);
 }
 
 /* ---- tests ---- */
 
-static void random_image(struct gi_image *image, uint64_t *seed)
+/* Runs the chain on backend b, in bands of few rows at first. Returns whether it ran in bands. */
+static bool check_on(int b, const struct chain *chain, const struct gi_image *src,
+                     const struct outcome *want, uint64_t *seed)
 {
-    int width = 1 + (int)(case_random(seed) % 70), height = 1 + (int)(case_random(seed) % 120);
-    if (case_random(seed) % 8 == 0)
-        width = 1;
-    if (case_random(seed) % 8 == 0)
-        height = 1;
-    assert_int_equal(gi_image_alloc(image, width, height, 1 + (int)(case_random(seed) % 4),
-                                    (enum gi_type)(case_random(seed) % 3), NULL),
-                     GI_OK);
-    case_fill(image, seed);
+    bool fits = false, bands = false;
+    most_rows = 30 + (int)(case_random(seed) % 60);
+    while (!fits && most_rows < 1 << 24) { /* many halos, high results, whole images */
+        struct outcome got;
+        fits = run_together(&got, backends[b].queue, chain, src);
+        if (fits)
+            compare(chain, want, &got, backends[b].name, src);
+        bands |= fits && backends[b].rows && most_rows < src->height;
+        free_outcome(&got, chain);
+        if (!backends[b].rows)
+            break;
+        most_rows *= 2;
+    }
+    if (!fits && b < ncpu)
+        fail_msg("%s: %s: fits nowhere", backends[b].name, chain->text);
+    return bands;
 }
 
 static void test_random(void **unused)
 {
     (void)unused;
     uint64_t seed = case_seed();
-    int bands = 0;
-    for (int i = 0; i < CHAINS; i++) {
-        struct chain chain;
-        struct gi_image src;
-        struct outcome want, got;
-        bool host_filters = i % 2;
-        random_chain(&chain, host_filters, &seed);
-        random_image(&src, &seed);
-        add_others(&chain, &src, &seed);
-        if (!takes(&chain, &src)) {
-            free_chain(&chain);
-            gi_image_free(&src);
-            i--;
-            continue;
-        }
-        run_singly(&want, backends[0].queue, &chain, &src);
-        for (int b = 0; b < (host_filters ? ncpu : nbackends); b++) {
-            most_rows = 30 + (int)(case_random(&seed) % 60);
-            bool fits = false;
-            while (!fits && most_rows < 1 << 24) { /* many halos, high results, whole images */
-                fits = run_together(&got, backends[b].queue, &chain, &src);
-                if (fits)
-                    compare(&chain, &want, &got, backends[b].name, &src);
-                bands += fits && backends[b].rows && most_rows < src.height;
-                free_outcome(&got, &chain);
-                if (!backends[b].rows)
-                    break;
-                most_rows *= 2;
-            }
-            if (!fits && b < ncpu)
-                fail_msg("%s: %s: fits nowhere", backends[b].name, chain.text);
+    int bands = 0, chains = 0;
+    for (int number = 0; chains < CHAINS; number++) {
+        struct walk_case c;
+        struct outcome want;
+        draw_case(&c, number, seed);
+        struct chain chain = chain_of(&c);
+        seed = c.seed;
+        if (run_singly(&want, backends[0].queue, &chain, &c.src) && !c.pair.data) {
+            chains++;
+            for (int b = 0; b < nbackends; b++)
+                bands += check_on(b, &chain, &c.src, &want, &seed);
         }
         free_outcome(&want, &chain);
-        free_chain(&chain);
-        gi_image_free(&src);
+        free_case(&c, false);
     }
     assert_true(bands > CHAINS / 8);
 }
@@ -398,7 +275,7 @@ static void test_random(void **unused)
 static void check_bands(const struct chain *chain, const struct gi_image *src, int rows, int step)
 {
     struct outcome want, got;
-    run_singly(&want, backends[0].queue, chain, src);
+    assert_true(run_singly(&want, backends[0].queue, chain, src));
     for (int b = 0; b < nbackends; b++)
         for (most_rows = rows; most_rows < src->height; most_rows += step) {
             if (!run_together(&got, backends[b].queue, chain, src))
@@ -419,7 +296,7 @@ static void test_wrap_after(void **unused)
     static const char *const names[] = {"blur", "clahe", "blur"};
     for (int turn = 0; turn < 2; turn++) {
         struct chain chain = {.n = 3};
-        note(&chain, names[turn], "| blur wrap | blur wrap");
+        snprintf(chain.text, sizeof chain.text, "%s | blur wrap | blur wrap", names[turn]);
         for (int i = 0, at = turn; i < 3; i++, at = 2) {
             const struct gi_filter *filter = gi_filter_find(names[at]);
             chain.steps[i] =
@@ -430,7 +307,7 @@ static void test_wrap_after(void **unused)
         assert_int_equal(gi_image_alloc(&src, 23, 97, 3, GI_U16, NULL), GI_OK);
         case_fill(&src, &seed);
         check_bands(&chain, &src, 45, 9);
-        free_chain(&chain);
+        free_params(&chain);
         gi_image_free(&src);
     }
 }
@@ -444,8 +321,8 @@ static void test_wrap_over_and_over(void **unused)
                                         NULL};
     const struct gi_filter *affine = gi_filter_find("affine");
     for (int i = 0; i < 2; i++) {
-        struct chain chain = {.n = 1, .text = "affine"};
-        note(&chain, "from", i ? "above" : "below");
+        struct chain chain = {.n = 1};
+        snprintf(chain.text, sizeof chain.text, "affine from %s", i ? "above" : "below");
         chain.steps[0] =
             (struct gi_step){.filter = affine, .params = case_params(affine, i ? above : below)};
         struct gi_image src;
@@ -453,7 +330,7 @@ static void test_wrap_over_and_over(void **unused)
         assert_int_equal(gi_image_alloc(&src, 40, 22, 3, GI_U8, NULL), GI_OK);
         case_fill(&src, &seed);
         check_bands(&chain, &src, 12, 3);
-        free_chain(&chain);
+        free_params(&chain);
         gi_image_free(&src);
     }
 }
@@ -490,6 +367,7 @@ static void test_times(void **unused)
 
 int main(void)
 {
+    gi_commands_use(gi_command_rows);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_wrap_after),
