@@ -66,7 +66,8 @@ const struct gi_filter gi_filter_median = {
         "are those of scipy's median_filter() and, with --border clamp, of OpenCV's "
         "medianBlur().\n\n"
         "Speed: for squares in 8-bit images, up to k = 255, the time does not depend on "
-        "k. For disks, diamonds, masks and images with fully transparent pixels, the "
+        "k; on a GPU it hardly depends on k up to k = 31 in 16-bit and float images too. For "
+        "disks, diamonds, masks and images with fully transparent pixels, the "
         "time per sample grows with the number of rows of the structuring element on a "
         "CPU, and with the number of its pixels on a GPU. --device auto does not take "
         "transparent pixels into account: if there are any and k is large, try --device "
@@ -74,7 +75,9 @@ const struct gi_filter gi_filter_median = {
         "Sources: sorting networks for k = 3 and k = 5 (A. Adams, Fast median filters "
         "using separable sorting networks, 2021); a histogram per column for larger "
         "squares in 8 bits, up to k = 255 (S. Perreault, P. Hebert, Median filtering in "
-        "constant time, 2007); one sliding histogram for all others (T. Huang, 1979).",
+        "constant time, 2007); on a GPU, bit planes of sorted tiles (B. Weiss, Fast median and "
+        "bilateral filtering, 2006; Y. Moroto, N. Umetani, Constant time median filter using 2D "
+        "wavelet matrix, 2022); one sliding histogram for all others (T. Huang, 1979).",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = check,
