@@ -260,9 +260,11 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
     if (status)
         return status;
     decode->info->bits = a.kind == 'b' ? 1 : 8 * (int)a.nbytes;
+    decode->info->integers = a.type == GI_F32 && (a.kind == 'i' || a.kind == 'u');
     decode->info->detail = a.fortran ? (a.first ? "Fortran order, channels first" : "Fortran order")
                            : a.first ? "channels first"
-                                     : "";
+                           : decode->info->integers ? "integers read as float"
+                                                    : "";
     status = gi_decode_alloc(decode, a.axes[1], a.axes[0], (int)a.axes[2], a.type, err);
     if (status || decode->options->header_only)
         return status;

@@ -66,7 +66,7 @@ static const char *channel_names(const struct gi_image *image)
 
 static bool is_float(const struct gi_file_info *info)
 {
-    return info->bits >= 32 && !info->integers;
+    return !info->maxval && !info->integers;
 }
 
 static void print_text(FILE *out, const char *path, const struct gi_image *image,

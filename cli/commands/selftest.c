@@ -421,7 +421,8 @@ static const struct gi_option options[] = {
     {.name = "quick",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, quick),
-     .help = "Take a minute: leave out the images of 257 x 129 pixels, and those of 2 and 3 "
+     .help = "Take about a minute on two free cores: leave out the images of 257 x 129 pixels, and "
+             "those of 2 and 3 "
              "channels except at 19 x 3 pixels; the largest that remain have 31 x 33 and 67 x 5"},
     {0},
 };

@@ -191,4 +191,13 @@ expect_error 1 'convert: made.jpg: --depth 1: jpeg has no samples of one bit: wa
 expect_error 1 'convert: made.png: --depth 1: pixel (0, 0) is 7: want an image of 0 and 255, as gpuimg threshold makes it' convert hash.pgm made.png --depth 1
 expect_error 1 'channels: made.png: --depth 1: the image has 2 channels: want a gray image without alpha' channels alpha mask.pgm mask.pgm made.png --depth 1
 
+# info names the samples of NumPy arrays.
+python3 - <<'END'
+for kind, nbytes in ("f2", 2), ("f8", 8), ("i8", 8), ("u2", 2), ("i2", 2):
+    head = f"{{'descr': '<{kind}', 'fortran_order': False, 'shape': (2, 3)}}".ljust(117) + "\n"
+    open(f"{kind}.npy", "wb").write(b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head.encode() + bytes(6 * nbytes))
+END
+for case in 'f2:16 bits float, 140 B' 'f8:64 bits float, 176 B' 'i8:64 bits, integers read as float, 176 B' 'u2:16 bits, 140 B' 'i2:16 bits, integers read as float, 140 B'; do
+    expect_stdout "${case%%:*}.npy: npy, 3 x 2, gray, ${case#*:}" gpuimg info "${case%%:*}.npy"
+done
 finish
