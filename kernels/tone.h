@@ -227,7 +227,7 @@ GI_HOST_DEVICE static inline uint32_t gi_local_float(const struct gi_local *spec
 {
     double v = ((double)sample - spec->lo) * spec->scale, most = GI_LOCAL_LEVELS - 1;
     v = v > 0 ? v : 0;
-    return (uint32_t)((v < most ? v : most) + 0.5);
+    return (uint32_t)(int32_t)((v < most ? v : most) + 0.5);
 }
 
 /* Returns whether sample v is above its threshold, as gi_bernsen defines it. */

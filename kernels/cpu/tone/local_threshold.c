@@ -14,6 +14,8 @@ struct local {
     const struct gi_local *spec;
     struct gi_tiling tiling;
     bool narrow;  /* sums of a neighbourhood, and of squares if needed, are below 2^31 */
+    bool middle;  /* sums of a neighbourhood are below 2^32, so n * squares are below 2^64 and D
+                     below  2^62; neither `mean` nor a swell */
     double n;     /* samples of a neighbourhood */
     double *most; /* gets the maximum D of each tile; NULL if a result is made instead */
     int32_t more; /* if narrow and `mean`, v is above its threshold if n * v - sum > more */
@@ -114,6 +116,22 @@ static void judge_narrow(const struct worker *w, const uint32_t *levels)
         }
 }
 
+/* If D is below 2^63 and there is no swell: a loop without branches. */
+static void judge_middle(const struct worker *w, const uint32_t *levels)
+{
+    struct gi_local spec = *w->local->spec;
+    const uint64_t *sums = w->sums, *squares = w->square_sums;
+    uint8_t *restrict above = w->above;
+    size_t samples = w->n;
+    uint64_t n = (uint64_t)w->local->n;
+    spec.swell = 0;
+    for (size_t i = 0; i < samples; i++) {
+        double spread = (double)(int64_t)(n * squares[i] - sums[i] * sums[i]);
+        double rest = (double)(int64_t)(n * levels[i] - sums[i]);
+        above[i] = gi_local_above(&spec, rest, (double)(int64_t)sums[i], spread) ? 255 : 0;
+    }
+}
+
 static void judge_wide(const struct worker *w, const uint32_t *levels)
 {
     const struct gi_local *spec = w->local->spec;
@@ -172,6 +190,8 @@ static void make_row(void *worker, int y)
     levels_row(w, w->old, y, w->tile.x0, w->n); /* the row that has left is no longer needed */
     if (w->local->narrow)
         judge_narrow(w, w->old);
+    else if (w->local->middle && !w->most)
+        judge_middle(w, w->old);
     else
         judge_wide(w, w->old);
     if (!w->most)
@@ -236,6 +256,8 @@ static struct local local_of(const struct gi_queue *queue, struct gi_image *dst,
     struct local local = {.dst = dst, .src = src, .spec = spec, .n = n};
     local.narrow =
         src->type != GI_F32 && spec->swell == 0 && n * full * (spec->mean ? 1 : full) <= INT32_MAX;
+    double levels = src->type == GI_F32 ? GI_LOCAL_LEVELS : full + 1;
+    local.middle = !spec->mean && spec->swell == 0 && n * levels <= 4294967296.0;
     local.more = (int32_t)(more > INT32_MAX ? INT32_MAX : more > INT32_MIN ? more : INT32_MIN);
     local.tiling = GI_CPU(tiling)(src, gi_pool_threads(gi_cpu_pool(queue)), strip, spec->k - 1);
     return local;
