@@ -245,14 +245,15 @@ static enum gi_status check_folders(const struct gi_args *args, const struct gi_
     return GI_OK;
 }
 
-/* Returns an option of the operation whose value a superfluous operand may be, because the operand
- * is a number, a size, or the name of a file for an option that names a further image. Returns NULL
- * if there is no such option. */
+/* Returns an option of the operation whose value operand i may be, because the operand is a number,
+ * a size, or the name of a file for an option that names a further image. Returns NULL if there is
+ * no such option. */
 static const struct gi_option *option_of_operand(const struct gi_args *args,
-                                                 const struct gi_command *command, const char *text)
+                                                 const struct gi_command *command, int i)
 {
-    bool images = gi_command_set(command, gi_table_options) < 0; /* otherwise they are inputs */
-    const char *end;
+    /* The first file is an input, and of commands that write tables all may be. */
+    bool images = i > 0 && gi_command_set(command, gi_table_options) < 0;
+    const char *text = args->operands[i], *end;
     double number;
     bool sized = gi_number_read(&number, text, &end), plain = sized && !*end;
     for (const struct gi_option *row = command->sets[0].rows; row->name && command->filter; row++) {
@@ -272,12 +273,11 @@ static enum gi_status fail_operand(const struct gi_args *args, const struct gi_c
                                    struct gi_err *err)
 {
     const char *text = args->operands[command->max_operands];
-    for (int i = command->max_operands; i > 0 && i >= command->max_operands - 1; i--) {
-        const char *value = args->operands[i];
-        const struct gi_option *row = option_of_operand(args, command, value);
+    for (int i = command->max_operands; i >= 0; i--) {
+        const struct gi_option *row = option_of_operand(args, command, i);
         if (row)
             return gi_fail(err, GI_E_USAGE, "%s: one operand too many, did you mean --%s %s?", text,
-                           row->name, value);
+                           row->name, args->operands[i]);
     }
     return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s%s%s", text,
                    command->name, *command->operands ? " " : "", command->operands,

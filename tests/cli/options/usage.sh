@@ -147,6 +147,7 @@ expect_error 2 'blur: made.pdf: *img2pdf*' blur in.pgm made.pdf
 expect_error 2 'blur: made.AVIF: *avifenc*' blur in.pgm made.AVIF
 expect_error 2 'blur: made.avi.x: no image format has this name*' blur in.pgm made.avi.x
 expect_error 2 'blur: made.pgm: one operand too many, did you mean --k 5?' blur in.pgm 5 made.pgm
+expect_error 2 'resize: made.pgm: one operand too many, did you mean --size 50%?' scale 50% in.pgm made.pgm
 expect_error 2 'list: x: operations only go with --ways' list x
 expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
 expect_error 2 'selftest: blurr: no such operation (try gpuimg list)' selftest blurr
