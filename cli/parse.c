@@ -259,7 +259,8 @@ static const struct gi_option *option_of_operand(const struct gi_args *args,
     for (const struct gi_option *row = command->sets[0].rows; row->name && command->filter; row++) {
         bool size = row->type == GI_OPT_EXTENT || row->type == GI_OPT_RECT;
         bool amount = row->type == GI_OPT_INT || row->type == GI_OPT_ODD ||
-                      row->type == GI_OPT_REAL || row->type == GI_OPT_LEVEL;
+                      row->type == GI_OPT_REAL || row->type == GI_OPT_LEVEL ||
+                      strcmp(row->name, "value") == 0;
         bool fits = row->type == GI_OPT_IMAGE ? images && access(text, F_OK) == 0
                     : size                    ? sized && (*end == 'x' || *end == '%')
                                               : amount && plain;

@@ -24,7 +24,6 @@ static const struct synonym commands[] = {
     {"binarize", "threshold"},
     {"border", "pad"},
     {"box", "blur"},
-    {"brightness", "add --value"},
     {"canny", "edges"},
     {"cc", "extract"},
     {"clip", "levels"},
@@ -32,7 +31,6 @@ static const struct synonym commands[] = {
     {"cmp", "compare"},
     {"colormap", "palette"},
     {"components", "extract"},
-    {"contrast", "levels"},
     {"contrast-stretch", "normalize"},
     {"conv", "convolve"},
     {"createclahe", "clahe"},
@@ -173,6 +171,8 @@ int gi_word_distance(const char *a, const char *b)
 
 /* Commands by the names of other programs. */
 static const struct gi_alias aliases[] = {
+    {"brightness", {"add", NULL}},
+    {"contrast", {"normalize", NULL}},
     {"gray", {"convert", "--gray"}},
     {"grayscale", {"convert", "--gray"}},
     {"desaturate", {"convert", "--gray"}},

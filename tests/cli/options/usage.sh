@@ -22,8 +22,6 @@ while IFS=: read -r word means; do
 done <<'END'
 mogrify:help batch
 border:pad
-brightness:add --value
-contrast:levels
 overlay:composite
 watermark:composite
 append:montage
@@ -58,6 +56,12 @@ scale NAMES --size 50%:resize NAMES --size 50%
 mirror NAMES:flip --h NAMES
 trim NAMES --tolerance 20:crop --trim NAMES --tolerance 20
 END
+expect 0 gpuimg brightness in.pgm made.pgm --value 20
+gpuimg add in.pgm want.pgm --value 20
+check 'brightness' cmp made.pgm want.pgm
+expect 0 gpuimg contrast in.pgm made.pgm
+gpuimg normalize in.pgm want.pgm
+check 'contrast' cmp made.pgm want.pgm
 expect_error 2 'color: -hue: no such option, did you mean --hue?' saturation in.pgm made.pgm -hue 3
 expect_error 2 'gaussian: -sigma: no such option, did you mean --sigma?' gaussian in.pgm made.pgm -sigma 3
 expect_error 2 'convert: -resize: no such option, did you mean gpuimg resize?' convert in.pgm -resize 50% made.pgm
@@ -135,7 +139,7 @@ expect_error 2 'blur: want INPUT OUTPUT, got in.pgm (*' blur in.pgm
 expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT); for many images use --out-dir' blur in.pgm made.pgm more.pgm
 expect_error 2 'blur: operand 2 is empty, want INPUT OUTPUT' blur in.pgm ''
 # A third operand that is the value of an option.
-for case in resize:size:800x600 resize:size:50% crop:size:5x5 blur:k:5 threshold:threshold:128 rotate:angle:2.3 gamma:gamma:2.2 add:with:in.pgm; do
+for case in resize:size:800x600 resize:size:50% crop:size:5x5 blur:k:5 threshold:threshold:128 rotate:angle:2.3 gamma:gamma:2.2 add:with:in.pgm add:value:20; do
     IFS=: read -r command option value <<<"$case"
     expect_error 2 "$command: $value: one operand too many, did you mean --$option $value?" "$command" in.pgm made.pgm "$value"
 done
