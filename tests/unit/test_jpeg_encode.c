@@ -238,7 +238,7 @@ static void others_are_refused(void **state)
     fill(&image, 5, &(uint64_t){1});
     encode(&file, &good, &image, 50, false, 0);
     for (int i = 0; i < n; i++)
-        for (int wrong = 0; wrong < 9; wrong++) {
+        for (int wrong = 0; wrong < 13; wrong++) {
             frame = good;
             frame.width += wrong == 1;
             frame.ncomponents -= wrong == 2 ? 2 : 0;
@@ -248,6 +248,11 @@ static void others_are_refused(void **state)
             frame.quantization[1][63] = wrong == 6 ? 256 : frame.quantization[1][63];
             frame.ac[1].counts[15] -= wrong == 7; /* without its last code */
             frame.quantization[0][0] = wrong == 8 ? 0 : frame.quantization[0][0];
+            frame.components[2].dc = wrong == 9 ? 4 : frame.components[2].dc;
+            for (int k = 0; k < 256; k++) { /* another symbol instead of 16 zeros, or of the end */
+                uint8_t *symbol = &frame.ac[wrong % 2].values[k];
+                *symbol = wrong >= 10 && *symbol == (wrong < 12 ? 0xf0 : 0) ? 0xff : *symbol;
+            }
             assert_int_equal(queues[i]->k->upload(queues[i], &on, &image, NULL, NULL), GI_OK);
             enum gi_status status = queues[i]->k->jpeg_encode(queues[i], &scan, &on, &spec, NULL);
             assert_int_equal(status, wrong ? GI_E_UNSUPPORTED : GI_OK);
