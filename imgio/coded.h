@@ -6,13 +6,12 @@
 #ifndef GI_IMGIO_CODED_H
 #define GI_IMGIO_CODED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "imgio/image.h"
 
 enum {
     GI_JPEG_COMPONENTS = 3, /* maximum number of components */
     GI_JPEG_BLOCK = 64,     /* coefficients of a block */
+    GI_JPEG_UNITS = 10,     /* maximum number of blocks of an MCU (B.2.3) */
 };
 
 /* A Huffman table (T.81, B.2.4.2). */
@@ -27,7 +26,8 @@ struct gi_jpeg_component {
     uint8_t quantization, dc, ac;
 };
 
-/* A sequential JPEG of 8 bits with Huffman codes, and with one scan that holds all components. */
+/* A sequential JPEG of 8 bits with Huffman codes, and with one scan that holds all components. If
+ * there is only one component, its sampling factors are 1, because they have no effect. */
 struct gi_jpeg_frame {
     int width, height; /* pixels, 1 to 65500 */
     int ncomponents;   /* 1 (gray) or 3 */
@@ -38,14 +38,18 @@ struct gi_jpeg_frame {
     unsigned restart_interval; /* MCUs between two restart markers; 0: there are none */
 };
 
-/* A frame with its scan: the bytes after the header of the scan, with stuffed zeros and restart
- * markers, up to the marker that ends the scan. */
+/* A JPEG file that is not decoded yet. */
 struct gi_coded {
     struct gi_jpeg_frame frame;
     /* The image is reduced to 1 / denominator, as libjpeg's scaled decoding does: 1, 2, 4 or 8. */
     int denominator;
-    const unsigned char *scan;
-    size_t scan_nbytes;
+    /* The whole file as one row of GI_U8 in host memory. Its bytes from scan_at on are the scan:
+     * the scan_nbytes bytes after the header of the scan, with stuffed zeros and restart markers,
+     * up to the marker EOI. */
+    struct gi_image file;
+    size_t scan_at, scan_nbytes;
+    int layout;  /* enum gi_layout: turns the decoded image upright, as EXIF's orientation says */
+    bool warned; /* reading the file gave a warning, which decoding it would give again */
 };
 
 /* A scan that was encoded: with stuffed zeros and restart markers, without the marker EOI. */
@@ -54,5 +58,15 @@ struct gi_jpeg_scan {
     size_t nbytes;
     const struct gi_allocator *allocator; /* takes the bytes back; NULL: free() does */
 };
+
+/* Returns the scan as an image of one row, which is a view. */
+static inline struct gi_image gi_coded_scan(const struct gi_coded *coded)
+{
+    struct gi_image scan = coded->file;
+    scan.data = (char *)scan.data + coded->scan_at;
+    scan.width = (int)coded->scan_nbytes;
+    scan.owner = GI_OWNER_NONE;
+    return scan;
+}
 
 #endif

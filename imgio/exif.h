@@ -30,6 +30,7 @@ void gi_exif_forget_place(void *exif, size_t nbytes);
 size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes);
 
 /* Flips and transposes the host image in place, so that it is shown as `orientation` (1 to 8) says.
+ * If the image is still coded, sets its `layout` and its shape.
  * The image is unchanged on an error. Errors: GI_E_MEMORY. */
 enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, struct gi_err *err);
 

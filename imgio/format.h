@@ -19,6 +19,7 @@ struct gi_decode {
     struct gi_err *warning;       /* never NULL here */
     /* EXIF's number, set by formats with a field for it; if 0, EXIF's orientation is used */
     int orientation;
+    bool coded; /* set by a decoder whose image stays coded: gi_decode_alloc() then only checks */
     int shrink; /* factor by which the decoder reduces each side; 0 means 1 */
 };
 

@@ -162,6 +162,8 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     const struct gi_shape_listener *listener = decode->options->listener;
     if (listener)
         listener->tell(listener->arg, &shape);
+    if (decode->coded)
+        return GI_OK;
     /* Partial images use plain memory, because the system supplies its pages only when they are
      * first touched. Pinned memory takes all pages at once. */
     const struct gi_allocator *allocator =

@@ -1,6 +1,6 @@
 /* Making, freeing, viewing and converting images in host memory.
  * SPDX-License-Identifier: MIT */
-#include "imgio/image.h"
+#include "imgio/coded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,12 +66,17 @@ enum gi_status gi_image_alloc_from(struct gi_image *image, const struct gi_alloc
 
 void gi_image_free(struct gi_image *image)
 {
+    if (image->owner == GI_OWNER_HOST && image->coded) {
+        gi_image_free(&image->coded->file);
+        free(image->coded);
+    }
     if (image->owner == GI_OWNER_HOST && image->data && image->allocator)
         image->allocator->free(image->allocator->self, image->data);
     else if (image->owner == GI_OWNER_HOST)
         free(image->data);
     image->data = NULL;
     image->allocator = NULL;
+    image->coded = NULL;
     image->owner = GI_OWNER_NONE;
 }
 

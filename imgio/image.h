@@ -54,6 +54,7 @@ struct gi_shrunk {
     int left, top;
 };
 
+struct gi_coded;
 struct gi_image {
     void *data; /* sample 0 of row 0; row y starts at (char *)data + y * stride */
     /* bytes from a row to the next: gi_row_nbytes() or more, but any number in a view */
@@ -67,6 +68,10 @@ struct gi_image {
      * device memory. */
     const struct gi_allocator *allocator;
     struct gi_shrunk shrunk;
+    /* If this is not NULL, `data` is NULL and the samples are still coded (imgio/coded.h). Only the
+     * caller that asked for such images gets them (gi_load_options.coded). gi_image_free() frees
+     * it. */
+    struct gi_coded *coded;
 };
 
 /* Limits on images that are read or made, checked before memory is allocated. */

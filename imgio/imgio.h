@@ -64,6 +64,11 @@ struct gi_load_options {
     /* Reads no samples. The image has a shape but NULL data, no limit holds, and faults after the
      * header (damage, more images) are not noticed. */
     bool header_only;
+    /* A JPEG that the primitive jpeg_decode takes (kernels/codec.h) is not decoded: `data` of the
+     * image stays NULL, and `coded` holds the file, with a copy of its bytes from `allocator`.
+     * Damage in the scan is not noticed. Files that need more than that (linear light,
+     * --allow-partial) and all other files are decoded. */
+    bool coded;
 };
 
 /* Properties of a file besides its samples. */

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/icc.h"
+#include "imgio/jpeg_coded.h"
 #include "imgio/jpeg_strips.h"
 #include "imgio/jpeg_work.h"
 #include "imgio/jpeg_write.h"
@@ -254,6 +255,15 @@ static void warn_of_more(const struct gi_decode *decode, const unsigned char *by
         gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
 }
 
+/* Ends with an image that stays coded. */
+static enum gi_status keep_coded(const struct gi_decode *decode, struct gi_coded *coded,
+                                 struct gi_err *err)
+{
+    const unsigned char *end = decode->bytes + coded->scan_at + coded->scan_nbytes + 2;
+    warn_of_more(decode, end, (size_t)(decode->bytes + decode->nbytes - end));
+    return gi_jpeg_keep_coded(decode, coded, err);
+}
+
 /* Decodes the image. libjpeg's errors leave this function by longjmp(). */
 static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo, struct errors *e,
                                 struct gi_err *err)
@@ -279,9 +289,13 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     if (!status) /* arithmetic coding */
         status =
             gi_decode_check_flat(decode, (uint64_t)cinfo->image_width * cinfo->image_height, err);
+    struct gi_coded coded;
+    decode->coded = !status && gi_jpeg_stays_coded(&coded, decode, cinfo);
     if (!status)
         status =
             gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
+    if (!status && decode->coded)
+        return keep_coded(decode, &coded, err);
     if (status || header_only)
         return status;
     const unsigned char *end = gi_jpeg_read_strips(decode, cinfo);

@@ -1,5 +1,6 @@
 /* Applies an EXIF orientation by flips, quarter turns and transpositions.
  * SPDX-License-Identifier: MIT */
+#include "imgio/coded.h"
 #include "imgio/exif.h"
 
 #include <string.h>
@@ -49,6 +50,16 @@ enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, str
         return GI_OK;
     struct gi_image turned;
     bool swap = layout & GI_LAYOUT_TRANSPOSE;
+    if (image->coded) {
+        image->coded->layout = layout;
+        image->shrunk = turn_shrunk(image, layout);
+        if (swap) {
+            int width = image->width;
+            image->width = image->height;
+            image->height = width;
+        }
+        return GI_OK;
+    }
     enum gi_status status =
         gi_image_alloc_from(&turned, image->allocator, swap ? image->height : image->width,
                             swap ? image->width : image->height, image->channels, image->type, err);

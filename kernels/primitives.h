@@ -79,7 +79,8 @@
     P(paint,              SAMPLE,  SAME, struct gi_image,       struct gi_paint)                    \
     P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)                  \
     /* kernels/codec.h */                                                                           \
-    P(jpeg_encode,        BYTE,    OWN,  struct gi_jpeg_scan,   struct gi_jpeg_encode)
+    P(jpeg_encode,        BYTE,    OWN,  struct gi_jpeg_scan,   struct gi_jpeg_encode)              \
+    P(jpeg_decode,        BYTE,    OWN,  struct gi_image,       struct gi_jpeg_decode)
 
 /* Primitives of one backend only. The table of the other backend has NULL instead. */
 #define GI_PRIMITIVES_CPU(P)                                                                        \

@@ -176,15 +176,36 @@ static bool has_run(const char *primitive, char *list, size_t room)
     return found;
 }
 
+/* Copies the name of the primitive from the first entry of GPUIMG_WAY in `text`. Returns the length
+ * of that entry. */
+static size_t read_primitive(char *primitive, size_t room, const char *text)
+{
+    size_t n = strcspn(text, ","), slash = strcspn(text, "/");
+    const char *name = slash < n ? text + slash + 1 : text;
+    size_t length = strcspn(name, ":,");
+    snprintf(primitive, room, "%.*s", (int)(length < room ? length : room), name);
+    return n;
+}
+
+bool gi_ways_forces(const char *primitive)
+{
+    const char *text = getenv("GPUIMG_WAY");
+    while (text && *text) {
+        char name[128];
+        size_t n = read_primitive(name, sizeof name, text);
+        if (strcmp(name, primitive) == 0)
+            return true;
+        text += n + (text[n] == ',');
+    }
+    return false;
+}
+
 enum gi_status gi_ways_forced_ran(struct gi_err *err)
 {
     const char *text = getenv("GPUIMG_WAY");
     while (text && *text) {
-        size_t n = strcspn(text, ",");
-        char entry[128], list[512];
-        snprintf(entry, sizeof entry, "%.*s", (int)(n < sizeof entry ? n : sizeof entry), text);
-        char *slash = strchr(entry, '/'), *primitive = slash ? slash + 1 : entry;
-        primitive[strcspn(primitive, ":")] = '\0';
+        char primitive[128], list[512];
+        size_t n = read_primitive(primitive, sizeof primitive, text);
         if (!has_run(primitive, list, sizeof list) && *list)
             return gi_fail(err, GI_E_USAGE, "GPUIMG_WAY=%.*s: no %s has run, want a way of %s",
                            (int)n, text, primitive, list);

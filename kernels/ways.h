@@ -132,6 +132,9 @@ int gi_queue_ways(const struct gi_queue *queue, struct gi_way_use *uses, int max
  * order of the list of primitives. */
 int gi_ways_used(const struct gi_kernels *k, struct gi_way_use *uses, int max);
 
+/* Returns whether GPUIMG_WAY forces a way of the primitive with this name. */
+bool gi_ways_forces(const char *primitive);
+
 /* Called at the end of a command. Fails with GI_E_USAGE if GPUIMG_WAY names a primitive that has
  * not run on any queue of the process, although other primitives have run. */
 enum gi_status gi_ways_forced_ran(struct gi_err *err);

@@ -1,0 +1,23 @@
+/* JPEGs that stay coded, because a device decodes them (imgio/coded.h).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_JPEG_CODED_H
+#define GI_IMGIO_JPEG_CODED_H
+
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "imgio/coded.h"
+#include "imgio/format.h"
+
+/* Returns whether the caller wants the image to stay coded, and the file is one that jpeg_decode
+ * takes (kernels/codec.h). Fills in all members of *coded except `file`. Must be called after
+ * jpeg_read_header() and before gi_decode_alloc(). */
+bool gi_jpeg_stays_coded(struct gi_coded *coded, const struct gi_decode *decode,
+                         const struct jpeg_decompress_struct *cinfo);
+
+/* Sets decode->image->coded to *coded with a copy of the file. Errors: GI_E_MEMORY. */
+enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
+                                  struct gi_err *err);
+
+#endif

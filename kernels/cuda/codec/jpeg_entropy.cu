@@ -1,0 +1,402 @@
+/* Huffman decoding of a scan in subsequences, each by one thread (A. Weissenberger, B. Schmidt,
+ * "Accelerating JPEG Decompression on GPUs", 2021). A thread does not know at which symbol its
+ * subsequence begins, so it starts to decode some bits before, at a guessed position. Huffman codes
+ * synchronise themselves: after some symbols most guesses are right.
+ *
+ *   subsequences     |      0      |      1      |      2      |
+ *   guesses                  ......|       ......|
+ *   decoded          ==============|=============|=============|
+ *
+ * Then each subsequence compares where it began with the end of the one before. Where the two
+ * differ, it is decoded again from there, in rounds, until all agree. A block does that for a chunk
+ * of subsequences; it also decodes the last subsequences of the chunk before, so that errors at its
+ * own start end there. Prefix sums give the number of the first block of each subsequence and its
+ * DC coefficients, and a last kernel decodes once more and writes the coefficients.
+ *
+ * Restart intervals begin at known bits, with a known state.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/codec/jpeg_decode.h"
+#include "kernels/cuda/common/measure.h"
+
+enum {
+    THREADS = JPEG_CHUNK + JPEG_LEAD_SUBS, /* of a block that synchronises */
+    WRITE_THREADS = 128,
+    SUM_THREADS = 1024,
+    TABLES = 2 * GI_JPEG_COMPONENTS,
+};
+
+/* ---- reading ---- */
+
+/* Reads bits of task.bytes in ascending order. */
+struct reader {
+    const uint32_t *words;
+    uint32_t index, upper, lower; /* words `index` and index + 1, with the first byte uppermost */
+};
+
+static __device__ inline uint32_t word_at(const uint32_t *words, uint32_t index)
+{
+    return __byte_perm(words[index], 0, 0x0123);
+}
+
+static __device__ inline struct reader reader_at(const uint8_t *bytes, uint32_t bit)
+{
+    const uint32_t *words = (const uint32_t *)bytes;
+    uint32_t index = bit / 32;
+    return {words, index, word_at(words, index), word_at(words, index + 1)};
+}
+
+/* Returns 32 bits from `bit` on, which is at most 32 more than in the call before. */
+static __device__ inline uint32_t reader_peek(struct reader *r, uint32_t bit)
+{
+    if (bit / 32 != r->index) {
+        r->index++;
+        r->upper = r->lower;
+        r->lower = word_at(r->words, r->index + 1);
+    }
+    return __funnelshift_l(r->lower, r->upper, bit % 32);
+}
+
+/* ---- decoding ---- */
+
+/* The state of a thread that decodes. If coefficients are written, `blocks` and `dc` are those of
+ * the whole scan, else of the subsequence. */
+struct decoding {
+    struct jpeg_place at;
+    uint32_t blocks, restarts;
+    int dc[GI_JPEG_COMPONENTS];
+};
+
+/* What the threads of a block share. */
+struct shared {
+    struct gi_jpeg_codes codes[TABLES];
+    uint8_t columns[GI_JPEG_BLOCK]; /* position, column by column, of each zigzag place */
+};
+
+static __device__ inline void shared_load(struct shared *shared, const struct jpeg_task &task,
+                                          int ncomponents)
+{
+    static_assert(sizeof *shared->codes % sizeof(uint32_t) == 0, "codes are words");
+    const unsigned words = 2 * (unsigned)ncomponents * sizeof *shared->codes / sizeof(uint32_t);
+    for (unsigned i = threadIdx.x; i < words; i += blockDim.x)
+        ((uint32_t *)shared->codes)[i] = ((const uint32_t *)task.codes)[i];
+    for (unsigned i = threadIdx.x; i < GI_JPEG_BLOCK; i += blockDim.x)
+        shared->columns[i] = task.columns[i];
+    __syncthreads();
+}
+
+/* Returns the number of the restart interval that bit `bit` belongs to. */
+static __device__ inline uint32_t segment_of(const struct jpeg_task &task, uint32_t bit)
+{
+    uint32_t lo = 0, hi = task.nsegments - 1;
+    while (lo < hi) {
+        uint32_t middle = (lo + hi + 1) / 2;
+        if (task.segments[middle] * 8 <= bit)
+            lo = middle;
+        else
+            hi = middle - 1;
+    }
+    return lo;
+}
+
+/* Begins restart interval number `segment`, or ends the last one. Returns false if the one before
+ * has too few or too many blocks. */
+static __device__ inline bool begin_segment(const struct jpeg_task &task, struct decoding *d,
+                                            uint32_t segment)
+{
+    uint32_t blocks = min(segment * task.segment_blocks, task.grid.ncoded);
+    bool whole = d->at.unit == 0 && d->at.zigzag == 0 && d->blocks == blocks;
+    d->at.unit = d->at.zigzag = 0;
+    d->restarts = 1;
+    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+        d->dc[i] = 0;
+    return whole;
+}
+
+/* Adds a DC difference. Returns the coefficient. */
+static __device__ inline int add_dc(struct decoding *d, unsigned component, int difference)
+{
+    int sum = 0;
+#pragma unroll
+    for (unsigned i = 0; i < GI_JPEG_COMPONENTS; i++)
+        if (i == component)
+            sum = d->dc[i] += difference;
+    return sum;
+}
+
+/* Decodes the symbols that begin before bit `end`. If WRITE, stores the coefficients, stops after
+ * the last block of the scan, and returns false if the scan is damaged. */
+template <bool WRITE>
+static __device__ inline bool decode(const struct jpeg_task &task, const struct shared *shared,
+                                     struct decoding *d, uint32_t end)
+{
+    const uint32_t nunits = (uint32_t)task.grid.nunits, ncoded = task.grid.ncoded;
+    const uint32_t components = task.components;
+    int16_t *const coefficients = task.coefficients;
+    struct reader reader = reader_at(task.bytes, d->at.bit);
+    uint32_t segment = segment_of(task, d->at.bit), segment_end = task.segments[segment + 1] * 8;
+    uint32_t bit = d->at.bit, unit, zigzag;
+    bool good = true;
+    if (bit == task.segments[segment] * 8)
+        good = begin_segment(task, d, segment);
+    unit = d->at.unit;
+    zigzag = d->at.zigzag;
+    while (bit < end && (!WRITE || (good && d->blocks < ncoded))) {
+        const unsigned component = components >> 2 * unit & 3;
+        const uint32_t bits = reader_peek(&reader, bit);
+        const uint32_t symbol = gi_jpeg_symbol(&shared->codes[2 * component + (zigzag > 0)], bits);
+        const uint32_t length = symbol >> 8 & 31, more = symbol & 15, run = symbol >> 4 & 15;
+        if (bit + length + more > segment_end) {
+            good = segment_end - bit < 8;
+            bit = segment_end;
+            d->at.unit = (uint16_t)unit;
+            d->at.zigzag = (uint16_t)zigzag;
+            good &= begin_segment(task, d, ++segment);
+            unit = zigzag = 0;
+            segment_end = task.segments[segment < task.nsegments ? segment + 1 : segment] * 8;
+            continue;
+        }
+        const int value = gi_jpeg_extend(bits << length, more);
+        int16_t *block = coefficients + (size_t)d->blocks * GI_JPEG_BLOCK;
+        if (WRITE && symbol & GI_JPEG_NO_CODE)
+            good = false;
+        if (zigzag == 0) {
+            int dc = add_dc(d, component, value);
+            if (WRITE)
+                block[0] = (int16_t)dc;
+            if (WRITE && gi_jpeg_leaves16(dc))
+                good = false;
+            zigzag = 1;
+        } else if (more == 0) {
+            zigzag = run == 15 ? zigzag + 16 : GI_JPEG_BLOCK;
+        } else {
+            zigzag += run;
+            if (WRITE && zigzag < GI_JPEG_BLOCK)
+                block[shared->columns[zigzag]] = (int16_t)value;
+            zigzag++;
+        }
+        bit += length + more;
+        if (zigzag >= GI_JPEG_BLOCK) {
+            if (WRITE && zigzag > GI_JPEG_BLOCK)
+                good = false;
+            zigzag = 0;
+            unit = unit + 1 == nunits ? 0 : unit + 1;
+            d->blocks++;
+        }
+    }
+    if (WRITE && d->blocks >= ncoded)
+        good &= segment + 1 >= task.nsegments && segment_end - bit < 8;
+    d->at = {bit, (uint16_t)unit, (uint16_t)zigzag};
+    return good;
+}
+
+/* ---- synchronisation ---- */
+
+static __device__ inline bool is_same(const struct jpeg_place &a, const struct jpeg_place &b)
+{
+    return a.bit == b.bit && a.unit == b.unit && a.zigzag == b.zigzag;
+}
+
+/* The number of bits, and of subsequences, of the scan. */
+static __device__ inline uint32_t bits_of(const struct jpeg_task &task)
+{
+    return task.segments[task.nsegments] * 8;
+}
+
+static __device__ inline uint32_t subs_of(const struct jpeg_task &task)
+{
+    return (bits_of(task) + task.sub_bits - 1) / task.sub_bits;
+}
+
+/* Decodes a subsequence, which is number `index`, from sub->in on. */
+static __device__ inline void decode_sub(const struct jpeg_task &task, const struct shared *shared,
+                                         struct jpeg_sub *sub, uint32_t index)
+{
+    struct decoding d = {sub->in};
+    decode<false>(task, shared, &d, min((index + 1) * task.sub_bits, bits_of(task)));
+    sub->out = d.at;
+    sub->blocks = d.blocks;
+    sub->restarts = d.restarts;
+    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+        sub->dc[i] = d.dc[i];
+}
+
+/* Guesses where a subsequence begins, by decoding the bits before it. */
+static __device__ inline struct jpeg_place guess(const struct jpeg_task &task,
+                                                 const struct shared *shared, uint32_t index)
+{
+    const uint32_t start = index * task.sub_bits;
+    struct decoding d = {{start > task.lead_bits ? start - task.lead_bits : 0, 0, 0}};
+    if (index > 0)
+        decode<false>(task, shared, &d, start);
+    return d.at;
+}
+
+/* Lists the subsequences that don't begin where the one before ends. Returns their number. */
+static __device__ inline unsigned list_wrong(uint16_t *list, const struct jpeg_sub *subs,
+                                             unsigned n)
+{
+    const unsigned i = threadIdx.x;
+    const bool wrong = i > 0 && i < n && !is_same(subs[i].in, subs[i - 1].out);
+    unsigned count, at = block_before<THREADS / WARP>(wrong, &count);
+    if (wrong)
+        list[at] = (uint16_t)i;
+    __syncthreads();
+    return count;
+}
+
+static __global__ void __launch_bounds__(THREADS) synchronise(const struct jpeg_task *tasks)
+{
+    __shared__ struct shared shared;
+    __shared__ struct jpeg_sub subs[THREADS];
+    __shared__ uint16_t list[THREADS];
+    const struct jpeg_task &task = tasks[blockIdx.y];
+    if (jpeg_gave_up(task))
+        return;
+    const uint32_t nsubs = subs_of(task), chunk = blockIdx.x * JPEG_CHUNK;
+    if (chunk >= nsubs)
+        return;
+    const uint32_t first = chunk > JPEG_LEAD_SUBS ? chunk - JPEG_LEAD_SUBS : 0;
+    const unsigned n = min(chunk + JPEG_CHUNK, nsubs) - first, i = threadIdx.x;
+    shared_load(&shared, task, task.result.channels);
+    if (i < n) {
+        subs[i].in = guess(task, &shared, first + i);
+        decode_sub(task, &shared, &subs[i], first + i);
+    }
+    __syncthreads();
+    unsigned wrong;
+    for (int round = 0; (wrong = list_wrong(list, subs, n)) != 0 && round < JPEG_ROUNDS; round++) {
+        const unsigned k = i < wrong ? list[i] : 0;
+        const struct jpeg_place in = k ? subs[k - 1].out : subs[0].in;
+        __syncthreads();
+        if (k) {
+            subs[k].in = in;
+            decode_sub(task, &shared, &subs[k], first + k);
+        }
+        __syncthreads();
+    }
+    if (wrong && i == 0)
+        atomicOr(task.status, JPEG_NOT_SYNCHRONISED);
+    if (i < n && first + i >= chunk)
+        task.subs[first + i] = subs[i];
+}
+
+/* ---- prefix sums ---- */
+
+/* Sums over consecutive subsequences: of blocks, and of DC differences since the last restart. */
+struct sums {
+    uint32_t blocks, restarts;
+    int dc[GI_JPEG_COMPONENTS];
+};
+
+static __device__ inline struct sums sums_add(const struct sums &a, const struct sums &b)
+{
+    struct sums both = b;
+    both.blocks += a.blocks;
+    both.restarts |= a.restarts;
+    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+        both.dc[i] += b.restarts ? 0 : a.dc[i];
+    return both;
+}
+
+static __device__ inline struct sums sums_of(const struct jpeg_sub &sub)
+{
+    struct sums s = {sub.blocks, sub.restarts};
+    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+        s.dc[i] = sub.dc[i];
+    return s;
+}
+
+/* Returns the sums of the threads before this one. */
+static __device__ inline struct sums sums_before(struct sums mine)
+{
+    __shared__ struct sums warps[SUM_THREADS / WARP];
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    struct sums before = {};
+    for (unsigned step = 1; step < WARP; step *= 2) {
+        struct sums other;
+        other.blocks = __shfl_up_sync(ALL_LANES, mine.blocks, step);
+        other.restarts = __shfl_up_sync(ALL_LANES, mine.restarts, step);
+        for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+            other.dc[i] = __shfl_up_sync(ALL_LANES, mine.dc[i], step);
+        if (lane >= step)
+            mine = sums_add(other, mine);
+    }
+    if (lane == WARP - 1)
+        warps[warp] = mine;
+    __syncthreads();
+    for (unsigned i = 0; i < warp; i++)
+        before = sums_add(before, warps[i]);
+    struct sums within;
+    within.blocks = __shfl_up_sync(ALL_LANES, mine.blocks, 1);
+    within.restarts = __shfl_up_sync(ALL_LANES, mine.restarts, 1);
+    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+        within.dc[i] = __shfl_up_sync(ALL_LANES, mine.dc[i], 1);
+    return lane ? sums_add(before, within) : before;
+}
+
+/* Replaces blocks and DC differences by prefix sums, and checks that all subsequences agree. One
+ * block per image. */
+static __global__ void __launch_bounds__(SUM_THREADS) sum_subs(const struct jpeg_task *tasks)
+{
+    const struct jpeg_task &task = tasks[blockIdx.y];
+    if (jpeg_gave_up(task))
+        return;
+    const uint32_t n = subs_of(task), each = (n + SUM_THREADS - 1) / SUM_THREADS;
+    const uint32_t first = min(threadIdx.x * each, n), end = min(first + each, n);
+    struct sums sums = {};
+    bool agree = true;
+    for (uint32_t i = first; i < end; i++) {
+        sums = sums_add(sums, sums_of(task.subs[i]));
+        agree &= i == 0 || is_same(task.subs[i].in, task.subs[i - 1].out);
+    }
+    if (!agree)
+        atomicOr(task.status, JPEG_NOT_SYNCHRONISED);
+    sums = sums_before(sums);
+    for (uint32_t i = first; i < end; i++) {
+        struct jpeg_sub *sub = &task.subs[i];
+        const struct sums own = sums_of(*sub);
+        sub->blocks = sums.blocks;
+        for (int c = 0; c < GI_JPEG_COMPONENTS; c++)
+            sub->dc[c] = sums.dc[c];
+        sums = sums_add(sums, own);
+        if (i + 1 == n && (sums.blocks != task.grid.ncoded || sub->out.unit || sub->out.zigzag))
+            atomicOr(task.status, JPEG_DAMAGED);
+    }
+}
+
+/* ---- coefficients ---- */
+
+static __global__ void __launch_bounds__(WRITE_THREADS)
+    write_coefficients(const struct jpeg_task *tasks)
+{
+    __shared__ struct shared shared;
+    const struct jpeg_task &task = tasks[blockIdx.y];
+    if (jpeg_gave_up(task))
+        return;
+    const uint32_t index = blockIdx.x * WRITE_THREADS + threadIdx.x;
+    if (blockIdx.x * WRITE_THREADS >= subs_of(task))
+        return;
+    shared_load(&shared, task, task.result.channels);
+    if (index >= subs_of(task))
+        return;
+    const struct jpeg_sub &sub = task.subs[index];
+    struct decoding d = {sub.in, sub.blocks};
+    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+        d.dc[i] = sub.dc[i];
+    if (!decode<true>(task, &shared, &d, min((index + 1) * task.sub_bits, bits_of(task))))
+        atomicOr(task.status, JPEG_DAMAGED);
+}
+
+enum gi_status gi_cuda_jpeg_entropy(struct gi_cuda_queue *cu, const struct jpeg_launch *launch,
+                                    struct gi_err *err)
+{
+    const unsigned chunks = (launch->subs + JPEG_CHUNK - 1) / JPEG_CHUNK;
+    synchronise<<<dim3(chunks, launch->n), THREADS, 0, cu->stream>>>(launch->tasks);
+    GI_CUDA_LAUNCHED();
+    sum_subs<<<dim3(1, launch->n), SUM_THREADS, 0, cu->stream>>>(launch->tasks);
+    GI_CUDA_LAUNCHED();
+    const unsigned blocks = (launch->subs + WRITE_THREADS - 1) / WRITE_THREADS;
+    write_coefficients<<<dim3(blocks, launch->n), WRITE_THREADS, 0, cu->stream>>>(launch->tasks);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}

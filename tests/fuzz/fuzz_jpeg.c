@@ -1,0 +1,79 @@
+/* Fuzzes JPEGs that stay coded, with the primitive that decodes their scans. It must refuse the
+ * file or give the samples of libjpeg-turbo.
+ * Sources: imgio/jpeg* codec kernels/jpeg_decode.h
+ * SPDX-License-Identifier: MIT */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "imgio/coded.h"
+#include "imgio/imgio.h"
+#include "kernels/codec.h"
+#include "kernels/kernels.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
+
+static void tell_nobody(void *arg, const struct gi_image *shape)
+{
+    (void)arg;
+    (void)shape;
+}
+
+static int shrink_by(void *arg, const struct gi_image *picture)
+{
+    (void)picture;
+    return *(const int *)arg;
+}
+
+/* The length of the file decides by how much the image is reduced. */
+static enum gi_status load(struct gi_image *image, const uint8_t *bytes, size_t nbytes, bool coded)
+{
+    int denominator = 1 << nbytes % 4;
+    const struct gi_shape_listener listener = {tell_nobody, &denominator, shrink_by};
+    const struct gi_load_options options = {
+        .limits = {1 << 20, 1 << 24}, .listener = &listener, .coded = coded};
+    return gi_load_memory(image, NULL, NULL, bytes, nbytes, "fuzz", &options, NULL, NULL);
+}
+
+/* Opens the queue once; nothing frees it. */
+static struct gi_queue *open_queue(void)
+{
+    static struct gi_queue *queue;
+    const struct gi_open_options options = {.threads = 1};
+    if (!queue && gi_queue_open_alone(&queue, gi_kernels_cpu(), &options, NULL))
+        abort();
+    return queue;
+}
+
+/* Compares the samples of the primitive, if it takes the scan, with those of the decoded file. */
+static void compare(const struct gi_image *coded, const uint8_t *bytes, size_t nbytes)
+{
+    struct gi_queue *queue = open_queue();
+    const struct gi_image scan = gi_coded_scan(coded->coded);
+    const struct gi_jpeg_decode spec = {&coded->coded->frame, coded->coded->denominator};
+    struct gi_image made, want;
+    if (coded->coded->layout || /* the pipeline turns it */
+        queue->k->alloc(queue, &made, coded->width, coded->height, coded->channels, GI_U8, NULL))
+        return;
+    if (!queue->k->jpeg_decode(queue, &made, &scan, &spec, NULL)) {
+        if (load(&want, bytes, nbytes, false) || want.width != made.width ||
+            want.height != made.height || want.channels != made.channels)
+            abort();
+        for (int y = 0; y < made.height; y++)
+            if (memcmp(gi_row(&made, y), gi_row(&want, y), gi_row_nbytes(&made)) != 0)
+                abort();
+        gi_image_free(&want);
+    }
+    queue->k->release(queue, &made);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
+{
+    struct gi_image image;
+    if (nbytes < 4 || bytes[0] != 0xff || bytes[1] != 0xd8)
+        return 0;
+    if (!load(&image, bytes, nbytes, true) && image.coded)
+        compare(&image, bytes, nbytes);
+    gi_image_free(&image);
+    return 0;
+}
