@@ -27,7 +27,8 @@ struct gi_execution {
     struct gi_stopwatch *watch; /* NULL if no times are wanted */
 };
 
-/* Upload and download an image, with timing and a name for profilers. */
+/* Upload and download an image, with timing and a name for profilers. An image that is still coded
+ * is decoded on the device. */
 enum gi_status gi_execution_upload(struct gi_execution *execution, struct gi_image *image,
                                    const struct gi_image *host, struct gi_err *err);
 enum gi_status gi_execution_download(struct gi_execution *execution, struct gi_image *host,
@@ -36,6 +37,11 @@ enum gi_status gi_execution_download(struct gi_execution *execution, struct gi_i
 enum gi_status gi_execution_download_into(struct gi_execution *execution,
                                           const struct gi_image *host, struct gi_image *image,
                                           struct gi_err *err);
+
+/* Makes an image on the device from a host image that is still coded (filters/coded.c). Errors:
+ * those of upload and jpeg_decode. */
+enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *image,
+                                   const struct gi_image *host, struct gi_err *err);
 
 /* Runs one measuring pass of plan i. */
 enum gi_status gi_execution_measure(struct gi_execution *execution, int i,

@@ -42,8 +42,10 @@ enum gi_status gi_execution_upload(struct gi_execution *execution, struct gi_ima
                                    const struct gi_image *host, struct gi_err *err)
 {
     struct gi_times *times = execution->times;
-    start(execution, "upload");
-    enum gi_status status = execution->queue->k->upload(execution->queue, image, host, NULL, err);
+    struct gi_queue *queue = execution->queue;
+    start(execution, host->coded ? "jpeg_decode" : "upload");
+    enum gi_status status = host->coded ? gi_execution_decode(queue, image, host, err)
+                                        : queue->k->upload(queue, image, host, NULL, err);
     bool made = !status;
     status = stop(execution, status, times ? &times->upload_ms : NULL, err);
     if (made && status)
@@ -392,6 +394,12 @@ static enum gi_status need_fit(struct gi_execution *execution, int *rows, bool *
     return status;
 }
 
+/* Bands are uploaded row by row, which coded images don't allow. */
+static enum gi_status refuse_bands(struct gi_err *err)
+{
+    return gi_fail(err, GI_E_UNSUPPORTED, "a coded image is not processed in bands");
+}
+
 static enum gi_status run_execution(struct gi_execution *execution, struct gi_image *dst,
                                     struct gi_err *err)
 {
@@ -407,12 +415,16 @@ static enum gi_status run_execution(struct gi_execution *execution, struct gi_im
         status = run_whole(execution, dst, err);
         if (status != GI_E_DEVICE_MEMORY)
             return status;
+        if (execution->src->coded)
+            return refuse_bands(err);
         if (execution->pipeline != before && need_fit(execution, &rows, &whole, err))
             return status;
         if (whole && rows < 2)
             return status;
         rows = whole ? rows / 2 : rows;
     }
+    if (execution->src->coded)
+        return refuse_bands(err);
     return run_bands(execution, dst, rows, err);
 }
 

@@ -85,10 +85,13 @@ struct gi_times {
 /* Runs the pipeline on the host image `src`, which has the pipeline's shape. *dst becomes the
  * result, which the caller frees. If a device is used and `src` is in pinned memory, the result is
  * in pinned memory, too. `dst` is NULL if only the outputs in `sides` are wanted. `sides` has an
- * entry per step, or is NULL if no step has further inputs or outputs. `times` may be NULL. The
- * image is processed in bands if the limits of the backend require it, and in smaller bands if
- * memory runs out. Errors: those of the primitives. GI_E_DEVICE_MEMORY if not even one row of the
- * result fits with all that it needs, or if a step needs a whole image that does not fit. */
+ * entry per step, or is NULL if no step has further inputs or outputs. `times` may be NULL. If
+ * `src` is still coded, it is decoded by the primitive jpeg_decode; if that refuses it or the image
+ * does not fit at once, the error is GI_E_UNSUPPORTED and the caller runs the pipeline on the
+ * decoded image. Other images are processed in bands if the limits of the backend require it, and
+ * in smaller bands if memory runs out. Errors: those of the primitives. GI_E_DEVICE_MEMORY if not
+ * even one row of the result fits with all that it needs, or if a step needs a whole image that
+ * does not fit. */
 enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_queue *queue,
                                struct gi_image *dst, const struct gi_image *src,
                                const struct gi_side *sides, struct gi_times *times,

@@ -59,6 +59,12 @@ struct gi_jpeg_scan {
     const struct gi_allocator *allocator; /* takes the bytes back; NULL: free() does */
 };
 
+/* Returns the bytes of the file, of which there are coded->file.width. */
+static inline const void *gi_coded_bytes(const struct gi_coded *coded)
+{
+    return coded->file.data;
+}
+
 /* Returns the scan as an image of one row, which is a view. */
 static inline struct gi_image gi_coded_scan(const struct gi_coded *coded)
 {

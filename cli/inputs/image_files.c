@@ -271,6 +271,10 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .linear = io->linear,
         .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
     };
+    const struct gi_image rgb = {.width = 1, .height = 1, .channels = 3, .type = GI_U8};
+    const struct gi_image converted = gi_cli_shape(io, &rgb);
+    options.coded =
+        loading->coded && converted.type == rgb.type && converted.channels == rgb.channels;
     struct gi_err warning = {0};
     if (!loading->bytes && strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
         return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
@@ -288,7 +292,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         status = gi_load(image, metadata, info, path, &options, &warning, err);
     if (status)
         return status;
-    if (*warning.text)
+    if (*warning.text && !loading->quiet)
         gi_cli_warn("%s", warning.text);
     status = io->header_only ? GI_OK : convert(image, io, err);
     if (status && metadata)

@@ -58,7 +58,10 @@ struct gi_loading {
     /* The open file whose page `page` is loaded; NULL if `bytes` or the path has the image. */
     const struct gi_pages *pages;
     int page;
-    bool together;                            /* passed to gi_load_options */
+    bool together; /* passed to gi_load_options */
+    /* A JPEG may stay coded, as gi_load_options.coded says, if it is not converted here. */
+    bool coded;
+    bool quiet; /* warnings are not printed, because they have been printed before */
     const struct gi_parallel *parallel;       /* NULL: one thread */
     const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_allocator *allocator;     /* NULL: plain memory */

@@ -11,6 +11,7 @@
 #include "cli/process.h"
 #include "cli/run/ready.h"
 #include "cli/run/timing.h"
+#include "imgio/coded.h"
 #include "kernels/parallel.h"
 
 struct gi_imaging {
@@ -161,9 +162,9 @@ static void show_stage(const struct gi_imaging *imaging, const char *name)
         gi_watch_stage(imaging->options.one, name);
 }
 
-enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
-                               struct gi_image *image, struct gi_metadata *metadata,
-                               struct gi_file_info *info, struct gi_err *err)
+static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, struct gi_image *image,
+                           struct gi_metadata *metadata, struct gi_file_info *info, bool coded,
+                           struct gi_err *err)
 {
     double start = gi_now_ms();
     struct coming coming = {.imaging = imaging, .item = item};
@@ -173,6 +174,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                  .pages = item->source.pages,
                                  .page = item->source.page,
                                  .together = item->source.together,
+                                 .coded = coded,
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
                                  .allocator = gi_session_allocator(imaging->devices)};
@@ -184,11 +186,49 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     if (!status) {
         item->line.shape = *image;
         item->line.shape.data = NULL;
+        item->line.shape.coded = NULL;
         if (image->shrunk.by) {
             item->line.shape.width = image->shrunk.width;
             item->line.shape.height = image->shrunk.height;
         }
     }
+    return status;
+}
+
+enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *image, struct gi_metadata *metadata,
+                               struct gi_file_info *info, struct gi_err *err)
+{
+    return load(imaging, item, image, metadata, info, false, err);
+}
+
+enum gi_status gi_imaging_load_for_chain(struct gi_imaging *imaging, struct gi_item *item,
+                                         struct gi_image *image, struct gi_metadata *metadata,
+                                         struct gi_file_info *info, struct gi_err *err)
+{
+    bool coded = imaging->plans && gi_session_decodes(imaging->devices);
+    return load(imaging, item, image, metadata, info, coded, err);
+}
+
+enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_image *image, struct gi_err *err)
+{
+    const struct gi_coded *coded = image->coded;
+    const struct gi_loading loading = {.bytes = gi_coded_bytes(coded),
+                                       .nbytes = (size_t)coded->file.width,
+                                       .parallel = &imaging->parallel,
+                                       .quiet = coded->warned,
+                                       .allocator = gi_imaging_allocator(imaging)};
+    bool piped = strcmp(item->line.input, "-") == 0;
+    struct gi_image decoded;
+    double start = gi_now_ms();
+    enum gi_status status =
+        gi_cli_load_by(&decoded, NULL, NULL, piped ? "standard input" : item->line.input,
+                       imaging->options.io, &loading, err);
+    gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
+    gi_image_free(image);
+    if (!status)
+        *image = decoded;
     return status;
 }
 

@@ -39,6 +39,16 @@ const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err);
+/* Like gi_imaging_load(), for an image that only gi_imaging_compute() will read. It may stay coded
+ * (gi_load_options.coded), if the devices of the chain decode it. */
+enum gi_status gi_imaging_load_for_chain(struct gi_imaging *imaging, struct gi_item *item,
+                                         struct gi_image *image, struct gi_metadata *metadata,
+                                         struct gi_file_info *info, struct gi_err *err);
+/* Replaces an image that is still coded by the decoded image. Called after gi_imaging_compute() has
+ * returned GI_E_UNSUPPORTED for it. The image is freed after an error. Errors: as
+ * gi_imaging_load(). */
+enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_image *image, struct gi_err *err);
 /* Like gi_imaging_load(), for a further image of the item. This image is encoded in `bytes`, or
  * in the file `path` if `bytes` is NULL. */
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,

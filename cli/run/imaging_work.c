@@ -38,6 +38,13 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
     }
     if (!status)
         status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
+    if (status == GI_E_UNSUPPORTED && src.coded) {
+        *err = (struct gi_err){0};
+        status = gi_imaging_decode(imaging, item, &src, err);
+        if (status)
+            return status;
+        status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
+    }
     if (!looks)
         gi_image_free(&src);
     if (status && !options->one)
@@ -137,12 +144,14 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
 {
     struct gi_image *image = &results->image;
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
-    enum gi_status status = gi_imaging_load(
+    const struct gi_chain *chain = options->chain;
+    bool looks = chain && chain->n == 1 && chain->steps[0].reporter; /* reads the image itself */
+    enum gi_status status = (looks ? gi_imaging_load : gi_imaging_load_for_chain)(
         imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
     const struct gi_image loaded = *image;
     if (!status)
         results->maxval = gi_cli_maxval(image, &results->info, options->io);
-    if (!status && options->chain && options->chain->n)
+    if (!status && chain && chain->n)
         status = compute(imaging, item, image, &results->info, wanted,
                          results->ending.frame_of ? &results->ending : NULL, &results->ready, err);
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image) &&

@@ -11,7 +11,7 @@
 #include "cli/run/rates.h"
 #include "cli/run/timing.h"
 #include "cli/log.h"
-#include "kernels/kernels.h"
+#include "kernels/ways.h"
 
 /* Number of images in progress per GPU. While one image is computed, another is uploaded and a
  * third is downloaded. */
@@ -186,6 +186,12 @@ const struct gi_allocator *gi_session_allocator(struct gi_session *devices)
             allocator = devices->gpus[i].k->host_allocator(devices->gpus[i].device);
     pthread_mutex_unlock(&devices->lock);
     return allocator ? allocator : devices->cpu.k->host_allocator(devices->cpu.device);
+}
+
+bool gi_session_decodes(const struct gi_session *devices)
+{
+    (void)devices;
+    return gi_ways_forces("jpeg_decode");
 }
 
 /* For `auto`. At the first image, decides whether all images together are enough work for a GPU.

@@ -29,13 +29,19 @@ int gi_session_threads(const struct gi_session *devices);
  * NULL if images come one at a time, because plain memory is best for them. */
 const struct gi_allocator *gi_session_allocator(struct gi_session *devices);
 
+/* Returns whether images stay coded (gi_load_options.coded), because GPUIMG_WAY forces a way of
+ * jpeg_decode. */
+bool gi_session_decodes(const struct gi_session *devices);
+
 /* Runs gi_pipeline_run() on the next free queue. Many threads may call this at once. A GPU that is
  * lost (GI_E_DEVICE) gets no more images, which is logged, and another device processes the image;
  * GI_E_DEVICE is returned if none is left. An image that fails with GI_E_LAUNCH is processed by the
  * CPU under `auto`; otherwise only this image fails.
  * If images come one at a time, only one thread may call this. Each image runs on the device that
  * --device names or the estimate picks, and under `auto` the CPU processes an image that fails on
- * the GPU. */
+ * the GPU.
+ * Errors: also GI_E_UNSUPPORTED for an image that is still coded, if the device that would process
+ * it does not decode it; the caller tries again with the decoded image. */
 enum gi_status gi_session_run(struct gi_session *devices, const struct gi_pipeline *pipeline,
                               struct gi_image *dst, const struct gi_image *src,
                               const struct gi_side *sides, struct gi_times *times,

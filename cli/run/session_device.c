@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/kernels.h"
+#include "kernels/ways.h"
 
 static void *open_device(void *arg)
 {
@@ -118,5 +118,7 @@ enum gi_status gi_session_device_run(struct gi_session_device *device, struct gi
         return gi_fail(err, GI_E_LAUNCH, "not launched, as GPUIMG_FAULT asks");
     if (fault->at && !fault->once && run >= fault->at)
         return gi_fail(err, GI_E_DEVICE, "lost, as GPUIMG_FAULT asks");
+    if (job->src->coded && device->k->kind == GI_DEVICE_CPU && !gi_ways_forces("jpeg_decode"))
+        return gi_fail(err, GI_E_UNSUPPORTED, "the CPU decodes images before it processes them");
     return gi_pipeline_run(job->pipeline, queue, job->dst, job->src, job->sides, job->times, err);
 }

@@ -1,0 +1,40 @@
+/* Uploads images that are still coded: their scans cross the bus, and the device decodes them.
+ * SPDX-License-Identifier: MIT */
+#include "filters/execution.h"
+#include "kernels/codec.h"
+
+/* Replaces an image on the device by the image in another layout. */
+static enum gi_status turn(struct gi_queue *queue, struct gi_image *image, int layout,
+                           struct gi_err *err)
+{
+    const struct gi_kernels *k = queue->k;
+    struct gi_image was = *image;
+    bool swap = layout & GI_LAYOUT_TRANSPOSE;
+    enum gi_status status = k->alloc(queue, image, swap ? was.height : was.width,
+                                     swap ? was.width : was.height, was.channels, was.type, err);
+    if (!status && (status = k->layout(queue, image, &was, &layout, err)))
+        k->release(queue, image);
+    k->release(queue, &was);
+    return status;
+}
+
+enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *image,
+                                   const struct gi_image *host, struct gi_err *err)
+{
+    const struct gi_kernels *k = queue->k;
+    const struct gi_coded *coded = host->coded;
+    const struct gi_image scan = gi_coded_scan(coded);
+    const struct gi_jpeg_decode spec = {&coded->frame, coded->denominator};
+    bool swap = coded->layout & GI_LAYOUT_TRANSPOSE;
+    struct gi_image src;
+    struct gi_ticket ticket;
+    enum gi_status status = k->upload(queue, &src, &scan, &ticket, err);
+    if (status)
+        return status;
+    status = k->alloc(queue, image, swap ? host->height : host->width,
+                      swap ? host->width : host->height, host->channels, host->type, err);
+    if (!status && (status = k->jpeg_decode(queue, image, &src, &spec, err)))
+        k->release(queue, image);
+    k->release(queue, &src);
+    return status || !coded->layout ? status : turn(queue, image, coded->layout, err);
+}
