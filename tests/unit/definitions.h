@@ -1,6 +1,5 @@
-/* The definitions of some primitives (kernels/FAMILY.h) in plain loops over single samples. Each
- * definition exists twice. The exact_ functions compute the exact bits in float, and the ideal_
- * functions compute in double.
+/* The definitions of some primitives (kernels/FAMILY.h) in plain loops over single samples, which
+ * compute the exact bits. tests/filters compares operations with results in double.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_DEFINITIONS_H
 #define GI_TESTS_DEFINITIONS_H
@@ -10,24 +9,18 @@
 #include "kernels/color.h"
 #include "kernels/convolution.h"
 
-#define DEFINITIONS(REAL, REF)                                                                     \
-    REAL REF(sample)(const struct gi_image *image, int y, int x, int c);                           \
-    void REF(put)(struct gi_image * image, int y, int x, int c, REAL v);                           \
-    REAL REF(at)(const struct gi_image *src, const struct gi_border_spec *border,                  \
-                 enum gi_alpha_rule rule, long long y, long long x, int c);                        \
-    void REF(separable)(struct gi_image * dst, const struct gi_image *src,                         \
-                        const struct gi_separable *spec);                                          \
-    void REF(dense)(struct gi_image * dst, const struct gi_image *src,                             \
-                    const struct gi_dense *spec);                                                  \
-    void REF(gradient)(struct gi_image * dst, const struct gi_image *src,                          \
-                       const struct gi_gradient_magnitude *spec);                                  \
-    void REF(luma)(struct gi_image * dst, const struct gi_image *src);
-#define EXACT(name) exact_##name
-#define IDEAL(name) ideal_##name
-/* sample() reads a sample of any type. put() rounds, saturates and stores a sample. at() returns
- * the value that is filtered, after border mode and premultiplication. */
-DEFINITIONS(float, EXACT)
-DEFINITIONS(double, IDEAL)
+/* exact_sample() reads a sample of any type. exact_put() rounds, saturates and stores a sample.
+ * exact_at() returns the value that is filtered, after border mode and premultiplication. */
+float exact_sample(const struct gi_image *image, int y, int x, int c);
+void exact_put(struct gi_image *image, int y, int x, int c, float v);
+float exact_at(const struct gi_image *src, const struct gi_border_spec *border,
+               enum gi_alpha_rule rule, long long y, long long x, int c);
+void exact_separable(struct gi_image *dst, const struct gi_image *src,
+                     const struct gi_separable *spec);
+void exact_dense(struct gi_image *dst, const struct gi_image *src, const struct gi_dense *spec);
+void exact_gradient(struct gi_image *dst, const struct gi_image *src,
+                    const struct gi_gradient_magnitude *spec);
+void exact_luma(struct gi_image *dst, const struct gi_image *src);
 
 /* Returns the border whose values are rounded to samples of the type of `src`. */
 struct gi_border_spec exact_border(const struct gi_border_spec *border, const struct gi_image *src);

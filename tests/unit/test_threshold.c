@@ -40,7 +40,7 @@ static void test_threshold(void **unused)
         void *params = case_params(filter, invert ? not_half : half);
         assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
         for (int x = 0; x < 8; x++)
-            assert_true(ideal_sample(&got, 0, x, 0) == (((double)pixels[x] > 0.5) != invert));
+            assert_true(exact_sample(&got, 0, x, 0) == (((double)pixels[x] > 0.5) != invert));
         gi_image_free(&got);
         free(params);
     }
@@ -51,7 +51,7 @@ static void test_threshold(void **unused)
     assert_int_equal(gi_level_find(queue, &otsu, &lo, &hi, &src, NULL), GI_OK);
     assert_true(otsu > 0.5 && otsu < 2 && lo == -1 && hi == 2);
     assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
-    assert_true(ideal_sample(&got, 0, 3, 0) == 0 && ideal_sample(&got, 0, 7, 0) == 1);
+    assert_true(exact_sample(&got, 0, 3, 0) == 0 && exact_sample(&got, 0, 7, 0) == 1);
     gi_image_free(&got);
     free(params);
     gi_queue_close_alone(&queue);
@@ -83,7 +83,7 @@ static void test_threshold_colour(void **unused)
     for (int i = 0; i < 64; i++) {
         const uint8_t *p = pixels[i];
         int sum = 2126 * p[0] + 7152 * p[1] + 722 * p[2]; /* luma rounds to more than 100 */
-        assert_true(ideal_sample(&got, i / 16, i % 16, 0) == (sum > 1005000 ? 255 : 0));
+        assert_true(exact_sample(&got, i / 16, i % 16, 0) == (sum > 1005000 ? 255 : 0));
     }
     gi_image_free(&got);
     free(params);
@@ -91,7 +91,7 @@ static void test_threshold_colour(void **unused)
     assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
     assert_int_equal(got.channels, 4);
     for (int i = 0; i < 256; i++)
-        assert_true(ideal_sample(&got, i / 64, i / 4 % 16, i % 4) == (i % 4 == 3 ? pixels[i / 4][3]
+        assert_true(exact_sample(&got, i / 64, i / 4 % 16, i % 4) == (i % 4 == 3 ? pixels[i / 4][3]
                                                                       : pixels[i / 4][i % 4] > 100
                                                                           ? 255
                                                                           : 0));

@@ -194,7 +194,17 @@ static void draw_luma(struct walk_case *c)
 
 static void define_luma(struct walk_case *c)
 {
-    exact_luma(walk_result(c, c->width, c->height, 1, c->type), &c->srcs[0].image);
+    const struct gi_image *src = &c->srcs[0].image;
+    struct gi_image *want = walk_result(c, c->width, c->height, 1, c->type);
+    exact_luma(want, src);
+    for (int y = 0; y < c->height && !walk_is_odd(c); y++)
+        for (int x = 0; x < c->width; x++) {
+            double v[3];
+            for (int i = 0; i < 3; i++)
+                v[i] = (double)exact_sample(src, y, x, c->channels > 2 ? i : 0);
+            check_meant(c->type, exact_sample(want, y, x, 0),
+                        0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]);
+        }
 }
 
 static const int usual[][2] = {{1, 1},     {1, 17},    {17, 1},     {31, 33}, {67, 5},
