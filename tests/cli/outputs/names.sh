@@ -91,7 +91,7 @@ gone() {
 }
 for command in 'invert --out-dir away/new' 'channels split --out-dir away/new' 'channels split --out away/new/{channel}/{name}' \
     'split --labels l.pgm --out away/new/{stem}' 'stats --out-dir away/new' 'integral --out-dir away/new'; do
-    gpuimg convert b.pgm l.pgm
+    gpuimg convert --force b.pgm l.pgm
     # shellcheck disable=SC2086 # words
     expect 75 gone $command pipe.pgm --threads 1
     check "$command: the message names the failure" grep -q "^gpuimg: ${command%% *}: .*: No such file or directory\$" err

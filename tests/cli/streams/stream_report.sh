@@ -57,7 +57,7 @@ for from in a.pgm -; do
     check "one image: the bytes are the same, $from" cmp got want
     check "one image: one line and one for the stream, $from" test "$(lines r.jsonl | cut -d'|' -f 1,4 | tr '\n' ' ')" = "$from|done none|done "
 done
-expect 0 gpuimg convert three.pgm out.pgm --report r.jsonl
+expect 0 gpuimg convert --force three.pgm out.pgm --report r.jsonl
 check 'lines of a stream from file to file' test "$(lines r.jsonl | tail -n 2 | tr '\n' ' ')" = 'three.pgm|three.pgm: image 3|out.pgm|done none|three.pgm|out.pgm|done '
 check 'the line of the stream has size and time of the files' python3 -c '
 import json, os
