@@ -42,7 +42,7 @@ for dtype in ("?", "i1", "<i2", ">i2", "<i4", ">i4", "<u4", ">u4", "<i8", ">i8",
                 array = array % 2 == 1
             array = np.array(array, order=order)
             np.save("in.npy", array)
-            result = run("convert", "in.npy", "out.npy")
+            result = run("convert", "--force", "in.npy", "out.npy")
             want = array * np.uint8(255) if dtype == "?" else array.astype("f4")
             got = np.load("out.npy") if result.returncode == 0 else None
             check(f"{dtype} {shape} {order}: {result.stderr}",
@@ -55,7 +55,7 @@ for shape, words, axis in (((3, 40, 50), (), 0), ((1, 9, 11), (), 0), ((3, 40, 4
             array = np.array(rng.integers(0, 256, shape), dtype=dtype, order=order)
             array[(slice(None),) * axis + (-1,)] = {"u1": 255, ">u2": 65535}.get(dtype, 1)  # opaque, if it is alpha
             np.save("in.npy", array)
-            result = run("convert", "in.npy", "out.npy", *words)
+            result = run("convert", "--force", "in.npy", "out.npy", *words)
             want = np.moveaxis(array, axis, 0 if words else 2)
             want = want[..., 0] if want.shape[2] == 1 and not words else want
             got = np.load("out.npy") if result.returncode == 0 else None
@@ -99,7 +99,7 @@ for version, words in ((1, good), (2, good), (3, good), (1, good.replace("<", "=
         want = np.load("in.npy")
     except Exception:
         want = None
-    result = run("convert", "in.npy", "out.npy")
+    result = run("convert", "--force", "in.npy", "out.npy")
     name = f"version {version}, {words[:90]}: {result.stderr}"
     if want is None:
         check(name, result.returncode == 1)

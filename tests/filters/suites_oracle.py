@@ -64,7 +64,7 @@ def off(ours, theirs):
 
 def same(path, steps):
     try:
-        c.run("convert", "-q", path, c.path("out.pam"))
+        c.run("convert", "-q", "--force", path, c.path("out.pam"))
     except RuntimeError as e:
         return str(e)
     ours = rgba(read(c.path("out.pam")))

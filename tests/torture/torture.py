@@ -68,7 +68,7 @@ def into(suffix, source, target, gray=False):
     """Returns the words of a command that writes a format, from pictures that the format can hold."""
     if suffix == "pbm":
         return ["threshold", "-q", source, target, "--at", "50%"]
-    return ["convert", "-q", source, target, *(["--gray"] if gray or suffix == "pgm" else [])]
+    return ["convert", "-q", "--force", source, target, *(["--gray"] if gray or suffix == "pgm" else [])]
 
 
 def read_all(folder):
@@ -234,7 +234,7 @@ class Torture:
                 folder = self.root / f"from-{suffix}"
                 folder.mkdir()
                 self.picture(folder / f"in.{suffix}")
-                yield Case(f"from {suffix}", ["convert", "-q", f"in.{suffix}", "out.ppm"], folder)
+                yield Case(f"from {suffix}", ["convert", "-q", "--force", f"in.{suffix}", "out.ppm"], folder)
         for suffix in ("png", "jpg"):
             folder = self.root / f"big-{suffix}"
             folder.mkdir()
@@ -270,11 +270,11 @@ class Torture:
             folder = self.root / f"metadata-{suffix}"
             folder.mkdir()
             (folder / "in.png").write_bytes(with_metadata())
-            yield Case(f"metadata to {suffix}", ["convert", "-q", "in.png", f"out.{suffix}"], folder)
+            yield Case(f"metadata to {suffix}", ["convert", "-q", "--force", "in.png", f"out.{suffix}"], folder)
             folder = self.root / f"metadata-from-{suffix}"
             folder.mkdir()
             (folder / "in.png").write_bytes(with_metadata())
-            self.run_plainly(["convert", "-q", "in.png", f"from.{suffix}"], folder)
+            self.run_plainly(["convert", "-q", "--force", "in.png", f"from.{suffix}"], folder)
             yield Case(f"metadata from {suffix}", ["orient", "-q", f"from.{suffix}", "out.png", "--tag", "6"], folder)
         folder = self.root / "plot"
         folder.mkdir()
