@@ -4,9 +4,12 @@
  * memory, grids and tables at the same time. A test with equal shapes once hid a race. Sources:
  * filters kernels device SPDX-License-Identifier: MIT */
 #include <pthread.h>
-#include <time.h>
+#include <unistd.h>
 
-#include "filter_cases.h"
+#include "walk_case.h"
+
+#include "cli/commands.h"
+#include "cli/log.h"
 #include "kernels/ways.h"
 
 enum {
@@ -22,20 +25,13 @@ enum {
     CASES_OF_THE_CPU = CASES_OF_ALL,
     CASES_OF_A_LEVEL = 2,
 #endif
-    /* how often random options are made until they are compatible */
-    TRIES = 60,
-    SIDE_MAX = 400,
-    /* a case with a larger gi_cost.other + gi_cost.fmas, times its samples, is left out */
-    WORK_MAX = 40000000,
     USES_MAX = 256,
     PRIMITIVES_MAX = 96,
 };
 
 /* An operation with its options on an image, and the result that one thread of the CPU computes. */
 struct piece {
-    void *params;
-    struct gi_image srcs[GI_SOURCES_MAX];
-    struct gi_pipeline *pipeline;
+    struct walk_case c;
     struct gi_image want; /* if the operation makes an image */
     void *result;         /* if it measures */
 };
@@ -50,88 +46,11 @@ static int nseen;
 static unsigned long compared;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Sets an option to a random value. Choices and flags change with `turn` from case to case, so that
- * all of their values occur. */
-static void set_random(void *params, const struct gi_option *row, uint64_t *seed, int turn)
-{
-    char text[64] = "";
-    double part = (double)case_between(seed, 0, 1000) / 1000, low = row->min, high = row->max;
-    bool ranged = row->min != 0 || row->max != 0;
-    switch (row->type) {
-    case GI_OPT_INT:
-    case GI_OPT_ODD:
-    case GI_OPT_REAL:
-        if (!ranged)
-            return;
-        high = low >= 0 && high > 60 ? fmax(low, 60) : high; /* the values that are mostly used */
-        low += part * part * (high - low);
-        low = row->type == GI_OPT_REAL  ? low
-              : row->type == GI_OPT_ODD ? 2 * floor(low / 2) + 1
-                                        : floor(low);
-        snprintf(text, sizeof text, "%.9g", low);
-        break;
-    case GI_OPT_CHOICE: {
-        int n = 0;
-        while (row->choices[n].name)
-            n++;
-        snprintf(text, sizeof text, "%s", row->choices[turn % n].name);
-        break;
-    }
-    case GI_OPT_LEVEL:
-    case GI_OPT_EXTENT:
-        snprintf(text, sizeof text, "%d%%", case_between(seed, 5, 150));
-        break;
-    case GI_OPT_FLAG:
-        if (turn % 3 == 0)
-            gi_option_read(params, row, NULL, NULL);
-        return;
-    default:
-        return;
-    }
-    gi_option_read(params, row, text, NULL);
-}
-
-/* Makes random options in addition to those of the example, and a random image. The pipeline stays
- * NULL if the options are incompatible or the work is too heavy. */
-static void try_piece(struct piece *piece, uint64_t *seed, int tries)
-{
-    *piece = (struct piece){.params = calloc(1, filter->params_nbytes)};
-    gi_options_example(piece->params, filter->options);
-    for (const struct gi_option *row = filter->options; row->name; row++)
-        if (tries > 1 && (row->type == GI_OPT_CHOICE || row->type == GI_OPT_FLAG ||
-                          case_between(seed, 0, 2) == 0))
-            set_random(piece->params, row, seed, npieces + tries + (int)(row - filter->options));
-    if (filter->ask_all)
-        filter->ask_all(piece->params);
-    if (filter->check && filter->check(piece->params, NULL))
-        return;
-    enum gi_type type = (enum gi_type)case_between(seed, 0, 2);
-    int width = case_between(seed, 1, SIDE_MAX), height = case_between(seed, 1, SIDE_MAX),
-        channels = case_between(seed, 1, GI_MAX_CHANNELS),
-        n = 1 + gi_filter_others(filter, piece->params);
-    for (int i = 0; i < n; i++) {
-        assert_int_equal(gi_image_alloc(&piece->srcs[i], width, height, channels, type, NULL),
-                         GI_OK);
-        case_fill(&piece->srcs[i], seed);
-    }
-    struct gi_plan plan;
-    if (gi_plan_make(&plan, filter, piece->params, piece->srcs, n, NULL))
-        return;
-    double samples =
-        (double)fmax(width, plan.result.width) * fmax(height, plan.result.height) * channels;
-    bool heavy = (plan.cost.other + plan.cost.fmas) * samples > WORK_MAX;
-    gi_plan_free(&plan);
-    struct gi_step step = {
-        .filter = filter, .params = piece->params, .others = piece->srcs + 1, .nothers = n - 1};
-    if (!heavy && gi_pipeline_new(&piece->pipeline, &step, 1, piece->srcs, NULL, NULL))
-        piece->pipeline = NULL;
-}
-
 static enum gi_status run_piece(struct gi_queue *queue, const struct piece *piece,
                                 struct gi_image *dst, void *result, struct gi_err *err)
 {
-    struct gi_side side = {.others = piece->srcs + 1, .result = result};
-    return gi_pipeline_run(piece->pipeline, queue, filter->run ? dst : NULL, piece->srcs, &side,
+    struct gi_side side = {.others = piece->c.steps[0].others, .result = result};
+    return gi_pipeline_run(piece->c.pipeline, queue, filter->run ? dst : NULL, &piece->c.src, &side,
                            NULL, err);
 }
 
@@ -141,31 +60,24 @@ static void free_piece(struct piece *piece)
         filter->result_free(piece->result);
     free(piece->result);
     gi_image_free(&piece->want);
-    gi_pipeline_free(&piece->pipeline);
-    for (int i = 0; i < GI_SOURCES_MAX; i++)
-        gi_image_free(&piece->srcs[i]);
-    free(piece->params);
+    free_case(&piece->c, false);
     *piece = (struct piece){0};
 }
 
-/* Fills `pieces` with at most `cases` pieces of work for the operation. */
+/* Fills `pieces` with pieces of work for the operation. */
 static void make_pieces(struct gi_queue *cpu, int cases, uint64_t *seed)
 {
-    for (npieces = 0; npieces < cases; npieces++) {
+    for (npieces = 0; npieces < cases;) {
         struct piece *piece = &pieces[npieces];
-        for (int tries = TRIES; tries > 0; tries--) {
-            try_piece(piece, seed, tries);
-            if (piece->pipeline && filter->result_nbytes)
-                piece->result = calloc(1, filter->result_nbytes);
-            if (piece->pipeline && !run_piece(cpu, piece, &piece->want, piece->result, NULL))
-                break;
+        draw_single(&piece->c, filter, npieces, *seed);
+        *seed = piece->c.seed;
+        if (filter->result_nbytes)
+            piece->result = calloc(1, filter->result_nbytes);
+        if (run_piece(cpu, piece, &piece->want, piece->result, NULL))
             free_piece(piece);
-        }
-        if (!piece->pipeline)
-            break;
+        else
+            npieces++;
     }
-    if (npieces == 0)
-        fail_msg("%s: no options go together", filter->name);
 }
 
 static void note_primitives(struct gi_queue *queue)
@@ -203,8 +115,8 @@ static bool check_piece(struct worker *worker, struct gi_queue *queue, const str
                                          : filter->result_equal(piece->result, result));
     if (!equal)
         snprintf(worker->wrong, sizeof worker->wrong, "%s: case %d, %d x %d x %d, type %d: %.120s",
-                 filter->name, (int)(piece - pieces), piece->srcs[0].width, piece->srcs[0].height,
-                 piece->srcs[0].channels, (int)piece->srcs[0].type,
+                 filter->name, (int)(piece - pieces), piece->c.src.width, piece->c.src.height,
+                 piece->c.src.channels, (int)piece->c.src.type,
                  status ? err.text : "another result");
     gi_image_free(&got);
     if (result && filter->result_free)
@@ -325,13 +237,29 @@ static void on_two_gpus(void **state)
     on_gpus(2);
 }
 
+static char folder[] = "/tmp/gpuimg-queues.XXXXXX"; /* of the images that options name */
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    gi_cli_quiet(true);
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
 int main(void)
 {
+    gi_commands_use(gi_command_rows);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_the_cpu),
         cmocka_unit_test(on_two_devices),
         cmocka_unit_test(on_a_gpu),
         cmocka_unit_test(on_two_gpus),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -8,7 +8,7 @@
 #include "filters/statistics/compare.h"
 #include "imgio/imgio.h"
 
-enum { SIDE_MAX = 400, TRIES = 12 };
+enum { SIDE_MAX = 400, TRIES = 12, MANY_TRIES = 1000 };
 /* The maximum of a case's estimated seconds on one thread. A case that takes longer is replaced by
  * another random case. */
 static const double SECONDS_MAX = 0.01;
@@ -180,6 +180,27 @@ static bool add_pair(struct walk_case *c, const struct gi_filter *filter)
     return true;
 }
 
+/* Replaces the first source by a random image with sides of at most `side`. */
+static void draw_source(struct walk_case *c, int side)
+{
+    struct gi_image shape = draw_shape(&c->seed, side);
+    gi_image_free(&c->src);
+    gi_image_free(&c->pair);
+    assert_int_equal(
+        gi_image_alloc(&c->src, shape.width, shape.height, shape.channels, shape.type, NULL),
+        GI_OK);
+    draw_samples(&c->src, &c->seed);
+}
+
+/* Adds a step of this operation, or the command compare if there are no steps yet. */
+static bool add(struct walk_case *c, const struct gi_filter *filter)
+{
+    struct gi_command command;
+    if (gi_chain_command(&command, filter))
+        return add_step(c, filter);
+    return !c->n && add_pair(c, filter);
+}
+
 void draw_case(struct walk_case *c, int number, uint64_t seed)
 {
     int nfilters = 0, steps, side = SIDE_MAX;
@@ -187,22 +208,21 @@ void draw_case(struct walk_case *c, int number, uint64_t seed)
         nfilters++;
     *c = (struct walk_case){.number = number, .seed = seed};
     for (; !c->n; side = (side + 1) / 2) {
-        struct gi_image shape = draw_shape(&c->seed, side);
-        gi_image_free(&c->src);
-        gi_image_free(&c->pair);
-        assert_int_equal(
-            gi_image_alloc(&c->src, shape.width, shape.height, shape.channels, shape.type, NULL),
-            GI_OK);
-        draw_samples(&c->src, &c->seed);
+        draw_source(c, side);
         steps = case_between(&c->seed, 1, STEPS_MAX);
-        for (int i = 0; i < TRIES && c->n < steps && !c->pair.data; i++) {
-            const struct gi_filter *filter = gi_filters[case_between(&c->seed, 0, nfilters - 1)];
-            struct gi_command command;
-            if (gi_chain_command(&command, filter))
-                add_step(c, filter);
-            else if (!c->n)
-                add_pair(c, filter);
-        }
+        for (int i = 0; i < TRIES && c->n < steps && !c->pair.data; i++)
+            add(c, gi_filters[case_between(&c->seed, 0, nfilters - 1)]);
+    }
+}
+
+void draw_single(struct walk_case *c, const struct gi_filter *filter, int number, uint64_t seed)
+{
+    *c = (struct walk_case){.number = number, .seed = seed};
+    for (int i = 0; !c->n; i++) {
+        if (i == MANY_TRIES)
+            fail_msg("%s: no options go together", filter->name);
+        draw_source(c, SIDE_MAX);
+        add(c, filter);
     }
 }
 
