@@ -63,14 +63,14 @@ check "progressive: decoded by imgio" grep -q 'no jpeg_decode has run' err
 size=$(stat -c %s full.jpg)
 head -c $((size / 2)) full.jpg >cut.jpg
 printf '\xff\xd9' >>cut.jpg
-same_failure 1 gaussian cut.jpg out.png --sigma 1
+same_failure 1 gaussian cut.jpg damaged.png --sigma 1
 {
     head -c $((size / 2)) full.jpg
     printf '\xff\xd3' # a restart marker, which this file has not announced
     tail -c $((size / 2)) full.jpg
 } >marker.jpg
-same_failure 1 gaussian marker.jpg out.png --sigma 1
-check "no output of a damaged file" test ! -e out.png
+same_failure 1 gaussian marker.jpg damaged.png --sigma 1
+check "no output of a damaged file" test ! -e damaged.png
 
 # A second image after the first is warned about once.
 cat full.jpg gray.jpg >two.jpg
