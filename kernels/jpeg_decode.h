@@ -114,14 +114,19 @@ gi_jpeg_unit_at(const struct gi_jpeg_grid *grid, const struct gi_jpeg_plane *pla
 /* ---- Huffman codes ---- */
 
 enum {
-    GI_JPEG_LOOK = 10, /* bits of the look-up table; longer codes are compared with limits */
+    GI_JPEG_LOOK = 10, /* bits of the look-up table */
     GI_JPEG_LONG = 16 - GI_JPEG_LOOK,
+    GI_JPEG_PREFIXES = 8,      /* maximum number of prefixes with a look-up table of their own */
     GI_JPEG_NO_CODE = 1 << 16, /* flag of gi_jpeg_symbol() */
 };
 
-/* A Huffman table for decoding. */
+/* A Huffman table for decoding. Most codes are found by their first GI_JPEG_LOOK bits. Longer codes
+ * share few such prefixes (5 in the standard tables), each of which has a second table for the
+ * other bits. If there are more prefixes, codes are compared with limits. */
 struct gi_jpeg_codes {
-    uint16_t look[1 << GI_JPEG_LOOK]; /* length << 8 | symbol; 0: the code is longer, or none */
+    /* length << 8 | symbol; or 1 to GI_JPEG_PREFIXES, the number of the second table; or 0 */
+    uint16_t look[1 << GI_JPEG_LOOK];
+    uint16_t second[GI_JPEG_PREFIXES][1 << GI_JPEG_LONG]; /* length << 8 | symbol; 0: no code */
     /* For the lengths from GI_JPEG_LOOK + 1 on: the 16 bits after the last code of this length, and
      * what added to a code gives the index of its symbol. */
     uint32_t limits[GI_JPEG_LONG];
@@ -129,14 +134,26 @@ struct gi_jpeg_codes {
     uint8_t values[256];
 };
 
+/* Adds a code that is longer than GI_JPEG_LOOK bits to a second table. */
+static inline void gi_jpeg_add_long(struct gi_jpeg_codes *codes, unsigned *nprefixes, unsigned code,
+                                    unsigned length, unsigned symbol)
+{
+    unsigned more = length - GI_JPEG_LOOK, prefix = code >> more;
+    if (!codes->look[prefix] && *nprefixes < GI_JPEG_PREFIXES)
+        codes->look[prefix] = (uint16_t)++ * nprefixes;
+    unsigned same = 1u << (GI_JPEG_LONG - more), first = (code & ((1u << more) - 1)) * same;
+    for (unsigned k = 0; codes->look[prefix] && k < same; k++)
+        codes->second[codes->look[prefix] - 1][first + k] = (uint16_t)(length << 8 | symbol);
+}
+
 /* Returns false if the table is no Huffman code as libjpeg accepts it. `symbols` is the maximum
  * symbol. */
 static inline bool gi_jpeg_codes_make(struct gi_jpeg_codes *codes,
                                       const struct gi_jpeg_huffman *table, unsigned symbols)
 {
-    unsigned code = 0, n = 0;
-    for (unsigned i = 0; i < 1 << GI_JPEG_LOOK; i++)
-        codes->look[i] = 0;
+    unsigned code = 0, n = 0, nprefixes = 0;
+    memset(codes->look, 0, sizeof codes->look);
+    memset(codes->second, 0, sizeof codes->second);
     for (unsigned i = 0; i < 256; i++)
         codes->values[i] = table->values[i];
     for (unsigned length = 1; length <= 16; length++, code *= 2) {
@@ -150,6 +167,8 @@ static inline bool gi_jpeg_codes_make(struct gi_jpeg_codes *codes,
         for (unsigned i = 0; i < count; i++, n++, code++) {
             if (table->values[n] > symbols)
                 return false;
+            if (length > GI_JPEG_LOOK)
+                gi_jpeg_add_long(codes, &nprefixes, code, length, table->values[n]);
             unsigned same = length > GI_JPEG_LOOK ? 0 : 1u << (GI_JPEG_LOOK - length);
             for (unsigned k = 0; k < same; k++)
                 codes->look[code * same + k] = (uint16_t)(length << 8 | table->values[n]);
@@ -164,6 +183,8 @@ GI_HOST_DEVICE static inline uint32_t gi_jpeg_symbol(const struct gi_jpeg_codes 
                                                      uint32_t bits)
 {
     uint32_t entry = codes->look[bits >> (32 - GI_JPEG_LOOK)];
+    if (entry && entry <= GI_JPEG_PREFIXES)
+        entry = codes->second[entry - 1][bits >> 16 & ((1 << GI_JPEG_LONG) - 1)];
     if (entry)
         return entry;
     for (unsigned i = 0; i < GI_JPEG_LONG; i++)

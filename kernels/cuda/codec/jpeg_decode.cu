@@ -89,7 +89,7 @@ template <typename T> static T *take(char *base, size_t *used, size_t n)
 static void task_place(struct jpeg_task *task, char *base, size_t *used)
 {
     task->tiles = take<uint32_t>(base, used, task->ntiles);
-    task->bytes = take<uint8_t>(base, used, task->scan_nbytes + 16);
+    task->bytes = take<uint8_t>(base, used, task->scan_nbytes + JPEG_PADDING);
     task->segments = take<uint32_t>(base, used, task->nsegments + 1);
     task->subs = take<struct jpeg_sub>(base, used, task->nsubs_most);
     for (int c = 0; c < task->result.channels; c++) {

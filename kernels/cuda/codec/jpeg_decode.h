@@ -10,6 +10,7 @@ enum {
     JPEG_TILE = 4096,     /* bytes of a scan that a block unstuffs */
     JPEG_CHUNK = 224,     /* subsequences that a block synchronises ... */
     JPEG_LEAD_SUBS = 32,  /* ... after this number of subsequences of the chunk before */
+    JPEG_PADDING = 16,    /* zeros after the last byte, for loads ahead of use */
     JPEG_ROUNDS = 64,     /* maximum number of rounds until all subsequences agree */
     JPEG_LAUNCH_MAX = 64, /* images of a launch */
 };
@@ -41,7 +42,7 @@ struct jpeg_task {
     const uint8_t *scan;
     uint32_t scan_nbytes, ntiles;
     uint32_t *tiles;    /* per tile: bytes that are kept | restart markers << 16 */
-    uint8_t *bytes;     /* the scan without stuffed zeros and markers, and 8 zeros */
+    uint8_t *bytes;     /* the scan without stuffed zeros and markers, then JPEG_PADDING zeros */
     uint32_t *segments; /* first byte of each restart interval, then the end of the last one */
     uint32_t nsegments;
     uint32_t segment_blocks; /* blocks of a restart interval */

@@ -27,22 +27,25 @@ enum {
 
 /* ---- reading ---- */
 
-/* Reads bits of task.bytes in ascending order. */
+/* Reads bits of task.bytes in ascending order. A word is loaded one word ahead of its use, so that
+ * decoding does not wait for memory. */
 struct reader {
     const uint32_t *words;
     uint32_t index, upper, lower; /* words `index` and index + 1, with the first byte uppermost */
+    uint32_t next;                /* word index + 2 as it is in memory */
 };
 
-static __device__ inline uint32_t word_at(const uint32_t *words, uint32_t index)
+static __device__ inline uint32_t first_byte_uppermost(uint32_t word)
 {
-    return __byte_perm(words[index], 0, 0x0123);
+    return __byte_perm(word, 0, 0x0123);
 }
 
 static __device__ inline struct reader reader_at(const uint8_t *bytes, uint32_t bit)
 {
     const uint32_t *words = (const uint32_t *)bytes;
     uint32_t index = bit / 32;
-    return {words, index, word_at(words, index), word_at(words, index + 1)};
+    return {words, index, first_byte_uppermost(words[index]),
+            first_byte_uppermost(words[index + 1]), words[index + 2]};
 }
 
 /* Returns 32 bits from `bit` on, which is at most 32 more than in the call before. */
@@ -51,7 +54,8 @@ static __device__ inline uint32_t reader_peek(struct reader *r, uint32_t bit)
     if (bit / 32 != r->index) {
         r->index++;
         r->upper = r->lower;
-        r->lower = word_at(r->words, r->index + 1);
+        r->lower = first_byte_uppermost(r->next);
+        r->next = r->words[r->index + 2];
     }
     return __funnelshift_l(r->lower, r->upper, bit % 32);
 }

@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS) keep_bytes(const struct jpeg_t
     if (tile == 0 && threadIdx.x == 0)
         task.segments[0] = 0;
     if (tile == task.ntiles - 1) {
-        if (threadIdx.x < 8)
+        if (threadIdx.x < JPEG_PADDING)
             task.bytes[kept + n + threadIdx.x] = 0;
         task.segments[task.nsegments] = kept + n;
         s.damaged |= restarts + (all >> 16) + 1 != task.nsegments;
