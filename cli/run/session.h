@@ -29,9 +29,10 @@ int gi_session_threads(const struct gi_session *devices);
  * NULL if images come one at a time, because plain memory is best for them. */
 const struct gi_allocator *gi_session_allocator(struct gi_session *devices);
 
-/* Returns whether images stay coded (gi_load_options.coded), because GPUIMG_WAY forces a way of
- * jpeg_decode. */
-bool gi_session_decodes(const struct gi_session *devices);
+/* Returns whether images stay coded (gi_load_options.coded): if GPUIMG_WAY forces a way of
+ * jpeg_decode, if a GPU is open that decodes them, or if `auto` has not yet decided whether to open
+ * one. A single image is decoded by the CPU, while CUDA is opened. */
+bool gi_session_decodes(struct gi_session *devices);
 
 /* Runs gi_pipeline_run() on the next free queue. Many threads may call this at once. A GPU that is
  * lost (GI_E_DEVICE) gets no more images, which is logged, and another device processes the image;
