@@ -117,8 +117,10 @@ static void wide_means(uint16_t *out, const uint64_t *sums, size_t n, double inv
 
 /* Returns (2 S + A) / (2 A) rounded down. For 8 bits 2 S + A < 2^42 and quotients that are integers
  * are exact in double. Other quotients are at least 1 / (2 A) > 1.2e-10 away from an integer, and
- * rounding moves them by less than 2^8 * 2^-53. For 16 bits integers are used, because S < 2^56
- * does not fit in double. */
+ * rounding moves them by less than 2^8 * 2^-53. For 16 bits and A < 2^32 three roundings move
+ * quotients by less than 2^16 * 3 * 2^-53 < 2^-35, and those that are no integers are at least 1 /
+ * (2 A) > 2^-33 away from one, so 2^-34 is added before the quotient is truncated. Larger sums are
+ * divided as integers. */
 static inline uint8_t weighed_mean_u8(uint64_t s, uint64_t a)
 {
     return (uint8_t)((double)(int64_t)(2 * s + a) / (double)(int64_t)(2 * a));
@@ -126,6 +128,8 @@ static inline uint8_t weighed_mean_u8(uint64_t s, uint64_t a)
 
 static inline uint16_t weighed_mean_u16(uint64_t s, uint64_t a)
 {
+    if (a <= UINT32_MAX)
+        return (uint16_t)((double)(int64_t)(2 * s + a) / (double)(int64_t)(2 * a) + 0x1p-34);
     return (uint16_t)((2 * s + a) / (2 * a));
 }
 
