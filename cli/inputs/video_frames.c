@@ -38,15 +38,22 @@ static struct frame *new_frame(struct gi_item *item, struct gi_err *err)
     return frame;
 }
 
-/* Returns whether the step gives pixels outside the image a colour, as --border border does. In a
- * plane of chroma this colour would be another one. */
-static bool has_border_colour(const struct gi_chain_step *step)
+/* Returns whether an option of the step needs the frame as RGB: --border border and resize's --pad
+ * fill with a colour, which in a plane of chroma would be another one, and --trim would find
+ * another rectangle in each plane. */
+static bool needs_frame(const struct gi_chain_step *step)
 {
     const char *params = step->args.params[GI_SET_STEP_FILTER];
-    for (const struct gi_option *row = step->filter->options; params && row->name; row++)
+    bool needs = false;
+    for (const struct gi_option *row = step->filter->options; params && row->name; row++) {
+        const char *value = params + row->offset;
         if (strcmp(row->name, "border") == 0)
-            return *(const int *)(params + row->offset) == GI_BORDER_VALUE;
-    return false;
+            needs = needs || *(const int *)value == GI_BORDER_VALUE;
+        else if (row->type == GI_OPT_FLAG &&
+                 (!strcmp(row->name, "pad") || !strcmp(row->name, "trim")))
+            needs = needs || *(const bool *)value;
+    }
+    return needs;
 }
 
 void gi_video_choose(struct gi_stream *stream)
@@ -56,7 +63,7 @@ void gi_video_choose(struct gi_stream *stream)
     for (int i = 0; chain && i < chain->n; i++) {
         enum gi_planes planes = chain->steps[i].filter->planes;
         luma = luma || planes == GI_PLANES_LUMA;
-        rgb = rgb || planes == GI_PLANES_RGB || has_border_colour(&chain->steps[i]);
+        rgb = rgb || planes == GI_PLANES_RGB || needs_frame(&chain->steps[i]);
     }
     stream->luma_only = stream->to_video && luma;
     stream->by_frame = !stream->to_video || (!luma && rgb);

@@ -125,6 +125,14 @@ expect 0 gpuimg rotate in.y4m out.y4m --angle 45
 holds "rotate: neutral corners" '(lambda f: f[0][0, 0] == 16 and f[1][0, 0] == 128 and f[2][-1, -1] == 128)(frames("out.y4m")[0])'
 expect 0 gpuimg blur in.y4m out.y4m --k 31 --border border
 holds "blur: black outside is neutral" '(lambda f: np.abs(f[1][0, 0] - 128.0) < 40 and np.abs(f[2][0, 0] - 128.0) < 40)(frames("out.y4m")[0])'
+expect 0 gpuimg resize 444.y4m out.y4m --size 30x30 --pad
+holds "resize --pad: black is neutral" '(lambda f: f[0][0, 0] == 16 and f[1][0, 0] == 128 and f[2][0, 0] == 128)(frames("out.y4m")[0])'
+py 'y = np.full((16, 16), 50, np.uint8); y[:, 4:] = 200; c = np.full((8, 8), 90, np.uint8); c[:, 6:] = 128; write("trim.y4m", [[y, c, c[::-1].copy()]])'
+expect 0 gpuimg crop trim.y4m out.y4m --trim
+expect 0 gpuimg convert trim.y4m 'trim-{index}.png'
+gpuimg crop trim-1.png want.png --trim
+gpuimg convert out.y4m 'trimmed-{index}.png'
+holds "crop --trim: one rectangle for the frame" '(lambda a, b: a.shape == b.shape and np.abs(a.astype(int) - b).max() <= 40)(np.array(Image.open("trimmed-1.png")), np.array(Image.open("want.png")))'
 expect 0 gpuimg convolve in.y4m out.y4m --kernel '0 0 0; 0 0 0; 0 0 0'
 holds "convolve: black is neutral" '(lambda f: (f[0] == 16).all() and (f[1] == 128).all() and (f[2] == 128).all())(frames("out.y4m")[0])'
 py 'write("gray.y4m", [[np.full((8, 8), 60, np.uint8), np.full((4, 4), 120, np.uint8), np.full((4, 4), 140, np.uint8)]])'
