@@ -59,6 +59,8 @@ struct walk_row {
     bool few;
     /* If true, another test runs the ways that these cases do not take. */
     bool some_ways;
+    /* NULL, or a part of the message of GI_E_UNSUPPORTED with which a backend may refuse a case. */
+    const char *may_refuse;
     /* Compares a result that is not plain data, and frees this result. If NULL, the bytes are
      * compared. */
     bool (*equal)(struct gi_queue *queue, const struct walk_case *c, void *result);

@@ -133,8 +133,11 @@ static enum walk_outcome run_image(struct gi_queue *queue, const struct walk_cas
         enum gi_status status = call(queue, replaced ? replaced : &dst, &p.srcs[0], p.spec, err);
         if (replaced)
             *replaced = was;
+        const char *refusal = c->row->may_refuse;
         if (status) {
-            outcome = status == GI_E_UNSUPPORTED ? WALK_NOT_TAKEN : WALK_DIFFERENT;
+            outcome = status != GI_E_UNSUPPORTED              ? WALK_DIFFERENT
+                      : refusal && strstr(err->text, refusal) ? WALK_EQUAL
+                                                              : WALK_NOT_TAKEN;
             queue->k->release(queue, &dst);
         } else if (queue->k->download(queue, &back, &dst, NULL, err)) {
             outcome = WALK_DIFFERENT;
