@@ -1,5 +1,5 @@
-/* Connected components of a picture drawn in letters, their selection and their order are right,
- * and a flood fill is the oracle for random images.
+/* Connected components of a picture drawn in letters, their selection and their order are right.
+ * test_regions compares labels of random images with a flood fill.
  * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
@@ -175,64 +175,6 @@ static void test_floats(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
-/* Labels connected components by a flood fill with a stack of pixels. */
-static uint32_t flood(uint32_t *labels, const struct gi_image *image, int above, int neighbours)
-{
-    static const int dx[] = {1, -1, 0, 0, 1, 1, -1, -1}, dy[] = {0, 0, 1, -1, 1, -1, 1, -1};
-    int w = image->width, h = image->height;
-    int *stack = malloc((size_t)w * (size_t)h * sizeof *stack), depth = 0;
-    uint32_t n = 0;
-    for (int i = 0; i < w * h; i++) {
-        if (labels[i] || ((uint8_t *)gi_row(image, i / w))[i % w] <= above)
-            continue;
-        labels[i] = ++n;
-        stack[depth++] = i;
-        while (depth) {
-            int at = stack[--depth];
-            for (int k = 0; k < neighbours; k++) {
-                int x = at % w + dx[k], y = at / w + dy[k];
-                if (x < 0 || y < 0 || x >= w || y >= h || labels[y * w + x] ||
-                    ((uint8_t *)gi_row(image, y))[x] <= above)
-                    continue;
-                labels[y * w + x] = n;
-                stack[depth++] = y * w + x;
-            }
-        }
-    }
-    free(stack);
-    return n;
-}
-
-static void test_random(void **unused)
-{
-    static const int sizes[][2] = {{1, 1}, {1, 40}, {40, 1}, {31, 33}, {67, 5}, {257, 129}};
-    (void)unused;
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int connectivity = 0; connectivity < 2; connectivity++)
-            for (int above = 40; above < 240; above += 60) {
-                struct guard guard;
-                guard_alloc(&guard, sizes[s][0], sizes[s][1], 1, GI_U8, 3);
-                struct gi_image *image = &guard.image;
-                for (int y = 0; y < image->height; y++)
-                    for (int x = 0; x < image->width; x++)
-                        ((uint8_t *)gi_row(image, y))[x] = (uint8_t)(rand() >> 5);
-                uint32_t *want = calloc((size_t)image->width * (size_t)image->height, sizeof *want);
-                uint32_t n = flood(want, image, above, connectivity ? 8 : 4);
-                struct gi_extract_params p = defaults();
-                p.at.value = above;
-                p.connectivity = connectivity;
-                struct gi_extract e = extract_of(image, &p);
-                assert_int_equal(e.n, n);
-                for (int y = 0; y < image->height; y++)
-                    assert_memory_equal(gi_row(&e.labels, y), want + y * image->width,
-                                        gi_row_nbytes(&e.labels));
-                gi_filter_extract.result_free(&e);
-                free(want);
-                assert_true(guard_is_whole(&guard));
-                guard_free(&guard);
-            }
-}
-
 /* Backends without the primitive flood, such as CUDA, compute the same result from labels
  * instead. */
 static void test_without_flood(void **state)
@@ -274,11 +216,9 @@ static void test_without_flood(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drawing),       cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_most_pixels),   cmocka_unit_test(test_mask),
-        cmocka_unit_test(test_floats),        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_without_flood),
+        cmocka_unit_test(test_drawing),     cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_most_pixels), cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_floats),      cmocka_unit_test(test_without_flood),
     };
-    srand((unsigned)case_seed());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
