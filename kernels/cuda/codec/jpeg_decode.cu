@@ -173,12 +173,13 @@ static enum gi_status decode(struct gi_cuda_queue *cu, struct upload *uploads, u
     return GI_OK;
 }
 
+/* If the subsequences don't synchronise, their sums are wrong and the scan seems to be damaged. */
 static enum gi_status refuse(uint32_t status, struct gi_err *err)
 {
     return gi_fail(err, GI_E_UNSUPPORTED, "jpeg_decode: %s",
-                   status & JPEG_DAMAGED            ? "this scan is not decoded"
-                   : status & JPEG_NOT_SYNCHRONISED ? "the subsequences don't synchronise"
-                                                    : "values leave 16 bits");
+                   status & JPEG_NOT_SYNCHRONISED ? "the subsequences don't synchronise"
+                   : status & JPEG_DAMAGED        ? "this scan is not decoded"
+                                                  : "values leave 16 bits");
 }
 
 static enum gi_status subsequences(struct gi_queue *queue, struct gi_image *result,
