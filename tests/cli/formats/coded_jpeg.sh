@@ -89,4 +89,18 @@ done
 check "batch: the damaged file has no output" test ! -e forced/cut.png
 check "batch: the progressive file has one" test -e forced/progressive.png
 
+# A GPU decodes the JPEGs of a batch without being forced to, and leaves the others to imgio.
+if gpuimg gaussian full.jpg out.png --sigma 1 --device cuda 2>/dev/null; then
+    expect 1 gpuimg gaussian full.jpg half.jpg wide.jpg gray.jpg cut.jpg progressive.jpg --sigma 2 --out-dir cuda --format png --device cuda -v
+    for file in full half wide gray; do
+        check "cuda: $file" cmp "plain/$file.png" "cuda/$file.png"
+    done
+    check "cuda: the progressive file has the CPU's result" cmp forced/progressive.png cuda/progressive.png
+    check "cuda: the damaged file has no output" test ! -e cuda/cut.png
+    expect 0 gpuimg gaussian full.jpg half.jpg wide.jpg gray.jpg --sigma 2 --out-dir cuda --format png --device cuda -v
+    check "cuda: the device decodes" grep -q 'ways cuda:.*jpeg_decode subsequences' err
+else
+    skip "no CUDA device, which decodes JPEGs"
+fi
+
 finish
