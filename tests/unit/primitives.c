@@ -199,11 +199,20 @@ static bool is_left_out(int turn)
 #endif
 }
 
+/* Returns the sample types that a primitive takes, as bits, or 0 if no backend here has it. */
+static unsigned types_of(const char *primitive)
+{
+    const struct gi_ways *ways = NULL;
+    for (int i = 0; i < nbackends && !ways; i++)
+        ways = gi_ways_find(backends[i].queues[0]->k, primitive);
+    return ways ? ways->types : 0;
+}
+
 static void walk_row(const struct walk_row *row)
 {
     static const int usual[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {257, 129}, {0, 0}};
     const int(*sizes)[2] = row->sizes ? row->sizes : usual;
-    const unsigned types = gi_ways_find(gi_kernels_cpu(), row->primitive)->types;
+    const unsigned types = types_of(row->primitive);
     struct walk_case kept[KEPT];
     uint64_t seed = SEED;
     int turn = 0, nkept = 0;
