@@ -1,8 +1,7 @@
-/* JPEG images as they are stored: the tables and the entropy-coded scan. These structs carry a JPEG
- * between imgio, which parses and writes the markers, and the primitives of the family codec
- * (kernels/codec.h), which turn the scan into pixels and back. Terms and letters are those of
- * ITU-T T.81.
- * SPDX-License-Identifier: MIT */
+/* Images as they are stored: tables and entropy-coded data of JPEG, and strips of PNG. These
+ * structs are between imgio, which parses and writes markers and chunks, and the primitives of the
+ * family codec (kernels/codec.h), which turn coded data into pixels and back. Terms and letters of
+ * JPEG are those of ITU-T T.81. SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_CODED_H
 #define GI_IMGIO_CODED_H
 
@@ -74,5 +73,23 @@ static inline struct gi_image gi_coded_scan(const struct gi_coded *coded)
     scan.owner = GI_OWNER_NONE;
     return scan;
 }
+
+/* A strip of rows of a PNG that was encoded. */
+struct gi_png_strip {
+    size_t at, nbytes; /* its bytes in struct gi_png_strips */
+    uint32_t adler;    /* Adler-32 of its filtered rows */
+    /* The bytes are a part of a DEFLATE stream, which ends at a byte boundary. Otherwise they are
+     * the filtered rows, because a compressor that searches for matches suits the strip better. */
+    bool deflated;
+};
+
+/* The strips of a PNG from top to bottom. */
+struct gi_png_strips {
+    struct gi_png_strip *strips; /* NULL: none */
+    int nstrips;
+    unsigned char *bytes;
+    size_t nbytes;
+    const struct gi_allocator *allocator; /* takes the bytes back; NULL: free() does */
+};
 
 #endif

@@ -1,5 +1,5 @@
 /* Contracts of the family codec: the entropy-coded scans of JPEGs to pixels and back, with the
- * samples and the bytes of libjpeg-turbo.
+ * samples and the bytes of libjpeg-turbo, and images to the strips of PNGs.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CODEC_H
 #define GI_KERNELS_CODEC_H
@@ -34,6 +34,20 @@ struct gi_jpeg_encode {
 
 /* Frees the result of jpeg_encode, which is zero afterwards. */
 void gi_jpeg_scan_free(struct gi_jpeg_scan *scan);
+
+/* png_encode: filters the rows of `src`, GI_U8 or GI_U16, in strips of spec->strip_rows rows, 1 or
+ * more, and codes them by runs (imgio/png/png_runs.h) if these suit the strip. The filters, the
+ * choice and the bytes equal those of imgio's writer of PNG (imgio/png/png_strips.c) with its
+ * default compression, which is this primitive on the CPU; so only CUDA has it. The last strip ends
+ * the stream. GI_E_UNSUPPORTED tells that imgio must encode the image, because a strip has 2^31
+ * bytes or more. gi_png_strips_free() frees the result. Waits. */
+struct gi_png_encode {
+    int strip_rows;
+    const struct gi_allocator *allocator; /* of the bytes; NULL: plain memory */
+};
+
+/* Frees the result of png_encode, which is zero afterwards. */
+void gi_png_strips_free(struct gi_png_strips *strips);
 
 #ifdef __cplusplus
 }

@@ -86,7 +86,9 @@
 #define GI_PRIMITIVES_CPU(P)                                                                        \
     /* kernels/regions.h; CUDA has `label` and `paint` instead */                                   \
     P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood)
-#define GI_PRIMITIVES_CUDA(P)
+#define GI_PRIMITIVES_CUDA(P)                                                                       \
+    /* kernels/codec.h; on the CPU imgio does this */                                               \
+    P(png_encode,         INTEGER, OWN,  struct gi_png_strips,  struct gi_png_encode)
 
 #define GI_PRIMITIVES(P) GI_PRIMITIVES_CPU(P) GI_PRIMITIVES_CUDA(P) GI_PRIMITIVES_BOTH(P)
 

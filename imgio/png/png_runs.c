@@ -271,9 +271,7 @@ static inline uint32_t hash_group(const uint8_t *p, uint64_t low_mask, uint64_t 
     uint64_t low, high;
     memcpy(&low, p, sizeof low);
     memcpy(&high, p + sizeof low, sizeof high);
-    uint64_t mixed = (le64toh(low) & low_mask) * 0x9e3779b97f4a7c15 +
-                     (le64toh(high) & high_mask) * 0xc2b2ae3d27d4eb4f;
-    return (uint32_t)(mixed >> (64 - GI_RUNS_SEEN_BITS));
+    return gi_runs_hash(le64toh(low) & low_mask, le64toh(high) & high_mask);
 }
 
 /* Counts the groups of `group` tokens of a sample, and those among them whose hash occurred before.
@@ -312,13 +310,10 @@ bool gi_runs_suit(struct gi_runs *runs, const uint8_t *bytes, size_t nbytes)
     struct code code;
     make_code(&code, sums);
     uint64_t groups = 0, repeats = 0;
-    uint64_t group = (GI_RUNS_GROUP_NBITS * all_tokens + code.nbits - 1) / code.nbits;
-    group = group < GI_RUNS_GROUP_LEAST  ? GI_RUNS_GROUP_LEAST
-            : group > GI_RUNS_GROUP_MOST ? GI_RUNS_GROUP_MOST
-                                         : group;
+    uint32_t group = gi_runs_group(all_tokens, code.nbits);
     for (size_t k = 0; k < nsamples; k++)
-        count_repeats(runs, &groups, &repeats, runs->folded[k], ntokens[k], (unsigned)group);
-    return 2 * repeats * (code.nbits - all_tokens) <= groups * all_tokens;
+        count_repeats(runs, &groups, &repeats, runs->folded[k], ntokens[k], group);
+    return gi_runs_rule(all_tokens, code.nbits, groups, repeats);
 }
 
 size_t gi_runs_bound(size_t nbytes)

@@ -18,16 +18,6 @@
 
 #include "imgio/png/runs_code.h"
 
-enum {
-    GI_RUNS_SAMPLE = GI_RUNS_BLOCK / 2,
-    GI_RUNS_SAMPLED_TWICE = 1 << 18, /* bytes from which there are two samples */
-    GI_RUNS_SEEN_BITS = 18,          /* width of the hash of a group */
-    GI_RUNS_GROUP_NBITS = 36,
-    GI_RUNS_GROUP_LEAST = 4, /* tokens of a group */
-    GI_RUNS_GROUP_MOST = 16,
-    GI_RUNS_FOLDED_RUN = 0xa5, /* for hashing, tokens of runs are mapped to bytes by exclusive or */
-};
-
 /* Scratch memory of the coder. */
 struct gi_runs {
     uint16_t tokens[GI_RUNS_BLOCK + 16]; /* of a block; stores write up to 16 more */

@@ -28,11 +28,30 @@ enum {
     GI_RUNS_ITEMS_MAX = 4 + GI_RUNS_HEAD_SYMBOLS + GI_RUNS_SYMBOLS + GI_RUNS_DISTANCES,
 };
 
+/* Constants of the choice between runs and a search for matches (gi_runs_suit() of png_runs.h). */
+enum {
+    GI_RUNS_SAMPLE = GI_RUNS_BLOCK / 2,
+    GI_RUNS_SAMPLED_TWICE = 1 << 18, /* bytes from which there are two samples */
+    GI_RUNS_SEEN_BITS = 18,          /* width of the hash of a group */
+    GI_RUNS_GROUP_NBITS = 36,
+    GI_RUNS_GROUP_LEAST = 4, /* tokens of a group */
+    GI_RUNS_GROUP_MOST = 16,
+    GI_RUNS_FOLDED_RUN = 0xa5, /* for hashing, tokens of runs are mapped to bytes by exclusive or */
+};
+
 /* Bits of the stream, the first in the lowest bit. */
 struct gi_runs_item {
     uint32_t bits;
     uint32_t nbits;
 };
+
+GI_RUNS_INLINE struct gi_runs_item gi_runs_item(uint32_t bits, uint32_t nbits)
+{
+    struct gi_runs_item item;
+    item.bits = bits;
+    item.nbits = nbits;
+    return item;
+}
 
 /* Returns the symbol of a run of `length` bytes, 3 to 258, and its extra bits (RFC 1951, 3.2.5). */
 GI_RUNS_INLINE uint32_t gi_runs_length_symbol(struct gi_runs_item *extra, uint32_t length)
@@ -120,6 +139,14 @@ struct gi_runs_pair {
     uint8_t symbol, extra;
 };
 
+GI_RUNS_INLINE struct gi_runs_pair gi_runs_pair(uint32_t symbol, uint32_t extra)
+{
+    struct gi_runs_pair pair;
+    pair.symbol = (uint8_t)symbol;
+    pair.extra = (uint8_t)extra;
+    return pair;
+}
+
 /* Returns the number of symbols up to the last one that has a code, at least 257. */
 GI_RUNS_INLINE uint32_t gi_runs_used(const uint8_t *lengths)
 {
@@ -143,18 +170,17 @@ GI_RUNS_INLINE uint32_t gi_runs_pairs(struct gi_runs_pair *pairs, const uint8_t 
                 break;
         uint32_t left = end - at;
         if (length) { /* is written once, and then repeated */
-            pairs[npairs++] = (struct gi_runs_pair){length, 0};
+            pairs[npairs++] = gi_runs_pair(length, 0);
             left--;
         }
         while (left >= 3) {
             uint32_t most = length ? 6 : left < 11 ? 10 : 138, times = left < most ? left : most;
             uint32_t symbol = length ? 16 : left < 11 ? 17 : 18;
-            pairs[npairs++] =
-                (struct gi_runs_pair){(uint8_t)symbol, (uint8_t)(times - (symbol == 18 ? 11 : 3))};
+            pairs[npairs++] = gi_runs_pair(symbol, times - (symbol == 18 ? 11 : 3));
             left -= times;
         }
         for (; left; left--)
-            pairs[npairs++] = (struct gi_runs_pair){length, 0};
+            pairs[npairs++] = gi_runs_pair(length, 0);
     }
     return npairs;
 }
@@ -171,19 +197,44 @@ GI_RUNS_INLINE uint32_t gi_runs_head(struct gi_runs_item *items, const struct gi
     uint32_t n = GI_RUNS_HEAD_SYMBOLS, nitems = 0;
     while (!lengths[order[n - 1]])
         n--;
-    items[nitems++] = (struct gi_runs_item){(uint32_t)last | 2 << 1, 3}; /* dynamic codes */
-    items[nitems++] = (struct gi_runs_item){nsymbols - 257, 5};
-    items[nitems++] = (struct gi_runs_item){GI_RUNS_DISTANCES - 1, 5};
-    items[nitems++] = (struct gi_runs_item){n - 4, 4};
+    items[nitems++] = gi_runs_item((uint32_t)last | 2 << 1, 3); /* dynamic codes */
+    items[nitems++] = gi_runs_item(nsymbols - 257, 5);
+    items[nitems++] = gi_runs_item(GI_RUNS_DISTANCES - 1, 5);
+    items[nitems++] = gi_runs_item(n - 4, 4);
     for (uint32_t i = 0; i < n; i++)
-        items[nitems++] = (struct gi_runs_item){lengths[order[i]], 3};
+        items[nitems++] = gi_runs_item(lengths[order[i]], 3);
     for (uint32_t i = 0; i < npairs; i++) {
         uint32_t symbol = pairs[i].symbol, length = lengths[symbol];
         uint32_t extra = symbol < 16 ? 0 : extra_bits[symbol - 16];
-        items[nitems++] = (struct gi_runs_item){codes[symbol] | (uint32_t)pairs[i].extra << length,
-                                                length + extra};
+        items[nitems++] =
+            gi_runs_item(codes[symbol] | (uint32_t)pairs[i].extra << length, length + extra);
     }
     return nitems;
+}
+
+/* Returns the hash of a group of tokens that are mapped to bytes. The first 8 are in `low`, the
+ * others in `high`, and bytes past the group are 0. */
+GI_RUNS_INLINE uint32_t gi_runs_hash(uint64_t low, uint64_t high)
+{
+    uint64_t mixed = low * 0x9e3779b97f4a7c15 + high * 0xc2b2ae3d27d4eb4f;
+    return (uint32_t)(mixed >> (64 - GI_RUNS_SEEN_BITS));
+}
+
+/* Returns the number of tokens of a group, if `ntokens` tokens have `nbits` bits. */
+GI_RUNS_INLINE uint32_t gi_runs_group(uint64_t ntokens, uint64_t nbits)
+{
+    uint64_t group = (GI_RUNS_GROUP_NBITS * ntokens + nbits - 1) / nbits;
+    if (group < GI_RUNS_GROUP_LEAST)
+        return GI_RUNS_GROUP_LEAST;
+    return group > GI_RUNS_GROUP_MOST ? (uint32_t)GI_RUNS_GROUP_MOST : (uint32_t)group;
+}
+
+/* Returns whether runs suit samples of `ntokens` tokens and `nbits` bits, in which `repeats` of
+ * `groups` groups occurred before. */
+GI_RUNS_INLINE bool gi_runs_rule(uint64_t ntokens, uint64_t nbits, uint64_t groups,
+                                 uint64_t repeats)
+{
+    return 2 * repeats * (nbits - ntokens) <= groups * ntokens;
 }
 
 #endif
