@@ -93,7 +93,7 @@ static void scan_or_samples(void **state)
     const struct gi_kernels *k = case_cuda(1);
     struct gi_queue *cuda = k ? case_open(k, 1) : NULL;
     assert_int_equal(gi_image_alloc(&src, 71, 45, 3, GI_U8, NULL), GI_OK);
-    case_fill_samples(&src, &seed);
+    case_fill(&src, &seed);
     check(cpu, &src, false);
     check(cpu, &src, true);
     if (cuda)
