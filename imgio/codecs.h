@@ -30,6 +30,9 @@ extern const struct gi_format gi_format_gif;
  * nbytes is 0. */
 void *gi_memory_copy(const void *bytes, size_t nbytes);
 
+/* Returns how other programs make a file with the suffix of `path`, or NULL if that is unknown. */
+const char *gi_other_writer(const char *path);
+
 /* Writes one image as PNG (png_write.c), as gi_format.encode does. */
 enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,

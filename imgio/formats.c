@@ -224,6 +224,29 @@ static enum gi_status fail_unknown(const unsigned char *bytes, size_t nbytes, st
     return gi_fail(err, GI_E_FORMAT, "is no image of a known format (want %s)", names);
 }
 
+/* Suffixes of files that other programs make of images, and how. */
+static const struct {
+    const char *suffixes, *by;
+} other_writers[] = {
+    {" mp4 mov mkv avi webm ",
+     "gpuimg writes Y4M, which ffmpeg turns into it, as with gpuimg ... - | "
+     "ffmpeg -i - OUT.mp4"},
+    {" pdf ", "img2pdf makes it of PNG, JPEG or TIFF files"},
+    {" avif heic jxl ", "write a PNG, and convert it by avifenc, heif-enc or cjxl"},
+};
+
+const char *gi_other_writer(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    char word[16] = "";
+    if (dot && (!slash || dot > slash))
+        snprintf(word, sizeof word, " %s ", dot + 1);
+    for (size_t i = 0; *word && i < sizeof other_writers / sizeof *other_writers; i++)
+        if (strcasestr(other_writers[i].suffixes, word))
+            return other_writers[i].by;
+    return NULL;
+}
+
 /* Applies the EXIF orientation to the pixels and resets it in the metadata. */
 static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
 {

@@ -41,33 +41,10 @@ static const struct gi_format *by_suffix(const char *path)
     return find(dot + 1, strlen(dot + 1));
 }
 
-/* Suffixes of files that other programs make of images, and how. */
-static const struct {
-    const char *suffixes, *by;
-} others[] = {
-    {" mp4 mov mkv avi webm ",
-     "gpuimg writes Y4M, which ffmpeg turns into it, as with gpuimg ... - | "
-     "ffmpeg -i - OUT.mp4"},
-    {" pdf ", "img2pdf makes it of PNG, JPEG or TIFF files"},
-    {" avif heic jxl ", "write a PNG, and convert it by avifenc, heif-enc or cjxl"},
-};
-
-static const char *other_way(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    char word[16] = "";
-    if (dot && (!slash || dot > slash))
-        snprintf(word, sizeof word, " %s ", dot + 1);
-    for (size_t i = 0; *word && i < sizeof others / sizeof *others; i++)
-        if (strcasestr(others[i].suffixes, word))
-            return others[i].by;
-    return NULL;
-}
-
 static enum gi_status fail_usage(struct gi_err *err, const char *format, const char *path)
 {
     char names[256] = "";
-    const char *way = format ? NULL : other_way(path);
+    const char *way = format ? NULL : gi_other_writer(path);
     if (way)
         return gi_fail(err, GI_E_USAGE, "%s: can't be written: %s", path, way);
     for (int i = 0; gi_formats[i]; i++) {
@@ -217,20 +194,39 @@ static int metadata_losses(const char **losses, const struct gi_format *format,
     return n;
 }
 
+/* Returns the percentage of float samples outside 0 to 1, which black and white replace in a file
+ * of integers. NaN does not count. */
+static int outside(const struct gi_image *image)
+{
+    uint64_t n = 0, all = (uint64_t)image->height * gi_row_samples(image);
+    for (int y = 0; y < image->height; y++) {
+        const float *row = gi_row(image, y);
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            n += row[i] < 0 || row[i] > 1;
+    }
+    return (int)(100 * n / all);
+}
+
 /* Lists the properties of `image` and `metadata` that `format` cannot hold, as "a, b" or "". */
 static void list_losses(char *words, size_t size, const struct gi_format *format,
                         const struct gi_image *image, const struct gi_metadata *metadata,
                         const struct gi_save_options *options)
 {
     int colours = gi_colour_channels(image);
-    const char *losses[9];
-    int n = 0;
-    char samples[64];
+    enum { MANY = 50 }; /* percent; fewer may be overshoots of a filter */
+    const char *losses[10];
+    int n = 0, cut;
+    char samples[64], range[80];
     enum gi_type wanted = wanted_type(image, options), type = nearest_type(format, wanted);
     if (type < wanted) {
         snprintf(samples, sizeof samples, "%s samples (rounded to %s)", type_words(wanted),
                  type_words(type));
         losses[n++] = samples;
+    }
+    if (image->type == GI_F32 && type != GI_F32 && (cut = outside(image)) >= MANY) {
+        snprintf(range, sizeof range,
+                 "samples outside 0 to 1 (%d %% are cut off: try gpuimg normalize)", cut);
+        losses[n++] = range;
     }
     if (gi_has_alpha(image) && !format->info.alpha && !options->background)
         losses[n++] = "alpha (laid over black)";

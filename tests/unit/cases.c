@@ -80,7 +80,7 @@ void case_fill_alpha(struct gi_image *image, uint64_t *seed)
             put_u16(image, y, i, ends[case_random(seed) >> 16 & 7], true);
 }
 
-static void fill_samples(struct gi_image *image, uint64_t *seed)
+void case_fill_samples(struct gi_image *image, uint64_t *seed)
 {
     for (int y = 0; y < image->height; y++)
         for (size_t i = 0; i < gi_row_samples(image); i++) {
@@ -94,7 +94,7 @@ void case_fill(struct gi_image *image, uint64_t *seed)
     /* a copy, so that the seed of the cases after this one stays the same */
     uint64_t alpha_seed = *seed;
     bool ends = *seed >> 40 & 1;
-    fill_samples(image, seed);
+    case_fill_samples(image, seed);
     if (ends)
         case_fill_alpha(image, &alpha_seed);
 }

@@ -46,7 +46,9 @@ double case_get(const struct gi_image *image, int y, size_t i);
 void case_put(struct gi_image *image, int y, size_t i, float value);
 
 /* Fills the image with random samples. A fifth of all samples, and so of all alphas, are 0 or full
- * scale. For half of the images, also calls case_fill_alpha(). */
+ * scale. */
+void case_fill_samples(struct gi_image *image, uint64_t *seed);
+/* Calls case_fill_samples(). For half of the images, also calls case_fill_alpha(). */
 void case_fill(struct gi_image *image, uint64_t *seed);
 
 /* Sets every alpha to a random value at one end of the 8-bit or 16-bit range, where a division by

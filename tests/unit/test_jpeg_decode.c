@@ -308,6 +308,30 @@ static void damaged_scans_are_refused(void **state)
     assert_in_range(counts[0], 100, 400);
 }
 
+/* A scan that has only its restart marker is refused. */
+static void scans_without_bits_are_refused(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    int counts[2] = {0};
+    const struct settings s = {.width = 16,
+                               .height = 8,
+                               .space = JCS_GRAYSCALE,
+                               .h = {1},
+                               .v = {1},
+                               .quality = 50,
+                               .restart = 1};
+    struct bytes file = encode(&s, &seed);
+    unsigned char *scan = memmem(file.at, file.n, "\xff\xda", 2);
+    scan += 2 + scan[3];
+    memcpy(scan, "\xff\xd0\xff\xd9", 4);
+    file.n = (size_t)(scan - file.at) + 4;
+    check_file(&file, "a file without bits", 1, counts);
+    assert_int_equal(counts[0], 1);
+    assert_int_equal(counts[1], 0);
+    free(file.at);
+}
+
 /* Files of large steps and random coefficients have values that leave 16 bits. They are refused. */
 static void coefficients_that_leave_16_bits_are_refused(void **state)
 {
@@ -335,6 +359,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ordinary_scans_are_decoded),
         cmocka_unit_test(files_of_others_are_decoded),
         cmocka_unit_test(damaged_scans_are_refused),
+        cmocka_unit_test(scans_without_bits_are_refused),
         cmocka_unit_test(coefficients_that_leave_16_bits_are_refused),
     };
     int failed =

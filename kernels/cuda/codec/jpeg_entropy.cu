@@ -355,6 +355,8 @@ static __global__ void __launch_bounds__(SUM_THREADS) sum_subs(const struct jpeg
     }
     if (!agree)
         atomicOr(task.status, JPEG_NOT_SYNCHRONISED);
+    if (n == 0 && threadIdx.x == 0) /* there are only markers */
+        atomicOr(task.status, JPEG_DAMAGED);
     sums = sums_before(sums);
     for (uint32_t i = first; i < end; i++) {
         struct jpeg_sub *sub = &task.subs[i];

@@ -200,4 +200,25 @@ END
 for case in 'f2:16 bits float, 140 B' 'f8:64 bits float, 176 B' 'i8:64 bits, integers read as float, 176 B' 'u2:16 bits, 140 B' 'i2:16 bits, integers read as float, 140 B'; do
     expect_stdout "${case%%:*}.npy: npy, 3 x 2, gray, ${case#*:}" gpuimg info "${case%%:*}.npy"
 done
+# Floats outside 0 to 1 become black or white in a file of integers, with a warning.
+python3 - <<'END'
+import struct
+for name, values in ("wide", (20, 30, 40, 0.5)), ("low", (-5, -6, 0.2, 0.3)), ("over", (0.2, 0.4, 1.01, 0.9)), ("nan", (float("nan"),) * 4):
+    open(name + ".pfm", "wb").write(b"Pf 4 1 -1\n" + struct.pack("<4f", *values))
+END
+for case in 'wide:75' 'low:50'; do
+    name=${case%%:*}
+    for depth in same 8 16; do
+        expect 0 gpuimg convert --force $name.pfm cut.png --depth $depth
+        check "$name, --depth $depth: a warning names what is cut off" grep -q "samples outside 0 to 1 (${case#*:} % are cut off: try gpuimg normalize)" err
+    done
+    expect 1 gpuimg convert $name.pfm strict.png --strict
+    expect 0 gpuimg convert $name.pfm made.tif
+    check "$name: TIFF holds it" test ! -s err
+done
+for name in over nan; do
+    expect 0 gpuimg convert --force $name.pfm cut.png --depth 8
+    check "$name: no warning" test ! -s err
+done
+rm -f made.tif
 finish
