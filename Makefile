@@ -60,7 +60,8 @@ CFLAGS ?= $(if $(DEBUG),-O0 -g3,$(if $(COVERAGE),-O0 --coverage,-O2 -g))
 # The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
              -DGI_HAVE_CUDA=$(HAVE_CUDA) $(if $(SANITIZE),$(SAN),$(HARDEN)) $(EXTRA_CFLAGS)
-SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined$(if $(filter fuzz,$(SANITIZE)),$(comma)fuzzer-no-link) -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
+# Clang defines no macro for its sanitizers.
+SAN    = $(if $(filter clang,$(CC)),-D__SANITIZE_$(if $(filter thread,$(SANITIZE)),THREAD,ADDRESS)__) $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined$(if $(filter fuzz,$(SANITIZE)),$(comma)fuzzer-no-link) -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 # The hardening options that the compiler accepts; tests/cli/build/hardening.sh checks the program. FORTIFY needs optimisation,
 # and level 3 a recent libc.
 accepts = $(shell echo '$(hash)include <string.h>' | $(CC) $(CPPFLAGS) -O2 -Werror $1 -S -x c -o /dev/null - 2>/dev/null && echo '$1')
@@ -183,7 +184,7 @@ include tests/tests.mk
 wanted = $(if $(filter $1,$(MAKECMDGOALS) $(FOR)),$2)
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev libyaml-dev \
             libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 \
-            $(filter clang,$(CC)) $(call wanted,fuzz,clang) $(call wanted,format check-format,clang-format) \
+            $(if $(filter clang,$(CC))$(call wanted,fuzz,1),clang libclang-rt-dev) $(call wanted,format check-format,clang-format) \
             $(call wanted,unit test test-oracles sanitize% bench,$(TEST_PACKAGES)) $(call wanted,test-oracles bench,$(ORACLE_PACKAGES)) \
             $(call wanted,test-cluster,$(CLUSTER_PACKAGES)) $(call wanted,test-arm,$(ARM_PACKAGES))
 

@@ -8,10 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#if defined __SANITIZE_ADDRESS__
+#ifdef __SANITIZE_ADDRESS__
 #define LEAKS_ARE_SOUGHT 1
-#elif defined __has_feature
-#define LEAKS_ARE_SOUGHT __has_feature(address_sanitizer)
 #else
 #define LEAKS_ARE_SOUGHT 0
 #endif
