@@ -35,6 +35,8 @@ enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *imag
                       swap ? host->width : host->height, host->channels, host->type, err);
     if (!status && (status = k->jpeg_decode(queue, image, &src, &spec, err)))
         k->release(queue, image);
+    if (status) /* the host may free the scan, which jpeg_decode() waits for only if it succeeds */
+        k->wait(queue, &ticket, NULL);
     k->release(queue, &src);
     return status || !coded->layout ? status : turn(queue, image, coded->layout, err);
 }
