@@ -56,8 +56,9 @@ static void carry_on(const struct scan *scan)
     size_t n = gi_row_samples(scan->src), channels = (size_t)scan->src->channels;
     for (int b = 1; b < scan->nbands; b++) {
         uint64_t *row = scan->carry + (size_t)b * n;
+        const uint64_t *above = row - n;
         for (size_t i = 0; i < n && b > 1; i++)
-            row[i] += row[i - n];
+            row[i] += above[i];
     }
     for (int b = 1; b < scan->nbands && scan->spec->along == GI_SCAN_BOTH; b++) {
         uint64_t *row = scan->carry + (size_t)b * n;
