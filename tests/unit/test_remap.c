@@ -196,8 +196,10 @@ static void draw_round(struct walk_case *c)
     map->lens.per_y = 0.9 / width;
     map->lens.at_x = width / 2.0;
     map->lens.at_y = height / 2.0;
-    for (int j = 0; j < 8; j++)
-        (j < 6 ? map->lens.k : map->lens.p - 6)[j] = real(c, -0.3, 0.3);
+    for (int j = 0; j < 6; j++)
+        map->lens.k[j] = real(c, -0.3, 0.3);
+    for (int j = 0; j < 2; j++)
+        map->lens.p[j] = real(c, -0.3, 0.3);
 }
 
 /* Makes random maps in one image of two channels, or in two images. */

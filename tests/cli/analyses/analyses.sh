@@ -4,10 +4,6 @@
 #     cli/commands/reporter.h statistics regions
 . "$(dirname "$0")/../lib.sh"
 
-# Under AddressSanitizer: fontconfig, which renders the text of plots, keeps a pattern until the process ends.
-echo 'leak:libfontconfig' >fontconfig.supp
-export LSAN_OPTIONS=suppressions=$PWD/fontconfig.supp:print_suppressions=0
-
 # Two regions: 2 x 2 of 90 at the upper right, a diagonal of 40 and 50 at the lower left.
 printf 'P2\n6 4\n255\n0 0 0 0 90 90\n0 0 0 0 90 90\n40 0 0 0 0 0\n0 50 0 0 0 0\n' >two.pgm
 printf 'P3\n2 1\n255\n10 20 30 12 24 36\n' >rgb.ppm
