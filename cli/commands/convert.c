@@ -4,6 +4,7 @@
 #include "cli/run/driver.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
+#include "cli/run/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,10 @@ static bool is_other_image(const char *path, const char *input)
 {
     const struct gi_load_options header = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
                                            .header_only = true};
-    struct stat a, b;
+    struct stat st;
     struct gi_image image = {0};
     struct gi_err err;
-    if (stat(path, &a) || !S_ISREG(a.st_mode) || stat(input, &b) ||
-        (a.st_dev == b.st_dev && a.st_ino == b.st_ino))
+    if (stat(input, &st) || stat(path, &st) || !S_ISREG(st.st_mode) || gi_output_same(path, input))
         return false;
     bool is = gi_load(&image, NULL, NULL, path, &header, NULL, &err) == GI_OK;
     gi_image_free(&image);
