@@ -27,10 +27,11 @@ same_failure() {
     if [[ $(<err) == "$message" ]]; then pass; else fail "$*" "message: $(<err)" "want: $message"; fi
 }
 
-command -v cjpeg jpegtran >/dev/null || {
-    skip "no cjpeg, which makes the JPEGs"
+if ! command -v cjpeg >/dev/null || ! command -v jpegtran >/dev/null; then
+    skip "coded_jpeg: no cjpeg or no jpegtran, which make the JPEGs"
     finish
-}
+    exit
+fi
 gpuimg convert "$tests/../../testdata/scene.png" scene.ppm
 gpuimg convert scene.ppm gray.pgm --gray
 cjpeg -quality 90 -sample 1x1 scene.ppm >full.jpg
