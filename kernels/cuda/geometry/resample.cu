@@ -89,64 +89,22 @@ struct pass_args {
     bool weigh;
 };
 
-/* The sum of weights[t] * at.sample(t). */
-template <class AT>
-static __device__ __forceinline__ float sum_of(const float *weights, int taps, const AT &at)
+/* Returns the sum of weights[t] * p[t * channels]. */
+static __device__ __forceinline__ float sum_of(const float *weights, int taps, const float *p,
+                                               int channels)
 {
     float s = 0, carry = 0;
     for (int t = 0; t < taps; t += GI_TAPS_BLOCK) {
         float block = 0;
         int end = min(taps, t + GI_TAPS_BLOCK);
         for (int i = t; i < end; i++)
-            block = __fmaf_rn(__ldg(weights + i), at.sample(i), block);
+            block = __fmaf_rn(__ldg(weights + i), p[i * channels], block);
         if (t == 0)
             s = block;
         else
             add_block(&s, &carry, block);
     }
     return s;
-}
-
-template <typename T> struct down {
-    const char *p;
-    size_t stride;
-    int alpha; /* offset, in samples, to the pixel's alpha; 0: not weighted */
-    __device__ __forceinline__ float sample(int t) const
-    {
-        const T *at = (const T *)(p + (size_t)t * stride);
-        float v = (float)at[0];
-        return alpha ? __fmul_rn(v, (float)at[alpha]) : v;
-    }
-};
-
-struct along {
-    const float *p;
-    int channels;
-    __device__ __forceinline__ float sample(int t) const
-    {
-        return p[t * channels];
-    }
-};
-
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
-{
-    int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
-    if (x >= args.src.width * channels)
-        return;
-    for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
-        const struct device_side *col = &args.col;
-        int from = col->first[y] - col->origin;
-        /* clang-format off */
-        struct down<T> at = {
-            (const char *)args.src.data + (size_t)from * args.src.stride + (size_t)x * sizeof(T),
-            args.src.stride,
-            args.weigh ? channels - 1 - x % channels : 0
-        };
-        /* clang-format on */
-        args.floats[(size_t)(y - args.y0) * args.pitch + x] =
-            sum_of(col->weights + (size_t)col->phase[y] * col->taps, col->taps, at);
-    }
 }
 
 static __device__ __forceinline__ float4 floats_of(const uint8_t *p)
@@ -182,9 +140,9 @@ static __device__ __forceinline__ float4 weighed_at(const char *p, bool weigh, i
     return v;
 }
 
-/* As columns(), but with four neighbouring columns per thread. */
+/* One thread per four neighbouring samples of a row. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) wide_columns(struct pass_args args)
+static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x) * 4, channels = args.src.channels;
     if (x >= args.src.width * channels)
@@ -238,8 +196,7 @@ template <typename T> static __global__ void __launch_bounds__(THREADS) rows(str
                             : 1.0f;
         float a = 1;
         for (int c = channels - 1; c >= 0; c--) {
-            struct along at = {from + c, channels};
-            float f = sum_of(weights, row->taps, at);
+            float f = sum_of(weights, row->taps, from + c, channels);
             if (row->sums)
                 f = __fdiv_rn(f, divisor);
             if (args.weigh && c == channels - 1)
@@ -329,18 +286,11 @@ template <typename T>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct pass_args *args, int band,
                              struct gi_err *err)
 {
-    size_t four = 4 * sizeof(T);
-    bool wide = args->src.stride % four == 0 && (size_t)args->src.data % four == 0 &&
-                args->src.stride >= args->pitch * sizeof(T);
     for (int y = 0; y < args->dst.height; y += band) {
         args->y0 = y;
         args->y1 = args->dst.height - y < band ? args->dst.height : y + band;
         int nrows = args->y1 - args->y0;
-        if (wide)
-            wide_columns<T><<<grid_of(args->pitch / 4, nrows), THREADS, 0, cu->stream>>>(*args);
-        else
-            columns<T>
-                <<<grid_of(gi_row_samples(&args->src), nrows), THREADS, 0, cu->stream>>>(*args);
+        columns<T><<<grid_of(args->pitch / 4, nrows), THREADS, 0, cu->stream>>>(*args);
         GI_CUDA_LAUNCHED();
         rows<T><<<grid_of((size_t)args->dst.width, nrows), THREADS, 0, cu->stream>>>(*args);
         GI_CUDA_LAUNCHED();

@@ -27,10 +27,7 @@
 #include "kernels/cuda/geometry/resample_ends.cuh"
 #include "kernels/cuda/geometry/resample_enlarge.h"
 
-enum {
-    WARPS = 4,  /* per block */
-    ALIGN = 16, /* bytes: start and stride of images */
-};
+enum { WARPS = 4 /* per block */ };
 
 template <int R, int TAPS> struct enlarge_args {
     struct gi_image dst, src;
@@ -314,7 +311,7 @@ bool gi_cuda_enlarge_takes(const struct gi_image *src, const struct gi_resample 
     int taps = spec->row.taps;
     return (taps == 2 || taps == 4 || taps == 6) && taps == spec->col.taps && !spec->integer &&
            !spec->row.sums && (src->channels == 1 || (src->channels == 3 && src->type == GI_U8)) &&
-           src->stride % ALIGN == 0 && (size_t)src->data % ALIGN == 0 && ratio_of(spec) > 0;
+           ratio_of(spec) > 0;
 }
 
 /* Extends the results that are computed one by one, so that they fill whole words of `each`
@@ -343,8 +340,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     int later = R - m::HALF + args.col.shift; /* results whose window begins a pixel early */
     args.first = floor_div(args.col.low + later, R) + args.col.inner_first[0];
     args.end = floor_div(inner_end(args.col) - 1 + later, R) + args.col.inner_first[0] + 1;
-    bool whole = dst->stride % ALIGN == 0 && (size_t)dst->data % ALIGN == 0;
-    args.across = words_of(border_of(args.row), whole ? 4 / (int)sizeof(T) : dst->width + 1);
+    args.across = words_of(border_of(args.row), 4 / (int)sizeof(T));
     /* At the ends of a row a strip needs no halo lane. If the first strip nevertheless has a halo
      * lane, strips begin at whole memory sectors, but one more strip may be necessary. */
     int lanes = ceil_div(src->width, m::PIX);

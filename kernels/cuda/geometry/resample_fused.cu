@@ -33,7 +33,6 @@ enum {
     SAMPLES_MAX = THREADS * PIECE, /* maximum source samples of a row under a strip */
     WIDE_MAX = 1024,               /* maximum of pixels of a strip */
     SHARED_MAX = 64 << 10,         /* bytes: the minimum that GPUs have */
-    ALIGN = 16,                    /* bytes: start and stride of images */
 };
 
 struct fused_args {
@@ -326,10 +325,8 @@ static bool shape_of(struct fused_args *args, size_t *nbytes, const struct gi_re
 bool gi_cuda_fused_takes(const struct gi_image *src, const struct gi_resample *spec)
 {
     struct fused_args args;
-    size_t nbytes, samples = (gi_row_samples(src) + PIECE - 1) / PIECE * PIECE;
-    return !spec->integer && src->stride % ALIGN == 0 && (size_t)src->data % ALIGN == 0 &&
-           samples * gi_type_nbytes(src->type) <= src->stride &&
-           shape_of(&args, &nbytes, spec, src->channels);
+    size_t nbytes;
+    return !spec->integer && shape_of(&args, &nbytes, spec, src->channels);
 }
 
 template <typename T, int C>

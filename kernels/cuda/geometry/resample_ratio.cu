@@ -37,7 +37,6 @@ template <int TAPS> struct ratio_args {
     int end_rows;        /* rows at the top and bottom that are computed by strips */
     struct border alone; /* results that are computed one by one */
     int x0;              /* start of the first strip, at or before the first inner pixel */
-    bool whole;          /* words may be stored */
     float raw;           /* factor from column sums to raw sums, a power of 2 */
     struct ends<TAPS, 1> row, col;
 };
@@ -166,12 +165,12 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
     }
 }
 
-/* Stores samples f[begin] to f[end - 1]. Stores whole words where possible if `whole`. */
+/* Stores samples f[begin] to f[end - 1], as whole words where possible. */
 template <typename T, int N>
-static __device__ __forceinline__ void store(T *out, const float *f, int begin, int end, bool whole)
+static __device__ __forceinline__ void store(T *out, const float *f, int begin, int end)
 {
     enum { WORDS = N * (int)sizeof(T) / 4 };
-    if (N % 2 == 0 && whole && begin <= 0 && end >= N) {
+    if (N % 2 == 0 && begin <= 0 && end >= N) {
         if constexpr (WORDS > 0 && N * sizeof(T) % 4 == 0 && (sizeof(T) > 1 || N == 4)) {
             unsigned words[WORDS];
 #pragma unroll
@@ -297,7 +296,7 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
             /* Compute rows and store. */
             float f[N];
             make_pixels<T, R, TAPS, C>(f, args, get);
-            store<T, N>((T *)out, f, part.begin, part.end, args.whole);
+            store<T, N>((T *)out, f, part.begin, part.end);
         }
         out += args.dst.stride;
         put += other;
@@ -343,7 +342,7 @@ static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, f
     float f[N];
     make_pixels<T, R, TAPS, C>(f, args, shared + part.get);
     store<T, N>((T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (size_t)part.x * C, f,
-                part.begin, part.end, args.whole);
+                part.begin, part.end);
 }
 
 template <typename T, int R, int TAPS, int C>
@@ -385,13 +384,13 @@ static bool reduces(const struct gi_resample_side *side, enum gi_type type, int 
 
 bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *spec)
 {
-    int x, y, taps = spec->row.taps, align = src->type == GI_U8 ? 8 : 16;
+    int x, y, taps = spec->row.taps;
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, bytes = src->type == GI_U8;
     bool shaped =
         src->channels == 1 || (bytes && (src->channels == 3 || (src->channels == 4 && weigh)));
-    if (!shaped || spec->integer || taps != spec->col.taps || src->stride % align ||
-        (size_t)src->data % align || (src->type == GI_F32 && spec->row.sums) ||
-        !reduces(&spec->row, src->type, &x) || !reduces(&spec->col, src->type, &y) || x != y)
+    if (!shaped || spec->integer || taps != spec->col.taps ||
+        (src->type == GI_F32 && spec->row.sums) || !reduces(&spec->row, src->type, &x) ||
+        !reduces(&spec->col, src->type, &y) || x != y)
         return false;
     int middle = spec->row.n / 2;
     if (!halves(spec) ||
@@ -414,7 +413,6 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     args.src = *src;
     ends_fill(&args.row, &spec->row, R, 0);
     ends_fill(&args.col, &spec->col, R, 0);
-    args.whole = dst->stride % 16 == 0 && (size_t)dst->data % 16 == 0;
     struct raw_scale scale = raw_scale_of(src->type, args.col.inner[0], TAPS);
     args.raw = ldexpf(1, -scale.rest);
     weights_scale(args.column, args.col.inner[0], TAPS, scale.weights);
