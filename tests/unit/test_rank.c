@@ -164,6 +164,28 @@ static void draw_runs(struct walk_case *c)
         c, window(c, walk_between(c, 1, c->large ? 5 : 15), walk_between(c, 1, c->large ? 5 : 15)));
 }
 
+/* Makes squares that ignore transparent pixels, which are few, most or all of a part of the image.
+ */
+static void draw_opaque(struct walk_case *c)
+{
+    int k = 2 * walk_between(c, 0, 4) + 1;
+    struct gi_median *m = window(c, k, k);
+    struct gi_image *src = &c->srcs[0].image;
+    struct gi_footprint_run *runs = walk_alloc(c, (size_t)k * sizeof *runs);
+    for (int y = 0; y < k; y++)
+        runs[y] =
+            (struct gi_footprint_run){(int16_t)(y - k / 2), (int16_t)(-k / 2), (int16_t)(k / 2)};
+    m->runs = runs;
+    m->nruns = k;
+    m->opaque = true;
+    m->percent = walk_between(c, 0, 1) ? 50 : 12.5 * walk_between(c, 0, 8);
+    for (int y = 0; src->channels % 2 == 0 && y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            if (y * x % 7 == 3 ? walk_between(c, 0, 9)
+                               : x > c->width / 2 || !walk_between(c, 0, 19))
+                exact_put(src, y, x, src->channels - 1, 0);
+}
+
 static void define_median(struct walk_case *c)
 {
     exact_median(walk_result(c, c->width, c->height, c->channels, c->type), &c->srcs[0].image,
@@ -224,6 +246,7 @@ static const struct walk_row rows[] = {
     WALK_ROW("median", "medians", draw_median, define_median),
     WALK_ROW("median", "ranks", draw_rank, define_median),
     WALK_ROW("median", "runs", draw_runs, define_median),
+    WALK_ROW("median", "opaque", draw_opaque, define_median, .sizes = tiles),
     WALK_ROW("median", "strips", draw_rank, define_median, .sizes = strips, .few = true),
     WALK_ROW("median", "wide", draw_wide, define_median, .sizes = narrow, .few = true),
     WALK_ROW("mode", "any window", draw_mode, define_mode, .sizes = tiles),
