@@ -310,8 +310,8 @@ static __device__ __forceinline__ void put(const struct median_args *args, const
 {
     typedef network<PAIRS, K> N;
     int channels = args->src.channels;
-    if (!PAIRS || args->src.type != GI_U8 || (channels > 1 && N::ACROSS > 1) ||
-        sample + N::ACROSS > args->src.width * channels) {
+    if (!PAIRS || args->src.type != GI_U8 ||
+        sample + (N::ACROSS - 1) * channels >= args->src.width * channels) {
         uint4 each = {words[0], words[N::ACROSS > 1 ? 1 : 0], words[N::ACROSS > 2 ? 2 : 0],
                       words[N::ACROSS > 2 ? 3 : 0]};
         put_each<PAIRS>(args, each, N::ACROSS, sample, y, N::STEPS);
@@ -325,7 +325,11 @@ static __device__ __forceinline__ void put(const struct median_args *args, const
         char *out = args->dst.data + (size_t)at * args->dst.stride + sample;
         if (at >= args->src.height)
             continue;
-        if (N::ACROSS == 4)
+        if (channels > 1 && N::ACROSS > 1)
+#pragma unroll
+            for (int i = 0; i < N::ACROSS; i++)
+                out[i * channels] = (char)(words[i] >> (16 * half + 8));
+        else if (N::ACROSS == 4)
             *(unsigned *)out = __byte_perm(two, others, half ? 0x7632 : 0x5410);
         else if (N::ACROSS == 2)
             *(uint16_t *)out = (uint16_t)(two >> 16 * half);
