@@ -168,7 +168,8 @@ static void draw_runs(struct walk_case *c)
  */
 static void draw_opaque(struct walk_case *c)
 {
-    int k = 2 * walk_between(c, 0, 4) + 1;
+    static const int sides[] = {1, 3, 5, 7, 9, 13, 33, 65};
+    int k = sides[walk_between(c, 0, c->width * c->height > 400 ? 5 : 7)];
     struct gi_median *m = window(c, k, k);
     struct gi_image *src = &c->srcs[0].image;
     struct gi_footprint_run *runs = walk_alloc(c, (size_t)k * sizeof *runs);

@@ -32,6 +32,13 @@ static inline struct median_args median_args_of(struct gi_image *dst, const stru
             spec->percent};
 }
 
+/* Returns whether all samples of the rectangle count. */
+static inline bool median_is_rectangle(const struct gi_median *spec)
+{
+    return !spec->runs ||
+           gi_footprint_pixels(spec->runs, spec->nruns) == spec->width * spec->height;
+}
+
 /* key_of() returns a key; keys are ordered like samples, with NaN above all. sample_of() returns
  * the sample of a key. */
 template <typename T> static __device__ __forceinline__ unsigned key_of(T v)

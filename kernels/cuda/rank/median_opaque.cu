@@ -155,7 +155,7 @@ bool gi_cuda_median_opaque_takes(const struct gi_queue *, const struct gi_image 
 {
     int k = spec->width;
     return gi_median_hides(spec, src) && spec->height == k && (k == 3 || k == 5 || k == 7) &&
-           gi_footprint_pixels(spec->runs, spec->nruns) == k * k;
+           median_is_rectangle(spec);
 }
 
 enum gi_status gi_cuda_median_opaque(struct gi_queue *queue, struct gi_image *dst,

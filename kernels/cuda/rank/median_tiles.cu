@@ -20,196 +20,35 @@
  * Example: k = 31, 16 bits: 64 x 64 results, 94 x 94 samples, 2 passes, 277 chunks, 70 planes of
  * 1128 bytes, 100 KiB of shared memory, two blocks per multiprocessor.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/rank/median.cuh"
+#include "kernels/cuda/rank/tile_sort.cuh"
 
 enum {
-    THREADS = 512,
-    WARPS = THREADS / WARP,
-    DIGITS = 256,
-    CHUNK = 32,              /* sorted positions that are tested at a time */
-    CHUNK_NBYTES = 80,       /* 64, and 16 against bank conflicts */
-    MAX_CHUNKS = 12,         /* tested before a search of planes */
-    SMALL = 21 * 21,         /* samples of a window */
-    BYTES_MOST = 47 * 47,    /* as many; the way sliding is faster in larger windows of bytes */
-    SIDE_MAX = 126,          /* of a tile with its halo, so that no sample is at NOWHERE */
-    NOWHERE = 127 << 8 | 127 /* position of no sample */
+    MAX_CHUNKS = 12,      /* tested before a search of planes */
+    SMALL = 21 * 21,      /* samples of a window */
+    BYTES_MOST = 47 * 47, /* as many; the way sliding is faster in larger windows of bytes */
 };
 
-/* A tile of the result, and its memory. Positions are y << 8 | x, from the halo's corner. */
-struct tile {
-    int width, height;  /* of the result, multiples of WARP */
-    int across;         /* tiles per row of the image */
-    int columns, rows;  /* of the samples, with the halo */
-    int words;          /* 32-bit words per row of a plane */
-    int pitch;          /* words per plane, an odd number against bank conflicts */
-    int nchunks, shift; /* a plane has 1 << shift more chunks than the one before */
-    int nplanes;
-    int list_nbytes; /* of a list of positions */
-    int nbytes;      /* shared memory */
-};
-
-/* Shared memory: a list of positions in ascending order of samples, and behind it what sorting
- * needs, or later the planes. */
-struct sorting {
-    unsigned *keys;   /* of the samples, row by row */
-    uint16_t *ranks;  /* of positions among those of the warp with the same digit */
-    uint16_t *counts; /* WARPS x DIGITS */
-};
-
-/* Returns the place in a list of the position at index i: a word has the positions i and i + 16 of
- * a chunk. */
-static __device__ __forceinline__ int slot(int i)
-{
-    return i / CHUNK * (CHUNK_NBYTES / 2) + (i % 16 * 2 | i / 16 % 2);
-}
-
-/* Loads the keys of channel c, and makes the first list. */
-template <typename T>
-static __device__ __forceinline__ void load(const struct sorting *sorting, uint16_t *list,
-                                            const struct median_args *args, const struct tile *tile,
-                                            int x0, int y0, int c)
-{
-    const struct source *src = &args->src;
-    bool inside =
-        x0 >= 0 && y0 >= 0 && x0 + tile->columns <= src->width && y0 + tile->rows <= src->height;
-    for (int y = (int)threadIdx.x / WARP; y < tile->rows; y += WARPS) {
-        const T *row = (const T *)(src->data + (size_t)(inside ? y0 + y : 0) * src->stride) +
-                       (size_t)(inside ? x0 : 0) * src->channels + c;
-        T v[SIDE_MAX / WARP + 1];
-#pragma unroll
-        for (int i = 0; i <= SIDE_MAX / WARP; i++) {
-            int x = (int)threadIdx.x % WARP + WARP * i;
-            if (x < tile->columns)
-                v[i] =
-                    inside ? row[(size_t)x * src->channels] : value_at<T>(args, x0 + x, y0 + y, c);
-        }
-#pragma unroll
-        for (int i = 0; i <= SIDE_MAX / WARP; i++) {
-            int x = (int)threadIdx.x % WARP + WARP * i, at = y * tile->columns + x;
-            if (x >= tile->columns)
-                continue;
-            sorting->keys[at] = key_of<T>(v[i]);
-            list[slot(at)] = (uint16_t)(y << 8 | x);
-        }
-    }
-}
-
-static __device__ __forceinline__ unsigned
-digit_of(const struct sorting *sorting, const struct tile *tile, unsigned position, int shift)
-{
-    return sorting->keys[(position >> 8) * tile->columns + (position & 255)] >> shift & 255;
-}
-
-/* Counts the digits of the warp's part of a list, and ranks its positions among those with the same
- * digit. */
-static __device__ __forceinline__ void rank_digits(const struct sorting *sorting,
-                                                   const struct tile *tile, const uint16_t *from,
-                                                   uint16_t *counts, int begin, int end, int shift)
-{
-    unsigned lane = threadIdx.x % WARP;
-    for (int i = begin; i < end; i += WARP) {
-        int at = i + (int)lane;
-        bool is = at < tile->columns * tile->rows;
-        unsigned digit = is ? digit_of(sorting, tile, from[slot(at)], shift) : 0;
-        unsigned peers = __ballot_sync(ALL_LANES, is);
-#pragma unroll
-        for (int bit = 0; bit < 8; bit++) {
-            unsigned set = __ballot_sync(ALL_LANES, digit >> bit & 1);
-            peers &= digit >> bit & 1 ? set : ~set;
-        }
-        unsigned before = (unsigned)__popc(peers & ((1u << lane) - 1)), first = 0;
-        if (is)
-            first = counts[digit];
-        __syncwarp();
-        if (is && !before)
-            counts[digit] = (uint16_t)(first + (unsigned)__popc(peers));
-        __syncwarp();
-        if (is)
-            sorting->ranks[at] = (uint16_t)(first + before);
-    }
-}
-
-/* Replaces the counts of each warp and digit by the number of positions that precede them: all with
- * a lower digit, and those of lower warps with the same digit. */
-static __device__ __forceinline__ void scan_digits(uint16_t *counts)
-{
-    __shared__ unsigned totals[DIGITS / WARP];
-    unsigned digit = threadIdx.x, lane = digit % WARP, sum = 0, upto = 0;
-    if (digit < DIGITS) {
-#pragma unroll
-        for (int w = 0; w < WARPS; w++)
-            sum += counts[w * DIGITS + digit];
-        upto = sum;
-#pragma unroll
-        for (unsigned step = 1; step < WARP; step *= 2) {
-            unsigned below = __shfl_up_sync(ALL_LANES, upto, step);
-            upto += lane >= step ? below : 0;
-        }
-        if (lane == WARP - 1)
-            totals[digit / WARP] = upto;
-    }
-    __syncthreads();
-    if (digit < DIGITS) {
-        unsigned before = upto - sum;
-        for (unsigned w = 0; w < digit / WARP; w++)
-            before += totals[w];
-#pragma unroll
-        for (int w = 0; w < WARPS; w++) {
-            unsigned count = counts[w * DIGITS + digit];
-            counts[w * DIGITS + digit] = (uint16_t)before;
-            before += count;
-        }
-    }
-    __syncthreads();
-}
-
-/* Sorts the positions by one digit of their keys. */
-static __device__ __forceinline__ void sort_pass(const struct sorting *sorting,
-                                                 const struct tile *tile, const uint16_t *from,
-                                                 uint16_t *to, int shift)
-{
-    int n = tile->columns * tile->rows, part = (tile->nchunks + WARPS - 1) / WARPS * CHUNK;
-    int begin = (int)threadIdx.x / WARP * part, end = min(begin + part, n);
-    uint16_t *counts = sorting->counts + (int)threadIdx.x / WARP * DIGITS;
-    for (int i = (int)threadIdx.x % WARP; i < DIGITS; i += WARP)
-        counts[i] = 0;
-    __syncwarp();
-    rank_digits(sorting, tile, from, counts, begin, end, shift);
-    __syncthreads();
-    scan_digits(sorting->counts);
-    for (int i = begin + (int)threadIdx.x % WARP; i < end; i += WARP) {
-        unsigned position = from[slot(i)];
-        unsigned digit = digit_of(sorting, tile, position, shift);
-        to[slot((int)counts[digit] + sorting->ranks[i])] = (uint16_t)position;
-    }
-    __syncthreads();
-}
-
-static __device__ __forceinline__ void swap_lists(uint16_t **one, uint16_t **other)
-{
-    uint16_t *swap = *one;
-    *one = *other;
-    *other = swap;
-}
-
-/* Makes all planes of a sorted list. */
+/* Makes all planes of a sorted list, and removes transparent pixels from it. */
 static __device__ __forceinline__ void make_planes(unsigned *planes, const struct tile *tile,
-                                                   const uint16_t *list)
+                                                   uint16_t *list)
 {
-    for (int i = (int)threadIdx.x; i < tile->nplanes * tile->pitch; i += THREADS)
+    int nplanes = tile->nplanes + tile->hides;
+    for (int i = (int)threadIdx.x; i < nplanes * tile->pitch; i += THREADS)
         planes[i] = 0;
     __syncthreads();
     for (int i = (int)threadIdx.x; i < tile->columns * tile->rows; i += THREADS) {
         unsigned position = list[slot(i)], x = position & 255;
-        int p = (i / CHUNK >> tile->shift) + 1;
-        if (p < tile->nplanes)
+        int p = min((i / CHUNK >> tile->shift) + 1, tile->nplanes);
+        if (position & HIDDEN)
+            list[slot(i)] = NOWHERE;
+        else if (p < nplanes)
             atomicOr(&planes[p * tile->pitch + (int)(position >> 8) * tile->words + (int)(x / 32)],
                      1u << x % 32);
     }
     __syncthreads();
     for (int i = (int)threadIdx.x; i < tile->rows * tile->words; i += THREADS) {
         unsigned bits = 0;
-        for (int p = 1; p < tile->nplanes; p++)
+        for (int p = 1; p < nplanes; p++)
             planes[p * tile->pitch + i] = bits |= planes[p * tile->pitch + i];
     }
     __syncthreads();
@@ -358,17 +197,24 @@ static __device__ __forceinline__ void filter(const struct median_args *args,
         (unsigned)((y + args->height - 1) << 8 | (x + args->width - 1)) * 0x10001u | 0x80808080u;
     if (x0 + x >= args->src.width)
         return;
-    int size = args->width * args->height;
+    int size = args->width * args->height, own = (args->height / 2 << 8) + args->width / 2 + x;
+    if (args->hides)
+        size = count(&window, tile->nplanes, y, args->height);
     find_plane(&window, y, size, false);
     for (int end = min(y + part, args->src.height - y0); y < end; y++) {
-        unsigned position = find(&window, y, size);
+        if (args->hides && size)
+            window.rank = gi_rank_place(args->percent, size);
+        unsigned position = size ? find(&window, y, size) : (unsigned)(own + (y << 8));
         int from_x = left + (int)(position & 255), from_y = top + (int)(position >> 8);
         T v = inside
                   ? ((const T *)(args->src.data +
                                  (size_t)from_y * args->src.stride))[(size_t)from_x * channels + c]
                   : value_at<T>(args, from_x, from_y, c);
         T *row = (T *)(args->dst.data + (size_t)(y0 + y) * args->dst.stride);
-        row[(size_t)(x0 + x) * channels + c] = sample_of<T>(key_of<T>(v));
+        row[(size_t)(x0 + x) * channels + c] = size ? sample_of<T>(key_of<T>(v)) : v;
+        if (args->hides && y + 1 < end)
+            size += count(&window, tile->nplanes, y + args->height, 1) -
+                    count(&window, tile->nplanes, y, 1);
         if (y + 1 < end)
             window.below += count(&window, window.plane, y + args->height, 1) -
                             count(&window, window.plane, y, 1);
@@ -421,7 +267,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         sort_pass(&sorting, &tile, from, to, shift);
         swap_lists(&from, &to);
     }
-    make_planes((unsigned *)rest, &tile, (const uint16_t *)list);
+    make_planes((unsigned *)rest, &tile, (uint16_t *)list);
     filter<T, WORDS>(&args, &tile, list, (const unsigned *)rest, x0, y0, c);
 }
 
@@ -443,7 +289,8 @@ static bool lay_out(struct tile *tile, const struct gi_median *spec, int width, 
     tile->list_nbytes = tile->nchunks * CHUNK_NBYTES;
     int sorting = tile->list_nbytes + WARPS * DIGITS * 2 + n * 6;
     tile->pitch = tile->rows * tile->words | 1;
-    int planes = tile->nplanes * tile->pitch * 4;
+    tile->hides = spec->opaque;
+    int planes = (tile->nplanes + tile->hides) * tile->pitch * 4;
     tile->nbytes = tile->list_nbytes + (planes > sorting ? planes : sorting);
     return tile->nbytes <= shared_nbytes;
 }
@@ -482,7 +329,8 @@ bool gi_cuda_median_tiles_takes(const struct gi_queue *queue, const struct gi_im
 {
     struct tile tile;
     bool slow = src->type == GI_U8 && spec->width * spec->height > BYTES_MOST;
-    return !spec->runs && !slow && tile_of(&tile, (const struct gi_cuda_queue *)queue, spec);
+    return median_is_rectangle(spec) && !slow &&
+           tile_of(&tile, (const struct gi_cuda_queue *)queue, spec);
 }
 
 enum gi_status gi_cuda_median_tiles(struct gi_queue *queue, struct gi_image *dst,
