@@ -15,6 +15,9 @@
  *       |          line x 2             |   column minimum = min(ring[slot], below)
  *       +------+------------------+-----+
  *
+ * For elements of LOW rows and more the ring buffer holds the minima of blocks of GROUP rows
+ * instead of rows, and the rows of a window's first block are loaded again, from the L2 cache.
+ *
  * Exchange along the row: the first doublings need only 32 bytes (a thread's own and its
  * neighbour's) and are done in registers. The other doublings go through `line`, which holds two
  * rows of the block (double buffering).
@@ -26,10 +29,10 @@
  * bytes of shared memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
-#include "kernels/cuda/morphology/min_max.cuh"
+#include "kernels/cuda/morphology/min_max_lines.cuh"
 #include "kernels/morphology.h"
 
-enum { AHEAD = 4, NBYTES = 16, MOST_THREADS = 512, LEAST_WARPS = 4 };
+enum { AHEAD = 4, MOST_THREADS = 512, LEAST_WARPS = 4, GROUP = 8, LOW = 64 };
 
 struct strips_args {
     struct box_rows rows;
@@ -42,103 +45,23 @@ struct strips_args {
     bool keep_alpha;
 };
 
-/* The maximum number of neighbouring pixels, N, whose minimum is computed in registers. The N - 1
- * pixels after a thread's bytes must be in its neighbour's bytes. */
-template <int PIXEL> struct near_columns {
-    enum { N = 15 * PIXEL <= NBYTES ? 16 : 7 * PIXEL <= NBYTES ? 8 : 3 * PIXEL <= NBYTES ? 4 : 2 };
-};
-
-/* Returns the word that begins at byte `at` of eight words. Bytes beyond the eighth word are
- * undefined. */
-static __device__ __forceinline__ unsigned bytes_at(const unsigned *words, int at)
+/* Returns the number of rows of the ring buffer: source rows, or minima of blocks of rows. */
+static __host__ __device__ __forceinline__ int ring_of(int height)
 {
-    int word = at / 4 < 7 ? at / 4 : 7, next = word < 7 ? word + 1 : 7;
-    return at % 4 ? __funnelshift_r(words[word], words[next], at % 4 * 8) : words[word];
+    return height < LOW ? height : (height - 1) / GROUP + 1;
 }
 
-template <typename T, int PIXEL, int M>
-static __device__ __forceinline__ void double_near(unsigned *words, int width, int *m)
+/* Returns the bytes of shared memory per thread: the ring buffer and two lines of as many rows as
+ * are made at a time. */
+static inline int shared_of(int height)
 {
-    if constexpr (M < near_columns<PIXEL>::N) {
-        if (2 * M < width) {
-#pragma unroll
-            for (int j = 0; j < 8; j++)
-                if (4 * j < NBYTES + (near_columns<PIXEL>::N - 2 * M) * PIXEL)
-                    words[j] = least<T>(words[j], bytes_at(words, 4 * j + M * PIXEL));
-            *m = 2 * M;
-            double_near<T, PIXEL, 2 * M>(words, width, m);
-        }
-    }
-}
-
-static __device__ __forceinline__ void line_sync(void)
-{
-    if (blockDim.x > 32)
-        __syncthreads();
-    else
-        __syncwarp();
-}
-
-/* Reads the 16 bytes that are `offset` bytes from a thread's own. */
-static __device__ __forceinline__ void line_read(unsigned *words, const uint4 *line, int offset)
-{
-    int first = (int)threadIdx.x + (offset >> 4), last = (int)blockDim.x - 1;
-    uint4 a = line[min(max(first, 0), last)], b = line[min(max(first + 1, 0), last)];
-    unsigned w[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-#pragma unroll
-    for (int j = 0; j < 6; j++)
-        w[j] = offset & 8 ? w[j + 2] : w[j];
-#pragma unroll
-    for (int j = 0; j < 5; j++)
-        w[j] = offset & 4 ? w[j + 1] : w[j];
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        words[j] = __funnelshift_r(w[j], w[j + 1], offset % 4 * 8);
+    return NBYTES * (ring_of(height) + (height < LOW ? 2 : 4));
 }
 
 template <typename T> static __device__ __forceinline__ uint4 least_of(uint4 a, uint4 b)
 {
     return make_uint4(least<T>(a.x, b.x), least<T>(a.y, b.y), least<T>(a.z, b.z),
                       least<T>(a.w, b.w));
-}
-
-/* Replaces `words` by minima of `width` pixels; the element begins `reach` bytes before each pixel.
- * `line` is two rows of the block in shared memory, of which *which is used next. */
-template <typename T, int PIXEL>
-static __device__ __forceinline__ void least_along(unsigned *words, const struct strips_args *args,
-                                                   uint4 *line, int *which)
-{
-    int n = (int)blockDim.x, m = 1;
-    uint4 *at = line + *which * n;
-    at[threadIdx.x] = make_uint4(words[0], words[1], words[2], words[3]);
-    line_sync();
-    *which ^= 1;
-    uint4 next = at[min((int)threadIdx.x + 1, n - 1)];
-    unsigned near[8] = {words[0], words[1], words[2], words[3], next.x, next.y, next.z, next.w};
-    double_near<T, PIXEL, 1>(near, args->width, &m);
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        words[j] = near[j];
-    for (;;) {
-        at = line + *which * n;
-        at[threadIdx.x] = make_uint4(words[0], words[1], words[2], words[3]);
-        line_sync();
-        *which ^= 1;
-        unsigned other[4];
-        if (2 * m >= args->width)
-            break;
-        line_read(other, at, m * PIXEL);
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            words[j] = least<T>(words[j], other[j]);
-        m *= 2;
-    }
-    unsigned first[4], last[4];
-    line_read(first, at, -args->reach);
-    line_read(last, at, (args->width - m) * PIXEL - args->reach);
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        words[j] = least<T>(first[j], last[j]);
 }
 
 /* Stores a thread's words to row y, but at most the n samples that remain in the image row. */
@@ -190,41 +113,68 @@ static __device__ __forceinline__ void ring_close(uint4 *ring, int height, int n
     }
 }
 
-template <typename T, int PIXEL>
-static __global__ void __launch_bounds__(MOST_THREADS)
-    min_max_strips(const __grid_constant__ struct strips_args args)
+/* What a block does with the columns of a band of rows. */
+struct strip {
+    struct box_chunk chunk;
+    uint4 *columns,
+        *line;   /* shared memory: the thread's part of the ring buffer; two rows or more */
+    int y0, y1;  /* of the result */
+    int samples; /* from the thread's chunk to the row's end */
+    bool makes;  /* whether the thread has results */
+};
+
+template <typename T>
+static __device__ __forceinline__ struct strip strip_of(const struct strips_args *args,
+                                                        uint4 *shared, int ring)
 {
-    extern __shared__ uint4 shared[];
     enum { UNIT = NBYTES / (int)sizeof(T) };
-    int n = (int)blockDim.x, t = (int)threadIdx.x, height = args.height, which = 0;
-    uint4 *ring = shared + t, *line = shared + height * n;
-    int sample = ((int)blockIdx.x * args.across - args.before + t) * UNIT;
-    int samples = args.rows.src.width * (PIXEL / (int)sizeof(T)) - sample; /* to the row's end */
-    bool makes = t >= args.before && t < args.before + args.across && samples > 0;
-    struct box_chunk chunk = chunk_at(&args.rows, sample, (int)sizeof(T));
-    chunk_wait(&args.rows, &chunk);
-    int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.rows.src.height);
-    int top = y0 - args.anchor_y, slot = 0, steps = y1 - y0 + height;
-    uint4 next[AHEAD], below = make_uint4(~0u, ~0u, ~0u, ~0u);
+    int t = (int)threadIdx.x;
+    int sample = ((int)blockIdx.x * args->across - args->before + t) * UNIT;
+    struct strip strip;
+    strip.chunk = chunk_at(&args->rows, sample, (int)sizeof(T));
+    strip.columns = shared + t;
+    strip.line = shared + ring * (int)blockDim.x;
+    strip.y0 = (int)blockIdx.y * args->band;
+    strip.y1 = min(strip.y0 + args->band, args->rows.src.height);
+    strip.samples = args->rows.src.width * args->rows.src.channels - sample;
+    strip.makes = t >= args->before && t < args->before + args->across && strip.samples > 0;
+    chunk_wait(&args->rows, &strip.chunk);
+    return strip;
+}
+
+static __device__ __forceinline__ uint4 greatest_key(void)
+{
+    return make_uint4(~0u, ~0u, ~0u, ~0u);
+}
+
+/* Elements of less than LOW rows. */
+template <typename T, int PIXEL>
+static __device__ __forceinline__ void low_strip(const struct strips_args *args,
+                                                 const struct strip *strip)
+{
+    int n = (int)blockDim.x, height = args->height, which = 0, y0 = strip->y0;
+    int top = y0 - args->anchor_y, slot = 0, steps = strip->y1 - y0 + height;
+    uint4 *ring = strip->columns, next[AHEAD], below = greatest_key();
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
-        next[i] = strips_load<T>(&args, chunk, top + i);
+        next[i] = strips_load<T>(args, strip->chunk, top + i);
     for (int step = 0; step < steps; step += AHEAD)
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             if (step + i == steps)
                 return;
             /* Load: get the keys of this row, and start to load the row AHEAD rows further down. */
-            uint4 fresh = strips_keys<T>(next[i], args.turn);
-            next[i] = strips_load<T>(&args, chunk, top + step + i + AHEAD);
+            uint4 fresh = strips_keys<T>(next[i], args->turn);
+            next[i] = strips_load<T>(args, strip->chunk, top + step + i + AHEAD);
             if (step + i >= height) {
                 /* Compute columns, exchange along the row, store. */
                 uint4 v = least_of<T>(ring[slot * n], below);
-                unsigned words[4] = {v.x, v.y, v.z, v.w};
-                if (args.width > 1)
-                    least_along<T, PIXEL>(words, &args, line, &which);
-                if (makes)
-                    strips_store<T, PIXEL>(words, &args, chunk, y0 + step + i - height, samples);
+                unsigned words[1][4] = {{v.x, v.y, v.z, v.w}};
+                if (args->width > 1)
+                    least_along<T, PIXEL, 1>(words, args->width, args->reach, strip->line, &which);
+                if (strip->makes)
+                    strips_store<T, PIXEL>(words[0], args, strip->chunk, y0 + step + i - height,
+                                           strip->samples);
             }
             /* van Herk/Gil-Werman: update the forward minimum; at the end of the group compute
              * backward minima. */
@@ -232,10 +182,85 @@ static __global__ void __launch_bounds__(MOST_THREADS)
             below = least_of<T>(below, fresh);
             if (++slot == height) {
                 ring_close<T>(ring, height, n);
-                below = make_uint4(~0u, ~0u, ~0u, ~0u);
+                below = greatest_key();
                 slot = 0;
             }
         }
+}
+
+/* Elements of LOW rows and more. Source rows are numbered from the first row of the first window,
+ * and are in blocks of GROUP rows, as results are in groups. The window of result i of group g
+ * consists of rows i to GROUP - 1 of block g, of whole blocks, and of a part of another block. */
+template <typename T, int PIXEL>
+static __device__ __forceinline__ void high_strip(const struct strips_args *args,
+                                                  const struct strip *strip)
+{
+    int n = (int)blockDim.x, height = args->height, ring = ring_of(height), which = 0;
+    int top = strip->y0 - args->anchor_y, rows = strip->y1 - strip->y0, row = GROUP;
+    uint4 next[AHEAD], part = greatest_key(); /* minimum of the rows of the last block so far */
+    for (; row < height - 1; row++) {
+        part = least_of<T>(
+            part, strips_keys<T>(strips_load<T>(args, strip->chunk, top + row), args->turn));
+        if (row % GROUP == GROUP - 1) {
+            strip->columns[row / GROUP % ring * n] = part;
+            part = greatest_key();
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++)
+        next[i] = strips_load<T>(args, strip->chunk, top + row + i);
+    for (int y = 0; y < rows; y += GROUP) {
+        /* Backward minima of block y / GROUP, whose rows are loaded again. */
+        uint4 from[GROUP], whole = greatest_key();
+#pragma unroll
+        for (int i = 0; i < GROUP; i++)
+            from[i] = strips_load<T>(args, strip->chunk, top + y + i);
+        for (int block = y / GROUP + 1; block < (y + height - 1) / GROUP; block++)
+            whole = least_of<T>(whole, strip->columns[block % ring * n]);
+#pragma unroll
+        for (int i = GROUP - 1; i >= 0; i--) {
+            from[i] = strips_keys<T>(from[i], args->turn);
+            if (i < GROUP - 1)
+                from[i] = least_of<T>(from[i], from[i + 1]);
+        }
+#pragma unroll
+        for (int i = 0; i < GROUP; i += 2) {
+            unsigned words[2][4];
+#pragma unroll
+            for (int r = 0; r < 2; r++, row++) {
+                /* Load, compute columns. */
+                part = least_of<T>(part, strips_keys<T>(next[(i + r) % AHEAD], args->turn));
+                next[(i + r) % AHEAD] = strips_load<T>(args, strip->chunk, top + row + AHEAD);
+                uint4 v = least_of<T>(least_of<T>(from[i + r], whole), part);
+                words[r][0] = v.x, words[r][1] = v.y, words[r][2] = v.z, words[r][3] = v.w;
+                if (row % GROUP == GROUP - 1) {
+                    strip->columns[row / GROUP % ring * n] = part;
+                    whole = least_of<T>(whole, part);
+                    part = greatest_key();
+                }
+            }
+            /* Exchange along the row, store. */
+            if (args->width > 1)
+                least_along<T, PIXEL, 2>(words, args->width, args->reach, strip->line, &which);
+#pragma unroll
+            for (int r = 0; r < 2; r++)
+                if (strip->makes && y + i + r < rows)
+                    strips_store<T, PIXEL>(words[r], args, strip->chunk, strip->y0 + y + i + r,
+                                           strip->samples);
+        }
+    }
+}
+
+template <typename T, int PIXEL, bool HIGH>
+static __global__ void __launch_bounds__(MOST_THREADS)
+    min_max_strips(const __grid_constant__ struct strips_args args)
+{
+    extern __shared__ uint4 shared[];
+    struct strip strip = strip_of<T>(&args, shared, ring_of(args.height));
+    if (HIGH)
+        high_strip<T, PIXEL>(&args, &strip);
+    else
+        low_strip<T, PIXEL>(&args, &strip);
 }
 
 /* Divides the work: fills all members of `args` except the images. Returns the number of threads
@@ -252,7 +277,7 @@ static int divide(struct strips_args *args, const struct gi_cuda_queue *cu,
     args->reach = spec->anchor_x * pixel;
     args->before = ceil_div(args->reach, NBYTES);
     for (int n = 32; n <= MOST_THREADS; n *= 2) {
-        int across = n - args->before - after, shared = n * NBYTES * (spec->height + 2);
+        int across = n - args->before - after, shared = n * shared_of(spec->height);
         double cost = (double)n / across * (1 + n / 1024.0); /* large blocks wait longer */
         if (across > 0 && cost < best && shared <= cu->shared_nbytes &&
             cu->shared_nbytes / shared * (n / 32) >= LEAST_WARPS) {
@@ -282,8 +307,9 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
         gi_cuda_box_rows(cu, &args.rows, src, &border, UNIT, (halo > 1 ? halo : 1) * UNIT, err);
     if (status)
         return status;
-    void (*kernel)(const struct strips_args) = min_max_strips<T, PIXEL>;
-    int shared = threads * NBYTES * (spec->height + 2);
+    void (*kernel)(const struct strips_args) =
+        spec->height < LOW ? min_max_strips<T, PIXEL, false> : min_max_strips<T, PIXEL, true>;
+    int shared = threads * shared_of(spec->height);
     GI_CUDA_ALLOW_SHARED(cu, kernel);
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
