@@ -47,8 +47,8 @@ struct gi_coded {
      * up to the marker EOI. */
     struct gi_image file;
     size_t scan_at, scan_nbytes;
-    int layout;  /* enum gi_layout: turns the decoded image upright, as EXIF's orientation says */
-    bool warned; /* reading the file gave a warning, which decoding it would give again */
+    int layout; /* enum gi_layout: turns the decoded image upright, as EXIF's orientation says */
+    struct gi_err warning; /* of reading the file; it holds if decoding succeeds */
 };
 
 /* A scan that was encoded: with stuffed zeros and restart markers, without the marker EOI. */

@@ -326,6 +326,8 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     }
     if (own_warning.status)
         gi_err_prefix(&own_warning, "%s", name);
+    if (!status && image->coded)
+        image->coded->warning = own_warning;
     if (warning)
         *warning = own_warning;
     if (info)

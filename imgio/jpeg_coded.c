@@ -134,7 +134,6 @@ enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct g
     if (!kept)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a JPEG");
     *kept = *coded;
-    kept->warned = decode->warning->status != GI_OK;
     enum gi_status status = gi_image_alloc_from(&kept->file, decode->options->allocator,
                                                 (int)round_up(decode->nbytes), 1, 1, GI_U8, err);
     if (status) {

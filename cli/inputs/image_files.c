@@ -292,7 +292,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         status = gi_load(image, metadata, info, path, &options, &warning, err);
     if (status)
         return status;
-    if (*warning.text && !loading->quiet)
+    if (*warning.text && !image->coded)
         gi_cli_warn("%s", warning.text);
     status = io->header_only ? GI_OK : convert(image, io, err);
     if (status && metadata)

@@ -59,9 +59,9 @@ struct gi_loading {
     const struct gi_pages *pages;
     int page;
     bool together; /* passed to gi_load_options */
-    /* A JPEG may stay coded, as gi_load_options.coded says, if it is not converted here. */
+    /* A JPEG may stay coded, as gi_load_options.coded says, if it is not converted here. The caller
+     * prints the warning of such an image (struct gi_coded) once it is decoded. */
     bool coded;
-    bool quiet; /* warnings are not printed, because they have been printed before */
     const struct gi_parallel *parallel;       /* NULL: one thread */
     const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_allocator *allocator;     /* NULL: plain memory */

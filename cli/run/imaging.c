@@ -214,10 +214,12 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
                                  struct gi_image *image, struct gi_err *err)
 {
     const struct gi_coded *coded = image->coded;
+    struct coming coming = {.imaging = imaging, .item = item, .told = true};
+    struct gi_shape_listener listener = {on_shape, &coming, on_picture};
     const struct gi_loading loading = {.bytes = gi_coded_bytes(coded),
                                        .nbytes = (size_t)coded->file.width,
                                        .parallel = &imaging->parallel,
-                                       .quiet = coded->warned,
+                                       .listener = &listener,
                                        .allocator = gi_imaging_allocator(imaging)};
     bool piped = strcmp(item->line.input, "-") == 0;
     struct gi_image decoded;
@@ -227,7 +229,9 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
                        imaging->options.io, &loading, err);
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
     gi_image_free(image);
-    if (!status)
+    if (status)
+        item->line.shape = (struct gi_image){0};
+    else
         *image = decoded;
     return status;
 }
@@ -304,6 +308,8 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
     status = run(imaging, &item->line, use.pipeline, dst, src, ready ? ready->sides : NULL, NULL,
                  imaging->options.chain->n, err);
     gi_plans_give_back(imaging->plans, &use);
+    if (status != GI_E_UNSUPPORTED && src->coded && src->coded->warning.status)
+        gi_cli_warn("%s", src->coded->warning.text);
     return status;
 }
 
