@@ -41,6 +41,11 @@ test-oracles: test
 test-walk: $(B)/tests/unit/test_walk
 	SEED=$(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom))) WALK_SECONDS=$(or $(SECONDS),60) $<
 
+.PHONY: test-jpegs ## JPEGs on a GPU (or the CPU's jpeg_decode) against libjpeg-turbo: 2,000 files made, 2,000 damaged; JPEGS=2000
+test-jpegs: all $(B)/tests/unit/test_jpeg_many
+	GPUIMG_TEST_JPEGS=$(or $(JPEGS),2000) $(B)/tests/unit/test_jpeg_many
+	GPUIMG_TEST_JPEGS=$(or $(JPEGS),2000) $(PYTHON) tests/filters/coded_oracle.py $(B)/gpuimg
+
 # Pillow in the versions that resize --like names (tests/filters/pillow_oracle.py), each in a virtual environment: the
 # distribution has one of them. Where one can't be had its test is skipped.
 PILLOWS := $(patsubst %,build/pillow/%/bin/python,9.4.0 12.3.0 13.0.0)

@@ -2,11 +2,10 @@
  * qualities, restart intervals and kinds of Huffman tables, and refuses damaged scans.
  * Sources: codec imgio/jpeg_coded.c imgio/coded.h kernels/jpeg_decode.h
  * SPDX-License-Identifier: MIT */
-#include "jpeg_cases.h"
+#include "jpeg_device.h"
 #include "primitives.h"
 
 #include "imgio/coded.h"
-#include "imgio/exif.h"
 #include "kernels/codec.h"
 
 /* ---- JPEGs ---- */
@@ -81,28 +80,6 @@ static struct settings draw_settings(uint64_t *seed, int width, int height, int 
     return s;
 }
 
-static void tell_nobody(void *arg, const struct gi_image *shape)
-{
-    (void)arg;
-    (void)shape;
-}
-
-static int shrink_by(void *arg, const struct gi_image *picture)
-{
-    (void)picture;
-    return *(const int *)arg;
-}
-
-static enum gi_status load(struct gi_image *image, const struct bytes *file, int denominator,
-                           bool coded)
-{
-    const struct gi_shape_listener listener = {tell_nobody, &denominator, shrink_by};
-    struct gi_load_options options = strictly;
-    options.coded = coded;
-    options.listener = &listener;
-    return gi_load_memory(image, NULL, NULL, file->at, file->n, "test", &options, NULL, NULL);
-}
-
 /* ---- the walk ---- */
 
 struct decode_spec {
@@ -117,8 +94,8 @@ static void draw_decode(struct walk_case *c)
     struct bytes file = encode(&s, c->seed);
     struct gi_image coded, want;
     int denominator = c->turn % 2 ? 1 << walk_between(c, 1, 3) : 1;
-    assert_int_equal(load(&coded, &file, denominator, true), GI_OK);
-    assert_int_equal(load(&want, &file, denominator, false), GI_OK);
+    assert_int_equal(jpeg_load(&coded, &file, denominator, true, NULL), GI_OK);
+    assert_int_equal(jpeg_load(&want, &file, denominator, false, NULL), GI_OK);
     assert_non_null(coded.coded);
     const struct gi_image scan = gi_coded_scan(coded.coded);
     memcpy(walk_source(c, scan.width, 1, 1, GI_U8)->data, scan.data, (size_t)scan.width);
@@ -154,71 +131,6 @@ static const struct walk_row rows[] = {
 
 /* ---- whole files ---- */
 
-static struct gi_queue *queues[2]; /* of the CPU and of CUDA, which main() closes */
-
-/* Returns a queue of CUDA or of the CPU, or NULL if there is no CUDA device. */
-static struct gi_queue *queue_of(bool cuda)
-{
-    const struct gi_kernels *k = cuda ? gi_kernels_cuda() : gi_kernels_cpu();
-    if (!queues[cuda] && k && (!cuda || k->probe(NULL, 0, NULL) > 0))
-        queues[cuda] = case_open(k, 2);
-    return queues[cuda];
-}
-
-/* Decodes the file on the queue. Returns GI_E_UNSUPPORTED if imgio or the primitive does not take
- * it. The caller frees the host image. */
-static enum gi_status decode_on(struct gi_queue *queue, struct gi_image *image,
-                                const struct gi_image *coded)
-{
-    const struct gi_kernels *k = queue->k;
-    const struct gi_image scan = gi_coded_scan(coded->coded);
-    const struct gi_jpeg_decode spec = {&coded->coded->frame, coded->coded->denominator};
-    struct gi_image src, dst;
-    assert_int_equal(k->upload(queue, &src, &scan, NULL, NULL), GI_OK);
-    bool swap = coded->coded->layout & GI_LAYOUT_TRANSPOSE;
-    assert_int_equal(k->alloc(queue, &dst, swap ? coded->height : coded->width,
-                              swap ? coded->width : coded->height, coded->channels, GI_U8, NULL),
-                     GI_OK);
-    enum gi_status status = k->jpeg_decode(queue, &dst, &src, &spec, NULL);
-    k->release(queue, &src);
-    if (status)
-        k->release(queue, &dst);
-    else
-        assert_int_equal(k->download(queue, image, &dst, NULL, NULL), GI_OK);
-    return status;
-}
-
-/* Decodes a file by libjpeg-turbo and on both backends, and compares. Adds to counts[0] if imgio
- * keeps the file coded, and to counts[1] if the primitive takes it. */
-static void check_file(const struct bytes *file, const char *name, int denominator, int counts[2])
-{
-    struct gi_image want, coded = {0};
-    enum gi_status status = load(&want, file, denominator, false);
-    enum gi_status kept = load(&coded, file, denominator, true);
-    int orientation = 1;
-    while (!kept && coded.coded && gi_orientation_layout(orientation) != coded.coded->layout)
-        orientation++;
-    for (int cuda = 0; cuda < 2 && !kept && coded.coded; cuda++) {
-        struct gi_queue *queue = queue_of(cuda);
-        struct gi_image got;
-        enum gi_status made = queue ? decode_on(queue, &got, &coded) : GI_E_UNSUPPORTED;
-        counts[0] += !cuda;
-        counts[1] += !cuda && !made;
-        if (!made && status)
-            fail_msg("%s is decoded, and libjpeg-turbo refuses it", name);
-        if (!made) {
-            if (coded.coded->layout) /* the pipeline turns it */
-                assert_int_equal(gi_orientation_apply(&got, orientation, NULL), GI_OK);
-            case_equal(&got, &want, name);
-            gi_image_free(&got);
-        }
-    }
-    if (!kept && !coded.coded && !status)
-        case_equal(&coded, &want, name);
-    gi_image_free(&want);
-    gi_image_free(&coded);
-}
-
 /* Scans of ordinary pictures are decoded on each backend. Only scans that are nearly periodic may
  * be refused because their subsequences don't synchronise. */
 static void ordinary_scans_are_decoded(void **state)
@@ -234,10 +146,10 @@ static void ordinary_scans_are_decoded(void **state)
         struct bytes file = encode(&s, &seed);
         picture_noise = 0;
         struct gi_image coded, got;
-        assert_int_equal(load(&coded, &file, 1, true), GI_OK);
+        assert_int_equal(jpeg_load(&coded, &file, 1, true, NULL), GI_OK);
         for (int cuda = 0; cuda < 2; cuda++) {
-            struct gi_queue *queue = queue_of(cuda);
-            if (queue && !decode_on(queue, &got, &coded)) {
+            struct gi_queue *queue = jpeg_queue(cuda);
+            if (queue && !jpeg_decode_on(queue, &got, &coded)) {
                 decoded[cuda]++;
                 gi_image_free(&got);
             }
@@ -253,59 +165,24 @@ static void ordinary_scans_are_decoded(void **state)
         assert_in_range(decoded[1], 23, 24);
 }
 
-static void files_of_others_are_decoded(void **state)
-{
-    (void)state;
-    static const char *const folders[] = {"jpeg/libjpeg-turbo", "jpeg/exif-orientation"};
-    int counts[2] = {0};
-    for (int i = 0; i < 2; i++) {
-        const char *folder = corpora(folders[i]);
-        DIR *dir = folder ? opendir(folder) : NULL;
-        if (!dir)
-            skip();
-        for (struct dirent *entry; (entry = readdir(dir));) {
-            char path[2048];
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-            if (!strstr(entry->d_name, ".jpg"))
-                continue;
-            struct bytes file = read_file(path);
-            for (int denominator = 1; denominator <= 8; denominator *= 2)
-                check_file(&file, path, denominator, counts);
-            free(file.at);
-        }
-        closedir(dir);
-    }
-    print_message("%d stay coded, %d of them are decoded\n", counts[0], counts[1]);
-    assert_in_range(counts[1], 1, counts[0]);
-}
-
 /* Scans with changed, missing and repeated bytes are refused, or decoded as libjpeg-turbo decodes
  * them. */
 static void damaged_scans_are_refused(void **state)
 {
     (void)state;
     uint64_t seed = case_seed();
-    int counts[2] = {0};
+    struct jpeg_counts counts = {0};
     for (int turn = 0; turn < 400; turn++) {
         struct settings s = draw_settings(&seed, case_between(&seed, 1, 90),
                                           case_between(&seed, 1, 90), case_between(&seed, 1, 4));
         struct bytes file = encode(&s, &seed);
-        size_t head = file.n / 3, at = head + case_random(&seed) % (file.n - head);
-        int kind = turn % 4, n = case_between(&seed, 1, 5);
-        if (kind == 0)
-            for (int i = 0; i < n; i++)
-                file.at[head + case_random(&seed) % (file.n - head)] = (uint8_t)case_random(&seed);
-        else if (kind == 1)
-            file.n = at;
-        else if (kind == 2 && at + 8 < file.n)
-            memmove(file.at + at, file.at + at + n, file.n - at - (size_t)n);
-        else
-            file.at[at] ^= (uint8_t)(1 << n);
-        check_file(&file, "a damaged file", 1 << turn % 4, counts);
+        jpeg_damage(&file, turn, &seed);
+        jpeg_check(&file, "a damaged file", 1 << turn % 4, &counts);
         free(file.at);
     }
-    print_message("of %d damaged files that stay coded %d are decoded\n", counts[0], counts[1]);
-    assert_in_range(counts[0], 100, 400);
+    print_message("of %d damaged files that stay coded %d are decoded\n", counts.coded,
+                  counts.decoded[0]);
+    assert_in_range(counts.coded, 100, 400);
 }
 
 /* A scan that has only its restart marker is refused. */
@@ -313,7 +190,7 @@ static void scans_without_bits_are_refused(void **state)
 {
     (void)state;
     uint64_t seed = 5;
-    int counts[2] = {0};
+    struct jpeg_counts counts = {0};
     const struct settings s = {.width = 16,
                                .height = 8,
                                .space = JCS_GRAYSCALE,
@@ -326,9 +203,9 @@ static void scans_without_bits_are_refused(void **state)
     scan += 2 + scan[3];
     memcpy(scan, "\xff\xd0\xff\xd9", 4);
     file.n = (size_t)(scan - file.at) + 4;
-    check_file(&file, "a file without bits", 1, counts);
-    assert_int_equal(counts[0], 1);
-    assert_int_equal(counts[1], 0);
+    jpeg_check(&file, "a file without bits", 1, &counts);
+    assert_int_equal(counts.coded, 1);
+    assert_int_equal(counts.decoded[0], 0);
     free(file.at);
 }
 
@@ -337,7 +214,7 @@ static void coefficients_that_leave_16_bits_are_refused(void **state)
 {
     (void)state;
     uint64_t seed = 1;
-    int counts[2] = {0};
+    struct jpeg_counts counts = {0};
     for (int turn = 0; turn < 100; turn++) {
         struct settings s = {
             .width = 64, .height = 64, .space = JCS_GRAYSCALE, .h = {1}, .v = {1}, .quality = 100};
@@ -345,26 +222,24 @@ static void coefficients_that_leave_16_bits_are_refused(void **state)
         unsigned char *table = memmem(file.at, file.n, "\xff\xdb", 2);
         for (int i = 0; i < 64; i++)
             table[5 + i] = (uint8_t)(1 + case_random(&seed) % (1u << (turn % 8 + 1)));
-        check_file(&file, "a file of large steps", turn % 3 ? 1 : 4, counts);
+        jpeg_check(&file, "a file of large steps", turn % 3 ? 1 : 4, &counts);
         free(file.at);
     }
-    print_message("of %d files of large steps %d are decoded\n", counts[0], counts[1]);
-    assert_int_equal(counts[0], 100);
-    assert_in_range(counts[1], 1, 99);
+    print_message("of %d files of large steps %d are decoded\n", counts.coded, counts.decoded[0]);
+    assert_int_equal(counts.coded, 100);
+    assert_in_range(counts.decoded[0], 1, 99);
 }
 
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest more[] = {
         cmocka_unit_test(ordinary_scans_are_decoded),
-        cmocka_unit_test(files_of_others_are_decoded),
         cmocka_unit_test(damaged_scans_are_refused),
         cmocka_unit_test(scans_without_bits_are_refused),
         cmocka_unit_test(coefficients_that_leave_16_bits_are_refused),
     };
     int failed =
         walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, sizeof more / sizeof *more);
-    for (int cuda = 0; cuda < 2; cuda++)
-        gi_queue_close_alone(&queues[cuda]);
+    jpeg_close_queues();
     return failed;
 }

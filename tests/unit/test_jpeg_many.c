@@ -1,0 +1,365 @@
+/* JPEGs of every kind that cjpeg writes, those of the corpora, and damaged ones get the samples,
+ * the status and the warning of libjpeg-turbo from jpeg_decode, or are refused. `make test-jpegs`
+ * makes 2,000 files and damages 1,000, `make test` fewer. Prints the time of files whose
+ * subsequences never synchronise.
+ * Sources: codec imgio/jpeg_coded.c imgio/coded.h kernels/jpeg_decode.h
+ * SPDX-License-Identifier: MIT */
+#include "jpeg_device.h"
+
+#include <math.h>
+#include <time.h>
+
+enum { MCU_BLOCKS_MAX = 10, FILES = 60 /* of `make test` */ };
+
+static uint64_t base, seed; /* base: seed at the beginning of each test */
+
+static int files_to_make(void)
+{
+    const char *text = getenv("GPUIMG_TEST_JPEGS");
+    return text ? atoi(text) : FILES;
+}
+
+/* ---- pictures ---- */
+
+/* Draws waves, squares, or areas of one colour, with noise of up to the given number of samples. */
+static void draw(struct gi_image *image, int kind, int noise)
+{
+    double fx = case_between(&seed, 1, 40) * 0.01, fy = case_between(&seed, 1, 40) * 0.01;
+    for (int y = 0; y < image->height; y++) {
+        double down = 100 * cos(fy * y);
+        unsigned char *row = gi_row(image, y);
+        for (int x = 0; x < image->width; x++)
+            for (int c = 0; c < image->channels; c++) {
+                int wave = 128 + (int)(((x * 7 + c * 50) % 256 / 128.0 - 1) * down * fx * 2.5);
+                int square = (x / 5 + y / 7 + c) % 2 ? 255 : 0, area = x > y ? 40 * c : 200;
+                int v = kind == 0 ? wave : kind == 1 ? square : kind == 2 ? area : 90;
+                v += noise ? case_between(&seed, -noise, noise) : 0;
+                row[x * image->channels + c] = (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
+            }
+    }
+}
+
+/* Sizes from 1 x 1 to 1021 x 733, mostly small ones. */
+static void draw_size(int *width, int *height, int turn)
+{
+    static const int most[][2] = {{24, 24},  {70, 70},  {200, 200}, {16, 300},
+                                  {300, 16}, {120, 90}, {40, 40},   {512, 400}};
+    int kind = turn % 8;
+    *width = case_between(&seed, 1, most[kind][0]);
+    *height = case_between(&seed, 1, most[kind][1]);
+    if (turn == 0)
+        *width = *height = 1;
+    if (turn % 100 == 1) {
+        *width = 1021;
+        *height = 733;
+    }
+}
+
+/* ---- files ---- */
+
+/* Draws sampling factors that fit in an MCU, and that every program decodes, because the larger
+ * ones are multiples of the smaller ones. */
+static void draw_sampling(struct jpeg_compress_struct *cinfo)
+{
+    int n = cinfo->num_components, blocks, h[3], v[3];
+    bool whole;
+    do {
+        int hmax = 1, vmax = 1;
+        blocks = 0;
+        whole = true;
+        for (int i = 0; i < n; i++) {
+            bool plain = i > 0 && case_between(&seed, 0, 2);
+            h[i] = plain ? 1 : case_between(&seed, 1, 4);
+            v[i] = plain ? 1 : case_between(&seed, 1, 4);
+            hmax = h[i] > hmax ? h[i] : hmax;
+            vmax = v[i] > vmax ? v[i] : vmax;
+            blocks += h[i] * v[i];
+        }
+        for (int i = 0; i < n; i++)
+            whole = whole && hmax % h[i] == 0 && vmax % v[i] == 0;
+    } while (blocks > MCU_BLOCKS_MAX || !whole);
+    for (int i = 0; i < n; i++) {
+        cinfo->comp_info[i].h_samp_factor = h[i];
+        cinfo->comp_info[i].v_samp_factor = v[i];
+    }
+}
+
+/* A scan for each component, as `cjpeg -scans` writes them. */
+static const jpeg_scan_info one_by_one[3] = {
+    {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
+
+/* Makes a file of a random kind. Sets `refused` to whether it is one that only libjpeg-turbo
+ * decodes. */
+static struct bytes make(int turn, bool *refused)
+{
+    struct gi_image image;
+    struct jpeg_making made;
+    struct jpeg_compress_struct *cinfo = &made.cinfo;
+    int width, height, kind = case_between(&seed, 0, 11);
+    draw_size(&width, &height, turn);
+    bool gray = kind < 2;
+    assert_int_equal(gi_image_alloc(&image, width, height, gray ? 1 : 3, GI_U8, NULL), GI_OK);
+    draw(&image, case_between(&seed, 0, 3), case_between(&seed, 0, 4) * 12);
+    jpeg_begin(&made, &image, gray ? JCS_GRAYSCALE : JCS_RGB, 1 + turn * 37 % 100);
+    jpeg_set_colorspace(cinfo, gray ? JCS_GRAYSCALE : kind == 2 ? JCS_RGB : JCS_YCbCr);
+    if (kind == 3)
+        jpeg_set_quality(cinfo, 1 + turn * 37 % 100, FALSE); /* steps of 16 bits */
+    if (kind > 4 || kind == 1)
+        draw_sampling(cinfo);
+    *refused = true;
+    if (kind == 11 && turn % 3 == 0)
+        jpeg_simple_progression(cinfo);
+    else if (kind == 11 && turn % 3 == 1)
+        cinfo->arith_code = TRUE;
+    else if (kind == 11) {
+        cinfo->scan_info = one_by_one;
+        cinfo->num_scans = 3;
+    } else
+        *refused = false;
+    int restart = case_between(&seed, 0, 9);
+    cinfo->restart_interval = restart < 3 ? (unsigned)case_between(&seed, 1, 40) : 0;
+    cinfo->restart_in_rows = restart == 3 ? case_between(&seed, 1, 4) : 0;
+    cinfo->optimize_coding = case_between(&seed, 0, 2) == 0 && !cinfo->arith_code;
+    struct bytes file = jpeg_end(&made, &image);
+    gi_image_free(&image);
+    return file;
+}
+
+/* Returns the factor by which the image is reduced: mostly 1. */
+static int denominator_of(int turn)
+{
+    return turn % 3 ? 1 : 1 << turn / 3 % 4;
+}
+
+static void print_counts(const char *what, const struct jpeg_counts *counts)
+{
+    print_message("%s: of %d files %d stay coded; the CPU decodes %d, ", what, counts->files,
+                  counts->coded, counts->decoded[0]);
+    if (jpeg_queue(true))
+        print_message("CUDA %d\n", counts->decoded[1]);
+    else
+        print_message("there is no CUDA device\n");
+}
+
+static void made_files(void **state)
+{
+    (void)state;
+    struct jpeg_counts counts = {0};
+    int refused = 0, n = files_to_make();
+    seed = base;
+    for (int turn = 0; turn < n; turn++) {
+        char name[64];
+        bool one = false;
+        snprintf(name, sizeof name, "file %d", turn);
+        struct bytes file = make(turn, &one);
+        refused += one;
+        jpeg_check(&file, name, denominator_of(turn), &counts);
+        free(file.at);
+    }
+    print_counts("made", &counts);
+    assert_int_equal(counts.coded, counts.files - refused);
+    assert_in_range(counts.decoded[0], counts.coded * 9 / 10, counts.coded);
+    if (jpeg_queue(true))
+        assert_in_range(counts.decoded[1], counts.coded * 7 / 10, counts.coded);
+}
+
+static void damaged_files(void **state)
+{
+    (void)state;
+    struct jpeg_counts counts = {0};
+    int n = files_to_make() / 2;
+    seed = base + 1;
+    for (int turn = 0; turn < n; turn++) {
+        char name[64];
+        bool one;
+        snprintf(name, sizeof name, "damaged file %d", turn);
+        struct bytes file = make(turn * 8 + turn % 7, &one);
+        jpeg_damage(&file, turn, &seed);
+        jpeg_check(&file, name, denominator_of(turn), &counts);
+        free(file.at);
+    }
+    print_counts("damaged", &counts);
+    assert_in_range(counts.coded, n / 4, n);
+}
+
+static void files_of_others(void **state)
+{
+    (void)state;
+    static const char *const folders[] = {"jpeg/libjpeg-turbo", "jpeg/exif-orientation",
+                                          "fuzz-seeds/testcases/images/jpeg"};
+    struct jpeg_counts counts = {0};
+    for (int i = 0; i < 3; i++) {
+        const char *folder = corpora(folders[i]);
+        DIR *dir = folder ? opendir(folder) : NULL;
+        if (!dir)
+            skip();
+        for (struct dirent *entry; (entry = readdir(dir));) {
+            char path[2048];
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            if (!strstr(entry->d_name, ".jp"))
+                continue;
+            struct bytes file = read_file(path);
+            for (int denominator = 1; denominator <= 8; denominator *= 2)
+                jpeg_check(&file, path, denominator, &counts);
+            free(file.at);
+        }
+        closedir(dir);
+    }
+    print_counts("corpora", &counts);
+    assert_in_range(counts.decoded[0], 1, counts.coded);
+}
+
+/* ---- files that never synchronise ---- */
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* Makes a file of one colour or with the same squares everywhere. Its scan repeats a few bits, so a
+ * guess at a wrong place stays wrong. With `flat_codes`, all Huffman codes have 8 bits, so guesses
+ * stay wrong in any picture. */
+static struct bytes make_periodic(int width, int height, int kind, bool halved, bool flat_codes)
+{
+    struct gi_image image;
+    struct jpeg_making made;
+    struct jpeg_compress_struct *cinfo = &made.cinfo;
+    assert_int_equal(gi_image_alloc(&image, width, height, 3, GI_U8, NULL), GI_OK);
+    draw(&image, kind, kind == 0 ? 20 : 0);
+    jpeg_begin(&made, &image, JCS_RGB, 90);
+    cinfo->comp_info[0].h_samp_factor = cinfo->comp_info[0].v_samp_factor = halved ? 2 : 1;
+    for (int i = 0; flat_codes && i < 2; i++) {
+        JHUFF_TBL *tables[] = {cinfo->dc_huff_tbl_ptrs[i], cinfo->ac_huff_tbl_ptrs[i]};
+        for (int ac = 0; ac < 2; ac++) {
+            int n = ac ? 162 : 12;
+            memset(tables[ac]->bits, 0, sizeof tables[ac]->bits);
+            tables[ac]->bits[8] = (UINT8)n;
+        }
+    }
+    struct bytes file = jpeg_end(&made, &image);
+    gi_image_free(&image);
+    return file;
+}
+
+/* Makes a gray file whose scan has only zero bits: each block is a DC difference of 0 and 63
+ * coefficients of -1, in 127 bits. No guess is ever right, and every symbol has one bit. */
+static struct bytes make_zeros(int width, int height)
+{
+    struct gi_image image;
+    struct jpeg_making made;
+    assert_int_equal(gi_image_alloc(&image, width, height, 1, GI_U8, NULL), GI_OK);
+    jpeg_begin(&made, &image, JCS_GRAYSCALE, 100);
+    JHUFF_TBL *tables[] = {made.cinfo.dc_huff_tbl_ptrs[0], made.cinfo.ac_huff_tbl_ptrs[0]};
+    for (int ac = 0; ac < 2; ac++) {
+        memset(tables[ac]->bits, 0, sizeof tables[ac]->bits);
+        tables[ac]->bits[1] = 1;
+        tables[ac]->bits[8] = 12;
+        for (int i = 0; i < 13; i++)
+            tables[ac]->huffval[i] = (UINT8)(ac ? (i + 1) % 13 : i);
+    }
+    struct bytes file = jpeg_end(&made, &image);
+    unsigned char *scan = memmem(file.at, file.n, "\xff\xda", 2);
+    size_t head = (size_t)(scan - file.at) + 2 + scan[3];
+    size_t blocks = (size_t)((width + 7) / 8) * (size_t)((height + 7) / 8);
+    size_t n = (blocks * 127 + 7) / 8;
+    file.at = realloc(file.at, head + n + 2);
+    memset(file.at + head, 0, n);
+    memcpy(file.at + head + n, "\xff\xd9", 2);
+    file.n = head + n + 2;
+    gi_image_free(&image);
+    return file;
+}
+
+enum { PERIODIC = 17 };
+
+/* Makes file number `way` of PERIODIC, and its name. */
+static struct bytes make_hard(int way, int width, int height, char name[96])
+{
+    static const char *const kinds[] = {"waves", "squares", "two areas", "one colour"};
+    bool halved = way & 4, flat_codes = way & 8;
+    if (way == PERIODIC - 1)
+        snprintf(name, 96, "%d x %d, zero bits", width, height);
+    else
+        snprintf(name, 96, "%d x %d, %s, %s%s", width, height, halved ? "4:2:0" : "4:4:4",
+                 kinds[way % 4], flat_codes ? ", codes of 8 bits" : "");
+    return way == PERIODIC - 1 ? make_zeros(width, height)
+                               : make_periodic(width, height, way % 4, halved, flat_codes);
+}
+
+static void files_that_never_synchronise(void **state)
+{
+    (void)state;
+    struct jpeg_counts counts = {0};
+    seed = base;
+    for (int way = 0; way < PERIODIC; way++) {
+        char name[96];
+        struct bytes file = make_hard(way, 250, 250, name);
+        jpeg_check(&file, name, 1, &counts);
+        free(file.at);
+    }
+    print_counts("periodic", &counts);
+    assert_int_equal(counts.coded, PERIODIC);
+    assert_int_equal(counts.decoded[0], PERIODIC);
+}
+
+/* Prints the shortest time of three runs of libjpeg-turbo, and of jpeg_decode on CUDA with upload
+ * and download. A file that CUDA refuses takes both. */
+static void time_file(const struct bytes *file, const char *name)
+{
+    struct gi_image image, coded;
+    double libjpeg = INFINITY, cuda = INFINITY;
+    enum gi_status made = GI_OK;
+    assert_int_equal(jpeg_load(&coded, file, 1, true, NULL), GI_OK);
+    for (int run = 0; run < 3; run++) {
+        double start = now_ms();
+        assert_int_equal(jpeg_load(&image, file, 1, false, NULL), GI_OK);
+        libjpeg = fmin(libjpeg, now_ms() - start);
+        gi_image_free(&image);
+        start = now_ms();
+        made = jpeg_decode_on(jpeg_queue(true), &image, &coded);
+        cuda = fmin(cuda, now_ms() - start);
+        if (!made)
+            gi_image_free(&image);
+    }
+    print_message("%-52s %8zu bytes, libjpeg-turbo %7.2f ms, CUDA %7.2f ms, %s: %.2f times\n", name,
+                  file->n, libjpeg, cuda, made ? "refused" : "decoded",
+                  (made ? cuda + libjpeg : cuda) / libjpeg);
+    gi_image_free(&coded);
+}
+
+/* Prints times and tests nothing: a file should take at most twice the time of libjpeg-turbo. */
+static void times_of_files_that_never_synchronise(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{250, 250}, {1920, 1080}, {4000, 3000}};
+    seed = base;
+    for (int i = 0; i < 3; i++)
+        for (int way = 0; way < PERIODIC; way++) {
+            char name[96];
+            struct bytes file = make_hard(way, sizes[i][0], sizes[i][1], name);
+            time_file(&file, name);
+            free(file.at);
+        }
+}
+
+/* test_jpeg_many [PATTERN] runs the tests whose names match the pattern. Times are taken only if
+ * GPUIMG_TEST_JPEGS is set and there is a CUDA device. */
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(made_files),
+        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(files_of_others),
+        cmocka_unit_test(files_that_never_synchronise),
+        cmocka_unit_test(times_of_files_that_never_synchronise), /* the last one */
+    };
+    base = case_seed();
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+    size_t ntests =
+        sizeof tests / sizeof *tests - !(getenv("GPUIMG_TEST_JPEGS") && jpeg_queue(true));
+    int failed = _cmocka_run_group_tests("tests", tests, ntests, NULL, NULL);
+    jpeg_close_queues();
+    return failed;
+}
