@@ -95,7 +95,6 @@ static int probe(struct gi_device_info *infos, int max, struct gi_err *err)
 {
     for (int i = 0; i < DEVICES && i < max; i++)
         infos[i] = (struct gi_device_info){.name = "fake", .ordinal = i};
-    (void)err;
     return DEVICES;
 }
 
@@ -103,8 +102,6 @@ static int probe(struct gi_device_info *infos, int max, struct gi_err *err)
 static enum gi_status describe(struct gi_device *device, struct gi_device_info *info,
                                struct gi_err *err)
 {
-    (void)device;
-    (void)err;
     *info = (struct gi_device_info){.name = "fake",
                                     .units = 1000,
                                     .lanes = 1000,
@@ -129,7 +126,6 @@ int access(const char *path, int mode)
 /* Resets all devices, so that none of them will fail. */
 static int fresh(void **state)
 {
-    (void)state;
     cuda = *gi_kernels_cpu();
     cuda.kind = GI_DEVICE_CUDA;
     cuda.name = "cuda";

@@ -6,14 +6,12 @@ char folder[64];
 
 int setup(void **state)
 {
-    (void)state;
     strcpy(folder, make_folder());
     return 0;
 }
 
 int teardown(void **state)
 {
-    (void)state;
     remove_folder(folder);
     return 0;
 }

@@ -197,7 +197,6 @@ int run_in_folder(const struct CMUnitTest *tests, size_t n, char path[128], cons
 
 void without_libtiff(void **state)
 {
-    (void)state;
     print_message("skipped: this build has no libtiff\n");
     skip();
 }

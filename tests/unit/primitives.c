@@ -43,7 +43,6 @@ static void open_backend(const char *name, const struct gi_kernels *k, int nqueu
 
 static int open_all(void **state)
 {
-    (void)state;
     struct gi_err err = {0};
     for (int i = 0; i < CASE_LEVELS; i++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[i]);
@@ -62,7 +61,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     for (; nbackends > 0; nbackends--)
         for (int i = 0; i < backends[nbackends - 1].nqueues; i++)
             gi_queue_close_alone(&backends[nbackends - 1].queues[i]);
@@ -267,7 +265,6 @@ static bool is_wanted(const struct walk_row *row)
 
 static void every_way(void **state)
 {
-    (void)state;
     print_message("seed %d\n", SEED);
     for (size_t i = 0; i < nwalked; i++)
         if (is_wanted(&walked[i]))
@@ -296,7 +293,6 @@ static unsigned times_run(enum gi_device_kind kind, const char *primitive, int w
 
 static void every_way_has_run(void **state)
 {
-    (void)state;
     unsigned never = 0;
     for (int cuda = 0; cuda < 2; cuda++)
         for (size_t r = 0; r < nwalked; r++) {
@@ -333,7 +329,6 @@ static void check_refused(struct gi_queue *queue, const char *primitive, enum gi
 
 static void other_samples_are_refused(void **state)
 {
-    (void)state;
     for (int b = 0; b < nbackends; b++)
         for (size_t r = 0; r < nwalked; r++) {
             struct gi_queue *queue = backends[b].queues[0];

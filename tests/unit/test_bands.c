@@ -19,7 +19,6 @@ static enum gi_status (*real_upload)(struct gi_queue *queue, struct gi_image *ds
 
 static void small_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
-    (void)queue;
     *limits = (struct gi_device_limits){small.nbytes, small.rows, small.row_nbytes, 512};
 }
 
@@ -37,7 +36,6 @@ static enum gi_status small_upload(struct gi_queue *queue, struct gi_image *dst,
 static void small_range(struct gi_queue *unused, const char *name)
 {
     size_t n = strlen(small.names);
-    (void)unused;
     small.depth += name ? 1 : -1;
     if (name)
         snprintf(small.names + n, sizeof small.names - n, " %s", name);
@@ -48,7 +46,6 @@ static struct gi_queue *queue;
 
 static int open_cpu(void **unused)
 {
-    (void)unused;
     queue = case_open(gi_kernels_cpu(), 2);
     small_kernels = *queue->k;
     real_upload = small_kernels.upload;
@@ -60,7 +57,6 @@ static int open_cpu(void **unused)
 
 static int close_cpu(void **unused)
 {
-    (void)unused;
     queue->k = gi_kernels_cpu();
     gi_queue_close_alone(&queue);
     return 0;
@@ -139,7 +135,6 @@ static const struct {
 
 static void test_same_bytes(void **unused)
 {
-    (void)unused;
     enum { HEIGHT = 61 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct gi_filter *filter = gi_filter_find(cases[i].filter);
@@ -167,7 +162,6 @@ static void test_same_bytes(void **unused)
 /* The result has another height than the source, so that its rows come from other source rows. */
 static void test_resize(void **unused)
 {
-    (void)unused;
     static const char *const sizes[] = {"size=20x23", "size=31x150", "size=9x90", "size=23x61",
                                         "size=40x7"};
     static const char *const modes[] = {"stretch", "fill", "pad", "no-enlarge"};
@@ -198,7 +192,6 @@ static void test_resize(void **unused)
  * are scaled. */
 static void test_sums_too_large(void **unused)
 {
-    (void)unused;
     static const char *const squares[] = {"squares", NULL};
     const struct gi_filter *filter = gi_filter_find("integral");
     void *params = case_params(filter, squares);
@@ -224,7 +217,6 @@ static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolat
 /* A map decides which source rows a band needs. With border wrap, some are at the other end. */
 static void test_maps(void **unused)
 {
-    (void)unused;
     enum { HEIGHT = 61 };
     static const struct {
         const char *filter;
@@ -253,7 +245,6 @@ static void test_maps(void **unused)
 
 static void test_bytes_limit(void **unused)
 {
-    (void)unused;
     const struct gi_filter *filter = gi_filter_find("edges");
     void *params = case_params(filter, NULL);
     struct gi_image src = image_of(300, 40, 1, GI_U8), dst;
@@ -271,7 +262,6 @@ static void test_bytes_limit(void **unused)
 
 static void test_too_little(void **unused)
 {
-    (void)unused;
     const struct gi_filter *filter = gi_filter_find("gaussian");
     void *params = case_params(filter, NULL); /* k = 9 */
     struct gi_image src = image_of(10, 50, 1, GI_U8), dst;
@@ -295,7 +285,6 @@ static void test_too_little(void **unused)
 /* A profiler gets a range for each stage. Each range is ended, also after a failure. */
 static void test_ranges(void **unused)
 {
-    (void)unused;
     const struct gi_filter *filter = gi_filter_find("threshold");
     void *params = case_params(filter, (const char *const[]){"threshold=otsu", NULL});
     struct gi_image src = image_of(10, 40, 1, GI_U8), dst;
@@ -332,7 +321,6 @@ static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
 /* Bands hold parts of CLAHE's tiles. If tiles do not divide the image, the image is mirrored. */
 static void test_tiles(void **unused)
 {
-    (void)unused;
     static const char *const words[][4] = {{"tiles=1x40", "clip-limit=1.4", NULL},
                                            {"tiles=3x4", "per-channel", NULL},
                                            {"tiles=1x1", "clip-limit=0", NULL}};
@@ -369,7 +357,6 @@ static void analyse(struct gi_histogram *result, const struct gi_image *src, con
 /* The histogram works in bands. */
 static void test_analysis(void **unused)
 {
-    (void)unused;
     static const char *const words[] = {"bins=37", "percentiles=0,10,50,99.5,100", NULL};
     struct gi_histogram_params *params = case_params(&gi_filter_histogram, words);
     for (int i = 0; i < 3 * 4 * 2 * 3; i++) {
@@ -396,7 +383,6 @@ static void test_analysis(void **unused)
 /* Connected components cross bands, so the whole image must fit. The message is always the same. */
 static void test_analysis_of_the_whole(void **unused)
 {
-    (void)unused;
     void *params = case_params(&gi_filter_extract, NULL);
     struct gi_image src = image_of(19, 33, 3, GI_U8);
     struct gi_extract result = {0};
@@ -420,7 +406,6 @@ static void test_analysis_of_the_whole(void **unused)
 /* A reference image of another size is read only once, whatever the number of bands. */
 static void test_reference(void **unused)
 {
-    (void)unused;
     const struct gi_filter *filter = gi_filter_find("match");
     void *params = case_params(filter, (const char *const[]){"reference=image.png", NULL});
     for (int type = GI_U8; type <= GI_U16; type++)
@@ -455,7 +440,6 @@ static void test_reference(void **unused)
  * the chain has. */
 static void test_many_that_wrap(void **unused)
 {
-    (void)unused;
     enum { STEPS = 14, HEIGHT = 200, BANDS = 4 };
     const struct gi_filter *filter = gi_filter_find("blur"), *other = gi_filter_find("invert");
     void *params = case_params(filter, (const char *const[]){"k=3", "border=wrap", NULL});

@@ -127,7 +127,6 @@ static void compare_folders(const char *command, const char *want, const char *f
 
 static void batches_on_a_gpu(void **state)
 {
-    (void)state;
     const struct gi_kernels *k = gi_kernels_cuda();
     struct gi_err err = {0};
     const char *text = getenv("GPUIMG_TEST_BATCHES");

@@ -159,7 +159,6 @@ static struct gi_kernels few_rows[BACKENDS_MAX];
 
 static void few_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
-    (void)queue;
     *limits = (struct gi_device_limits){SIZE_MAX, most_rows, SIZE_MAX, 64};
 }
 
@@ -201,7 +200,6 @@ static char folder[] = "/tmp/gpuimg-chains.XXXXXX"; /* of the images that steps 
 
 static int open_backends(void **unused)
 {
-    (void)unused;
     gi_cli_quiet(true);
     add("scalar", 1, false);
     add("scalar", 2, true);
@@ -216,7 +214,6 @@ static int open_backends(void **unused)
 
 static int close_backends(void **unused)
 {
-    (void)unused;
     for (int i = 0; i < nbackends; i++) {
         if (backends[i].rows)
             backends[i].queue->k = backends[i].queue->device->k;
@@ -251,7 +248,6 @@ static bool check_on(int b, const struct chain *chain, const struct gi_image *sr
 
 static void test_random(void **unused)
 {
-    (void)unused;
     uint64_t seed = case_seed();
     int bands = 0, chains = 0;
     for (int number = 0; chains < CHAINS; number++) {
@@ -290,7 +286,6 @@ static void check_bands(const struct chain *chain, const struct gi_image *src, i
  * beyond one end of the image must equal the rows that this step computes at the other end. */
 static void test_wrap_after(void **unused)
 {
-    (void)unused;
     static const char *const words[][3] = {
         {"k=7", "border=clamp", NULL}, {"tiles=2x3", NULL}, {"k=9", "border=wrap", NULL}};
     static const char *const names[] = {"blur", "clahe", "blur"};
@@ -315,7 +310,6 @@ static void test_wrap_after(void **unused)
 /* The result wraps around its source several times above and below. */
 static void test_wrap_over_and_over(void **unused)
 {
-    (void)unused;
     static const char *const below[] = {"matrix=1 0 0; 0.1 1 0", "size=33x97", "border=wrap", NULL};
     static const char *const above[] = {"matrix=1 0 0; 0.1 1 80.5", "size=33x97", "border=wrap",
                                         NULL};
@@ -338,7 +332,6 @@ static void test_wrap_over_and_over(void **unused)
 /* The times count one upload and one download, and the bytes that each step reads and writes. */
 static void test_times(void **unused)
 {
-    (void)unused;
     static const char *const words[] = {"sigma=1.5", NULL};
     const struct gi_filter *filters[] = {gi_filter_find("gaussian"), gi_filter_find("edges"),
                                          gi_filter_find("threshold")};

@@ -27,8 +27,6 @@ static bool is_report(const char *name)
 
 static int list_one(const char *name, const struct stat *st, int what, struct FTW *at)
 {
-    (void)st;
-    (void)at;
     if (what != FTW_F)
         return 0;
     assert_true(listed->n < FILES);
@@ -127,7 +125,6 @@ static void check(const char *line, int n, enum gi_status status, const struct f
 
 static void memory_runs_out(void **state)
 {
-    (void)state;
     struct files before = list_files();
     for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
         struct gi_err err = {0};

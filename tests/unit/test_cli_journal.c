@@ -17,7 +17,6 @@ static struct bytes older; /* a report of the first two items */
 
 static bool all(void *arg, const char *input, const char *output)
 {
-    (void)arg;
     return input && output;
 }
 
@@ -165,7 +164,6 @@ static int walk(const struct work *work, size_t f, struct bytes want)
 
 static void each_call(void **state)
 {
-    (void)state;
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
         struct gi_err err = {0};
         struct bytes want = {NULL, 0};

@@ -49,7 +49,6 @@ static void names(void **state)
     static const char *const cases[] = {"a.png",     "\xc3\xa4.png", "\xef\xbf\xbd", "\xff",
                                         "a\xe4\n\"", "\xc3",         "\xed\xa0\x80", ""};
     static const char *const hexes[] = {NULL, NULL, NULL, "ff", "61e40a22", "c3", "eda080", NULL};
-    (void)state;
     gi_json_start();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *object = json_object(), *again;
@@ -75,7 +74,6 @@ static void damaged_names(void **state)
     static const char *const texts[] = {"{\"input\": \"a\", \"input_hex\": \"6\"}",
                                         "{\"input\": \"a\", \"input_hex\": \"6g\"}",
                                         "{\"input\": \"a\", \"input_hex\": 7}"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         json_t *object;
         assert_int_equal(gi_json_read(&object, texts[i], NULL), GI_OK);
@@ -88,7 +86,6 @@ static void damaged_names(void **state)
 
 static void every_allocation(void **state)
 {
-    (void)state;
     if (!can_fail)
         skip();
     enum gi_status status;

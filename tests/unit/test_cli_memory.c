@@ -23,7 +23,6 @@ static char root[] = "/tmp/gpuimg-memory-XXXXXX";
 static int clear(void **state)
 {
     char command[128];
-    (void)state;
     snprintf(command, sizeof command, "rm -rf %s", root);
     return system(command);
 }
@@ -52,7 +51,6 @@ static int start(void **state)
 
 static void no_groups(void **state)
 {
-    (void)state;
     assert_int_equal(gi_memory_free(root), 1024000);
     put("/proc/self/cgroup", "0::/user.slice\n");
     assert_int_equal(gi_memory_free(root), 1024000);
@@ -65,7 +63,6 @@ static void no_groups(void **state)
 
 static void version_2(void **state)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/a/b.scope\n");
     put(V2 "/a/b.scope/memory.max", "600000\n");
     put(V2 "/a/b.scope/memory.current", "500000\n");
@@ -85,7 +82,6 @@ static void version_2(void **state)
  * /proc/self/cgroup names that group as it is seen from outside. */
 static void container(void **state)
 {
-    (void)state;
     put("/proc/self/cgroup", "0::/kubepods/pod7/x\n");
     put(V2 "/memory.max", "500000\n");
     put(V2 "/memory.current", "100000\n");
@@ -96,7 +92,6 @@ static void container(void **state)
 
 static void version_1(void **state)
 {
-    (void)state;
     put("/proc/self/cgroup",
         "9:name=systemd:/x\n5:cpu,cpuacct:/x\n4:hugetlb,memory:/job/7\n0::/\n");
     put(V1 "/memory.limit_in_bytes", "9223372036854771712\n");

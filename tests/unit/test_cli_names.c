@@ -10,7 +10,6 @@
 
 static void templates(void **state)
 {
-    (void)state;
     static const struct {
         const char *folder, *template, *suffix, *input, *want;
         size_t root;
@@ -49,7 +48,6 @@ static void templates(void **state)
 
 static void fields(void **state)
 {
-    (void)state;
     static const char *const good[] = {NULL, "", "x", "{dir}/{tree}/{stem}.{ext}", "{name}{index}"};
     static const char *const bad[] = {"{",  "{stem",    "{Stem}",    "{stem}{",    "{stem }",
                                       "{}", "{index:}", "{index:4}", "{index:00}", "{index:0a}"};
@@ -94,7 +92,6 @@ static void make_files(void)
 
 static void same_files(void **state)
 {
-    (void)state;
     static const struct {
         const char *a, *b;
         bool same;

@@ -17,7 +17,6 @@ static enum gi_status check(const char *output, const char *input, struct gi_err
 
 static void names_and_links(void **state)
 {
-    (void)state;
     struct gi_err err;
     const char *folder = make_folder();
     assert_int_equal(chdir(folder), 0);
@@ -46,7 +45,6 @@ static void names_and_links(void **state)
 /* Inputs and outputs are also compared when standard input and output are redirected to files. */
 static void redirected(void **state)
 {
-    (void)state;
     struct gi_err err;
     const char *folder = make_folder();
     assert_int_equal(chdir(folder), 0);

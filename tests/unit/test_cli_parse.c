@@ -33,7 +33,6 @@ static enum gi_status read_line(struct gi_args *args, const char *line, struct g
 
 static void test_operands_and_options(void **unused)
 {
-    (void)unused;
     static const char *const lines[] = {
         "blur in.png out.png --quality 7 --threads 3 -v",
         "blur --quality=7 in.png --threads=3 out.png --verbose",
@@ -57,7 +56,6 @@ static void test_operands_and_options(void **unused)
 
 static void test_dash_is_an_operand(void **unused)
 {
-    (void)unused;
     struct gi_args args;
     struct gi_err err = {0};
     assert_int_equal(read_line(&args, "blur - png:-", &err), GI_OK);
@@ -75,7 +73,6 @@ static void test_dash_is_an_operand(void **unused)
 /* Defaults that option rows state as text equal the constants of imgio. */
 static void test_defaults_are_those_of_imgio(void **unused)
 {
-    (void)unused;
     struct gi_io_params io;
     gi_options_default(&io, gi_io_options);
     assert_true(io.limits.max_pixels == GI_DEFAULT_MAX_PIXELS);
@@ -107,7 +104,6 @@ static void check_row(const struct gi_command *command, const struct gi_option *
 
 static void test_rows_of_commands(void **unused)
 {
-    (void)unused;
     struct gi_command command, found;
     for (int i = 0; gi_command_at(&command, i); i++) {
         int letters[256] = {0};
@@ -128,7 +124,6 @@ static void test_rows_of_commands(void **unused)
 
 static void test_nearest(void **unused)
 {
-    (void)unused;
     assert_int_equal(gi_word_distance("", ""), 0);
     assert_int_equal(gi_word_distance("kitten", "sitting"), 3);
     assert_int_equal(gi_word_distance("flaw", "lawn"), 2);

@@ -62,7 +62,6 @@ static void check_error(const char *text, const char *want)
 
 static void every_item_once(void **state)
 {
-    (void)state;
     for (uint32_t n = 1; n <= 9; n++)
         for (uint64_t total = 0; total <= 20; total++) {
             int taken[20] = {0};
@@ -89,7 +88,6 @@ static void every_item_once(void **state)
 
 static void given(void **state)
 {
-    (void)state;
     clear();
     check(NULL, 0, 0);
     check("1/1", 1, 1);
@@ -110,7 +108,6 @@ static void given(void **state)
 
 static void slurm(void **state)
 {
-    (void)state;
     clear();
     for (int first = 0; first <= 1; first++)
         for (int id = first; id < 8 + first; id++) {
@@ -138,7 +135,6 @@ static void slurm(void **state)
 
 static void others(void **state)
 {
-    (void)state;
     clear();
     set("JOB_COMPLETION_INDEX", 0);
     check("auto/3", 3, 3);

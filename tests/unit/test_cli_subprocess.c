@@ -38,14 +38,12 @@ static enum gi_status refuse(struct gi_sink *sink, const void *arg, struct gi_er
 
 static enum gi_status crash(struct gi_sink *sink, const void *arg, struct gi_err *err)
 {
-    (void)sink, (void)arg, (void)err;
     raise(SIGKILL); /* no sanitizer intercepts this signal */
     return GI_OK;
 }
 
 static enum gi_status hang(struct gi_sink *sink, const void *arg, struct gi_err *err)
 {
-    (void)sink, (void)arg, (void)err;
     while (pause() < 0)
         ;
     return GI_OK;
@@ -66,7 +64,6 @@ static enum gi_status run_child(gi_subprocess_fn *work, struct gi_err *err)
 
 static void all_bytes(void **state)
 {
-    (void)state;
     struct gi_err err;
     static char bytes[LONG + 1];
     assert_int_equal(run_child(write_much, &err), GI_OK);
@@ -80,7 +77,6 @@ static void all_bytes(void **state)
 
 static void endings(void **state)
 {
-    (void)state;
     static const struct {
         gi_subprocess_fn *work;
         enum gi_status status;
@@ -101,7 +97,6 @@ static void endings(void **state)
 /* The sink fails while the child process continues. */
 static void full(void **state)
 {
-    (void)state;
     struct gi_err err = {0};
     struct gi_sink *sink;
     struct rlimit before, small = {1000, 1000};
@@ -121,14 +116,12 @@ static void full(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     snprintf(path, sizeof path, "%s/file", mkdtemp(folder));
     return 0;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     return rmdir(folder);
 }
 

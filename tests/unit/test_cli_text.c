@@ -32,7 +32,6 @@ static char *print(int fail)
 
 static void whole(void **state)
 {
-    (void)state;
     char *text = print(0), *at = text;
     assert_non_null(text);
     for (int i = 0, n = 0, number = -1; i < LINES; i++, at += n) {
@@ -45,7 +44,6 @@ static void whole(void **state)
 
 static void nothing(void **state)
 {
-    (void)state;
     struct gi_text_memory memory;
     char *text = gi_text_close(gi_text_open(&memory), &memory);
     assert_string_equal(text, "");
@@ -55,7 +53,6 @@ static void nothing(void **state)
 
 static void without_memory(void **state)
 {
-    (void)state;
     if (!can_fail) {
         print_message("skipped: memory can't be made to fail in this build\n");
         skip();

@@ -53,7 +53,6 @@ static void define_colours(struct walk_case *c)
 
 static bool equal_colours(struct gi_queue *queue, const struct walk_case *c, void *result)
 {
-    (void)queue;
     struct gi_colours *found = result;
     const uint64_t *all = c->data;
     size_t n = (size_t)c->width * (size_t)c->height, at = 0;

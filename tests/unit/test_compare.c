@@ -48,7 +48,6 @@ static enum gi_status compare(struct gi_comparison *result, const struct gi_imag
 
 static void test_known(void **unused)
 {
-    (void)unused;
     uint8_t x[] = {10, 20, 30, 40}, y[] = {10, 22, 30, 36};
     struct gi_image a = bytes(x, 2, 2, 1), b = bytes(y, 2, 2, 1);
     struct gi_comparison got;
@@ -65,7 +64,6 @@ static void test_known(void **unused)
  * C1) / (x^2 + y^2 + C1). */
 static void test_one_pixel(void **unused)
 {
-    (void)unused;
     uint8_t x[] = {100}, y[] = {50};
     struct gi_image a = bytes(x, 1, 1, 1), b = bytes(y, 1, 1, 1);
     struct gi_comparison got;
@@ -77,7 +75,6 @@ static void test_one_pixel(void **unused)
 /* The bits of the result do not depend on the number of threads. */
 static void test_threads(void **unused)
 {
-    (void)unused;
     enum { W = 37, H = 113 };
     static uint8_t x[W * H * 3], y[W * H * 3];
     for (int i = 0; i < W * H * 3; i++) {
@@ -96,7 +93,6 @@ static void test_threads(void **unused)
 
 static void test_odd_floats(void **unused)
 {
-    (void)unused;
     float x[] = {NAN, INFINITY, 1, NAN}, y[] = {NAN, INFINITY, 1, 2};
     struct gi_image a = {
         .data = x, .stride = sizeof x, .width = 4, .height = 1, .channels = 1, .type = GI_F32};
@@ -109,7 +105,6 @@ static void test_odd_floats(void **unused)
 
 static void test_shapes(void **unused)
 {
-    (void)unused;
     uint8_t x[12] = {0};
     struct gi_image a = bytes(x, 2, 2, 1), b = bytes(x, 4, 1, 1), c = bytes(x, 2, 2, 3), picture;
     struct gi_comparison got;
@@ -124,7 +119,6 @@ static void test_shapes(void **unused)
 /* When an 8-bit image is compared with a 16-bit image, their full scales count as equal. */
 static void test_types(void **unused)
 {
-    (void)unused;
     uint8_t x[] = {0, 255, 128, 1};
     uint16_t y[] = {0, 65535, 128 * 257, 260};
     struct gi_image a = bytes(x, 4, 1, 1), b = a;
@@ -139,7 +133,6 @@ static void test_types(void **unused)
 /* Neither differences within the tolerance count, nor pixels that `regions` or `mask` exclude. */
 static void test_rules(void **unused)
 {
-    (void)unused;
     uint8_t x[30 * 20] = {0}, y[30 * 20] = {0}, hidden[30 * 20] = {0};
     struct gi_image a = bytes(x, 30, 20, 1), b = bytes(y, 30, 20, 1),
                     mask = bytes(hidden, 30, 20, 1);
@@ -177,7 +170,6 @@ static void test_rules(void **unused)
 
 static void test_picture(void **unused)
 {
-    (void)unused;
     uint8_t x[] = {10, 20, 30, 255, 0, 0, 0, 255}, y[] = {15, 20, 200, 255, 0, 0, 0, 250};
     struct gi_image a = bytes(x, 2, 1, 4), b = bytes(y, 2, 1, 4), picture;
     assert_int_equal(gi_compare_picture(&picture, &a, &b, 2, &rules, NULL), GI_OK);

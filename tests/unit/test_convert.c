@@ -79,7 +79,6 @@ static void equals_host(void **state)
 {
     static const char *const levels[] = {"scalar", "avx2", "avx512", "neon"};
     const struct gi_kernels *cuda = gi_kernels_cuda();
-    (void)state;
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         if (gi_kernels_cpu_level(levels[i]))
             check_shapes(gi_kernels_cpu_level(levels[i]));

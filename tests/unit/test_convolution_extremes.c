@@ -33,7 +33,6 @@ static struct gi_separable long_gaussian(int n, double sigma)
 /* A constant image is unchanged by a kernel of any length. */
 static void constant(void **state)
 {
-    (void)state;
     static const int lengths[] = {3, 31, 33, 65, 401, 1601, GI_TAPS_MAX};
     static const uint16_t values[] = {1, 255, 40001, 65535};
     struct gi_queue *queue;
@@ -63,7 +62,6 @@ static void constant(void **state)
  * all rows outside the image equal its row, and all columns outside equal its column. */
 static void long_images(void **state)
 {
-    (void)state;
     struct gi_queue *queue;
     struct gi_err err;
     uint64_t seed = SEED;
@@ -90,7 +88,6 @@ static void long_images(void **state)
 /* An infinite sample makes a result infinite only if the taps of that result reach the sample. */
 static void infinite(void **state)
 {
-    (void)state;
     struct gi_separable spec = long_gaussian(65, 40);
     struct gi_queue *queue;
     struct gi_err err;
@@ -158,7 +155,6 @@ static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int ch
 
 static void wide_box(void **state)
 {
-    (void)state;
     uint64_t seed = SEED;
     for (int l = 0; l < CASE_LEVELS; l++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
@@ -172,7 +168,6 @@ static void wide_box(void **state)
  * have k x k pixels and wrap around, so that each mean is the mean of the whole image. */
 static void near_halves(void **state)
 {
-    (void)state;
     static const int sizes[] = {7, 127, 129, 255};
     for (int i = 0; i < 2 * 4 * CASE_LEVELS; i++) {
         const struct gi_kernels *kernels = gi_kernels_cpu_level(case_levels[i / 8]);

@@ -154,13 +154,11 @@ static void copies(const struct gi_kernels *k)
 
 static void copies_on_the_cpu(void **state)
 {
-    (void)state;
     copies(gi_kernels_cpu());
 }
 
 static void copies_on_a_gpu(void **state)
 {
-    (void)state;
     if (!case_cuda(1))
         skip();
     copies(gi_kernels_cuda());
@@ -170,7 +168,6 @@ static void copies_on_a_gpu(void **state)
  * succeed although these images together exceed the maximum. */
 static void memory_is_capped(void **state)
 {
-    (void)state;
     enum { MAX = 12345678 };
     const struct gi_kernels *k = gi_kernels_cuda();
     const struct gi_open_options options = {.threads = 1, .max_bytes = MAX};
@@ -199,7 +196,6 @@ static void memory_is_capped(void **state)
 /* Memory is pinned only once, also if an image of another thread reuses the memory. */
 static void pinned_is_kept(void **state)
 {
-    (void)state;
     uint64_t seed = SEED;
     if (!case_cuda(1))
         skip();
@@ -220,7 +216,6 @@ static void pinned_is_kept(void **state)
  * before. */
 static void failed_upload(void **state)
 {
-    (void)state;
     if (getenv("GPUIMG_TEST_QUICK"))
         printf("skipped: compute-sanitizer takes the failure that is wanted here for a fault\n");
     if (getenv("GPUIMG_TEST_QUICK") || !case_cuda(1))

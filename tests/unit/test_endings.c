@@ -86,7 +86,6 @@ static void check(struct gi_queue *queue, const struct gi_image *src, bool cpu_e
 
 static void scan_or_samples(void **state)
 {
-    (void)state;
     uint64_t seed = CASE_SEED;
     struct gi_image src;
     struct gi_queue *cpu = case_open(gi_kernels_cpu(), 2);
@@ -106,7 +105,6 @@ static void scan_or_samples(void **state)
 /* gi_save_frame() takes only images whose samples are written as they are. */
 static void frames_of_shapes(void **state)
 {
-    (void)state;
     struct gi_jpeg_frame frame;
     const struct gi_image rgb = {.width = 100, .height = 50, .channels = 3};
     const struct gi_save_options good = {.quality = 50};

@@ -48,7 +48,6 @@ static bool takes_cuda(struct gi_estimate seconds)
  * every larger image. */
 static void grows_with_the_image(void **state)
 {
-    (void)state;
     static const int threads[] = {1, 2, 3, 16, 256};
     for (int i = 0; gi_filters[i]; i++)
         for (int t = 0; t < 5; t++) {
@@ -66,7 +65,6 @@ static void grows_with_the_image(void **state)
  * that `auto` leaves to the CPU with fewer threads. */
 static void shrinks_with_threads(void **state)
 {
-    (void)state;
     for (int i = 0; gi_filters[i]; i++)
         for (int side = SMALLEST; side <= LARGEST; side *= 4)
             for (int threads = 2; threads <= 256; threads *= 2) {
@@ -82,7 +80,6 @@ static void shrinks_with_threads(void **state)
  * it. */
 static void start_is_paid_once(void **state)
 {
-    (void)state;
     for (int i = 0; gi_filters[i]; i++) {
         assert_false(takes_cuda(estimate(gi_filters[i], 512, 1, 1)));
         struct gi_estimate one = estimate(gi_filters[i], 1024, 2, 1);
@@ -96,7 +93,6 @@ static void start_is_paid_once(void **state)
  * must compute. Timing a plan changes no image. */
 static void times_are_counted(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         double looks, fmas; /* per sample; fmas -1: any */
@@ -140,7 +136,6 @@ static void times_are_counted(void **state)
 
 static void ceilings_are_positive(void **state)
 {
-    (void)state;
     struct gi_queue *queue = case_open(gi_kernels_cpu(), 2);
     struct gi_roofline roofline;
     assert_int_equal(queue->k->roofline(queue, &roofline, NULL), GI_OK);
@@ -173,7 +168,6 @@ static void memory_is_counted(void **state)
     static const char *const half[] = {"size=200x50", "stretch", NULL};
     static const char *const pixels[] = {"group-by=1x1", NULL};
     enum { PIXELS = 100 * 90, SMALL = 65536 };
-    (void)state;
     assert_int_equal(counted("invert", none, 3, GI_U16), PIXELS * 6);
     /* weights of 250 rows and columns */
     assert_in_range(counted("resize", half, 3, GI_U16), 200 * 50 * 6, 200 * 50 * 6 + SMALL);

@@ -66,7 +66,6 @@ static struct gi_image draw(uint8_t samples[H * W])
 
 static void test_drawing(void **unused)
 {
-    (void)unused;
     uint8_t samples[H * W];
     struct gi_image image = draw(samples);
     struct gi_extract_params p = defaults();
@@ -94,7 +93,6 @@ static void test_drawing(void **unused)
 
 static void test_choice(void **unused)
 {
-    (void)unused;
     uint8_t samples[H * W];
     struct gi_image image = draw(samples);
     struct gi_extract_params p = defaults();
@@ -129,7 +127,6 @@ static void test_choice(void **unused)
  * crash. */
 static void test_most_pixels(void **unused)
 {
-    (void)unused;
     struct gi_image image = {.width = 131072, .height = 65536, .channels = 1, .type = GI_U8};
     struct gi_extract_params p = defaults();
     struct gi_plan plan;
@@ -141,7 +138,6 @@ static void test_most_pixels(void **unused)
 
 static void test_mask(void **unused)
 {
-    (void)unused;
     uint8_t samples[H * W], on[H * W] = {0};
     struct gi_image image = draw(samples), mask = image;
     mask.data = on;
@@ -156,7 +152,6 @@ static void test_mask(void **unused)
 
 static void test_floats(void **unused)
 {
-    (void)unused;
     float samples[] = {1, INFINITY, 0, 2, 3, 0, NAN, 0};
     struct gi_image image = {.data = samples,
                              .stride = sizeof samples,
@@ -179,7 +174,6 @@ static void test_floats(void **unused)
  * instead. */
 static void test_without_flood(void **state)
 {
-    (void)state;
     static const char *const names[] = {"clear-border", "fill-holes"};
     const char *const words[] = {"connectivity=4", NULL};
     struct gi_err err = {0};

@@ -248,7 +248,6 @@ static int walk_images(const struct gi_filter *filter, const struct variant *var
 
 static void test_walk(void **unused)
 {
-    (void)unused;
     uint64_t seed = CASE_SEED;
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("seed %d\n", CASE_SEED);
@@ -271,7 +270,6 @@ static void test_walk(void **unused)
 /* If no plan can be made, a caller that passes no gi_err still gets the status. */
 static void test_refused_without_err(void **unused)
 {
-    (void)unused;
     const struct gi_filter *stats = gi_filter_find("stats");
     const char *const words[] = {"labels=labels.npy", NULL};
     void *params = case_params(stats, words);
@@ -286,7 +284,6 @@ static void test_refused_without_err(void **unused)
 
 static int open_backends(void **unused)
 {
-    (void)unused;
     for (int i = 0; i < BACKENDS; i++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(backends[i].level);
         if (k)
@@ -299,7 +296,6 @@ static int open_backends(void **unused)
 
 static int close_backends(void **unused)
 {
-    (void)unused;
     for (int i = 0; i < BACKENDS; i++)
         if (backends[i].queue)
             gi_queue_close_alone(&backends[i].queue);

@@ -50,7 +50,6 @@ static int out(const struct lender *lender)
 
 static void decoders_take_it(void **state)
 {
-    (void)state;
     static const char pgm[] = "P5 2 3 255\nabcdef";
     struct lender lender = {.room = 1};
     struct gi_allocator allocator = {&lender, lend, take_back};
@@ -90,7 +89,6 @@ static void decoders_take_it(void **state)
 
 static void copies_stay_there(void **state)
 {
-    (void)state;
     struct lender lender = {.room = 2};
     struct gi_allocator allocator = {&lender, lend, take_back};
     struct gi_image image, wide;

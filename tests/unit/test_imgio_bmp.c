@@ -30,7 +30,6 @@ static int distance(const struct gi_image *a, const struct gi_image *b)
 
 static void good(void **state)
 {
-    (void)state;
     static const char *const files[] = {
         "pal1",   "pal1bg",      "pal1wb",        "pal4",       "pal4gs",   "pal4rle",
         "pal8-0", "pal8",        "pal8gs",        "pal8os2",    "pal8rle",  "pal8v4",
@@ -60,7 +59,6 @@ static void good(void **state)
  * by at most `steps`, because those of some files have fewer bits. */
 static void good_by_others(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *oracle;
         int steps;
@@ -81,7 +79,6 @@ static void good_by_others(void **state)
  * depends. */
 static void bad(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum gi_status want;
@@ -114,7 +111,6 @@ static void bad(void **state)
 /* A colour profile and a resolution. */
 static void metadata(void **state)
 {
-    (void)state;
     struct gi_image image;
     struct gi_metadata got;
     struct gi_file_info info;
@@ -156,7 +152,6 @@ static size_t small_file(unsigned char file[176], unsigned head, unsigned bits, 
 /* Some headers are refused, each with its message. */
 static void headers(void **state)
 {
-    (void)state;
     static const struct {
         unsigned head, bits, kind, at, nbytes;
         uint32_t value;
@@ -221,7 +216,6 @@ static void headers(void **state)
  * 1) of full scale. */
 static void fields(void **state)
 {
-    (void)state;
     static const struct {
         unsigned bits, kind;
         uint32_t masks[4], pixels[2];
@@ -283,7 +277,6 @@ static void fields(void **state)
 /* A bitmap of 8 bits has a palette of 256 entries, which directly follows the header. */
 static void palette(void **state)
 {
-    (void)state;
     unsigned char file[54 + 4 * 256 + 4] = {0};
     struct gi_image image;
     struct gi_err err;
@@ -303,7 +296,6 @@ static void palette(void **state)
  * gray pixels. In the file the lower row comes first. */
 static void run_lengths(void **state)
 {
-    (void)state;
     static const struct {
         const char *codes;
         size_t n;
@@ -351,7 +343,6 @@ static void run_lengths(void **state)
 /* A profile is read if it is inside the file, and otherwise ignored. */
 static void profiles(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t kind, at, nbytes;
         size_t want;
@@ -380,7 +371,6 @@ static void profiles(void **state)
 
 static void damage(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t spare; /* bytes at the end without pixels */
@@ -397,7 +387,6 @@ static void damage(void **state)
 
 static void there_and_back(void **state)
 {
-    (void)state;
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.bmp", tmp);

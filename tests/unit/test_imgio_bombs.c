@@ -129,7 +129,6 @@ static const char *keep(struct draft d, const char *name)
  * than a minute and 534 MB. */
 static void jpeg_scans(void **state)
 {
-    (void)state;
     expect(keep(make_progressive(2048, 8), "few.jpg"), &strictly, GI_OK);
     expect(keep(make_progressive(256, 882), "small.jpg"), &strictly, GI_OK);
     expect(keep(make_progressive(3072, 882), "many.jpg"), &strictly, GI_E_LIMIT);
@@ -141,7 +140,6 @@ static void jpeg_scans(void **state)
 /* The coefficients take memory too, 2 bytes per sample in addition to the sample. */
 static void jpeg_coefficients(void **state)
 {
-    (void)state;
     struct gi_load_options options = strictly;
     struct gi_image image;
     struct gi_err err;
@@ -241,7 +239,6 @@ static bool reads(const char *name)
  * refused, also if partial images are allowed. */
 static void heads(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "P1 16384 16384\n",
         "P2 16384 16384 65535\n",
@@ -295,7 +292,6 @@ static void heads(void **state)
 /* Images of more pixels than the default limit, in files too short to contain these images. */
 static void over_the_limit(void **state)
 {
-    (void)state;
     expect(keep(make_text("P4 16385 16384\n", 1000), "P4.pbm"), &partially, GI_E_LIMIT);
     struct draft cut = make_progressive(SIDE, 4);
     /* in bytes; an arithmetic code needs as many for a blank image */
@@ -308,7 +304,6 @@ static void over_the_limit(void **state)
 /* A partial image is accepted if it has enough bytes or is small. Its missing part is 0. */
 static void parts(void **state)
 {
-    (void)state;
     struct gi_image image;
     struct gi_err err, warning;
     struct draft d = make_text("P5 4096 8192 255\n", 513 * 1024); /* 128 rows of 8192 */

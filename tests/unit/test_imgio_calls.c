@@ -189,7 +189,6 @@ static bool disarm(void)
 
 static void writing(void **state)
 {
-    (void)state;
     int failed = 0;
     for (size_t w = 0; w < sizeof works / sizeof *works; w++)
         for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
@@ -220,7 +219,6 @@ static void writing(void **state)
  * hides the foreign file. */
 static void older_folder(void **state)
 {
-    (void)state;
     for (int n = 0, done = 0; !done; n++) {
         struct gi_err err = {0};
         struct gi_save_options options = plainly;
@@ -249,7 +247,6 @@ static void clear_dead(void)
  * if a later exchange fails. */
 static void older_while_cleared(void **state)
 {
-    (void)state;
     nothing();
     older_of_two();
     stands(1);
@@ -284,7 +281,6 @@ static void feed(const void *bytes, size_t n)
 
 static void reading(void **state)
 {
-    (void)state;
     struct gi_image large = random_image(1100, 1000, 1, GI_U8, 9);
     int failed = 0, standard = dup(STDIN_FILENO);
     assert_int_equal(save(0, &plainly, NULL), GI_OK);
@@ -369,7 +365,6 @@ static enum gi_status take_planes(const char *path, struct gi_buffer *all, struc
 
 static void streams(void **state)
 {
-    (void)state;
     static const char raw[] = "P5 3 2 255\nabcdefP6 1 1 255\nrgb \n",
                       plain[] = "P2 3 1 9 1 2 3\nP1 4 1 1011\nP3 1 1 255 1 #\n2 3\n",
                       video[] = "YUV4MPEG2 W2 H2 C420p10\nFRAME\na\0b\1c\2d\3e\0f\1"

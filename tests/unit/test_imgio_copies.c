@@ -284,7 +284,6 @@ static int walk(size_t w, size_t f, struct bytes want)
 
 static void each_call(void **state)
 {
-    (void)state;
     struct gi_err err;
     if (gi_tar_load(&err))
         fail_msg("%s", err.text);

@@ -59,7 +59,6 @@ static void check_inflate(struct bytes packed, const unsigned char *data, size_t
 
 static void joined(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1, 2, 5, 100, 3000, 70000, 400000};
     uint64_t seed = 41;
     print_message("seed %llu\n", (unsigned long long)seed);
@@ -80,7 +79,6 @@ static void joined(void **state)
  * check). */
 static void refused(void **state)
 {
-    (void)state;
     unsigned char data[5000];
     uint64_t seed = 43;
     fill(data, sizeof data, TEXT, &seed);
@@ -100,7 +98,6 @@ static void refused(void **state)
  * continue past the end. */
 static void wrong_blocks(void **state)
 {
-    (void)state;
     static const struct {
         unsigned char bytes[8];
         /* length of the stream, and number of decompressed bytes or 0 if the stream is refused */

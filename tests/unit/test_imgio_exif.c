@@ -44,7 +44,6 @@ static void make_block(unsigned char block[BLOCK], unsigned tag, unsigned value,
  * no date, and entries that lead outside the block, are no day. */
 static void day(void **state)
 {
-    (void)state;
     enum { OWN = 8 + 2 + 12 + 4, TEXT = OWN + 2 + 12 + 4, ALL = TEXT + 20 };
     static const struct {
         const char *text, *want;
@@ -88,7 +87,6 @@ static void day(void **state)
 
 static void reset_changes_the_value_alone(void **state)
 {
-    (void)state;
     for (int big = 0; big < 2; big++)
         for (unsigned value = 1; value <= 8; value++) {
             unsigned char block[BLOCK], want[BLOCK];
@@ -104,7 +102,6 @@ static void reset_changes_the_value_alone(void **state)
  * directory past the end of the block. */
 static void without_the_tag_nothing_changes(void **state)
 {
-    (void)state;
     for (int big = 0; big < 2; big++)
         for (int which = 0; which < 5; which++) {
             unsigned char block[BLOCK], want[BLOCK];
@@ -131,7 +128,6 @@ static void without_the_tag_nothing_changes(void **state)
 /* The entry that refers to the GPS directory is removed, even if the offset in it is invalid. */
 static void place(void **state)
 {
-    (void)state;
     for (int big = 0; big < 2; big++) {
         unsigned char block[BLOCK], want[BLOCK];
         make_block(block, 0x8825, 0xffff, big);
@@ -146,7 +142,6 @@ static void place(void **state)
 /* The block is cut at every byte. It ends at the end of readable memory. */
 static void cuts(void **state)
 {
-    (void)state;
     unsigned char block[BLOCK];
     for (int big = 0; big < 2; big++)
         for (size_t n = 0; n <= BLOCK; n++) {
@@ -181,7 +176,6 @@ static unsigned take32(const unsigned char *at, bool big)
  * same next directory. The data that entries refer to are not moved. */
 static void orient(void **state)
 {
-    (void)state;
     static const unsigned others[] = {0x0110, 0x0112, 0x8769};
     for (int big = 0; big < 2; big++)
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -232,7 +226,6 @@ static void orient(void **state)
  * orientation. */
 static void orient_nothing(void **state)
 {
-    (void)state;
     static const char *const blocks[] = {NULL, "II*", "XX*\0\x08\0\0\0\0\0", "II*\0\x07\0\0\0\1\0",
                                          "MM\0*\0\0\0\x09\0\1"};
     static const unsigned char want[] = {'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3,
@@ -259,7 +252,6 @@ static void put32(unsigned char *at, unsigned value, bool big)
  * cut off if they are at the end of the block. The first directory is unchanged. */
 static void thumbnails(void **state)
 {
-    (void)state;
     enum { FIRST = 8 + 2 + 12, START = FIRST + 4, DIRECTORY = 2 + 2 * 12 + 4, PIXELS = 10 };
     static const struct {
         unsigned tags[2], directory, pixels, n, nbytes; /* offsets in the block */

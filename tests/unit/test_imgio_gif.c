@@ -146,7 +146,6 @@ static void check_frame(const struct made *m, const struct frame *f, int width, 
 
 static void frames(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     for (int bits = 1; bits <= 8; bits++)
@@ -169,7 +168,6 @@ static void frames(void **state)
  * skipped. */
 static void odd_files(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     struct frame f = {3, 2, 21, 19, 4, -1, false, false, false};
@@ -217,7 +215,6 @@ static void odd_files(void **state)
 
 static void as_netpbm(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     if (system("command -v pamtogif ppmquant >/dev/null 2>&1") != 0) {
@@ -247,7 +244,6 @@ static void as_netpbm(void **state)
 
 static void damage(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     for (int interlaced = 0; interlaced < 2; interlaced++) {
@@ -267,7 +263,6 @@ static void damage(void **state)
 /* A screen of 65535 x 65535 pixels takes only 13 bytes of the file. */
 static void bomb(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     struct frame f = {0, 0, 3, 3, 2, -1, false, false, false};
@@ -285,7 +280,6 @@ static void bomb(void **state)
 /* The message of a build without giflib. */
 static void left_out(void **state)
 {
-    (void)state;
     struct gi_image image;
     struct gi_err err;
     if (!missing())

@@ -14,7 +14,6 @@ static char path[128];
  * longer than one code. */
 static void as_stb(void **state)
 {
-    (void)state;
     static const int widths[] = {1, 7, 8, 37, 128, 1000};
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         struct gi_image image = random_image(widths[i], 11, 3, GI_F32, 4);
@@ -48,7 +47,6 @@ static void as_stb(void **state)
 /* Tests old-style runs of whole pixels, which stb_image does not read. */
 static void old_runs(void **state)
 {
-    (void)state;
     static const unsigned char file[] = "#?RGBE\n# made by hand\n\n-Y 2 +X 300\n"
                                         "\x80\x40\x20\x81\x01\x01\x01\x2b\x01\x01\x01\x01"
                                         "\x10\x10\x10\x80\x01\x01\x01\x2b\x01\x01\x01\x01";
@@ -68,7 +66,6 @@ static void old_runs(void **state)
 /* Some headers are accepted and some are refused. Their rows are too short for run-length codes. */
 static void headers(void **state)
 {
-    (void)state;
     static const struct {
         const char *head;
         enum gi_status want;
@@ -110,7 +107,6 @@ static void headers(void **state)
  * damage. */
 static void wrong_runs(void **state)
 {
-    (void)state;
     static const char *const rows[] = {"\x01\x01\x01\x02", "\x80\x40\x20\x81\x01\x01\x01\x02",
                                        ("\x80\x40\x20\x81\x01\x01\x01\x00\x01\x01\x01\x00\x01\x01"
                                         "\x01\x00\x01\x01\x01\x00\x01\x01\x01\x01")};
@@ -128,7 +124,6 @@ static void wrong_runs(void **state)
 
 static void damage(void **state)
 {
-    (void)state;
     struct gi_image image = random_image(40, 20, 3, GI_F32, 4);
     struct gi_save_options options = {0};
     assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);

@@ -45,7 +45,6 @@ static bool both_ways(const char *name, const void *bytes, size_t n)
 
 static void corpus(void **state)
 {
-    (void)state;
     static const char *const folders[] = {
         "pngsuite", "jpeg/exif-orientation", "jpeg/libjpeg-turbo", "pnm", "bmpsuite/g", "tga"};
     int n = 0;
@@ -72,7 +71,6 @@ static void corpus(void **state)
 /* Tests every format, and a PNG whose eXIf chunk follows the pixels. */
 static void made(void **state)
 {
-    (void)state;
     unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0";
     struct gi_metadata metadata = {.exif = exif, .exif_nbytes = sizeof exif};
     struct gi_image image = random_image(13, 7, 1, GI_U8, 1);

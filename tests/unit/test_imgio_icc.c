@@ -79,7 +79,6 @@ static void add(const char *folder, const char *name, size_t skipped)
 /* Loads whole profiles, and the fuzzer's seeds without their first byte. */
 static int load_profiles(void **state)
 {
-    (void)state;
     static const char seeds[] = "tests/fuzz/seeds/icc";
     DIR *dir = opendir(seeds);
     assert_non_null(dir);
@@ -148,7 +147,6 @@ static bool missing(void)
 
 static void whole(void **state)
 {
-    (void)state;
     if (missing()) {
         print_message("skipped: no lcms2\n");
         skip();
@@ -165,7 +163,6 @@ static void whole(void **state)
 
 static void cut(void **state)
 {
-    (void)state;
     for (int i = 0; i < nprofiles; i++) {
         struct profile p = profiles[i];
         size_t n = p.bytes.n, step = p.colours == 4 ? 1 + n / 50 : 1 + n / 2048;
@@ -176,7 +173,6 @@ static void cut(void **state)
 
 static void flipped(void **state)
 {
-    (void)state;
     uint64_t seed = 14;
     for (int i = 0; i < nprofiles; i++)
         for (int k = 0; k < (profiles[i].colours == 4 ? 25 : 600); k++) {
@@ -194,7 +190,6 @@ static void flipped(void **state)
 /* The table of tags is cut within its first entry. Nothing may be read past the end. */
 static void cut_tags(void **state)
 {
-    (void)state;
     for (int i = 0; i < nprofiles; i++) {
         struct profile p = profiles[i];
         p.bytes.n = fenced_nbytes = 128 + 4 + 4; /* ICC.1:2022, 7.2 and 7.3 */
@@ -214,7 +209,6 @@ static void put32(unsigned char *p, uint32_t v)
  * lengths, types, and grid sizes. */
 static void too_large(void **state)
 {
-    (void)state;
     static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
     for (const struct profile *p = profiles; p < profiles + nprofiles; p++)
         for (size_t at = 0; at + 4 <= p->bytes.n && at < 320; at += p->colours == 4 ? 12 : 4)
@@ -231,7 +225,6 @@ static void too_large(void **state)
 /* A profile of a kilobyte declares a table of 144 MB, whose grid has 70 points per axis. */
 static void large_grid(void **state)
 {
-    (void)state;
     for (int i = 0; i < nprofiles; i++) {
         unsigned char *tag =
             memmem(profiles[i].bytes.at, profiles[i].bytes.n, "mft1\0\0\0\0\4\3", 10);
@@ -250,7 +243,6 @@ enum { LINKS = 20000, PROFILE = 128, TAGS = PROFILE + 4, CHAIN = TAGS + 24, MATR
  * lcms2 would evaluate this chain at each of 83,521 points. */
 static void long_chain(void **state)
 {
-    (void)state;
     const struct profile *plain = NULL;
     for (int i = 0; i < nprofiles; i++)
         if (strcmp(profiles[i].name, "cmyk") == 0)
@@ -291,7 +283,6 @@ static void long_chain(void **state)
 /* None of the profiles has caused a large allocation. */
 static void little_memory(void **state)
 {
-    (void)state;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     print_message("%ld KiB at most\n", usage.ru_maxrss);

@@ -33,7 +33,6 @@ static bool has_djpeg(void)
 
 static void as_djpeg(void **state)
 {
-    (void)state;
     static const char *const names[] = {"testorig.jpg", "testimgint.jpg", "testimgari.jpg"};
     const char *folder = corpora("jpeg/libjpeg-turbo");
     if (!folder || !has_djpeg())
@@ -56,7 +55,6 @@ static void as_djpeg(void **state)
 
 static void made_as_djpeg(void **state)
 {
-    (void)state;
     if (!has_djpeg())
         skip();
     const char *tmp = make_folder();
@@ -95,7 +93,6 @@ static void made_as_djpeg(void **state)
  * black. */
 static void plain_cmyk(void **state)
 {
-    (void)state;
     static const uint8_t inks[4][4] = {
         {0, 0, 0, 0}, {0, 0, 0, 255}, {255, 0, 0, 0}, {0, 255, 255, 0}};
     static const uint8_t want[4][3] = {{255, 255, 255}, {0, 0, 0}, {0, 255, 255}, {255, 0, 0}};
@@ -133,7 +130,6 @@ static double mean_difference(const struct gi_image *a, const struct gi_image *b
 
 static void orientations(void **state)
 {
-    (void)state;
     const char *folder = corpora("jpeg/exif-orientation");
     if (!folder)
         skip();
@@ -180,7 +176,6 @@ static void stored_at(int *sx, int *sy, int x, int y, int width, int height, int
 
 static void turning(void **state)
 {
-    (void)state;
     for (int orientation = 1; orientation <= 8; orientation++)
         for (int type = GI_U8; type <= GI_F32; type++) {
             struct gi_image stored = random_image(67, 41, 3, (enum gi_type)type, 23), seen;
@@ -202,7 +197,6 @@ static void turning(void **state)
 
 static void exif_damage(void **state)
 {
-    (void)state;
     unsigned char little[] = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0";
     unsigned char big[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0";
     assert_int_equal(gi_exif_orientation(little, 22), 6);
@@ -227,7 +221,6 @@ static void exif_damage(void **state)
 /* For any offsets and counts, no byte outside the block is touched, which the sanitizers check. */
 static void place_damage(void **state)
 {
-    (void)state;
     uint32_t seed = 1;
     for (int i = 0; i < 20000; i++) {
         unsigned char block[96] = "II*\0\x08\0\0\0\x02\0\x25\x88\x04\0\x01\0\0\0\x28\0\0\0";
@@ -249,7 +242,6 @@ static void place_damage(void **state)
 
 static void round_trip(void **state)
 {
-    (void)state;
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.jpg", tmp);
@@ -303,7 +295,6 @@ static int count_restarts(struct bytes file)
 /* An image that is encoded in strips has the pixels of the file that a single encoder writes. */
 static void strips(void **state)
 {
-    (void)state;
     static const struct {
         int width, height, channels, quality;
         bool cut;
@@ -342,7 +333,6 @@ static void strips(void **state)
 
 static void damage(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         struct gi_image source = random_image(jpeg_recipes[i].width, jpeg_recipes[i].height,
                                               jpeg_recipes[i].channels, GI_U8, i);

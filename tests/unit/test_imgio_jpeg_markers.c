@@ -27,7 +27,6 @@ static size_t find_marker(struct bytes file, size_t at, int low, int high)
 /* Stray bytes before the first scan only cause a warning, but stray bytes after it are damage. */
 static void stray_bytes(void **state)
 {
-    (void)state;
     struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
     struct gi_err err, warning;
     for (int r = 2; r < 4; r++) {
@@ -58,7 +57,6 @@ static void stray_bytes(void **state)
 /* In a file with restart markers, stray bytes between the strips are damage too. */
 static void stray_before_restart(void **state)
 {
-    (void)state;
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.jpg", tmp);
@@ -104,7 +102,6 @@ static bool is_inside(struct bytes file, size_t at)
  * nothing. */
 static void fill_bytes(void **state)
 {
-    (void)state;
     struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
     struct gi_err err, warning;
     for (int r = 2; r < 4; r++) { /* one scan, or several */
@@ -136,7 +133,6 @@ static void fill_bytes(void **state)
  * has caused one before. */
 static void behind(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -172,7 +168,6 @@ static void behind(void **state)
 /* Segments precede the tables: comments with and without a keyword, and XMP in several parts. */
 static void segments(void **state)
 {
-    (void)state;
     static const struct {
         int marker;
         const char *bytes;
@@ -224,7 +219,6 @@ static void segments(void **state)
  * the file has caused one before. */
 static void told_once(void **state)
 {
-    (void)state;
     static const char more[] = "http://ns.adobe.com/xmp/extension/\0abc";
     struct gi_image source = random_image(67, 45, 4, GI_U8, 2), image;
     struct bytes inks = jpeg_make(&source, &jpeg_recipes[6], 95);

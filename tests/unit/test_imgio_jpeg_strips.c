@@ -27,8 +27,6 @@ static enum gi_status run_backwards(void *self, int njobs,
                                     void (*job)(void *arg, int index, void *scratch), void *arg,
                                     size_t scratch_nbytes, struct gi_err *err)
 {
-    (void)self;
-    (void)err;
     assert_int_equal(scratch_nbytes, 0);
     for (int i = njobs - 1; i >= 0; i--)
         job(arg, i, NULL);
@@ -78,14 +76,11 @@ static struct bytes make_jpeg(const struct gi_image *image, const struct recipe 
 
 static int shrink_by(void *arg, const struct gi_image *picture)
 {
-    (void)picture;
     return *(const int *)arg;
 }
 
 static void tell_nobody(void *arg, const struct gi_image *shape)
 {
-    (void)arg;
-    (void)shape;
 }
 
 struct outcome {
@@ -158,7 +153,6 @@ static void check_strips(struct bytes file, int shrink)
 
 static void same_image(void **state)
 {
-    (void)state;
     static const struct recipe recipes[] = {
         {500, 1203, 1, 1, 1, 63, 0, false, false, true, AS_USUAL},     /* a row of MCUs */
         {500, 1203, 1, 1, 1, 5 * 63, 0, false, false, true, AS_USUAL}, /* five */
@@ -205,7 +199,6 @@ static void same_image(void **state)
  * positions. The status and the messages equal those of a single decoder. */
 static void same_damage(void **state)
 {
-    (void)state;
     static const struct recipe recipes[] = {
         {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL},
         {256, 600, 3, 2, 2, 16, 0, false, false, true, AS_USUAL},
@@ -254,7 +247,6 @@ static size_t restart_at(struct bytes file, int number)
  * consistent. */
 static void intervals(void **state)
 {
-    (void)state;
     const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
     struct bytes good = make_jpeg(&source, &recipe), file = {malloc(2 * good.n), 0};
@@ -279,7 +271,6 @@ static void intervals(void **state)
  * consumed these bytes. */
 static void left_over(void **state)
 {
-    (void)state;
     static const struct recipe recipes[] = {
         {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL},
         {512, 600, 3, 2, 1, 32, 0, false, false, true, AS_USUAL},
@@ -309,7 +300,6 @@ static void left_over(void **state)
 /* A file with an additional byte 0xff before a marker of the header is read by a single decoder. */
 static void filled_head(void **state)
 {
-    (void)state;
     const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
     struct bytes good = make_jpeg(&source, &recipe), file = {malloc(good.n + 1), good.n + 1};
@@ -329,7 +319,6 @@ static void filled_head(void **state)
  * for a part of the file. */
 static void cut_heads(void **state)
 {
-    (void)state;
     const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
     struct bytes good = make_jpeg(&source, &recipe);

@@ -14,7 +14,6 @@
  * The inverse is tested at each depth, and for an image that has become gray. */
 static void light(void **state)
 {
-    (void)state;
     static const struct {
         const char *chunk;
         size_t n;

@@ -31,7 +31,6 @@ static void expect_error(const char *path, enum gi_status status, const char *sa
 
 static void bad_inputs(void **state)
 {
-    (void)state;
     expect_error(in_folder("missing.png"), GI_E_IO, "No such file");
     expect_error(folder, GI_E_IO, "directory");
     write_file(in_folder("empty.png"), "", 0);
@@ -101,7 +100,6 @@ static int limited_stdin(void)
  * pipe. */
 static void ways_in(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{31, 33}, {1000, 3000}};
     for (int i = 0; i < 2; i++) {
         struct gi_image image = random_image(sizes[i][0], sizes[i][1], 1, GI_U16, 5), back;
@@ -124,8 +122,6 @@ static void ways_in(void **state)
 
 static void cut_file(void *arg, const struct gi_image *shape)
 {
-    (void)arg;
-    (void)shape;
     assert_int_equal(truncate(in_folder("a"), 1 << 20), 0);
 }
 
@@ -134,7 +130,6 @@ static void cut_file(void *arg, const struct gi_image *shape)
  * its own handler of SIGBUS at each later test. */
 static void shrinking_file(void **state)
 {
-    (void)state;
     const char *path = in_folder("a");
     size_t n = 4 << 20;
     unsigned char *bytes = malloc(n);
@@ -171,7 +166,6 @@ static void shrinking_file(void **state)
 
 static void limits(void **state)
 {
-    (void)state;
     struct gi_image image;
     struct gi_err err;
     struct gi_load_options options = {.limits = {99, 1000}};
@@ -204,7 +198,6 @@ static int note_and_halve(void *arg, const struct gi_image *picture)
  * refused. */
 static void beyond_int(void **state)
 {
-    (void)state;
     struct gi_image asked = {0};
     const struct gi_shape_listener listener = {note_shape, &asked, note_and_halve},
                                    deaf = {note_shape, &asked, NULL};
@@ -225,7 +218,6 @@ static void beyond_int(void **state)
  * callback is not called for an image over a limit. */
 static void shape_is_told(void **state)
 {
-    (void)state;
     static const struct {
         const char *head;
         size_t nbytes;
@@ -255,7 +247,6 @@ static void shape_is_told(void **state)
 /* From each format the same image is read back, or an image converted as gi_save() states. */
 static void each_format(void **state)
 {
-    (void)state;
     static const char *const readable[] = {"png", "pgm", "ppm", "pnm", "pam", "pfm"};
     for (size_t f = 0; f < sizeof readable / sizeof readable[0]; f++)
         for (int channels = 1; channels <= 4; channels++)
@@ -296,7 +287,6 @@ static void each_format(void **state)
  * float becomes 16 bits. */
 static void conversions(void **state)
 {
-    (void)state;
     uint8_t gray_alpha[] = {200, 128, 255, 255, 100, 0};
     uint8_t want[] = {100, 100, 100, 255, 255, 255, 0, 0, 0}; /* 200 * 128 / 255 = 100.4 */
     struct gi_image image = {
@@ -329,7 +319,6 @@ static void conversions(void **state)
 /* stb_image reads our BMP and TGA. */
 static void through_stb(void **state)
 {
-    (void)state;
     static const char *const names[] = {"a.bmp", "a.tga"};
     for (int f = 0; f < 2; f++)
         for (int channels = 1; channels <= 4; channels++) {
@@ -353,7 +342,6 @@ static void through_stb(void **state)
 
 static void choice_of_format(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *format, *magic;
     } cases[] = {
@@ -396,7 +384,6 @@ static void choice_of_format(void **state)
  * sample. */
 static void large_images(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 70001}, {2501, 2003}, {4096, 1024}, {5000017, 1}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct gi_image image;
@@ -411,7 +398,6 @@ static void large_images(void **state)
  * reason remain. */
 static void long_paths(void **state)
 {
-    (void)state;
     char path[5001], want[64];
     memset(path, 'a', sizeof path - 1);
     path[sizeof path - 1] = 0;
@@ -435,7 +421,6 @@ static void long_paths(void **state)
  * can't hold. */
 static void lost_metadata(void **state)
 {
-    (void)state;
     unsigned char icc[200] = {0};
     memcpy(icc + 16, "RGB ", 4);
     struct gi_metadata metadata = {.icc = icc,

@@ -124,7 +124,6 @@ static void save_without(const char *format, bool in_memory)
 /* Saves in every format, to files and to memory. */
 static void saving(void **state)
 {
-    (void)state;
     if (!can_fail)
         skip();
     const struct gi_format_info *format;
@@ -167,7 +166,6 @@ static int load_without(const struct gi_load_options *options)
 /* Loads a file in each format while each allocation fails in turn (see load_without()). */
 static void loading(void **state)
 {
-    (void)state;
     if (!can_fail)
         skip();
     const struct gi_format_info *format;

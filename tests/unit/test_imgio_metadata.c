@@ -12,7 +12,6 @@
  * primaries declare this (PNG specification, third edition, 11.3.2). */
 static void colours(void **state)
 {
-    (void)state;
     static const struct {
         const char *chunks;
         size_t n;
@@ -59,7 +58,6 @@ static void colours(void **state)
  * are removed because they are not upright. */
 static void settled(void **state)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"<a tiff:Orientation='6'/>", "<a tiff:Orientation='1'/>"},
         {"<tiff:Orientation>8</tiff:Orientation>", "<tiff:Orientation>1</tiff:Orientation>"},
@@ -89,7 +87,6 @@ static void settled(void **state)
 /* A zero byte within a packet does not end the packet. */
 static void zero_in_packet(void **state)
 {
-    (void)state;
     static const char packet[] = "tiff:Orientation=\0\"6\" tiff:Orientation='6'";
     static const char want[] = "tiff:Orientation=\0\"6\" tiff:Orientation='1'";
     struct gi_metadata metadata = {.xmp = malloc(sizeof packet - 1),
@@ -112,7 +109,6 @@ static void put32(unsigned char *to, uint32_t v)
  * both cases. */
 static void texts(void **state)
 {
-    (void)state;
     static const struct {
         const char *type, *bytes;
         size_t n;
@@ -192,7 +188,6 @@ static bool add(struct gi_metadata *metadata, struct gi_err *warning, const char
  * result. */
 static void alphabets(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes, *text, *latin; /* NULL: Latin-1 can't represent it */
     } cases[] = {
@@ -238,7 +233,6 @@ static void alphabets(void **state)
 /* Reads metadata in hexadecimal digits, as ImageMagick writes it, complete and damaged. */
 static void raw_profiles(void **state)
 {
-    (void)state;
     static const char xap[] = "\nAPP1\n      33\n687474703a2f2f6e732e61646f62652e636f6d2f7861702f"
                               "312e302f003c782f3e\n";
     static const struct {
@@ -292,7 +286,6 @@ static void raw_profiles(void **state)
  * single warning. */
 static void too_much(void **state)
 {
-    (void)state;
     struct gi_metadata metadata = {0};
     struct gi_err warning = {0};
     char *text = calloc(1, GI_TEXTS_NBYTES_MAX + 1);
@@ -315,7 +308,6 @@ static void too_much(void **state)
 /* --strip gps removes all metadata that may name a place. */
 static void places(void **state)
 {
-    (void)state;
     static const struct {
         const char *xmp;
         size_t n;

@@ -22,7 +22,6 @@ static size_t make_file(unsigned char file[HEAD + DATA], int version, const char
 
 static void headers(void **state)
 {
-    (void)state;
     static const struct {
         const char *words, *says; /* NULL: it is an image of this shape */
         int width, height, channels;
@@ -94,7 +93,6 @@ static void headers(void **state)
 /* 32-bit integers are read as labels if the caller asks for labels, and otherwise as floats. */
 static void labels(void **state)
 {
-    (void)state;
     static const struct {
         const char *words;
         uint32_t first, second;
@@ -128,7 +126,6 @@ static void labels(void **state)
 /* Some lengths and versions are invalid, and some files are cut within their first bytes. */
 static void preamble(void **state)
 {
-    (void)state;
     static const char words[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6), }\n";
     static const struct {
         size_t at;
@@ -163,7 +160,6 @@ static void preamble(void **state)
  * complete. */
 static void parts(void **state)
 {
-    (void)state;
     static const char *const words[] = {
         "{'descr': '|u1', 'fortran_order': False, 'shape': (8, 6)}",
         "{'descr': '|u1', 'fortran_order': True, 'shape': (8, 6)}",

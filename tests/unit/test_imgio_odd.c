@@ -87,7 +87,6 @@ static const struct odd {
 
 static void heads(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof odds / sizeof *odds; i++) {
         const struct odd *odd = &odds[i];
         struct gi_load_options options = strictly;
@@ -112,7 +111,6 @@ static void heads(void **state)
 /* Numbers in brackets behind a name select images of the file. */
 static void names(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t n;
@@ -157,7 +155,6 @@ static void names(void **state)
  * read back. */
 static void resolutions(void **state)
 {
-    (void)state;
     static const double dpis[][2] = {{100, 100}, {72, 300},  {0.5, 100},  {100, 0.5},  {70000, 100},
                                      {100, 7e4}, {1e12, 90}, {90, 1e12},  {0.001, 90}, {90, 0.001},
                                      {0, 90},    {90, 0},    {300, 0.004}};
@@ -189,7 +186,6 @@ static void resolutions(void **state)
  * is written. */
 static void too_long(void **state)
 {
-    (void)state;
     enum { LONG = 70000 };
     static const char *const names[] = {"EXIF", "XMP", "a text so long"};
     struct gi_image image = random_image(4, 3, 3, GI_U8, 1);
@@ -221,7 +217,6 @@ static void too_long(void **state)
 /* Metadata blocks are kept unless they are empty or are profiles for other colour models. */
 static void blocks(void **state)
 {
-    (void)state;
     struct gi_metadata metadata = {0};
     char icc[128] = "";
     gi_metadata_keep(&metadata, &metadata.xmp, &metadata.xmp_nbytes, "one", 0);
@@ -250,7 +245,6 @@ static void blocks(void **state)
 /* An image without EXIF is written with the requested orientation. Its samples are unchanged. */
 static void orientations(void **state)
 {
-    (void)state;
     struct gi_image image = random_image(5, 3, 3, GI_U8, 1), back;
     for (int o = 1; o <= 8; o++) {
         const struct gi_save_options options = {.format = "png", .orientation = o};
@@ -269,7 +263,6 @@ static void orientations(void **state)
  * (JFIF 1.02). */
 static void densities(void **state)
 {
-    (void)state;
     static const struct {
         unsigned char unit, x, y;
         double dpi;
@@ -305,8 +298,6 @@ struct asked {
 
 static void told(void *arg, const struct gi_image *shape)
 {
-    (void)arg;
-    (void)shape;
 }
 
 static int shrink(void *arg, const struct gi_image *picture)
@@ -320,7 +311,6 @@ static int shrink(void *arg, const struct gi_image *picture)
 /* A caller that asks for a smaller image gets the size of the upright image in whole pixels. */
 static void smaller(void **state)
 {
-    (void)state;
     struct gi_image image = random_image(64, 48, 3, GI_U8, 1), back;
     for (int o = 1; o <= 8; o += 5) /* upright, or rotated by 90 degrees */
         for (int by = 1; by <= 2; by++)
@@ -348,7 +338,6 @@ static void smaller(void **state)
  * high. */
 static void sides(void **state)
 {
-    (void)state;
     const struct gi_format_info *format;
     for (int f = 0; (format = gi_format_at(f)); f++)
         for (int high = 0; high < 2; high++) {
@@ -381,7 +370,6 @@ static bool stops(void)
  * waiting for a pipe when a signal interrupts it. */
 static void sources(void **state)
 {
-    (void)state;
     enum { MANY = 70, NBYTES = 1 << 20 };
     static struct gi_source open[MANY];
     char *bytes = calloc(1, NBYTES);
@@ -421,7 +409,6 @@ static void sources(void **state)
 /* Reads the rest of an input whose header has been read before. */
 static void ahead(void **state)
 {
-    (void)state;
     static const char text[] = "P5 2 2 255\nabcd";
     for (int limit = 0; limit < 2; limit++)
         for (size_t taken = 0; taken < sizeof text; taken++) {

@@ -121,7 +121,6 @@ static void check_pages(int n, bool big)
 /* Pages have any size, type and channels, and a file may outgrow its limit after any page. */
 static void there_and_back(void **state)
 {
-    (void)state;
     uint64_t size[PAGES + 1] = {0};
     for (int n = 1; n <= PAGES; n++) {
         write_pages_to_file(n, 0, 0);
@@ -142,7 +141,6 @@ static void there_and_back(void **state)
 /* Tests pages of more than 4 GB between smaller pages. */
 static void large_pages(void **state)
 {
-    (void)state;
     static const unsigned tiled[] = {1, 1 << 4, 1 << (PAGES - 1), 1 << 2 | 1 << 3,
                                      (1 << PAGES) - 1};
     for (size_t i = 0; i < sizeof tiled / sizeof *tiled; i++) {
@@ -154,7 +152,6 @@ static void large_pages(void **state)
 /* A file that is written to memory has the same bytes as on disk. */
 static void in_memory(void **state)
 {
-    (void)state;
     static const uint64_t limits[] = {0, 3000, 1};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct gi_sink *sink;
@@ -175,7 +172,6 @@ static void in_memory(void **state)
 /* A pipe can't be turned into a BigTIFF. */
 static void through_a_pipe(void **state)
 {
-    (void)state;
     struct gi_sink *sink;
     struct gi_page_writer *writer;
     struct gi_err err;
@@ -202,7 +198,6 @@ static void through_a_pipe(void **state)
  * them. */
 static void selections(void **state)
 {
-    (void)state;
     static const uint32_t kinds[] = {0, 1, 4, 2, 0, 1};
     static const struct {
         const char *brackets;

@@ -103,7 +103,6 @@ static void check_suite_shape(const char *name, const struct gi_image *image)
 
 static void suite(void **state)
 {
-    (void)state;
     const char *folder = corpora("pngsuite");
     if (!folder)
         skip();
@@ -142,7 +141,6 @@ static void suite(void **state)
 
 static void gray_with_transparency(void **state)
 {
-    (void)state;
     const char *folder = corpora("pngsuite");
     if (!folder)
         skip();
@@ -165,7 +163,6 @@ static void gray_with_transparency(void **state)
  * reader and by libpng. */
 static void round_trip(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {257, 129}};
     static const int levels[] = {0, 1, 3, 6, 9, GI_COMPRESSION_AUTO};
     const char *tmp = make_folder();
@@ -197,7 +194,6 @@ static void round_trip(void **state)
 /* Writes an image of several strips, with gaps between its rows, stored and deflated. */
 static void strips(void **state)
 {
-    (void)state;
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.png", tmp);
@@ -220,7 +216,6 @@ static void strips(void **state)
 
 static void metadata(void **state)
 {
-    (void)state;
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.png", tmp);
@@ -283,7 +278,6 @@ static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *
  * filters are those of the PNG standard, with vectors of every width. */
 static void filter(void **state)
 {
-    (void)state;
     uint64_t seed = 78;
     for (size_t bpp = 1; bpp <= 8; bpp++)
         for (size_t pixels = 1; pixels < 120; pixels += 1 + pixels / 16)
@@ -322,7 +316,6 @@ static void filter(void **state)
  * and every pair of filters in two successive rows. */
 static void unfilter(void **state)
 {
-    (void)state;
     enum { ROWS = 4, PAIRS = 25 };
     uint64_t seed = 77;
     for (size_t bpp = 1; bpp <= 8; bpp++)
@@ -369,7 +362,6 @@ static struct bytes small_png(void)
 
 static void damage(void **state)
 {
-    (void)state;
     struct bytes file = small_png();
     check_truncations(file, file.n);
     /* A checksum covers every byte, so that each change of a single byte must be detected. */
@@ -388,7 +380,6 @@ static void damage(void **state)
  * pixels, and leaves all other files to libpng. */
 static void quick_way(void **state)
 {
-    (void)state;
     static const unsigned char text[] = "\0\0\0\3tEXta\0b\x18\x32\x05\x1c";
     struct bytes file = small_png();
     struct gi_image image = random_image(9, 7, 3, GI_U8, 1), want = random_image(9, 7, 3, GI_U8, 5);
@@ -421,7 +412,6 @@ static void quick_way(void **state)
 /* From a file that is cut within its pixels, the first rows are read and the others are zeros. */
 static void partial(void **state)
 {
-    (void)state;
     const char *folder = corpora("kodak");
     if (!folder)
         skip();
@@ -446,7 +436,6 @@ static void partial(void **state)
  * which needs more, the limit is not set.) */
 static void bombs(void **state)
 {
-    (void)state;
     static const uint32_t shapes[][2] = {
         {0x7fffffff, 1}, {1, 0x7fffffff}, {0x7fffffff, 0x7fffffff}, {600000000, 1}, {65536, 65536}};
     struct bytes file = small_png();

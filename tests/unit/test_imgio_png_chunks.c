@@ -53,7 +53,6 @@ static struct bytes with_chunk(struct bytes file, size_t at, const char *type, c
 /* The first colour chunk of each name is used, if its length and its checksum are right. */
 static void colours(void **state)
 {
-    (void)state;
     static const char gamma[] = "\0\0\xb1\x8f", other[] = "\0\1\x86\xa0";
     static const char light[33] = "\0\0\0\1";
     static const struct {
@@ -98,7 +97,6 @@ static void colours(void **state)
  * any other chunks there to libpng. */
 static void quick_notes(void **state)
 {
-    (void)state;
     static const struct {
         const char *type, *before;
         size_t n;
@@ -139,7 +137,6 @@ static void quick_notes(void **state)
 /* An animation causes a warning unless the file has caused one before. */
 static void animations(void **state)
 {
-    (void)state;
     for (int frames = 1; frames < 3; frames++)
         for (int texts = 0; texts < 2; texts++) {
             struct bytes file = small_png();
@@ -162,7 +159,6 @@ static void animations(void **state)
  * complete. */
 static void late_exif(void **state)
 {
-    (void)state;
     static const char exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
     struct bytes file = small_png();
     size_t end = chunk_at(file, "IEND");

@@ -85,7 +85,6 @@ static void check(struct gi_runs *runs, const uint8_t *data, size_t n, bool last
 
 static void as_defined(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1,   2,   5,   6,     7,     63,    64,     65,    66,
                                    127, 128, 300, 65535, 65536, 65537, 131072, 150001};
     struct gi_runs *runs = malloc(sizeof *runs);
@@ -104,7 +103,6 @@ static void as_defined(void **state)
 /* Every length of a run up to three matches, at every place within a group of 64 bytes. */
 static void every_run(void **state)
 {
-    (void)state;
     enum { ROOM = 1024 };
     struct gi_runs *runs = malloc(sizeof *runs);
     for (size_t length = 1; length < 800; length += length < 30 ? 1 : 13)
@@ -126,7 +124,6 @@ static void every_run(void **state)
 /* The counts 1, 1, 2, 3, 5 ... make codes that are longer than the limit by any number of bits. */
 static void longest_codes(void **state)
 {
-    (void)state;
     for (uint32_t n = 2; n <= 24; n++) {
         uint16_t order[24], parents[48];
         uint32_t weights[48] = {1, 1}, counts[24], sum = 0, longest = 0;
@@ -151,7 +148,6 @@ static void longest_codes(void **state)
 /* Lines of text repeat, and noise and separate bytes among zeros do not. */
 static void choice(void **state)
 {
-    (void)state;
     enum { N = 300000 };
     static const char line[] = "Neither runs nor rare letters, but the same line time after time\n";
     struct gi_runs *runs = malloc(sizeof *runs);

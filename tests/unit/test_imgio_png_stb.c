@@ -37,7 +37,6 @@ static void check(const char *path, int width, int height, int channels, enum gi
 
 static void every_kind(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {640, 1100}};
     static const int levels[] = {0, 2, 6, GI_COMPRESSION_AUTO};
     const char *tmp = make_folder();

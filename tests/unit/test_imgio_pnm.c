@@ -44,7 +44,6 @@ static void compare(const char *path, const char *command)
 
 static void as_netpbm(void **state)
 {
-    (void)state;
     static const char *const files[][2] = {
         {"hopper.ppm", "pamdepth -quiet 255 '%s'"},
         {"hopper.pnm", "pamdepth -quiet 255 '%s'"},
@@ -77,7 +76,6 @@ static void as_netpbm(void **state)
  * image is first scaled, and written as PFM. */
 static void pfm_as_netpbm(void **state)
 {
-    (void)state;
     const char *folder = corpora("pnm");
     if (!folder || !has_netpbm())
         skip();
@@ -159,7 +157,6 @@ static const struct sample_file files[] = {
 
 static void hand_made(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
         const struct sample_file *file = &files[f];
         struct gi_image image;
@@ -190,7 +187,6 @@ static void hand_made(void **state)
 /* For every maxval, every value is scaled and rounded to nearest. */
 static void scaling(void **state)
 {
-    (void)state;
     static const unsigned maxvals[] = {1,   2,   3,    100,  127,   254,  255,
                                        256, 257, 1023, 4095, 65534, 65535};
     unsigned char *file = malloc(200000);
@@ -216,7 +212,6 @@ static void scaling(void **state)
 
 static void refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t nbytes;
@@ -262,7 +257,6 @@ static void refused(void **state)
 /* In PFM, both byte orders are read, the bottom row comes first, and every bit pattern is kept. */
 static void pfm(void **state)
 {
-    (void)state;
     static const unsigned char little[] = "PF 1 2 -1.0\n"
                                           "\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40"
                                           "\1\0\xc0\x7f\0\0\x80\x7f\0\0\0\x80";
@@ -290,7 +284,6 @@ static void pfm(void **state)
 /* Headers without sizes or without a scale. */
 static void pfm_headers(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         enum gi_status want;
@@ -325,7 +318,6 @@ static void pfm_headers(void **state)
  * do not count as an image. */
 static void streams(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         bool more;
@@ -350,7 +342,6 @@ static void streams(void **state)
  * samples than black and white are refused. */
 static void bitmaps(void **state)
 {
-    (void)state;
     const char *folder = make_folder();
     char path[256];
     snprintf(path, sizeof path, "%s/a.pbm", folder);
@@ -381,7 +372,6 @@ static void bitmaps(void **state)
 
 static void flips(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
         struct bytes file = {malloc(files[f].nbytes), files[f].nbytes};
         memcpy(file.at, files[f].bytes, file.n);
@@ -393,7 +383,6 @@ static void flips(void **state)
 /* A plain file that does not end in white space may be cut within its last number. */
 static void cut_numbers(void **state)
 {
-    (void)state;
     static const struct {
         const char *file;
         bool warns;
@@ -418,7 +407,6 @@ static void cut_numbers(void **state)
  * more images. */
 static void first_warning(void **state)
 {
-    (void)state;
     static const char *const both[] = {"P2 2 1 99 100 1", "P2 2 1 99 100 1 P2 1 1 9 5",
                                        "P5 2 1 99 \xffxP5 1 1 255 x"};
     for (int i = 0; i < 3; i++) {

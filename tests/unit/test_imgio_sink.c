@@ -46,7 +46,6 @@ static enum gi_status put(const char *path, const char *text, bool no_clobber, s
 
 static void writes(void **state)
 {
-    (void)state;
     struct gi_err err;
     const char *path = in_folder("a");
     mode_t mask = umask(027);
@@ -63,7 +62,6 @@ static void writes(void **state)
 
 static void large_and_formatted(void **state)
 {
-    (void)state;
     struct gi_sink *sink;
     struct gi_err err = {0};
     const char *path = in_folder("a");
@@ -93,7 +91,6 @@ static void large_and_formatted(void **state)
 
 static void abandoned(void **state)
 {
-    (void)state;
     struct gi_sink *sink;
     struct gi_err err;
     assert_int_equal(put(in_folder("a"), "old", false, &err), GI_OK);
@@ -108,7 +105,6 @@ static void abandoned(void **state)
 
 static void no_clobber(void **state)
 {
-    (void)state;
     struct gi_err err;
     struct gi_sink *sink;
     assert_int_equal(put(in_folder("a"), "old", true, &err), GI_OK);
@@ -132,7 +128,6 @@ static void no_clobber(void **state)
 
 static void symlinks(void **state)
 {
-    (void)state;
     struct gi_err err;
     struct stat st;
     assert_int_equal(mkdir(in_folder("sub"), 0755), 0);
@@ -151,7 +146,6 @@ static void symlinks(void **state)
 
 static void unwritable(void **state)
 {
-    (void)state;
     struct gi_err err;
     assert_int_equal(put(folder, "x", false, &err), GI_E_IO);
     assert_non_null(strstr(err.text, strerror(EISDIR)));
@@ -219,7 +213,6 @@ static int in_child(int (*task)(void))
 
 static void failing_writes(void **state)
 {
-    (void)state;
     write_file(in_folder("a"), "old", 3);
     assert_int_equal(in_child(over_file_limit), 0);
     assert_content(in_folder("a"), "old");
@@ -240,7 +233,6 @@ static int killed_half_way(void)
 
 static void on_signal(int number)
 {
-    (void)number;
     gi_sink_signal_cleanup();
     _exit(7);
 }
@@ -259,7 +251,6 @@ static int terminated_half_way(void)
 
 static void signals(void **state)
 {
-    (void)state;
     int fd = open(folder, O_TMPFILE | O_WRONLY, 0600);
     write_file(in_folder("a"), "old", 3);
     assert_int_equal(in_child(terminated_half_way), 7);
@@ -308,7 +299,6 @@ static int named_temporary(void)
 
 static void without_unnamed_files(void **state)
 {
-    (void)state;
     int result = in_child(named_temporary);
     if (result == NOT_ALLOWED) {
         print_message("skipped: may not hide /proc\n");
@@ -324,7 +314,6 @@ static void without_unnamed_files(void **state)
 /* One call reads the input and writes the output, which are the same file. */
 static void in_place(void **state)
 {
-    (void)state;
     const char *path = in_folder("a.pgm");
     write_file(path, "P5 2 1 255\nab", 13);
     struct gi_image image = load_or_fail(path);

@@ -83,7 +83,6 @@ static struct bytes join(const struct expected *images, int n, const char *betwe
 
 static void all_kinds_from_files(void **state)
 {
-    (void)state;
     static const char *const between[] = {"", "\n", " \n\t "};
     for (int i = 0; i < 3; i++) {
         struct bytes all = join(kinds, KINDS, between[i]);
@@ -101,7 +100,6 @@ static void all_kinds_from_files(void **state)
 
 static void all_kinds_from_pipes(void **state)
 {
-    (void)state;
     static const size_t steps[] = {1, 2, 7, 64};
     char path[256];
     strcpy(path, in_folder("pipe"));
@@ -124,7 +122,6 @@ static void all_kinds_from_pipes(void **state)
  * waits for the answer must get the answer. */
 static void does_not_wait(void **state)
 {
-    (void)state;
     int ends[2];
     int before = dup(STDIN_FILENO);
     struct gi_buffer buffer = {0};
@@ -156,7 +153,6 @@ static void does_not_wait(void **state)
  * refused when its header is read or when it is decoded. */
 static void breaks_off(void **state)
 {
-    (void)state;
     struct bytes all = join(kinds, KINDS, "");
     for (size_t n = 0; n < all.n; n++) {
         struct gi_buffer buffer = {0};
@@ -189,7 +185,6 @@ static void breaks_off(void **state)
 
 static void refuses(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum gi_status status;
@@ -223,7 +218,6 @@ static void refuses(void **state)
 /* A header that declares gigabytes takes at most twice as much memory as the bytes that exist. */
 static void claims(void **state)
 {
-    (void)state;
     static const char text[] = "P6 60000 60000 255\nonly so much";
     struct gi_buffer buffer = {0};
     struct gi_reader *reader;
@@ -242,7 +236,6 @@ static void claims(void **state)
  * decoder then reports the damage. */
 static void letters(void **state)
 {
-    (void)state;
     static const char text[] = "P2 2 1 9 1x2\nP5 1 1 255 x";
     static const struct expected want[] = {TEXT("P2 2 1 9 1x2\n"), TEXT("P5 1 1 255 x")};
     struct gi_reader *reader;
@@ -255,7 +248,6 @@ static void letters(void **state)
 /* A header that consists of an endless comment is refused after the maximum number of bytes. */
 static void endless_head(void **state)
 {
-    (void)state;
     enum { NBYTES = GI_READER_AHEAD + 1000 };
     char *text = malloc(NBYTES);
     struct gi_buffer buffer = {0};
@@ -278,7 +270,6 @@ static void endless_head(void **state)
  * declares more than a file can hold, no image follows, and decoding reports the damage. */
 static void has_more(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool more;
@@ -310,7 +301,6 @@ static void has_more(void **state)
 /* Tests a plain image that continues past the limit. */
 static void too_long(void **state)
 {
-    (void)state;
     static const struct gi_limits limits = {GI_DEFAULT_MAX_PIXELS, 100};
     char text[300];
     struct gi_buffer buffer = {0};
@@ -344,7 +334,6 @@ static bool at_once(void)
  * returns true. */
 static void heeded(void **state)
 {
-    (void)state;
     static const struct expected want[] = {TEXT("P5 1 1 255 x")};
     char path[256];
     struct gi_reader *reader;

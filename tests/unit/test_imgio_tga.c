@@ -10,7 +10,6 @@
 /* stb_image reads every file of the corpus, because no file of it runs from right to left. */
 static void corpus(void **state)
 {
-    (void)state;
     const char *folder = corpora("tga");
     DIR *dir = folder ? opendir(folder) : NULL;
     if (!dir)
@@ -43,7 +42,6 @@ static void corpus(void **state)
 /* Reads a palette of 32-bit entries whose alpha is used. */
 static void palette_with_alpha(void **state)
 {
-    (void)state;
     static const unsigned char file[] = {0, 1, 1, 10, 0, 2, 0, 32, 0, 0, 0, 0, 2,  0,
                                          1, 0, 8, 0,  1, 2, 3, 4,  5, 6, 7, 8, 11, 10};
     static const uint8_t want[] = {7, 6, 5, 8, 3, 2, 1, 4};
@@ -64,7 +62,6 @@ static void palette_with_alpha(void **state)
 /* TGA has no magic number, so bytes with an invalid header are of no known format. */
 static void headers(void **state)
 {
-    (void)state;
     static const struct {
         unsigned char at, value, at2, value2;
         bool good;
@@ -102,7 +99,6 @@ static void headers(void **state)
  * palette that holds only grays makes a gray image. */
 static void wide_indices(void **state)
 {
-    (void)state;
     unsigned char file[] = {0, 1, 1,  10, 1, 2, 0, 24, 0, 0, 0,  0, 2,  0,
                             1, 0, 16, 0,  9, 9, 9, 7,  7, 7, 11, 1, 10, 1};
     static const uint8_t gray[] = {7, 9}, colour[] = {7, 7, 7, 8, 9, 9};
@@ -123,7 +119,6 @@ static void wide_indices(void **state)
  * lengths that cross the end of a row. */
 static void origins(void **state)
 {
-    (void)state;
     static const uint8_t want[2][3] = {{10, 20, 20}, {20, 30, 40}};
     for (int origin = 0; origin < 4; origin++)
         for (int runs = 0; runs < 2; runs++) {
@@ -161,7 +156,6 @@ static void origins(void **state)
 
 static void there_and_back(void **state)
 {
-    (void)state;
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.tga", tmp);
@@ -183,7 +177,6 @@ static void there_and_back(void **state)
  * more (version 2.0, C.3, field 24). A footer with an invalid offset is ignored. */
 static void attributes(void **state)
 {
-    (void)state;
     enum { HEAD = 18, EXTENSION = 495, FOOTER = 26, N = HEAD + 4 + EXTENSION + FOOTER };
     static const struct {
         int kind;

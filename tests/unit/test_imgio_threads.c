@@ -9,7 +9,6 @@
 static enum gi_status run_backwards(void *self, int njobs, gi_job_fn *job, void *arg,
                                     size_t scratch_nbytes, struct gi_err *err)
 {
-    (void)err;
     void *scratch = malloc(scratch_nbytes);
     *(int *)self = njobs;
     while (njobs-- > 0)
@@ -21,7 +20,6 @@ static enum gi_status run_backwards(void *self, int njobs, gi_job_fn *job, void 
 static enum gi_status run_nothing(void *self, int njobs, gi_job_fn *job, void *arg,
                                   size_t scratch_nbytes, struct gi_err *err)
 {
-    (void)self, (void)njobs, (void)job, (void)arg, (void)scratch_nbytes;
     return gi_fail(err, GI_E_MEMORY, "none today");
 }
 
@@ -118,7 +116,6 @@ static void same_reading(struct bytes file, bool allow_partial, const char *says
 
 static void any_readers(void **state)
 {
-    (void)state;
     static const struct {
         const char *head;
         size_t sample_nbytes;
@@ -152,7 +149,6 @@ static void any_readers(void **state)
 /* Some threads can't be created, or a file can't be written while its strips are in progress. */
 static void threads_fail(void **state)
 {
-    (void)state;
     const char *tmp = make_folder();
     char path[128];
     snprintf(path, sizeof path, "%s/a.png", tmp);

@@ -190,7 +190,6 @@ static void check_kind(const struct kind *k)
  * tiles. */
 static void kinds(void **state)
 {
-    (void)state;
     static const unsigned bits[] = {1, 2, 4, 8, 10, 12, 14, 16};
     static const unsigned compressions[] = {COMPRESSION_NONE, COMPRESSION_LZW,
                                             COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS};
@@ -218,7 +217,6 @@ static void kinds(void **state)
 
 static void odd_kinds(void **state)
 {
-    (void)state;
     static const struct kind list[] = {
         {1, 1, PHOTOMETRIC_MINISWHITE, COMPRESSION_NONE, .alpha = -1},
         {8, 1, PHOTOMETRIC_MINISWHITE, COMPRESSION_LZW, .alpha = -1},
@@ -247,7 +245,6 @@ static void odd_kinds(void **state)
 /* The orientation is applied. If a file has several pages, a page has to be named. */
 static void orientation_and_pages(void **state)
 {
-    (void)state;
     struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = -1};
     struct gi_image image;
     struct gi_file_info info;
@@ -267,7 +264,6 @@ static void orientation_and_pages(void **state)
 /* Each page is read by its number. Page n has the orientation n of EXIF. */
 static void pages(void **state)
 {
-    (void)state;
     struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_LZW, .alpha = -1};
     for (int form = 0; form < 4; form++) {
         struct gi_image image;
@@ -296,7 +292,6 @@ static void pages(void **state)
  * each page is read once. */
 static void circle(void **state)
 {
-    (void)state;
     struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = -1};
     struct gi_image image;
     struct gi_err err, warning;
@@ -336,7 +331,6 @@ static void circle(void **state)
 /* Tests a small file with the structure of files over 4 GB, which is BigTIFF in tiles. */
 static void tiles(void **state)
 {
-    (void)state;
     for (int channels = 1; channels <= 4; channels++)
         for (int type = GI_U8; type <= GI_F32; type++) {
             struct gi_image image = random_image(700, 1100, channels, (enum gi_type)type, 5), back;
@@ -358,7 +352,6 @@ static void tiles(void **state)
 
 static void there_and_back(void **state)
 {
-    (void)state;
     unsigned char icc[200] = {0};
     for (int channels = 1; channels <= 4; channels++)
         for (int type = GI_U8; type <= GI_F32; type++) {
@@ -386,7 +379,6 @@ static void there_and_back(void **state)
 
 static void damage(void **state)
 {
-    (void)state;
     static const struct kind list[] = {
         {8, 3, PHOTOMETRIC_RGB, COMPRESSION_LZW, .alpha = -1},
         {12, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_ADOBE_DEFLATE, .tiles = true, .alpha = -1},
@@ -419,7 +411,6 @@ static void damage(void **state)
 /* What a build without libtiff says. */
 static void left_out(void **state)
 {
-    (void)state;
     struct gi_image image;
     struct gi_err err;
     assert_int_equal(load_bytes(&image, "II*\0\x08\0\0\0", 8, &strictly, NULL, &err),

@@ -49,7 +49,6 @@ static size_t pack_old_lzw(unsigned char *to, const unsigned char *bytes, size_t
 
 static void old_lzw(void **state)
 {
-    (void)state;
     static unsigned char pixels[HEIGHT * WIDTH], packed[2 * HEIGHT * WIDTH];
     struct gi_image image;
     struct gi_err err = {0}, warning;
@@ -147,7 +146,6 @@ static void write_ycbcr(const struct ycbcr_kind *k)
 
 static void ycbcr(void **state)
 {
-    (void)state;
     static const struct ycbcr_kind kinds[] = {
         {1, 1, COMPRESSION_NONE, false, false}, {2, 1, COMPRESSION_LZW, false, false},
         {2, 2, COMPRESSION_NONE, false, true},  {2, 2, COMPRESSION_PACKBITS, true, false},
@@ -184,7 +182,6 @@ static void ycbcr(void **state)
 /* YCbCr files that end early, and files whose tags have invalid values. */
 static void damaged_ycbcr(void **state)
 {
-    (void)state;
     static const struct ycbcr_kind kinds[] = {{2, 2, COMPRESSION_LZW, false, false},
                                               {4, 1, COMPRESSION_NONE, true, false}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -279,7 +276,6 @@ static unsigned char *read_jpeg_samples(struct bytes jpeg, int channels)
 
 static void old_jpeg(void **state)
 {
-    (void)state;
     static const struct jpeg_recipe kinds[] = {
         {WIDTH, HEIGHT, 1, false, false, JCS_GRAYSCALE, 1, false},
         {WIDTH, HEIGHT, 3, false, false, JCS_YCbCr, 1, false},
@@ -324,7 +320,6 @@ static void old_jpeg(void **state)
  * value. */
 static void integers_by_value(void **state)
 {
-    (void)state;
     static const int32_t values[4] = {INT32_MIN, -1000, 3071, 0x7fffff80};
     static const int16_t halves[4] = {INT16_MIN, -1000, 3071, INT16_MAX};
     static const int8_t bytes[4] = {INT8_MIN, -1, 0, INT8_MAX};

@@ -45,7 +45,6 @@ static void write_row(const unsigned tags[][2], const unsigned char bytes[16])
 /* A feature of TIFF 6.0 that we do not support is refused with a message that names it. */
 static void refused(void **state)
 {
-    (void)state;
     static const struct {
         unsigned tags[5][2];
         const char *says;
@@ -110,7 +109,6 @@ static void refused(void **state)
  * make. */
 static void tags(void **state)
 {
-    (void)state;
     static const struct {
         unsigned tags[6][2];
         int channels;
@@ -170,7 +168,6 @@ static void tags(void **state)
  * dropped. */
 static void texts(void **state)
 {
-    (void)state;
     static const struct {
         const char *keyword, *text, *as; /* keyword read back; NULL: dropped */
     } cases[] = {
@@ -209,7 +206,6 @@ static void texts(void **state)
 /* A palette whose entries are all below 256 is a palette of bytes. */
 static void narrow_palette(void **state)
 {
-    (void)state;
     static const unsigned tags[][2] = {{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE},
                                        {TIFFTAG_BITSPERSAMPLE, 4},
                                        {TIFFTAG_COLORMAP, 15},
@@ -227,7 +223,6 @@ static void narrow_palette(void **state)
  * unchanged. */
 static void associated_floats(void **state)
 {
-    (void)state;
     static const float samples[] = {0.25f, 0.5f, 0.25f, 0, 0.75f, 1, -1, 0.25f},
                        want[] = {0.5f, 0.5f, 0.25f, 0, 0.75f, 1, -4, 0.25f};
     static const uint16_t associated = EXTRASAMPLE_ASSOCALPHA;
@@ -253,7 +248,6 @@ static void associated_floats(void **state)
 /* A chain of empty directories is counted only up to libtiff's maximum. */
 static void many_pages(void **state)
 {
-    (void)state;
     enum { MOST = 1 << 20, EACH = 6 };
     static const int counts[] = {MOST - 1, MOST, MOST + 1};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
@@ -277,7 +271,6 @@ static void many_pages(void **state)
 /* JPEG inside TIFF, in YCbCr as usual, is read as the same RGB that libtiff returns. */
 static void jpeg_inside(void **state)
 {
-    (void)state;
     enum { WIDTH = 67, HEIGHT = 45 };
     unsigned char rgb[WIDTH * 3];
     if (!TIFFIsCODECConfigured(COMPRESSION_JPEG))

@@ -19,7 +19,6 @@ static bool missing(void)
 /* Tests the message of a build without libwebp. */
 static void left_out(void **state)
 {
-    (void)state;
     struct gi_image image;
     struct gi_err err;
     if (!missing())
@@ -33,7 +32,6 @@ static void left_out(void **state)
  * RIFF's letters. */
 static void other_files(void **state)
 {
-    (void)state;
     static const char *const files[] = {"RIFX\x04\0\0\0WEBP", "RIFF\x04\0\0\0WAVE"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct gi_image image;
@@ -46,7 +44,6 @@ static void other_files(void **state)
 
 static void lossless(void **state)
 {
-    (void)state;
     unsigned char icc[201] = {0}; /* an odd length */
     unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
     if (missing())
@@ -93,7 +90,6 @@ static void lossless(void **state)
  * lossless. */
 static void as_dwebp(void **state)
 {
-    (void)state;
     if (missing() || system("command -v dwebp cwebp >/dev/null") != 0) {
         print_message("skipped: no libwebp or no dwebp and cwebp (package webp)\n");
         skip();
@@ -128,7 +124,6 @@ static void as_dwebp(void **state)
 
 static void damage(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     for (int i = 0; i < 4; i++) {
@@ -147,7 +142,6 @@ static void damage(void **state)
  * bytes. */
 static void flat(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     struct gi_image image, back;
@@ -172,7 +166,6 @@ static void flat(void **state)
 /* The format allows at most 16383 pixels per side. */
 static void too_large(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     for (int side = 16383; side <= 16384; side++)
@@ -194,7 +187,6 @@ static void too_large(void **state)
 /* EXIF that begins with JPEG's prefix is read without the prefix. An animation is refused. */
 static void extended(void **state)
 {
-    (void)state;
     static const unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
     if (missing())
         skip();
@@ -276,7 +268,6 @@ static struct bytes animate(struct bytes still, const struct gi_image *image, in
  * warning. */
 static void animation(void **state)
 {
-    (void)state;
     static const struct {
         int width, height, left, top, channels, quality, nframes;
     } cases[] = {
@@ -338,7 +329,6 @@ static void animation(void **state)
  * it. */
 static void tail(void **state)
 {
-    (void)state;
     if (missing())
         skip();
     static const struct {

@@ -28,7 +28,6 @@ static enum gi_status read_head(struct gi_y4m *video, const char *text, struct g
 
 static void kinds(void **state)
 {
-    (void)state;
     static const struct {
         const char *words;
         int nplanes, bits, width, height; /* of chroma, if luma is 33 x 17 */
@@ -65,7 +64,6 @@ static void kinds(void **state)
 
 static void refuses(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum gi_status status;
@@ -178,7 +176,6 @@ static struct bytes make_video(const char *header, size_t frame_nbytes, int bits
 
 static void comes_back(void **state)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t frame_nbytes;
@@ -213,7 +210,6 @@ static void comes_back(void **state)
 /* Every cut is reported, except a cut between frames. */
 static void breaks_off(void **state)
 {
-    (void)state;
     static const char header[] = "YUV4MPEG2 W5 H3 F25:1 C420\n";
     const size_t frame = 15 + 2 * 6;
     struct bytes video = make_video(header, frame, 8, 2);
@@ -232,7 +228,6 @@ static void breaks_off(void **state)
 
 static void other_frames(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"FRAMES\n", "FRAM\n", "frame\n", "YUV4MPEG2 W1 H1\n"};
     for (int i = 0; i < 4; i++) {
         struct gi_reader *reader = open_bytes(bad[i], strlen(bad[i]));
@@ -248,7 +243,6 @@ static void other_frames(void **state)
 /* Values from 0 to 1023 are scaled to 0 to 65535, and larger values are clamped. */
 static void widens(void **state)
 {
-    (void)state;
     struct gi_image image;
     struct gi_err err = {0};
     assert_int_equal(gi_image_alloc(&image, 1024, 1, 1, GI_U16, NULL), GI_OK);
@@ -277,7 +271,6 @@ static void widens(void **state)
 /* A blank at the end of the header does not begin another parameter. */
 static void blank(void **state)
 {
-    (void)state;
     struct gi_y4m video;
     struct gi_err err;
     struct gi_sink *sink;

@@ -114,7 +114,6 @@ static void draw_decode(struct walk_case *c)
 /* The result is defined by libjpeg-turbo when the case is drawn. */
 static void define_nothing(struct walk_case *c)
 {
-    (void)c;
 }
 
 static const int sizes[][2] = {
@@ -135,7 +134,6 @@ static const struct walk_row rows[] = {
  * be refused because their subsequences don't synchronise. */
 static void ordinary_scans_are_decoded(void **state)
 {
-    (void)state;
     uint64_t seed = 3;
     int decoded[2] = {0};
     for (int turn = 0; turn < 24; turn++) {
@@ -169,7 +167,6 @@ static void ordinary_scans_are_decoded(void **state)
  * them. */
 static void damaged_scans_are_refused(void **state)
 {
-    (void)state;
     uint64_t seed = case_seed();
     struct jpeg_counts counts = {0};
     for (int turn = 0; turn < 400; turn++) {
@@ -188,7 +185,6 @@ static void damaged_scans_are_refused(void **state)
 /* A scan that has only its restart marker is refused. */
 static void scans_without_bits_are_refused(void **state)
 {
-    (void)state;
     uint64_t seed = 5;
     struct jpeg_counts counts = {0};
     const struct settings s = {.width = 16,
@@ -212,7 +208,6 @@ static void scans_without_bits_are_refused(void **state)
 /* Files of large steps and random coefficients have values that leave 16 bits. They are refused. */
 static void coefficients_that_leave_16_bits_are_refused(void **state)
 {
-    (void)state;
     uint64_t seed = 1;
     struct jpeg_counts counts = {0};
     for (int turn = 0; turn < 100; turn++) {

@@ -104,12 +104,11 @@ static void draw(struct walk_case *c)
 {
     if (c->channels % 2 == 0)
         return;
-    struct encode_spec *spec = WALK_SPEC(c, struct encode_spec);
+    walk_spec(c, sizeof(struct encode_spec));
     walk_source_here(c);
     fill(&c->srcs[0].image, walk_between(c, 0, 5), c->seed);
     c->inner_at = offsetof(struct encode_spec, spec.frame);
     c->inner_to = offsetof(struct encode_spec, frame);
-    (void)spec;
 }
 
 static void define(struct walk_case *c)
@@ -134,7 +133,6 @@ static void define(struct walk_case *c)
 
 static bool equal(struct gi_queue *queue, const struct walk_case *c, void *result)
 {
-    (void)queue;
     struct gi_jpeg_scan *scan = result;
     const struct bytes *want = c->data;
     bool equal = scan->nbytes == want->n && memcmp(scan->bytes, want->at, want->n) == 0;
@@ -177,7 +175,6 @@ static int open_queues(struct gi_queue **queues)
 /* Every quality with every content. */
 static void every_quality(void **state)
 {
-    (void)state;
     struct gi_queue *queues[2];
     uint64_t seed = CASE_SEED;
     int n = open_queues(queues);
@@ -200,7 +197,6 @@ static void every_quality(void **state)
 /* Every size modulo an MCU of 16 x 16 pixels. */
 static void every_size(void **state)
 {
-    (void)state;
     struct gi_queue *queues[2];
     uint64_t seed = CASE_SEED;
     int n = open_queues(queues);
@@ -226,7 +222,6 @@ static void every_size(void **state)
 /* Frames that the primitive does not take are refused. */
 static void others_are_refused(void **state)
 {
-    (void)state;
     struct gi_queue *queues[2];
     struct gi_image image, on;
     struct gi_jpeg_scan scan;

@@ -20,7 +20,6 @@ enum { MIB = 1 << 20 };
 
 static void is_taken_again(void **state)
 {
-    (void)state;
     struct gi_kept *kept = gi_kept_new();
     const struct gi_allocator *a = gi_kept_allocator(kept);
     void *small = a->alloc(a->self, 1000);
@@ -70,7 +69,6 @@ static bool is_mapped(void *at)
  * block of another size replaces idle blocks. */
 static void never_more_than_was_lent(void **state)
 {
-    (void)state;
 #ifdef __SANITIZE_ADDRESS__
     print_message("skipped: AddressSanitizer keeps what is freed\n");
     skip();
@@ -119,7 +117,6 @@ static void *take_and_fill(void *arg)
 
 static void threads_share_it(void **state)
 {
-    (void)state;
     struct gi_kept *kept = gi_kept_new();
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -135,7 +132,6 @@ static void threads_share_it(void **state)
 /* The CPU's device caches memory if that is requested, and then results are in cached memory. */
 static void a_device_keeps_it(void **state)
 {
-    (void)state;
     const struct gi_kernels *k = gi_kernels_cpu();
     struct gi_open_options options = {.threads = 2};
     struct gi_device *device;

@@ -127,7 +127,6 @@ static void draw_band(struct walk_case *c)
 
 static void is_defined(struct walk_case *c)
 {
-    (void)c;
 }
 
 /* ---- turns and flips ---- */
@@ -178,7 +177,6 @@ static void define_turn(struct walk_case *c)
  * in EXIF's figure. */
 static void orientations(void **state)
 {
-    (void)state;
     static const char stored[9][13] = {
         [1] = "11\n10\n10", [2] = "11\n01\n01", [3] = "01\n01\n11", [4] = "10\n10\n11",
         [5] = "111\n100",   [6] = "100\n111",   [7] = "001\n111",   [8] = "111\n001"};

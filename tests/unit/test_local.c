@@ -237,7 +237,6 @@ static void define_bernsen(struct walk_case *c)
 
 static void test_fall(void **state)
 {
-    (void)state;
     for (double x = -690; x < 690; x += 0.37)
         assert_true(fabs(gi_local_fall(x) / exp(-x) - 1) < 1e-14);
     assert_true(gi_local_fall(0) == 1);

@@ -68,7 +68,6 @@ static void refused(const char *name, const char *text, const char *want)
 
 static void test_whole(void **unused)
 {
-    (void)unused;
     assert_int_equal(read_ok("whole", "-5").whole, -5);
     assert_int_equal(read_ok("whole", "100").whole, 100);
     assert_int_equal(read_ok("whole", "+3").whole, 3);
@@ -83,7 +82,6 @@ static void test_whole(void **unused)
 
 static void test_odd(void **unused)
 {
-    (void)unused;
     assert_int_equal(read_ok("odd", "1").odd, 1);
     assert_int_equal(read_ok("odd", "4001").odd, 4001);
     refused("odd", "4", "--odd 4: want odd, 1 to 4001 px");
@@ -93,7 +91,6 @@ static void test_odd(void **unused)
 
 static void test_real(void **unused)
 {
-    (void)unused;
     assert_true(read_ok("real", "0.1").real == 0.1);
     assert_true(read_ok("real", "2.5e2").real == 250);
     assert_true(read_ok("real", ".5").real == 0.5);
@@ -106,7 +103,6 @@ static void test_real(void **unused)
 
 static void test_reals(void **unused)
 {
-    (void)unused;
     struct params p = read_ok("reals", "1,-2.5,3e2");
     assert_int_equal(p.reals.n, 3);
     assert_true(p.reals.v[0] == 1 && p.reals.v[1] == -2.5 && p.reals.v[2] == 300);
@@ -126,7 +122,6 @@ static void test_reals(void **unused)
 
 static void test_choice(void **unused)
 {
-    (void)unused;
     assert_int_equal(read_ok("choice", "one").choice, 0);
     assert_int_equal(read_ok("choice", "zwei").choice, 1);
     refused("choice", "four", "--choice four: want one, two or three");
@@ -136,7 +131,6 @@ static void test_choice(void **unused)
 
 static void test_level(void **unused)
 {
-    (void)unused;
     struct params p = read_ok("level", "12.5%");
     assert_true(p.level.kind == GI_LEVEL_PERCENT && p.level.value == 12.5);
     p = read_ok("level", "-3");
@@ -149,7 +143,6 @@ static void test_level(void **unused)
 
 static void test_size(void **unused)
 {
-    (void)unused;
     assert_true(read_ok("size", "0").size == 0);
     assert_true(read_ok("size", "64K").size == 64000);
     assert_true(read_ok("size", "64Ki").size == 65536);
@@ -171,7 +164,6 @@ static void is_length(struct gi_length got, double value, bool percent)
 
 static void test_extent(void **unused)
 {
-    (void)unused;
     struct gi_extent extent = read_ok("extent", "800x600").extent;
     is_length(extent.width, 800, false);
     is_length(extent.height, 600, false);
@@ -202,7 +194,6 @@ static void test_extent(void **unused)
 
 static void test_rect(void **unused)
 {
-    (void)unused;
     struct gi_rect rect = read_ok("rect", "80x60+5-7").rect;
     is_length(rect.extent.width, 80, false);
     assert_true(rect.placed);
@@ -224,7 +215,6 @@ static void test_rect(void **unused)
 
 static void test_lengths(void **unused)
 {
-    (void)unused;
     static const struct {
         double value;
         bool percent;
@@ -244,7 +234,6 @@ static void test_lengths(void **unused)
 
 static void test_gravity(void **unused)
 {
-    (void)unused;
     assert_int_equal(read_ok("gravity", "centre").gravity, GI_CENTER);
     assert_int_equal(read_ok("gravity", "top-left").gravity, GI_NORTHWEST);
     assert_int_equal(read_ok("gravity", "bottom").gravity, GI_SOUTH);
@@ -260,7 +249,6 @@ static void test_gravity(void **unused)
 
 static void test_flag_and_text(void **unused)
 {
-    (void)unused;
     assert_true(read_ok("flag", NULL).flag);
     refused("flag", "yes", "--flag yes: want no value");
     assert_string_equal(read_ok("text", "a b").text, "a b");
@@ -269,7 +257,6 @@ static void test_flag_and_text(void **unused)
 
 static void test_defaults(void **unused)
 {
-    (void)unused;
     struct params p;
     memset(&p, 0x5a, sizeof p);
     gi_options_default(&p, rows);
@@ -288,7 +275,6 @@ static void test_defaults(void **unused)
 
 static void test_want_is_cut(void **unused)
 {
-    (void)unused;
     char small[8];
     assert_string_equal(gi_option_want(gi_option_find(rows, "odd"), small, sizeof small),
                         "odd, 1 ");
@@ -296,7 +282,6 @@ static void test_want_is_cut(void **unused)
 
 static void test_colour(void **unused)
 {
-    (void)unused;
     struct gi_colour c = read_ok("colour", "9").colour;
     assert_true(!c.named && c.n == 1 && c.v[0] == 9);
     c = read_ok("colour", "1,-2.5,3,4").colour;
@@ -336,7 +321,6 @@ static void check_printed(const char *name, const char *text, const char *want)
 
 static void test_printed(void **unused)
 {
-    (void)unused;
     static const char *const values[][3] = {
         {"whole", "+3", "3"},
         {"odd", "5", "5"},

@@ -152,7 +152,6 @@ static bool equal(struct gi_queue *queue, const struct walk_case *c, void *resul
     const struct wanted *want = c->data;
     int n = 1 + (c->height - 1) / spec->strip_rows;
     bool equal = strips->nstrips == n;
-    (void)queue;
     for (int i = 0; i < n && equal; i++) {
         const struct gi_png_strip *strip = &strips->strips[i];
         equal = strip->adler == want[i].adler && strip->deflated == want[i].deflated &&
@@ -166,7 +165,6 @@ static bool equal(struct gi_queue *queue, const struct walk_case *c, void *resul
 /* The tokens of all groups of a block are those of the whole block. */
 static void cursor(void **state)
 {
-    (void)state;
     static const uint32_t sizes[] = {1, 63, 64, 65, 200, 1000, GI_RUNS_BLOCK - 1, GI_RUNS_BLOCK};
     uint8_t *bytes = malloc(GI_RUNS_BLOCK);
     int *want = malloc(GI_RUNS_BLOCK * sizeof *want);

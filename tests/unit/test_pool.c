@@ -76,7 +76,6 @@ static struct gi_pool *pool_of(int threads)
 
 static void each_job_once(void **state)
 {
-    (void)state;
     static const int counts[] = {1, 8, 2, 3};
     struct gi_pool *pools[4];
     for (int t = 0; t < 4; t++) {
@@ -94,7 +93,6 @@ static void each_job_once(void **state)
 
 static void runs_in_runs(void **state)
 {
-    (void)state;
     struct gi_pool *pool = pool_of(4);
     for (int i = 0; i < 20; i++)
         assert_int_equal(count(pool, 1 + i, 100, 3), 0);
@@ -104,7 +102,6 @@ static void runs_in_runs(void **state)
 /* The workers exit when the last share is freed, and are started again for the next share. */
 static void pools_come_and_go(void **state)
 {
-    (void)state;
     for (int i = 0; i < 50; i++) {
         struct gi_pool *a = pool_of(3), *b = pool_of(2);
         assert_int_equal(count(a, 9, 64, 0), 0);
@@ -139,7 +136,6 @@ static void *call(void *arg)
 
 static void several_callers(void **state)
 {
-    (void)state;
     struct caller callers[CALLERS] = {0};
     for (int i = 0; i < CALLERS; i++) {
         callers[i].number = i;
@@ -162,7 +158,6 @@ static void *call_shared(void *arg)
 
 static void shared_share(void **state)
 {
-    (void)state;
     struct gi_pool *pool = pool_of(3);
     pthread_t threads[CALLERS];
     for (int i = 0; i < CALLERS; i++)
@@ -187,7 +182,6 @@ static void meet(void *arg, int index, void *scratch)
 {
     struct meeting *m = arg;
     struct timespec end;
-    (void)index, (void)scratch;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 60;
     pthread_mutex_lock(&m->lock);
@@ -200,7 +194,6 @@ static void meet(void *arg, int index, void *scratch)
 
 static void as_many_threads_as_asked(void **state)
 {
-    (void)state;
     struct gi_pool *few = pool_of(2), *many = pool_of(8);
     for (int i = 0; i < 6; i++) {
         struct gi_pool *pool = i % 2 ? many : few;
@@ -231,7 +224,6 @@ const char *__tsan_default_options(void)
 
 static void scratch_that_cannot_be(void **state)
 {
-    (void)state;
     struct gi_pool *pool = pool_of(4);
     struct tally tally = {.pool = pool};
     struct gi_err err = {0};

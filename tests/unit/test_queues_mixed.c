@@ -191,7 +191,6 @@ static void run_mixed(struct gi_device *const *devices, int ndevices, int cases,
 
 static void on_the_cpu(void **state)
 {
-    (void)state;
     for (int l = 0; l < CASE_LEVELS; l++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
         if (!k)
@@ -204,7 +203,6 @@ static void on_the_cpu(void **state)
 
 static void on_two_devices(void **state)
 {
-    (void)state;
     struct gi_device *two[] = {case_device(gi_kernels_cpu(), 0, 2),
                                case_device(gi_kernels_cpu(), 0, 4)};
     run_mixed(two, 2, CASES_OF_A_LEVEL, 1);
@@ -227,13 +225,11 @@ static void on_gpus(int n)
 
 static void on_a_gpu(void **state)
 {
-    (void)state;
     on_gpus(1);
 }
 
 static void on_two_gpus(void **state)
 {
-    (void)state;
     on_gpus(2);
 }
 
@@ -241,14 +237,12 @@ static char folder[] = "/tmp/gpuimg-queues.XXXXXX"; /* of the images that option
 
 static int enter_folder(void **state)
 {
-    (void)state;
     gi_cli_quiet(true);
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
 static int leave_folder(void **state)
 {
-    (void)state;
     return rmdir(folder);
 }
 

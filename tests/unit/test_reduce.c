@@ -176,7 +176,6 @@ static void define_reduce(struct walk_case *c)
 /* The parts of an image, reduced one after the other, give the same result as the whole image. */
 static void parts_are_added(void **state)
 {
-    (void)state;
     uint64_t seed = 20261122;
     for (int i = 0; i < 6 * CASE_LEVELS; i++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[i / 6]);
@@ -207,7 +206,6 @@ static void parts_are_added(void **state)
  * nearest. */
 static void test_rounding(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t w[3];
         uint64_t divisor;

@@ -159,7 +159,6 @@ static void define_compact(struct walk_case *c)
 
 static bool equal_compact(struct gi_queue *queue, const struct walk_case *c, void *result)
 {
-    (void)queue;
     struct gi_pixel_list *got = result, *want = c->data;
     bool equal = got->n == want->n && !memcmp(got->x, want->x, want->n * sizeof *want->x) &&
                  !memcmp(got->y, want->y, want->n * sizeof *want->y) &&

@@ -312,7 +312,6 @@ static void check_choice(struct gi_queue *queue, const struct choice *choice, co
 
 static void test_choice_on_cuda(void **unused)
 {
-    (void)unused;
     if (!case_cuda(1))
         skip();
     struct gi_queue *queue = case_open(gi_kernels_cuda(), 1);
@@ -364,7 +363,6 @@ static void check_kept(struct gi_queue *queue, int width, int height, bool force
  * array is made only if this image is the second of its shape in a row, or if the way is forced. */
 static void test_kept_array_on_cuda(void **unused)
 {
-    (void)unused;
     if (!case_cuda(1))
         skip();
     struct gi_queue *queue = case_open(gi_kernels_cuda(), 1);

@@ -122,7 +122,6 @@ static void run_work(struct work *work)
 static void all_devices_work(void **state)
 {
     struct work work;
-    (void)state;
     run_work(&work);
     assert_int_equal(work.failed, 0);
     for (int i = 0; i < DEVICES; i++)
@@ -132,7 +131,6 @@ static void all_devices_work(void **state)
 /* When a device is lost at any stage, no image is lost, and the device gets no further image. */
 static void one_is_lost(void **state)
 {
-    (void)state;
     for (int stage = 0; stage < STAGES; stage++) {
         struct work work;
         fresh(NULL);
@@ -151,7 +149,6 @@ static void one_is_lost(void **state)
 /* When CUDA refuses a launch, one image fails and the device continues. */
 static void one_launch_is_refused(void **state)
 {
-    (void)state;
     for (int stage = 0; stage < STAGES; stage++) {
         struct work work;
         fresh(NULL);
@@ -168,7 +165,6 @@ static void one_launch_is_refused(void **state)
 static void auto_does_a_refused_image_on_the_cpu(void **state)
 {
     struct work work;
-    (void)state;
     fakes[0].stage = KERNEL;
     fakes[0].refuses_at = 6;
     run_work_on(&work, "auto", 1 << 30);
@@ -179,7 +175,6 @@ static void auto_does_a_refused_image_on_the_cpu(void **state)
 static void all_are_lost(void **state)
 {
     struct work work;
-    (void)state;
     for (int i = 0; i < DEVICES; i++)
         fakes[i].fails_at = 3 + 2 * i;
     run_work(&work);
@@ -193,7 +188,6 @@ static void one_does_not_open(void **state)
     struct gi_device_params device = {.device = "cuda:all", .threads = 2};
     struct gi_session *session;
     struct gi_err err = {0};
-    (void)state;
     fakes[1].opens = false;
     assert_int_equal(gi_session_new(&session, &device, IMAGES, &err), GI_E_DEVICE);
     assert_string_equal(err.text, "--device cuda:1: is in use by another process");
@@ -207,7 +201,6 @@ static void one_does_not_open(void **state)
 static void one_is_short_of_memory(void **state)
 {
     struct work work;
-    (void)state;
     fakes[0].most = 1;
     fakes[2].most = 2;
     run_work(&work);
@@ -243,7 +236,6 @@ static int make_files(void **state)
     struct gi_image image;
     char name[32], line[128];
     const struct gi_save_options options = {0};
-    (void)state;
     fresh(NULL);
     if (system("rm -rf session-in session-cpu session-out session.jsonl && mkdir session-in"))
         return 1;
@@ -261,7 +253,6 @@ static int make_files(void **state)
 
 static int drop_files(void **state)
 {
-    (void)state;
     return system("rm -rf session-in session-cpu session-out session.jsonl");
 }
 
@@ -289,7 +280,6 @@ static enum gi_status run_batch(const char *devices)
 
 static void a_batch_goes_on(void **state)
 {
-    (void)state;
     fakes[0].fails_at = 4;
     fakes[2].fails_at = 9;
     fakes[2].stage = DOWNLOAD;
@@ -302,7 +292,6 @@ static void a_batch_goes_on(void **state)
 /* The exit status is 75, because the machine has failed. The next run makes the missing image. */
 static void a_batch_loses_one_image(void **state)
 {
-    (void)state;
     assert_int_equal(system("rm -rf session-out session.jsonl"), 0);
     fakes[1].stage = KERNEL;
     fakes[1].refuses_at = 3;
@@ -317,7 +306,6 @@ static void a_batch_loses_one_image(void **state)
 /* The exit status is 75. The outputs that exist are complete, and another run makes the rest. */
 static void a_batch_without_devices_is_tried_again(void **state)
 {
-    (void)state;
     assert_int_equal(system("rm -rf session-out session.jsonl"), 0);
     for (int i = 0; i < DEVICES; i++)
         fakes[i].fails_at = 5;

@@ -47,7 +47,6 @@ static enum gi_status run_in_turn(const char *name, const char *filter, int w, i
 static void one_at_a_time_by_name(void **state)
 {
     struct gi_err err = {0};
-    (void)state;
     assert_int_equal(run_in_turn("cuda:1", "gaussian", 67, 41, &err), GI_OK);
     assert_int_equal(run_in_turn("cuda:2,0", "gaussian", 67, 41, &err), GI_OK);
     assert_int_equal(run_in_turn("cpu", "gaussian", 67, 41, &err), GI_OK);
@@ -64,7 +63,6 @@ static void one_at_a_time_by_name(void **state)
 static void one_at_a_time_fails(void **state)
 {
     struct gi_err err = {0};
-    (void)state;
     fakes[0].opens = fakes[1].opens = false;
     assert_int_equal(run_in_turn("cuda", "gaussian", 67, 41, &err), GI_E_DEVICE);
     assert_string_equal(err.text, "--device cuda: is in use by another process");
@@ -90,7 +88,6 @@ static void one_at_a_time_fails(void **state)
 static void one_at_a_time_falls_back(void **state)
 {
     struct gi_err err = {0};
-    (void)state;
     assert_int_equal(run_in_turn("auto", "nlmeans", 640, 480, &err), GI_OK);
     assert_int_equal(fakes[0].calls[UPLOAD], 2);
     fakes[0].fails_at = fakes[0].calls[UPLOAD] + 2;

@@ -156,7 +156,6 @@ static void check_hooks(const struct gi_filter *filter)
 
 static void test_rows(void **unused)
 {
-    (void)unused;
     for (int i = 0; gi_filters[i]; i++) {
         const struct gi_filter *filter = gi_filters[i];
         assert_true(is_name(filter->name));
@@ -179,7 +178,6 @@ static void test_rows(void **unused)
 
 static void test_border_names(void **unused)
 {
-    (void)unused;
     static const struct {
         const char *name;
         enum gi_border border;
@@ -215,7 +213,6 @@ static void test_border_names(void **unused)
 
 static void test_border_values(void **unused)
 {
-    (void)unused;
     struct gi_image rgba = {.channels = 4, .type = GI_U8}, gray = {.channels = 1, .type = GI_U8};
     struct gi_border_params p = {GI_BORDER_VALUE, {.n = 1, .v = {9}}};
     struct gi_border_spec border = gi_border_spec_from(&p, &rgba);

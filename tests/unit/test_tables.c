@@ -27,7 +27,6 @@ static void check_real(double value, const char *want)
 
 static void test_numbers(void **unused)
 {
-    (void)unused;
     char text[GI_NUMBER_NBYTES + 1];
     *gi_number_whole(text, UINT64_MAX) = '\0';
     assert_string_equal(text, "18446744073709551615");
@@ -51,7 +50,6 @@ static void test_numbers(void **unused)
 /* Every float is unchanged after printing and parsing. */
 static void test_floats_return(void **unused)
 {
-    (void)unused;
     uint32_t bits = 12345;
     for (int i = 0; i < 200000; i++) {
         float value;
@@ -67,7 +65,6 @@ static void test_floats_return(void **unused)
 
 static void test_npy(void **unused)
 {
-    (void)unused;
     char path[] = "/tmp/gpuimg-npy-XXXXXX", bytes[256];
     const uint64_t shape[] = {3, 5};
     struct gi_sink *sink;
@@ -92,7 +89,6 @@ static void test_npy(void **unused)
  * stretched: black and white are near the 0.1th and the 99.9th percentile of all samples. */
 static void test_overlay(void **unused)
 {
-    (void)unused;
     enum { SIDE = 40 };
     static uint16_t samples[SIDE * SIDE * 2];
     for (int i = 0; i < SIDE * SIDE; i++) {
@@ -135,7 +131,6 @@ static void test_overlay(void **unused)
  * row. */
 static void test_overlay_narrow(void **unused)
 {
-    (void)unused;
     float samples[20] = {0};
     struct gi_image dst, src = {.data = samples,
                                 .stride = sizeof(float),

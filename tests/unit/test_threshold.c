@@ -8,7 +8,6 @@
 /* OpenCV and scikit-image give the same thresholds for these counts. */
 static void test_otsu(void **unused)
 {
-    (void)unused;
     uint64_t counts[256] = {0};
     assert_int_equal(gi_otsu(counts, 256), 0);
     counts[40] = 9;
@@ -23,7 +22,6 @@ static void test_otsu(void **unused)
 
 static void test_threshold(void **unused)
 {
-    (void)unused;
     static const float pixels[8] = {-1, 0, 0.25f, 0.5f, 0.5000001f, NAN, INFINITY, 2};
     static const char *const half[] = {"threshold=50%", NULL};
     static const char *const not_half[] = {"threshold=0.5", "invert", NULL};
@@ -61,7 +59,6 @@ static void test_threshold(void **unused)
  * of 1/10000. */
 static void test_threshold_colour(void **unused)
 {
-    (void)unused;
     static const char *const luma[] = {"threshold=100", NULL};
     static const char *const apart[] = {"threshold=100", "per-channel", NULL};
     uint8_t pixels[64][4];

@@ -146,7 +146,6 @@ static void draw_float_steps(struct walk_case *c)
 /* Floats at the boundaries of 65536 histogram bins belong to the bins that lookup tables use. */
 static void steps_are_bins(void **state)
 {
-    (void)state;
     static uint64_t counts[65536];
     const struct gi_histogram_spec spec = {.key = GI_KEY_RANGE, .nbins = 65536, .lo = 0, .hi = 1};
     struct gi_queue *queue;

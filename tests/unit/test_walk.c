@@ -249,7 +249,6 @@ static void check_case(int number, uint64_t seed)
 
 static void test_walk(void **unused)
 {
-    (void)unused;
     const char *seconds = getenv("WALK_SECONDS"), *alone = getenv("WALK_CASE");
     uint64_t seed = case_seed();
     time_t start = time(NULL);
@@ -282,7 +281,6 @@ static enum gi_status wrong_download(struct gi_queue *queue, struct gi_image *ho
 /* The walk finds a single wrong bit, and keeps the image in which it is. */
 static void test_difference(void **unused)
 {
-    (void)unused;
     int all = nbackends, number = 0;
     char path[32];
     glob_t kept;
@@ -312,7 +310,6 @@ static void test_difference(void **unused)
 
 static int open_backends(void **unused)
 {
-    (void)unused;
     const struct gi_kernels *cuda = gi_kernels_cuda();
     struct gi_err err = {0};
     const char *base = getenv("TMPDIR");
@@ -333,7 +330,6 @@ static int open_backends(void **unused)
 
 static int close_backends(void **unused)
 {
-    (void)unused;
     for (int i = 0; i < nbackends; i++)
         gi_queue_close_alone(&backends[i].queue);
     /* This fails if the folder holds the files of a difference, which are to be kept. */

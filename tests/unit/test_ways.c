@@ -30,7 +30,6 @@ static void check_tables(const struct gi_kernels *k)
 
 static void tables_are_sound(void **state)
 {
-    (void)state;
     for (int l = 0; l < CASE_LEVELS; l++)
         if (gi_kernels_cpu_level(case_levels[l]))
             check_tables(gi_kernels_cpu_level(case_levels[l]));
@@ -48,7 +47,6 @@ static void check_force(const char *text, enum gi_status status, const char *say
 
 static void forcing_says_what_there_is(void **state)
 {
-    (void)state;
     check_force("", GI_OK, "");
     check_force("box:running", GI_OK, "");
     check_force("cpu/box:running,convolve_2d:rows", GI_OK, "");
@@ -72,7 +70,6 @@ static void forcing_says_what_there_is(void **state)
 
 static void uses_are_counted(void **state)
 {
-    (void)state;
     struct gi_queue *queue;
     struct gi_way_use uses[8];
     struct guard src, dst;
@@ -102,14 +99,12 @@ static void uses_are_counted(void **state)
 
 static int open_queue(void **state)
 {
-    (void)state;
     scalar = case_open(gi_kernels_cpu_level("scalar"), 1);
     return 0;
 }
 
 static int close_queue(void **state)
 {
-    (void)state;
     gi_queue_close_alone(&scalar);
     return 0;
 }
