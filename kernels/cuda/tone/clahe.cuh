@@ -18,8 +18,9 @@ enum {
     LOOK_ROWS = 64,
     LOOK_AHEAD = 8,
     EACH_THREADS = 256,
-    EACH_BLOCKS = 6,             /* per multiprocessor */
-    FOUR_MAX_NBYTES = 256 << 20, /* of interleaved tables */
+    EACH_BLOCKS = 6,                    /* per multiprocessor */
+    INTERLEAVED_MIN_PIXELS = 3 << 14,   /* per tile */
+    INTERLEAVED_MAX_NBYTES = 256 << 20, /* of interleaved tables */
 };
 
 struct clahe_args {
@@ -29,7 +30,8 @@ struct clahe_args {
     int y;            /* row of the whole image that is the first row of `src` */
     uint32_t *counts; /* of one set: [tile][value] */
     void *tables;     /* of 8 or 16 bits: [set][tile][value] */
-    ushort4 *four;    /* interleaved tables [set][cell][value], or NULL if not used */
+    size_t tables_nbytes;
+    ushort4 *four; /* interleaved tables [set][cell][value] of the way "interleaved" */
 };
 
 /* The bin of a sample. */

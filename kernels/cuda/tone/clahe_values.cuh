@@ -1,0 +1,175 @@
+/* CLAHE of 16 bits and floats, which have 65536 bins. The way "interleaved" counts large tiles in
+ * shared memory, two counters of 16 bits per word, and interleaves the tables of four neighbouring
+ * tiles, so that a pixel needs one access of 8 bytes. The way "values" counts by atomics in global
+ * memory, and a pixel reads four tables.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_CLAHE_VALUES_CUH
+#define GI_KERNELS_CUDA_CLAHE_VALUES_CUH
+
+#include "kernels/cuda/tone/clahe.cuh"
+
+/* ---- counts ---- */
+
+/* "interleaved": 128 KiB of counters in shared memory. A counter that reaches
+ * PAIR_LIMIT moves that number to global memory. Between two barriers a block counts CHUNK pixels.
+ * PAIR_LIMIT + CHUNK is below 2^16, so that a counter cannot overflow into its neighbour. */
+enum {
+    PAIR_THREADS = 1024,
+    PAIR_AHEAD = 16, /* samples per thread that are loaded before the first is counted */
+    CHUNK = PAIR_THREADS * PAIR_AHEAD,
+    PAIR_LIMIT = 1 << 15,
+    PAIR_NBYTES = 65536 / 2 * (int)sizeof(unsigned),
+    PAIR_MIN_PIXELS = 1 << 17, /* minimum pixels per part of a tile: twice the counters */
+};
+
+static __device__ __forceinline__ void pair_add(unsigned *pairs, uint32_t *counts, unsigned v)
+{
+    unsigned shift = v % 2 * 16, old = atomicAdd(&pairs[v / 2], 1u << shift);
+    if ((old >> shift & 0xffff) == PAIR_LIMIT - 1) {
+        atomicSub(&pairs[v / 2], (unsigned)PAIR_LIMIT << shift);
+        atomicAdd(&counts[v], (unsigned)PAIR_LIMIT);
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(PAIR_THREADS)
+    clahe_count_pairs(const __grid_constant__ struct clahe_args args, int set)
+{
+    extern __shared__ unsigned pairs[];
+    const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
+    int tile = (int)blockIdx.x, parts = (int)gridDim.y, part = (int)blockIdx.y, width = sx.tile;
+    int x0 = tile % sx.tiles * width, top = tile / sx.tiles * sy.tile;
+    int y0 = top + (int)((long long)sy.tile * part / parts);
+    int y1 = top + (int)((long long)sy.tile * (part + 1) / parts);
+    uint32_t *counts = args.counts + (size_t)tile * args.shape.bins;
+    for (int i = (int)threadIdx.x; i < PAIR_NBYTES / 4; i += PAIR_THREADS)
+        pairs[i] = 0;
+    /* The thread's pixel, which advances by PAIR_THREADS pixels in raster order. */
+    int x = (int)threadIdx.x % width, y = y0 + (int)threadIdx.x / width;
+    int dx = PAIR_THREADS % width, dy = PAIR_THREADS / width;
+    long long chunks = ((long long)(y1 - y0) * width + CHUNK - 1) / CHUNK;
+    for (long long i = 0; i < chunks; i++) {
+        unsigned v[PAIR_AHEAD];
+        int n = 0;
+#pragma unroll
+        for (int k = 0; k < PAIR_AHEAD; k++) {
+            if (y < y1) {
+                size_t at =
+                    (size_t)gi_border_index(y, sy.n, GI_BORDER_REFLECT101) * args.judge.stride;
+                v[k] = judged(args, (const T *)((const char *)args.judge.data + at), x0 + x, set);
+                n = k + 1;
+            }
+            x += dx, y += dy;
+            if (x >= width)
+                x -= width, y++;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < PAIR_AHEAD; k++)
+            if (k < n)
+                pair_add(pairs, counts, v[k]);
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < PAIR_NBYTES / 4; i += PAIR_THREADS) {
+        if (pairs[i] & 0xffff)
+            atomicAdd(&counts[2 * i], pairs[i] & 0xffff);
+        if (pairs[i] >> 16)
+            atomicAdd(&counts[2 * i + 1], pairs[i] >> 16);
+    }
+}
+
+/* "values": atomics in global memory. */
+template <typename T>
+static __global__ void __launch_bounds__(COUNT_THREADS)
+    clahe_count_each(const __grid_constant__ struct clahe_args args, int set)
+{
+    const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
+    int tile = (int)blockIdx.x, parts = (int)gridDim.y, part = (int)blockIdx.y;
+    int x0 = tile % sx.tiles * sx.tile, top = tile / sx.tiles * sy.tile;
+    int y0 = top + (int)((long long)sy.tile * part / parts);
+    int y1 = top + (int)((long long)sy.tile * (part + 1) / parts);
+    uint32_t *counts = args.counts + (size_t)tile * args.shape.bins;
+    for (int y = y0 + (int)(threadIdx.x / 32); y < y1; y += COUNT_THREADS / 32) {
+        size_t at = (size_t)gi_border_index(y, sy.n, GI_BORDER_REFLECT101) * args.judge.stride;
+        const T *row = (const T *)((const char *)args.judge.data + at);
+        for (int x = x0 + (int)(threadIdx.x % 32); x < x0 + sx.tile; x += 32)
+            atomicAdd(&counts[judged(args, row, x, set)], 1u);
+    }
+}
+
+/* ---- pixels ---- */
+
+static __device__ __forceinline__ float clahe_between(float p, float q, float r, float s, float a,
+                                                      float b)
+{
+    float c = __fsub_rn(1.0f, a);
+    return __fadd_rn(__fmul_rn(__fadd_rn(__fmul_rn(p, c), __fmul_rn(q, a)), __fsub_rn(1.0f, b)),
+                     __fmul_rn(__fadd_rn(__fmul_rn(r, c), __fmul_rn(s, a)), b));
+}
+
+/* The result for sample v. */
+template <typename T> static __device__ __forceinline__ T stored(float f, T v)
+{
+    if constexpr (sizeof(T) == 4)
+        return canonical(v == v ? __fdiv_rn(f, 65535.0f) : v);
+    else
+        return (T)__float2uint_rn(f);
+}
+
+/* Interleaves the tables of the four tiles around each cell. Cell (x, y) is the area between the
+ * centres of tiles x - 1 and x in its row, and y - 1 and y in its column. There is one thread per
+ * value; blockIdx.z is the set. */
+static __global__ void __launch_bounds__(EACH_THREADS)
+    clahe_interleave(const __grid_constant__ struct clahe_args args)
+{
+    const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
+    size_t bins = args.shape.bins, v = (size_t)blockIdx.x * EACH_THREADS + threadIdx.x;
+    int cells = (int)gridDim.y, x = (int)blockIdx.y % (sx.tiles + 1) - 1;
+    int y = (int)blockIdx.y / (sx.tiles + 1) - 1;
+    const uint16_t *tables =
+        (const uint16_t *)args.tables + (size_t)blockIdx.z * sx.tiles * sy.tiles * bins + v;
+    const uint16_t *up = tables + (size_t)gi_clahe_nearest(&sy, y) * sx.tiles * bins;
+    const uint16_t *down = tables + (size_t)gi_clahe_nearest(&sy, y + 1) * sx.tiles * bins;
+    size_t left = gi_clahe_nearest(&sx, x) * bins, right = gi_clahe_nearest(&sx, x + 1) * bins;
+    args.four[((size_t)blockIdx.z * cells + blockIdx.y) * bins + v] =
+        make_ushort4(up[left], up[right], down[left], down[right]);
+}
+
+/* One thread per sample of a row. FOUR: the tables are interleaved. */
+template <typename T, bool FOUR>
+static __global__ void __launch_bounds__(EACH_THREADS)
+    clahe_each(const __grid_constant__ struct clahe_args args)
+{
+    const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
+    int channels = args.src.channels, i = (int)(blockIdx.x * EACH_THREADS + threadIdx.x);
+    int x = i / channels, channel = i % channels;
+    if (x >= sx.n)
+        return;
+    bool alpha = channels % 2 == 0 && channel == channels - 1;
+    size_t bins = args.shape.bins, set = alpha || args.sets == 1 ? 0 : channel;
+    float a, b;
+    int tx = gi_clahe_tile(&sx, x, &a);
+    size_t left = gi_clahe_nearest(&sx, tx) * bins, right = gi_clahe_nearest(&sx, tx + 1) * bins;
+    const uint16_t *tables = (const uint16_t *)args.tables + set * sx.tiles * sy.tiles * bins;
+    const ushort4 *four =
+        args.four + (set * (sy.tiles + 1) * (sx.tiles + 1) + (size_t)(tx + 1)) * bins;
+    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
+        T sample = ((const T *)((const char *)args.src.data + (size_t)y * args.src.stride))[i];
+        unsigned v = value_of(sample);
+        int ty = gi_clahe_tile(&sy, y + args.y, &b);
+        ushort4 e;
+        if (FOUR) {
+            e = four[(size_t)(ty + 1) * (sx.tiles + 1) * bins + v];
+        } else {
+            const uint16_t *up = tables + (size_t)gi_clahe_nearest(&sy, ty) * sx.tiles * bins + v;
+            const uint16_t *down =
+                tables + (size_t)gi_clahe_nearest(&sy, ty + 1) * sx.tiles * bins + v;
+            e = make_ushort4(up[left], up[right], down[left], down[right]);
+        }
+        float f = clahe_between(e.x, e.y, e.z, e.w, a, b);
+        ((T *)((char *)args.dst.data + (size_t)y * args.dst.stride))[i] =
+            alpha ? sample : stored(f, sample);
+    }
+}
+
+#endif
