@@ -2,9 +2,8 @@
  * may change its table at once.
  *
  * Bytes: a block has 32 copies of each table (64 words) in shared memory, so that each lane finds
- * its entry in a bank of its own. 16-bit samples: a table of 128 KiB that all channels share is in
- * shared memory, if that is large enough; other tables are in global memory, read through the L1
- * cache. Floats: global memory.
+ * its entry in a bank of its own. 16 bits and floats: tables are in global memory, read through the
+ * L1 cache. (A copy of a table of 16 bits in shared memory saves 1 % of 8192 x 8192 samples.)
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"
@@ -16,8 +15,7 @@ enum {
     ENTRIES16 = 65536,
     TABLE16_NBYTES = 2 * ENTRIES16,
     TABLE32_NBYTES = 4 * ENTRIES16,
-    THREADS16 = 1024,       /* threads of a block, which uses all shared memory of a
-                               multiprocessor */
+    THREADS16 = 1024,
     PART_NBYTES = 28 << 10, /* bytes of a table per launch; arguments have at most 32764 bytes */
 };
 
@@ -86,17 +84,10 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) put_part(const struc
     args.to[i] = args.part[i];
 }
 
-/* SHARED: uses a copy of the only table in shared memory. PERIOD: number of samples after which the
- * tables, those of a pixel's channels, repeat. */
-template <bool SHARED, int PERIOD>
+/* PERIOD: number of samples after which the tables, those of a pixel's channels, repeat. */
+template <int PERIOD>
 static __global__ void __launch_bounds__(THREADS16) table_words(const struct table_args args)
 {
-    extern __shared__ uint4 copy[];
-    if (SHARED) {
-        for (unsigned i = threadIdx.x; i < TABLE16_NBYTES / sizeof(uint4); i += THREADS16)
-            copy[i] = ((const uint4 *)args.tables)[i];
-        __syncthreads();
-    }
     unsigned x, y, height = (unsigned)args.src.height;
     walk_start(args.walk, &y, &x, blockIdx.x * THREADS16 + threadIdx.x);
     uint4 next = y < height ? *piece_at(args.src, (int)x, (int)y) : make_uint4(0, 0, 0, 0);
@@ -116,8 +107,7 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
 #pragma unroll
             for (int s = 0; s < 2; s++) {
                 unsigned v = in >> 16 * s & 65535;
-                entry[s] = SHARED ? ((const uint16_t *)copy)[v]
-                                  : __ldg(&args.tables[table[(2 * i + s) % PERIOD] + v]);
+                entry[s] = __ldg(&args.tables[table[(2 * i + s) % PERIOD] + v]);
             }
             unsigned word = entry[0] | entry[1] << 16;
             words[i] = (word & ~args.keep[i]) | (in & args.keep[i]);
@@ -215,11 +205,8 @@ static enum gi_status launch_words(struct gi_cuda_queue *cu, struct gi_image *ds
                                    const struct gi_image *src, const void *const *tables,
                                    int period, bool keeps, struct gi_err *err)
 {
-    static void (*const kernels[])(struct table_args) = {
-        table_words<true, 1>, table_words<false, 1>, NULL, table_words<false, 3>,
-        table_words<false, 4>};
-    bool shared = period == 1 && cu->shared_nbytes >= TABLE16_NBYTES;
-    void (*kernel)(struct table_args) = kernels[shared ? 0 : period];
+    static void (*const kernels[])(struct table_args) = {NULL, table_words<1>, NULL, table_words<3>,
+                                                         table_words<4>};
     struct table_args args = {};
     void *scratch;
     enum gi_status status = gi_cuda_scratch(cu, &scratch, (size_t)period * TABLE16_NBYTES, err);
@@ -229,11 +216,9 @@ static enum gi_status launch_words(struct gi_cuda_queue *cu, struct gi_image *ds
     if (status)
         return status;
     args.tables = (const uint16_t *)scratch;
-    if (shared)
-        GI_CUDA_ALLOW_SHARED(cu, kernel);
-    int blocks = blocks_of(src, THREADS16, shared ? cu->units : 2 * cu->units);
+    int blocks = blocks_of(src, THREADS16, 2 * cu->units);
     fill_args(&args, dst, src, keeps, blocks * THREADS16);
-    kernel<<<blocks, THREADS16, shared ? TABLE16_NBYTES : 0, cu->stream>>>(args);
+    kernels[period]<<<blocks, THREADS16, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
