@@ -1,4 +1,5 @@
-/* Uploads images that are still coded: their scans cross the bus, and the device decodes them.
+/* Decodes images on the device that are uploaded coded, and encodes results before they are
+ * downloaded, so that fewer bytes cross the bus.
  * SPDX-License-Identifier: MIT */
 #include "filters/execution.h"
 #include "kernels/codec.h"
@@ -39,4 +40,20 @@ enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *imag
         k->wait(queue, &ticket, NULL);
     k->release(queue, &src);
     return status || !coded->layout ? status : turn(queue, image, coded->layout, err);
+}
+
+enum gi_status gi_execution_encode(struct gi_queue *queue, struct gi_encoded *encoded,
+                                   const struct gi_image *image, const struct gi_coding *coding,
+                                   const struct gi_allocator *allocator, struct gi_err *err)
+{
+    const struct gi_jpeg_encode jpeg = {&coding->frame, allocator};
+    const struct gi_png_encode png = {coding->strip_rows, allocator};
+    return coding->strip_rows ? queue->k->png_encode(queue, &encoded->strips, image, &png, err)
+                              : queue->k->jpeg_encode(queue, &encoded->scan, image, &jpeg, err);
+}
+
+void gi_encoded_free(struct gi_encoded *encoded)
+{
+    gi_jpeg_scan_free(&encoded->scan);
+    gi_png_strips_free(&encoded->strips);
 }

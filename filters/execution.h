@@ -43,6 +43,12 @@ enum gi_status gi_execution_download_into(struct gi_execution *execution,
 enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *image,
                                    const struct gi_image *host, struct gi_err *err);
 
+/* Encodes an image on the device, as `coding` says, into memory of `allocator` (filters/coded.c).
+ * Errors: those of jpeg_encode and png_encode. */
+enum gi_status gi_execution_encode(struct gi_queue *queue, struct gi_encoded *encoded,
+                                   const struct gi_image *image, const struct gi_coding *coding,
+                                   const struct gi_allocator *allocator, struct gi_err *err);
+
 /* Runs one measuring pass of plan i. */
 enum gi_status gi_execution_measure(struct gi_execution *execution, int i,
                                     const struct gi_look *look, struct gi_err *err);

@@ -267,27 +267,28 @@ static enum gi_status step_whole(struct gi_execution *execution, int i, struct g
     return status;
 }
 
-/* Encodes the result, if the caller can use a scan and the device encodes. Then *dst becomes the
- * shape of the result. Otherwise, also if memory runs out, ending->scan stays empty, and the result
- * must be downloaded. */
+/* Encodes the result, if the caller can use this and the device encodes. Then *dst becomes the
+ * shape of the result. Otherwise, also if memory runs out, ending->encoded stays empty, and the
+ * result must be downloaded. */
 static enum gi_status encode(struct gi_execution *execution, struct gi_image *dst,
                              const struct gi_image *image, struct gi_ending *ending,
                              struct gi_err *err)
 {
     struct gi_queue *queue = execution->queue;
     struct gi_times *times = execution->times;
-    struct gi_jpeg_frame frame;
+    struct gi_coding coding;
     bool on_cpu = queue->k->kind == GI_DEVICE_CPU;
-    if ((on_cpu && !ending->on_cpu) || !ending->frame_of(ending->self, &frame, image))
+    if ((on_cpu && !ending->on_cpu) || !ending->coding_of(ending->self, &coding, image) ||
+        (coding.strip_rows && !queue->k->png_encode))
         return GI_OK;
-    const struct gi_jpeg_encode spec = {&frame, on_cpu ? NULL : execution->src->allocator};
     start(execution, "encode");
-    enum gi_status status = queue->k->jpeg_encode(queue, &ending->scan, image, &spec, err);
+    enum gi_status status = gi_execution_encode(queue, &ending->encoded, image, &coding,
+                                                on_cpu ? NULL : execution->src->allocator, err);
     bool later =
         status == GI_E_UNSUPPORTED || status == GI_E_MEMORY || status == GI_E_DEVICE_MEMORY;
     status = stop(execution, later ? GI_OK : status, times ? &times->encode_ms : NULL, err);
     if (status)
-        gi_jpeg_scan_free(&ending->scan);
+        gi_encoded_free(&ending->encoded);
     if (status || later)
         return status;
     if (times)
@@ -312,7 +313,7 @@ static enum gi_status run_whole(struct gi_execution *execution, struct gi_image 
         status = step_whole(execution, i, &image, err);
     if (!status && ending)
         status = encode(execution, dst, &image, ending, err);
-    if (!status && dst && !(ending && ending->scan.bytes))
+    if (!status && dst && !(ending && gi_is_encoded(&ending->encoded)))
         status = gi_execution_download(execution, dst, &image, err); /* consumes the image */
     else
         execution->queue->k->release(execution->queue, &image);

@@ -46,18 +46,21 @@ uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline);
 /* Returns the shape of the last result; `data` is NULL. */
 struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline);
 
-/* How the result of a pipeline can leave the device as the scan of a JPEG, which is much smaller
- * than its samples. */
+/* How the result of a pipeline can leave the device encoded, which takes much less memory than its
+ * samples. */
 struct gi_ending {
-    /* Fills in the frame for a result of this shape, or returns false if its samples are needed. */
-    bool (*frame_of)(void *self, struct gi_jpeg_frame *frame, const struct gi_image *shape);
+    /* Describes the file of a result of this shape. Returns false if its samples are needed. */
+    bool (*coding_of)(void *self, struct gi_coding *coding, const struct gi_image *shape);
     void *self;
-    /* The CPU makes the scan too, for tests: libjpeg-turbo is faster there. */
+    /* The CPU makes scans of JPEGs too, for tests: libjpeg-turbo is faster there. */
     bool on_cpu;
-    /* Set by the run, zero before; the caller frees it with gi_jpeg_scan_free(). If its bytes are
-     * NULL, `dst` has the samples, otherwise only the shape. */
-    struct gi_jpeg_scan scan;
+    /* Set by the run, zero before; the caller frees it with gi_encoded_free(). If it is set, `dst`
+     * has only the shape of the result, otherwise the samples. */
+    struct gi_encoded encoded;
 };
+
+/* Frees what a device has encoded. *encoded is zero afterwards. */
+void gi_encoded_free(struct gi_encoded *encoded);
 
 /* The further inputs and outputs of a step. */
 struct gi_side {
@@ -76,7 +79,7 @@ struct gi_side {
 struct gi_times {
     double upload_ms, download_ms, encode_ms;
     int uploads, downloads; /* numbers, of whole images or bands */
-    int encodes;            /* number of results that left as scans */
+    int encodes;            /* number of results that left encoded */
     int bands;              /* number of bands; 1 if the whole image was processed at once */
     double *step_ms;        /* an entry per step; the caller owns both arrays */
     double *step_nbytes;    /* minimum of bytes that the step reads and writes */

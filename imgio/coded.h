@@ -92,4 +92,21 @@ struct gi_png_strips {
     const struct gi_allocator *allocator; /* takes the bytes back; NULL: free() does */
 };
 
+/* How a file will hold the samples of an image, if a device can encode them. */
+struct gi_coding {
+    int strip_rows;             /* of a PNG with the default compression; 0: the file is a JPEG */
+    struct gi_jpeg_frame frame; /* of the JPEG */
+};
+
+/* An image that a device has encoded: the scan of a JPEG, or the strips of a PNG. */
+struct gi_encoded {
+    struct gi_jpeg_scan scan;
+    struct gi_png_strips strips;
+};
+
+static inline bool gi_is_encoded(const struct gi_encoded *encoded)
+{
+    return encoded->scan.bytes || encoded->strips.strips;
+}
+
 #endif

@@ -278,9 +278,9 @@ struct gi_save_options {
     const struct gi_parallel *parallel;
     /* bundle that commits the file; if NULL, gi_save() commits the file */
     struct gi_bundle *bundle;
-    /* The scan of the JPEG, encoded before by the frame of gi_save_frame(). The image then needs no
+    /* The samples as gi_save_coding() describes them, encoded before. The image then needs no
      * samples. NULL: the image is encoded. */
-    const struct gi_jpeg_scan *scan;
+    const struct gi_encoded *encoded;
 };
 
 /* Writes `image` to `path`, which may begin with a format such as "png:". "-" is standard output.
@@ -301,10 +301,10 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
                               struct gi_err *err);
 
 /* Returns whether gi_save() with these arguments writes the samples of the image, whose shape
- * suffices, unchanged as a JPEG. Then *frame describes this JPEG, so that its scan can be encoded
- * elsewhere (options->scan). */
-bool gi_save_frame(struct gi_jpeg_frame *frame, const struct gi_image *image, const char *path,
-                   const struct gi_save_options *options);
+ * suffices, unchanged as a JPEG, or as a PNG with the default compression. Then *coding describes
+ * this file, so that the samples can be encoded elsewhere (options->encoded). */
+bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, const char *path,
+                    const struct gi_save_options *options);
 
 /* Returns the name of the format that gi_save() would use for this path and format, or NULL if
  * there is none. */

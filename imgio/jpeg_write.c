@@ -349,8 +349,8 @@ enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image
     struct writer w = writer_of(image, options);
     w.sink = sink;
     w.metadata = metadata;
-    if (options->scan)
-        return write_scan(&w, options->scan, err);
+    if (options->encoded)
+        return write_scan(&w, &options->encoded->scan, err);
     struct gi_pieces pieces = {
         .self = &w, .n = w.nstrips, .make = make_strip, .write = write_strip};
     return gi_pieces_run(&pieces, options->parallel, err);

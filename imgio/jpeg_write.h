@@ -22,7 +22,7 @@ bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
                       const struct gi_save_options *options);
 
 /* As gi_format.encode, for gray and RGB of 8 bits. Uses options->quality, options->parallel and
- * options->scan.
+ * options->encoded.
  * Errors: GI_E_UNSUPPORTED for a side that JPEG can't hold, GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
 enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,

@@ -6,6 +6,7 @@
 #include "imgio/jpeg_write.h"
 #include "imgio/linear_light.h"
 #include "imgio/metadata.h"
+#include "imgio/png/png_strips.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -139,12 +140,22 @@ static enum gi_type nearest_type(const struct gi_format *format, enum gi_type ty
     return GI_U8; /* the only type left */
 }
 
-bool gi_save_frame(struct gi_jpeg_frame *frame, const struct gi_image *image, const char *path,
-                   const struct gi_save_options *options)
+bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, const char *path,
+                    const struct gi_save_options *options)
 {
-    return format_of(path, options->format) == &gi_format_jpeg && options->orientation <= 1 &&
-           image->type == GI_U8 && wanted_type(image, options) == GI_U8 && options->bits != 1 &&
-           !gi_has_alpha(image) && gi_jpeg_frame_of(frame, image, options);
+    const struct gi_format *format = format_of(path, options->format);
+    bool alpha = gi_has_alpha(image);
+    *coding = (struct gi_coding){0};
+    if (options->orientation > 1 || wanted_type(image, options) != image->type ||
+        wanted_bits(options) == 1)
+        return false;
+    if (format == &gi_format_jpeg)
+        return image->type == GI_U8 && !alpha && gi_jpeg_frame_of(&coding->frame, image, options);
+    if (format != &gi_format_png || options->compression != GI_COMPRESSION_AUTO ||
+        image->type > GI_U16 || (alpha && options->background))
+        return false;
+    coding->strip_rows = gi_png_strip_rows(image);
+    return true;
 }
 
 static const char *type_words(enum gi_type type)

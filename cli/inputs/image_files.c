@@ -426,15 +426,17 @@ static struct gi_save_options save_options(const struct gi_io_params *io)
         .strict = io->strict,
         .bundle = io->bundle,
         .orientation = io->orientation,
-        .scan = io->scan,
+        .encoded = io->encoded,
     };
 }
 
-bool gi_cli_save_frame(struct gi_jpeg_frame *frame, const struct gi_image *shape, const char *path,
-                       const struct gi_io_params *io)
+bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
+                        const struct gi_io_params *io)
 {
-    const struct gi_save_options options = save_options(io);
-    return gi_save_frame(frame, shape, path, &options);
+    const double black[3] = {0};
+    struct gi_save_options options = save_options(io);
+    options.background = io->background ? black : NULL; /* any colour composites */
+    return gi_save_coding(coding, shape, path, &options);
 }
 
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,

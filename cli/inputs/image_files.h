@@ -20,12 +20,12 @@ struct gi_io_params {
     int quality, compression;
     double dpi; /* resolution that is written; NAN: the resolution of the input */
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
-    bool header_only, labels;        /* not options: passed to gi_load_options */
-    struct gi_ahead *ahead;          /* not an option: input read before */
-    struct gi_bundle *bundle;        /* not an option: passed to gi_save_options */
-    int orientation;                 /* not an option: passed to gi_save_options */
-    const struct gi_jpeg_scan *scan; /* not an option: passed to gi_save_options */
-    struct gi_limits limits;         /* limits on images that are read, and on results */
+    bool header_only, labels;         /* not options: passed to gi_load_options */
+    struct gi_ahead *ahead;           /* not an option: input read before */
+    struct gi_bundle *bundle;         /* not an option: passed to gi_save_options */
+    int orientation;                  /* not an option: passed to gi_save_options */
+    const struct gi_encoded *encoded; /* not an option: passed to gi_save_options */
+    struct gi_limits limits;          /* limits on images that are read, and on results */
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT, GI_DEPTH_1 };
 extern const struct gi_option gi_io_options[];    /* for commands that write an image */
@@ -86,10 +86,10 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
                               struct gi_err *err);
-/* As gi_save_frame(): returns whether gi_cli_save() writes an image of this shape as a JPEG,
- * without any conversion, and fills in the frame of this JPEG. */
-bool gi_cli_save_frame(struct gi_jpeg_frame *frame, const struct gi_image *shape, const char *path,
-                       const struct gi_io_params *io);
+/* As gi_save_coding(): returns whether gi_cli_save() writes an image of this shape without any
+ * conversion as a JPEG, or as a PNG with the default compression, and describes this file. */
+bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
+                        const struct gi_io_params *io);
 /* Checks the output of a command that reads `input` and writes `output`, as gi_cli_check_save()
  * does. If both are "-" and --format was not given, the output gets the format of the input. This
  * format is set in *io once `info` is known; `info` is NULL before. Errors: as gi_cli_check_save().

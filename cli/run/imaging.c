@@ -272,7 +272,8 @@ static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
         line->ms[GI_STAGE_KERNELS] += times.step_ms[i];
     }
     if (times.encodes)
-        gi_timing_add_copies("jpeg", times.encode_ms, times.encodes);
+        gi_timing_add_copies(sides[n - 1].ending->encoded.strips.strips ? "png" : "jpeg",
+                             times.encode_ms, times.encodes);
     gi_timing_add_copies("download", times.download_ms, times.downloads);
     gi_timing_bands(times.bands);
     line->ms[GI_STAGE_UPLOAD] += times.upload_ms;

@@ -125,7 +125,7 @@ struct results {
     struct gi_metadata metadata;
     struct gi_file_info info;
     unsigned maxval; /* gi_cli_maxval() of the image as loaded */
-    /* If its scan is not empty, `image` has no samples, because a device has encoded them. */
+    /* If a device has encoded the image, `image` has no samples. */
     struct gi_ending ending;
 };
 
@@ -134,10 +134,10 @@ static void results_free(struct results *results)
     gi_ready_free(&results->ready);
     gi_image_free(&results->image);
     gi_metadata_free(&results->metadata);
-    gi_jpeg_scan_free(&results->ending.scan);
+    gi_encoded_free(&results->ending.encoded);
 }
 
-/* Loads the image of the item and runs the chain. The result may be a scan if the caller has set
+/* Loads the image of the item and runs the chain. The result may be encoded if the caller has set
  * results->ending. The caller frees the results, also after an error. */
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
                            struct results *results, struct gi_err *err)
@@ -153,7 +153,7 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         results->maxval = gi_cli_maxval(image, &results->info, options->io);
     if (!status && chain && chain->n)
         status = compute(imaging, item, image, &results->info, wanted,
-                         results->ending.frame_of ? &results->ending : NULL, &results->ready, err);
+                         results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image) &&
         gi_metadata_drop_ome(&results->metadata))
         gi_cli_warn(
@@ -197,17 +197,18 @@ static enum gi_status write_tables(const struct gi_imaging_options *options,
     return status;
 }
 
-/* For gi_ending.frame_of: returns whether the file that an item becomes is a JPEG of the result. */
+/* The file that an item becomes, for gi_ending.coding_of. */
 struct target {
     const struct gi_item *item;
     struct gi_io_params io;
 };
 
-static bool is_jpeg(void *self, struct gi_jpeg_frame *frame, const struct gi_image *shape)
+static bool coding_of(void *self, struct gi_coding *coding, const struct gi_image *shape)
 {
     const struct target *target = self;
     const struct gi_line *line = &target->item->line;
-    return gi_cli_save_frame(frame, shape, line->output ? line->output : line->input, &target->io);
+    return gi_cli_save_coding(coding, shape, line->output ? line->output : line->input,
+                              &target->io);
 }
 
 /* Writes the tables of the chain first and the image last. Either all of these files appear or
@@ -222,7 +223,7 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
     struct gi_io_params io = *options->io;
     struct target target = {item, io};
     struct results results = {
-        .ending = {is_jpeg, &target, .on_cpu = ways && strstr(ways, "jpeg_encode:")}};
+        .ending = {coding_of, &target, .on_cpu = ways && strstr(ways, "jpeg_encode:")}};
     enum gi_status status = GI_OK;
     if (item->source.format)
         target.io.format = item->source.format;
@@ -239,7 +240,7 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
         status = write_tables(options, item, &results, io.bundle, err);
     if (!status && wanted && !into_memory)
         status = gi_cli_check_way(item->line.input, item->line.output, &io, &results.info, err);
-    io.scan = results.ending.scan.bytes ? &results.ending.scan : NULL;
+    io.encoded = gi_is_encoded(&results.ending.encoded) ? &results.ending.encoded : NULL;
     if (!status && wanted)
         status = gi_imaging_save(imaging, item, &results.image, &results.metadata, &io, into_memory,
                                  err);

@@ -14,8 +14,8 @@ void gi_timing_add(const char *stage, double ms);
  * images. */
 void gi_timing_add_step(int step, const char *name, double ms, double nbytes);
 
-/* Adds `n` copies between host and device, or scans that the device encoded; `stage` is "upload",
- * "download" or "jpeg". */
+/* Adds `n` copies between host and device, or results that the device encoded; `stage` is "upload",
+ * "download", "jpeg" or "png". */
 void gi_timing_add_copies(const char *stage, double ms, int n);
 
 /* Records the number of bands of an image. The table shows the maximum. */

@@ -23,9 +23,10 @@ enum {
 struct writer {
     struct gi_sink *sink;
     const struct gi_image *image;
-    int level;   /* of libdeflate */
-    bool choose; /* strips that runs suit are coded by runs */
-    bool avx2;   /* gi_png_has_avx2() */
+    const struct gi_png_strips *made; /* NULL, or the strips that a device has filtered and coded */
+    int level;                        /* of libdeflate */
+    bool choose;                      /* strips that runs suit are coded by runs */
+    bool avx2;                        /* gi_png_has_avx2() */
     int strip_rows, nstrips;
     size_t row_nbytes, pixel_nbytes;
     size_t raw_room; /* maximum filtered bytes of a strip */
@@ -135,20 +136,51 @@ static uint8_t *deflate_by_runs(struct gi_runs *runs, size_t *nbytes, size_t hea
     return bytes;
 }
 
-static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
-                                 struct gi_err *err)
+/* Returns a copy of deflated bytes, as the functions above make them. */
+static uint8_t *copy_deflated(size_t *nbytes, size_t head, const uint8_t *deflated, size_t n)
 {
-    const struct writer *w = self;
+    uint8_t *bytes = malloc(head + n + ZLIB_TAIL_NBYTES);
+    if (bytes)
+        memcpy(bytes + head, deflated, n);
+    *nbytes = n;
+    return bytes;
+}
+
+/* Filters and deflates a strip. */
+static uint8_t *encode_strip(const struct writer *w, struct gi_piece *strip, int number,
+                             void *scratch, size_t *nbytes, size_t head)
+{
     struct buffers b = divide_scratch(w, scratch);
     bool last = number == w->nstrips - 1;
-    size_t head = number ? 0 : ZLIB_HEAD_NBYTES, nraw = raw_nbytes(w, number), n = 0;
+    size_t nraw = raw_nbytes(w, number);
     filter_strip(w, &b, number * w->strip_rows, strip_end(w, number));
     strip->checksum = libdeflate_adler32(1, b.raw, nraw);
     if (b.runs)
         b.runs->avx2 = w->avx2;
-    uint8_t *bytes = b.runs && gi_runs_suit(b.runs, b.raw, nraw)
-                         ? deflate_by_runs(b.runs, &n, head, b.raw, nraw, last)
-                         : deflate_by_search(w, &n, head, b.raw, nraw, last);
+    return b.runs && gi_runs_suit(b.runs, b.raw, nraw)
+               ? deflate_by_runs(b.runs, nbytes, head, b.raw, nraw, last)
+               : deflate_by_search(w, nbytes, head, b.raw, nraw, last);
+}
+
+/* Takes a strip that a device has made, and deflates it if the device has only filtered it. */
+static uint8_t *take_strip(const struct writer *w, struct gi_piece *strip, int number,
+                           size_t *nbytes, size_t head)
+{
+    const struct gi_png_strip *made = &w->made->strips[number];
+    const uint8_t *bytes = w->made->bytes + made->at;
+    strip->checksum = made->adler;
+    return made->deflated
+               ? copy_deflated(nbytes, head, bytes, made->nbytes)
+               : deflate_by_search(w, nbytes, head, bytes, made->nbytes, number == w->nstrips - 1);
+}
+
+static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
+                                 struct gi_err *err)
+{
+    const struct writer *w = self;
+    size_t head = number ? 0 : ZLIB_HEAD_NBYTES, n = 0;
+    uint8_t *bytes = w->made ? take_strip(w, strip, number, &n, head)
+                             : encode_strip(w, strip, number, scratch, &n, head);
     if (!bytes)
         return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
     if (head) /* RFC 1950: a window of 32 KiB, and a level that is only a hint */
@@ -176,24 +208,30 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
     return status;
 }
 
+int gi_png_strip_rows(const struct gi_image *image)
+{
+    return gi_piece_rows(1 + gi_row_nbytes(image), image->height);
+}
+
 enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image,
                                    const struct gi_save_options *options, struct gi_err *err)
 {
     bool choose = options->compression == GI_COMPRESSION_AUTO;
     struct writer w = {.sink = sink,
                        .image = image,
+                       .made = options->encoded ? &options->encoded->strips : NULL,
                        .level = choose ? GI_AUTO_LEVEL : options->compression,
                        .choose = choose,
                        .avx2 = gi_png_has_avx2(),
                        .row_nbytes = gi_row_nbytes(image),
                        .adler = 1};
     w.pixel_nbytes = w.row_nbytes / (size_t)image->width;
-    w.strip_rows = gi_piece_rows(1 + w.row_nbytes, image->height);
+    w.strip_rows = gi_png_strip_rows(image);
     w.nstrips = 1 + (image->height - 1) / w.strip_rows;
     w.raw_room = (size_t)w.strip_rows * (1 + w.row_nbytes);
     struct gi_pieces pieces = {.self = &w,
                                .n = w.nstrips,
-                               .scratch_nbytes = scratch_nbytes(&w),
+                               .scratch_nbytes = w.made ? 0 : scratch_nbytes(&w),
                                .make = make_strip,
                                .write = write_strip};
     return gi_pieces_run(&pieces, options->parallel, err);

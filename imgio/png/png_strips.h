@@ -10,8 +10,12 @@
 enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const void *bytes,
                                   size_t nbytes, struct gi_err *err);
 
-/* Writes the IDAT chunks of `image` (8 or 16 bits) with options->compression and
- * options->parallel. Errors: GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
+/* Returns the number of rows per strip of the PNG of an image of this shape. Each strip is
+ * compressed on its own. */
+int gi_png_strip_rows(const struct gi_image *image);
+
+/* Writes the IDAT chunks of `image` (8 or 16 bits) with options->compression, options->parallel and
+ * options->encoded. Errors: GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
 enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image,
                                    const struct gi_save_options *options, struct gi_err *err);
 

@@ -18,7 +18,7 @@ struct job {
     const struct gi_image *image;
     struct gi_device *device; /* NULL: libjpeg-turbo encodes */
     struct gi_save_options options;
-    struct gi_jpeg_frame frame;
+    struct gi_coding coding;
     int each; /* images per thread */
     pthread_barrier_t begin, end;
     size_t nbytes; /* of a file, or of a scan */
@@ -37,7 +37,8 @@ static void encode(struct job *job, struct gi_queue *queue, const struct gi_imag
     struct gi_err err = {0};
     if (queue) {
         struct gi_jpeg_scan scan;
-        const struct gi_jpeg_encode spec = {&job->frame, queue->k->host_allocator(job->device)};
+        const struct gi_jpeg_encode spec = {&job->coding.frame,
+                                            queue->k->host_allocator(job->device)};
         check(queue->k->jpeg_encode(queue, &scan, image, &spec, &err), &err);
         job->nbytes = scan.nbytes;
         gi_jpeg_scan_free(&scan);
@@ -107,7 +108,7 @@ static void time_file(const char *path, struct gi_device *device, int images, in
     check(gi_load(&image, NULL, NULL, path, &any, NULL, &err), &err);
     struct job job = {
         .image = &image, .options = {.quality = quality}, .each = (images - 1) / threads + 1};
-    if (!gi_save_frame(&job.frame, &image, "a.jpg", &job.options)) {
+    if (!gi_save_coding(&job.coding, &image, "a.jpg", &job.options)) {
         fprintf(stderr, "bench_jpeg: %s: want gray or RGB of 8 bits\n", path);
         exit(1);
     }
