@@ -191,16 +191,19 @@ fuzz-here: $(FUZZ:%=$(B)/tests/fuzz/fuzz_%)
 
 # The bench: programs that time kernels, and bench.py, which runs them and their peers (CONTRIBUTING.md).
 #   make bench BENCH="gpu cpu --quick"   some tables, and the options of tests/bench/bench.py
-#   NPP_HOME=... CUBLAS_HOME=...         folders of these libraries, if not in the toolkit
+#   NPP_HOME=... CUBLAS_HOME=... NVJPEG_HOME=...   folders of these libraries, if not in the toolkit
 NPP_HOME    ?= $(CUDA_HOME)
 CUBLAS_HOME ?= $(CUDA_HOME)
+NVJPEG_HOME ?= $(CUDA_HOME)
 library = $(foreach l,$2,$(firstword $(wildcard $1/lib64/lib$l.so* $1/lib/lib$l.so*)))
 ifeq ($(HAVE_CUDA),1)
   NPP    := $(if $(wildcard $(NPP_HOME)/include/npp.h),$(call library,$(NPP_HOME),nppif nppist nppc))
   CUBLAS := $(if $(wildcard $(CUBLAS_HOME)/include/cublas_v2.h),$(call library,$(CUBLAS_HOME),cublas cublasLt))
+  NVJPEG := $(if $(wildcard $(NVJPEG_HOME)/include/nvjpeg.h),$(call library,$(NVJPEG_HOME),nvjpeg))
   BENCH_CUDA_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cuda.cu patterns.cu peers_cub.cu $(if $(NPP),peers_npp) $(if $(CUBLAS),peers_cublas))
 endif
-BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_jpeg bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty))
+BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_jpeg bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty) \
+    $(if $(NVJPEG),peers_nvjpeg))
 PYTHON ?= $(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3)
 
 BENCH_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cpu bench_jpeg bench_png request work operation) $(BENCH_CUDA_OBJ)
@@ -224,6 +227,11 @@ $(B)/tests/bench/bench_cuda: $(BENCH_CUDA_OBJ) $(patsubst %,$(B)/tests/bench/%.o
 	$(call linking,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(NPP) $(CUBLAS) $(addprefix -Wl$(comma)-rpath$(comma),$(sort $(dir $(NPP) $(CUBLAS)))) \
 	    $(LDFLAGS) $(CUDA_LIBS) $(LIBS) -lstdc++
+$(B)/tests/bench/peers_nvjpeg: tests/bench/peers_nvjpeg.c
+	@mkdir -p $(@D)
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -isystem $(NVJPEG_HOME)/include -isystem $(CUDA_HOME)/include -o $@ $< $(NVJPEG) \
+	    -Wl,-rpath,$(dir $(firstword $(NVJPEG))) $(LDFLAGS) $(CUDA_LIBS) -ljansson
 $(B)/tests/bench/empty: tests/bench/empty.cu
 	@mkdir -p $(@D)
 	$(call linking,LD)
@@ -235,7 +243,7 @@ BENCH_TESTED := $(addprefix $(B)/tests/bench/,bench_cpu bench_jpeg bench_png) $(
 .PHONY: bench-programs
 .PHONY: bench ## time everything beside its peers; BENCH="gpu cpu --quick"
 bench-programs: $(BENCH_PROGRAMS)
-	@echo "built $^$(if $(BENCH_CUDA_OBJ), (NPP: $(if $(NPP),yes,not found), cuBLAS: $(if $(CUBLAS),yes,not found)))"
+	@echo "built $^$(if $(BENCH_CUDA_OBJ), (NPP: $(if $(NPP),yes,not found), cuBLAS: $(if $(CUBLAS),yes,not found), nvJPEG: $(if $(NVJPEG),yes,not found)))"
 
 bench: all bench-programs
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/bench/bench.py --build $(B) $(BENCH)

@@ -1,6 +1,6 @@
 """Measures gpuimg against other programs and libraries. rows.json has every row and its target.
 
-    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways types commands png auto startup growth; default: all
+    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways types commands png jpeg auto startup growth; default: all
     bench.py gpu cpu --only gaussian     only rows whose name matches a regular expression
     bench.py --quick --json out.json     tiny images, every row: tests that all of them run
 
@@ -17,11 +17,12 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import commands
+import jpeg
 import kernels
 import report
 
 TABLES = {"gpu": kernels.gpu, "cpu": kernels.cpu, "ways": kernels.ways, "types": kernels.types, "growth": kernels.growth,
-          "commands": commands.commands, "png": commands.png, "auto": commands.auto, "startup": commands.startup}
+          "commands": commands.commands, "png": commands.png, "jpeg": jpeg.jpeg, "auto": commands.auto, "startup": commands.startup}
 
 
 def sizes(text):
@@ -75,8 +76,9 @@ class Bench:
     def note(self, result):
         """Prints on standard error that a row is done."""
         figures = [f"{key} {report.number(result[key])}" for key in ("us", "s", "ratio", "ratio_min") if key in result]
+        figures += [f"{name} {report.number(rate)}" for name, rate in result.get("rates", {}).items()]
         print(f"{result['table']}: {report.label(result)}, {result.get('size', '')}: "
-              f"{' '.join(figures) or 'skipped: ' + result.get('skipped', '')} {report.verdict(result)}",
+              f"{', '.join(figures) or 'skipped: ' + result.get('skipped', '')} {report.verdict(result)}",
               file=sys.stderr, flush=True)
         return result
 

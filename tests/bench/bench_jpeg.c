@@ -1,6 +1,8 @@
-/* Times the encoding of JPEGs by several threads at once: by libjpeg-turbo, and by jpeg_encode on a
- * GPU, where every thread has a queue. bench_jpeg IMAGES THREADS QUALITY FILE... encodes each file
- * IMAGES times and prints a JSON object per file, with microseconds of wall time per image.
+/* Times the encoding and decoding of JPEGs by several threads at once: by libjpeg-turbo, and by
+ * jpeg_encode and jpeg_decode on a GPU, where every thread has a queue. bench_jpeg IMAGES THREADS
+ * QUALITY FILE... encodes each file IMAGES times, decodes it as often if it is a JPEG, and prints a
+ * JSON object per file, with microseconds of wall time per image. Pixels stay on the GPU, scans
+ * cross the bus.
  * SPDX-License-Identifier: MIT */
 #include <jansson.h>
 #include <pthread.h>
@@ -12,11 +14,15 @@
 #include "kernels/codec.h"
 #include "kernels/kernels.h"
 
+static const struct gi_load_options any = {.limits = {UINT64_MAX, UINT64_MAX}};
+
 enum { THREADS_MAX = 256, WARM_UP = 4 /* images per thread that are not timed */ };
 
 struct job {
+    const char *path;
     const struct gi_image *image;
-    struct gi_device *device; /* NULL: libjpeg-turbo encodes */
+    const struct gi_image *coded; /* the file, which is decoded; NULL: `image` is encoded */
+    struct gi_device *device;     /* NULL: libjpeg-turbo does the work */
     struct gi_save_options options;
     struct gi_coding coding;
     int each; /* images per thread */
@@ -50,6 +56,30 @@ static void encode(struct job *job, struct gi_queue *queue, const struct gi_imag
     }
 }
 
+/* Decodes the file into an image that is freed at once. */
+static void decode(const struct job *job, struct gi_queue *queue)
+{
+    const struct gi_coded *coded = job->coded->coded;
+    const struct gi_image scan = gi_coded_scan(coded);
+    const struct gi_jpeg_decode spec = {&coded->frame, 1};
+    struct gi_err err = {0};
+    struct gi_image src, image;
+    if (queue) {
+        check(queue->k->upload(queue, &src, &scan, NULL, &err), &err);
+        check(queue->k->alloc(queue, &image, job->image->width, job->image->height,
+                              job->image->channels, GI_U8, &err),
+              &err);
+        check(queue->k->jpeg_decode(queue, &image, &src, &spec, &err), &err);
+        queue->k->release(queue, &src);
+        queue->k->release(queue, &image);
+    } else {
+        check(gi_load_memory(&image, NULL, NULL, gi_coded_bytes(coded), (size_t)coded->file.width,
+                             job->path, &any, NULL, &err),
+              &err);
+        gi_image_free(&image);
+    }
+}
+
 static void *work(void *arg)
 {
     struct job *job = arg;
@@ -60,11 +90,14 @@ static void *work(void *arg)
         check(job->device->k->queue_open(&queue, job->device, &err), &err);
         check(queue->k->upload(queue, &image, job->image, NULL, &err), &err);
     }
-    for (int i = 0; i < WARM_UP; i++)
-        encode(job, queue, &image);
-    pthread_barrier_wait(&job->begin);
-    for (int i = 0; i < job->each; i++)
-        encode(job, queue, &image);
+    for (int i = -WARM_UP; i < job->each; i++) {
+        if (i == 0)
+            pthread_barrier_wait(&job->begin);
+        if (job->coded)
+            decode(job, queue);
+        else
+            encode(job, queue, &image);
+    }
     pthread_barrier_wait(&job->end);
     if (queue) {
         queue->k->release(queue, &image);
@@ -99,15 +132,38 @@ static double run(struct job *job, int threads)
     return us;
 }
 
+/* Adds the times of decoding, if the file is a JPEG that jpeg_decode takes. */
+static void time_decoding(json_t *answer, struct job *job, struct gi_device *device, int threads)
+{
+    struct gi_image coded;
+    struct gi_load_options keep = any;
+    struct gi_err err = {0};
+    keep.coded = true;
+    if (device)
+        keep.allocator = device->k->host_allocator(device);
+    check(gi_load(&coded, NULL, NULL, job->path, &keep, NULL, &err), &err);
+    if (coded.coded && !coded.coded->layout) {
+        job->coded = &coded;
+        job->device = NULL;
+        json_object_set_new(answer, "libjpeg_decode_us", json_real(run(job, threads)));
+        job->device = device;
+        if (device)
+            json_object_set_new(answer, "cuda_decode_us", json_real(run(job, threads)));
+        json_object_set_new(answer, "file_bytes", json_integer(coded.coded->file.width));
+    }
+    gi_image_free(&coded);
+}
+
 static void time_file(const char *path, struct gi_device *device, int images, int threads,
                       int quality)
 {
     struct gi_image image;
     struct gi_err err = {0};
-    const struct gi_load_options any = {.limits = {UINT64_MAX, UINT64_MAX}};
     check(gi_load(&image, NULL, NULL, path, &any, NULL, &err), &err);
-    struct job job = {
-        .image = &image, .options = {.quality = quality}, .each = (images - 1) / threads + 1};
+    struct job job = {.path = path,
+                      .image = &image,
+                      .options = {.quality = quality},
+                      .each = (images - 1) / threads + 1};
     if (!gi_save_coding(&job.coding, &image, "a.jpg", &job.options)) {
         fprintf(stderr, "bench_jpeg: %s: want gray or RGB of 8 bits\n", path);
         exit(1);
@@ -120,6 +176,7 @@ static void time_file(const char *path, struct gi_device *device, int images, in
     job.device = device;
     if (device)
         json_object_set_new(answer, "cuda_us", json_real(run(&job, threads)));
+    time_decoding(answer, &job, device, threads);
     json_dumpf(answer, stdout, JSON_REAL_PRECISION(6) | JSON_PRESERVE_ORDER);
     puts("");
     fflush(stdout);

@@ -112,6 +112,14 @@ def png(results):
     return markdown_table(["work", "ratio", "single files", "files", "target", ""], rows)
 
 
+def jpeg(results):
+    rows = [[r["name"], r["images"], f"{r['file_bytes'] / 1e6:.2f}",
+             ", ".join(f"{name} {number(rate)}" for name, rate in sorted(r["rates"].items(), key=lambda p: -p[1]))]
+            for r in results]
+    return [f"Images per second, {results[0]['threads']} cores."] + failures(results) + [""] + \
+        markdown_table(["work", "images", "MB", "images per second"], rows)
+
+
 def auto(results):
     def seconds(r, device):
         return f"{r['times'][device]['median']:.4f}" if device in r["times"] else "-"
@@ -164,7 +172,7 @@ def growth(results):
 
 TITLES = {"gpu": ("CUDA kernels", gpu), "cpu": ("CPU kernels", cpu), "ways": ("Ways", ways),
           "types": ("Types", types),
-          "commands": ("Whole commands", commands), "png": ("PNG", png), "auto": ("--device auto", auto), "startup": ("Start-up", startup),
+          "commands": ("Whole commands", commands), "png": ("PNG", png), "jpeg": ("JPEG", jpeg), "auto": ("--device auto", auto), "startup": ("Start-up", startup),
           "growth": ("Growth", growth)}
 
 

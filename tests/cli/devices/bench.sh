@@ -7,7 +7,7 @@ bench=$tests/../bench
 build=$(dirname "$GPUIMG")
 python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
 
-if [[ ! -x $build/tests/bench/bench_cpu || ! -x $build/tests/bench/bench_png ]]; then
+if [[ ! -x $build/tests/bench/bench_cpu || ! -x $build/tests/bench/bench_png || ! -x $build/tests/bench/bench_jpeg ]]; then
     skip "the bench programs are not built (make bench-programs)"
     finish
     exit
@@ -26,7 +26,7 @@ done
 check "the table startup has its row" test "$(count '.results[] | select(.table == "startup")' o.json)" = 1
 check "the table growth has its lines" diff <(jq -r '.growth[].name' "$bench/rows.json" | sort -u) \
     <(jq -r '.results[] | select(.table == "growth") | .name' o.json | sort -u)
-check "every row is measured or has a reason why not" jq -e 'all(.results[]; .us or .s or .ratio or .skipped != "")' o.json
+check "every row is measured or has a reason why not" jq -e 'all(.results[]; .us or .s or .ratio or .rates or .skipped != "")' o.json
 check "every way of the CPU that accepts a row is timed" diff \
     <(jq -r '.results[] | select(.table == "ways" and .backend == "cpu" and .request.work == "box") | .ways | keys[]' o.json | sort -u) \
     <(gpuimg list --ways | awk '$1 == "cpu" && $2 == "box" {print $3}' | sort)
@@ -34,6 +34,10 @@ for table in cpu commands png auto; do
     check "the table $table is measured" \
         jq -e "[.results[] | select(.table == \"$table\") | .skipped // empty] == []" o.json
 done
+check "the table jpeg has three works of each row" test "$(count '.results[] | select(.table == "jpeg")' o.json)" = \
+    $((3 * $(jq '.jpeg.rows | length' "$bench/rows.json")))
+check "the table jpeg is measured on the CPU" \
+    jq -e 'all(.results[] | select(.table == "jpeg"); (.rates["libjpeg-turbo"] // .rates["gpuimg cpu"]) > 0)' o.json
 check "the types of gray bytes are measured on the CPU, unless the result is of another shape" jq -e '
     all(.results[] | select(.table == "types" and .backend == "cpu" and .type == "u8" and .channels == 1);
         .us > 0 or (.skipped | contains("want the input'"'"'s shape")))' o.json
