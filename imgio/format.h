@@ -42,6 +42,10 @@ struct gi_image_place {
     uint64_t offset, skip; /* for gi_load_options */
     /* true unless the image is a smaller version or a mask of another image */
     bool own;
+    /* if several files are one behind the other: offset of its file, and index of the first image
+     * of this file */
+    size_t file_at;
+    int file_first;
 };
 struct gi_image_list {
     struct gi_image_place *images; /* malloc()ed by the format */

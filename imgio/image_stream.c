@@ -189,6 +189,16 @@ enum gi_status gi_image_stream_next(struct gi_buffer *buffer, bool *end, struct 
                                         : take_webp(&taking, err);
 }
 
+bool gi_image_stream_is_whole(const unsigned char *bytes, size_t nbytes)
+{
+    static const unsigned char end_of_png[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D'};
+    if (starts_png(bytes, nbytes))
+        return nbytes >= 20 && memcmp(bytes + nbytes - 12, end_of_png, sizeof end_of_png) == 0;
+    if (starts_jpeg(bytes, nbytes))
+        return bytes[nbytes - 2] == 0xff && bytes[nbytes - 1] == MARKER_EOI;
+    return starts_webp(bytes, nbytes);
+}
+
 bool gi_image_stream_has_index(const unsigned char *bytes, size_t nbytes)
 {
     if (!starts_jpeg(bytes, nbytes))

@@ -26,6 +26,10 @@ enum gi_status gi_image_stream_goes_on(bool *image, struct gi_reader *reader, st
 enum gi_status gi_image_stream_next(struct gi_buffer *buffer, bool *end, struct gi_reader *reader,
                                     const struct gi_limits *limits, struct gi_err *err);
 
+/* Returns whether the PNG, JPEG or WebP that gi_image_stream_next() has read ends as its format
+ * says, and not where it is damaged. */
+bool gi_image_stream_is_whole(const unsigned char *bytes, size_t nbytes);
+
 /* Returns whether the JPEG in memory has an index of further images that belong to that JPEG, such
  * as gain maps and previews (CIPA DC-007, multi-picture format). Those are not images of the
  * stream. */

@@ -20,7 +20,7 @@ struct gi_pages {
     int *selected; /* numbers of the selected images */
     /* number of selected images, and of images that are not smaller versions or masks of others */
     int n, own;
-    bool all;
+    bool all, joined;
 };
 
 /* Reads at most 9 digits, and moves *text past them. Returns -1 if there are no digits. */
@@ -104,6 +104,60 @@ static enum gi_status select_pages(struct gi_pages *pages, const struct gi_selec
                          all, all - 1);
 }
 
+/* Sets *at to the offset of the next file of several images behind the listed ones. Returns false
+ * if there is none. */
+static bool find_next_file(size_t *at, const struct gi_pages *pages)
+{
+    /* Writers align files to a few bytes, or add zeros. */
+    enum { NEAR = 16, ZEROS_MAX = 4096 };
+    const unsigned char *bytes = pages->bytes;
+    *at = (size_t)pages->list.end;
+    for (size_t n = 0; *at < pages->nbytes; n++, ++*at) {
+        if (gi_pages_starts(bytes + *at, pages->nbytes - *at))
+            return true;
+        if (n >= NEAR && (bytes[*at] || n == ZEROS_MAX))
+            return false;
+    }
+    return false;
+}
+
+/* Appends the images of the file at offset `at`. */
+static enum gi_status append_file(struct gi_image_list *list, const struct gi_image_list *file,
+                                  size_t at, struct gi_err *err)
+{
+    struct gi_image_place *grown =
+        realloc(list->images, (size_t)(list->all + file->all + 1) * sizeof *grown);
+    if (!grown)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of pages");
+    list->images = grown;
+    for (int i = 0; i < file->all; i++) {
+        grown[list->all + i] = file->images[i];
+        grown[list->all + i].file_at = at;
+        grown[list->all + i].file_first = list->all;
+    }
+    list->all += file->all;
+    list->end = at + (file->end ? file->end : 1);
+    if (!list->damage)
+        list->damage = file->all ? file->damage : "a TIFF has no image";
+    return GI_OK;
+}
+
+/* Lists the images of the files behind the first one. */
+static enum gi_status list_further_files(struct gi_pages *pages, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (size_t at; !status && find_next_file(&at, pages);) {
+        const unsigned char *bytes = pages->bytes + at;
+        size_t nbytes = pages->nbytes - at;
+        struct gi_image_list file = {0};
+        status = format_of(bytes, nbytes)->list(&file, bytes, nbytes, err);
+        if (!status)
+            status = append_file(&pages->list, &file, at, err);
+        free(file.images);
+    }
+    return status;
+}
+
 /* Lists the images, and warns of images that are left out. */
 static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selection *selection,
                                  const struct gi_load_options *options, struct gi_err *warning,
@@ -112,7 +166,11 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
     const struct gi_format *format = format_of(pages->bytes, pages->nbytes);
     if (!format || !format->list)
         return select_pages(pages, selection, err);
+    size_t next;
     enum gi_status status = format->list(&pages->list, pages->bytes, pages->nbytes, err);
+    int first = pages->list.all;
+    if (!status && pages->joined)
+        status = list_further_files(pages, err);
     if (!status && pages->list.damage && !options->allow_partial)
         status =
             gi_fail(err, GI_E_FORMAT, "is damaged: %s (--allow-partial takes what can be read)",
@@ -124,12 +182,13 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
     int others = pages->list.all - pages->n;
     if (pages->list.damage)
         gi_fail(warning, GI_E_FORMAT, "is damaged: %s", pages->list.damage);
-    else if (gi_pages_are_followed(pages))
+    else if (find_next_file(&next, pages))
         gi_fail(warning, GI_E_UNSUPPORTED,
                 "holds another TIFF behind its pages, which is left out");
     else if (pages->all && others)
         gi_fail(warning, GI_E_UNSUPPORTED,
                 "holds %d smaller versions or masks of its pages, which are left out", others);
+    pages->all = pages->all && pages->list.all == first;
     return GI_OK;
 }
 
@@ -166,8 +225,9 @@ static enum gi_status open_list(struct gi_pages **out, const char *name,
 }
 
 enum gi_status gi_pages_open_memory(struct gi_pages **out, const void *bytes, size_t nbytes,
-                                    const char *name, const struct gi_load_options *options,
-                                    struct gi_err *warning, struct gi_err *err)
+                                    bool joined, const char *name,
+                                    const struct gi_load_options *options, struct gi_err *warning,
+                                    struct gi_err *err)
 {
     const struct gi_selection all = {0};
     if (warning)
@@ -177,6 +237,7 @@ enum gi_status gi_pages_open_memory(struct gi_pages **out, const void *bytes, si
         return status;
     (*out)->bytes = bytes;
     (*out)->nbytes = nbytes;
+    (*out)->joined = joined;
     return open_list(out, name, &all, options, GI_OK, warning, err);
 }
 
@@ -231,20 +292,6 @@ bool gi_pages_are_all(const struct gi_pages *pages)
     return pages->all;
 }
 
-bool gi_pages_are_followed(const struct gi_pages *pages)
-{
-    /* Writers align files to a few bytes, or add zeros. */
-    enum { NEAR = 16, ZEROS_MAX = 4096 };
-    const unsigned char *bytes = pages->bytes;
-    for (uint64_t n = 0, at = pages->list.end; at < pages->nbytes; n++, at++) {
-        if (gi_pages_starts(bytes + at, pages->nbytes - (size_t)at))
-            return true;
-        if (n >= NEAR && (bytes[at] || n == ZEROS_MAX))
-            return false;
-    }
-    return false;
-}
-
 const char *gi_pages_file(const struct gi_pages *pages)
 {
     return pages->file;
@@ -262,13 +309,16 @@ enum gi_status gi_pages_load(struct gi_image *image, struct gi_metadata *metadat
 {
     struct gi_load_options one = *options;
     int number = pages->selected[i];
-    one.image = pages->list.images ? 1 + number : 0;
+    size_t file_at = 0;
     if (pages->list.images) {
-        one.offset = pages->list.images[number].offset;
-        one.skip = pages->list.images[number].skip;
+        const struct gi_image_place *place = &pages->list.images[number];
+        one.image = 1 + number - place->file_first;
+        one.offset = place->offset;
+        one.skip = place->skip;
+        file_at = place->file_at;
     }
-    enum gi_status status = gi_load_memory(image, metadata, info, pages->bytes, pages->nbytes, name,
-                                           &one, warning, err);
+    enum gi_status status = gi_load_memory(image, metadata, info, pages->bytes + file_at,
+                                           pages->nbytes - file_at, name, &one, warning, err);
     if (info)
         info->images = pages->own;
     return status;

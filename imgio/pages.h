@@ -16,11 +16,13 @@ struct gi_pages;
 enum gi_status gi_pages_open(struct gi_pages **pages, const char *path,
                              const struct gi_load_options *options, struct gi_err *warning,
                              struct gi_err *err);
-/* As gi_pages_open(), for a file in memory, which must outlive *pages. Messages begin with
- * `name`. */
+/* As gi_pages_open(), for a file in memory, which must outlive *pages. Messages begin with `name`.
+ * If `joined` is set, the pages of all files are selected that are one behind the other, as in a
+ * pipe. */
 enum gi_status gi_pages_open_memory(struct gi_pages **pages, const void *bytes, size_t nbytes,
-                                    const char *name, const struct gi_load_options *options,
-                                    struct gi_err *warning, struct gi_err *err);
+                                    bool joined, const char *name,
+                                    const struct gi_load_options *options, struct gi_err *warning,
+                                    struct gi_err *err);
 /* Returns the same pages for another owner, who must also call gi_pages_close(). */
 struct gi_pages *gi_pages_share(struct gi_pages *pages);
 /* Sets *pages to NULL, and closes the file if this was the last owner. Does nothing if *pages is
@@ -32,10 +34,8 @@ bool gi_pages_starts(const void *bytes, size_t nbytes);
 
 /* Returns the number of selected pages, 1 or more. */
 int gi_pages_n(const struct gi_pages *pages);
-/* Returns whether the selected pages are all pages of the file. */
+/* Returns whether the selected pages are all pages of one file. */
 bool gi_pages_are_all(const struct gi_pages *pages);
-/* Returns whether another file of several images begins behind this file, as in a pipe. */
-bool gi_pages_are_followed(const struct gi_pages *pages);
 /* Returns the path of the file, without brackets. */
 const char *gi_pages_file(const struct gi_pages *pages);
 /* Returns the number that selected page i has in the file, from 0, as in "scan.tif[3]". */

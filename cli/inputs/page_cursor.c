@@ -76,7 +76,7 @@ enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *byt
     if (!gi_pages_starts(bytes, nbytes))
         return GI_OK;
     enum gi_status status =
-        gi_pages_open_memory(pages, bytes, nbytes, name, &options, &warning, err);
+        gi_pages_open_memory(pages, bytes, nbytes, false, name, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
     return status;

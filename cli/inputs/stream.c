@@ -72,8 +72,8 @@ static void take_next(struct gi_stream *stream, struct gi_buffer *buffer, bool *
         gi_image_stream_next(buffer, end, stream->reader, &stream->io.limits, fault);
         return;
     }
-    gi_fail(fault, GI_E_FORMAT, "%s: bytes that are no image follow image %llu",
-            gi_reader_name(stream->reader), (unsigned long long)stream->taken);
+    gi_fail(fault, GI_E_FORMAT, GI_STREAM_NO_IMAGE, gi_reader_name(stream->reader),
+            (unsigned long long)stream->taken);
     *end = !stream->io.strict;
     if (!*end)
         return;

@@ -49,6 +49,20 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
     return status;
 }
 
+/* Warns of bytes behind the only image of a pipe, or fails with --strict. A JPEG with an index has
+ * images there that belong to it. */
+static enum gi_status check_rest(const struct gi_stream *stream, struct gi_err *err)
+{
+    const struct gi_buffer *image = &stream->first;
+    if (gi_image_stream_has_index(image->at, image->nbytes) ||
+        !gi_image_stream_is_whole(image->at, image->nbytes))
+        return GI_OK;
+    if (stream->io.strict)
+        return gi_fail(err, GI_E_FORMAT, GI_STREAM_NO_IMAGE, gi_reader_name(stream->reader), 1ULL);
+    gi_cli_warn(GI_STREAM_NO_IMAGE, gi_reader_name(stream->reader), 1ULL);
+    return GI_OK;
+}
+
 /* Like find_in_pipe(), for PNG, JPEG and WebP, and for an output that perhaps can't hold several
  * images. */
 static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *output,
@@ -75,7 +89,7 @@ static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *o
                        gi_reader_name(stream->reader));
     bool single = stream->single || target == FILES;
     *more = *more || (!status && single && target != ONE_IMAGE);
-    return status;
+    return status || over || *more ? status : check_rest(stream, err);
 }
 
 /* Sets standard input back to the position of the first byte of its file, so that it can be read
@@ -142,16 +156,10 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
     if (!status && file)
         status = gi_pages_open(pages, input, &options, &warning, err);
     else if (!status)
-        status = gi_pages_open_memory(pages, stream->first.at, stream->first.nbytes, name, &options,
-                                      &warning, err);
+        status = gi_pages_open_memory(pages, stream->first.at, stream->first.nbytes, true, name,
+                                      &options, &warning, err);
     if (status)
         return status;
-    if (!file && gi_pages_are_followed(*pages))
-        return gi_fail(
-            err, GI_E_UNSUPPORTED,
-            "%s: one TIFF follows another, which can't be told apart in a pipe: want PNG "
-            "through it, or a file for each",
-            name);
     if (*warning.text)
         gi_cli_warn("%s", warning.text);
     int n = gi_pages_n(*pages);

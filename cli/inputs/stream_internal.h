@@ -14,6 +14,9 @@
 #include "imgio/reader.h"
 #include "imgio/y4m_rgb.h"
 
+/* The message about bytes behind an image: the input, and the number of the image. */
+#define GI_STREAM_NO_IMAGE "%s: bytes that are no image follow image %llu"
+
 /* Where the images go. */
 enum gi_stream_target {
     GI_STREAM_JOINED, /* one behind the other into one output */

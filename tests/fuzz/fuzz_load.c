@@ -39,7 +39,7 @@ static unsigned read_pages(const uint8_t *bytes, size_t nbytes)
         .limits = {1 << 20, 1 << 24}, .allow_partial = true, .together = true};
     struct gi_pages *pages;
     unsigned sum = 0;
-    if (gi_pages_open_memory(&pages, bytes, nbytes, "fuzz", &options, NULL, NULL))
+    if (gi_pages_open_memory(&pages, bytes, nbytes, true, "fuzz", &options, NULL, NULL))
         return 0;
     for (int i = 0; i < gi_pages_n(pages) && i < 4; i++) {
         struct gi_image image;

@@ -317,11 +317,13 @@ static void circle(void **state)
     struct gi_load_options fifth = strictly;
     fifth.image = 5;
     assert_int_equal(load_bytes(&image, file.at, file.n, &fifth, NULL, &err), GI_E_UNSUPPORTED);
-    assert_int_equal(gi_pages_open_memory(&all, file.at, file.n, "test", &strictly, NULL, &err),
-                     GI_E_FORMAT);
+    assert_int_equal(
+        gi_pages_open_memory(&all, file.at, file.n, false, "test", &strictly, NULL, &err),
+        GI_E_FORMAT);
     assert_non_null(strstr(err.text, "test: is damaged: its pages go in a circle"));
     assert_int_equal(
-        gi_pages_open_memory(&all, file.at, file.n, "test", &partially, &warning, &err), GI_OK);
+        gi_pages_open_memory(&all, file.at, file.n, false, "test", &partially, &warning, &err),
+        GI_OK);
     assert_int_equal(gi_pages_n(all), 3);
     assert_non_null(strstr(warning.text, "circle"));
     gi_pages_close(&all, NULL);

@@ -62,6 +62,17 @@ for format in $formats; do
     expect 0 piped invert - one.$format
     gpuimg invert 1.$format want1.$format
     same "$format: a single image" one.$format want1.$format
+    check "$format: a single image causes no warning" test ! -s err
+    { cat 1.$format; printf 'trailing'; } >junk1.$format
+    images=junk1.$format
+    expect 0 piped invert - one.$format
+    same "$format: a single image before other bytes" one.$format want1.$format
+    check "$format: a warning names bytes behind a single image" test "$(<err)" = 'gpuimg: warning: invert: standard input: bytes that are no image follow image 1'
+    expect 0 piped invert - - --report r.jsonl
+    check "$format: the warning of a stream of one image" test "$(grep -c 'bytes that are no image' err)" = 1
+    expect 1 piped invert - made.$format --strict
+    check "$format: with --strict an error" test "$(<err)" = 'gpuimg: invert: standard input: bytes that are no image follow image 1'
+    check "$format: no output then" test ! -e made.$format
 done
 # Lengths of WebP files of all residues modulo 4 are even; the next image begins right after each.
 if [[ $webp ]]; then
