@@ -41,8 +41,9 @@ struct gi_command {
      * The pointer is NULL if there is no such text. */
     const char *(*more)(int i, char *line, size_t nbytes);
     int min_operands, max_operands; /* max -1: any number */
-    /* What the error about too many operands recommends instead; NULL if nothing. */
-    const char *many;
+    /* More operands than max_operands are allowed if the last one names a TIFF, in which the images
+     * of the others become pages. */
+    bool joins;
     /* The sets of options. A set without rows ends the array. If `filter` is not NULL, sets[0] may
      * be empty, and `name`, `summary`, `manual` and `examples` may be missing, because
      * gi_command_at() takes them from the filter. */

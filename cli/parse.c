@@ -280,14 +280,14 @@ static enum gi_status fail_operand(const struct gi_args *args, const struct gi_c
             return gi_fail(err, GI_E_USAGE, "%s: one operand too many, did you mean --%s %s?", text,
                            row->name, args->operands[i]);
     }
-    return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s%s%s", text,
+    return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s%s", text,
                    command->name, *command->operands ? " " : "", command->operands,
                    gi_batch_writes_files(command) ? "; for many images use --out-dir"
                    : gi_command_set(command, gi_layers_options) >= 0 ? "; for many images use --out"
                    : gi_command_set(command, gi_table_options) >= 0
                        ? "; for many images use --table"
                        : "",
-                   command->many ? "; " : "", command->many ? command->many : "");
+                   command->joins ? "; gpuimg pages --out makes one file of several images" : "");
 }
 
 static enum gi_status check_operands(const struct gi_args *args, const struct gi_command *command,
@@ -302,7 +302,9 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
                check_folders(args, command, err)) {
         return err->status;
     }
-    if (max >= 0 && args->noperands > max)
+    bool joins = command->joins && args->noperands > max && max > 0 &&
+                 gi_cli_writes_pages(args->operands[args->noperands - 1]);
+    if (max >= 0 && args->noperands > max && !joins)
         return fail_operand(args, command, err);
     if (args->noperands < min)
         return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",

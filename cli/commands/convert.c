@@ -1,6 +1,7 @@
 /* gpuimg convert: converts format, depth or colour without changing the pixels otherwise.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/commands/pages.h"
 #include "cli/run/driver.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
@@ -12,7 +13,7 @@
 
 extern const struct gi_filter gi_filter_convert;
 
-enum { SET_OWN };
+enum { SET_OWN, SET_IO };
 
 struct params {
     int threads;
@@ -51,21 +52,33 @@ static bool is_other_image(const char *path, const char *input)
     return is;
 }
 
-/* Refuses to copy an image over another one of the same format, which other programs' users may
- * mean as two inputs. */
-static enum gi_status check_copy(const struct gi_command *self, void *const *params,
-                                 const char *input, const char *output, struct gi_err *err)
+/* Returns whether no option asks for a conversion. */
+static bool is_copy(const struct gi_command *self, void *const *params)
+{
+    char *text = gi_batch_text(self, self->name, params);
+    bool is = text && strcmp(text, self->name) == 0;
+    free(text);
+    return is;
+}
+
+/* Refuses an output that is another image of the same format, because other programs' users may
+ * mean all operands as inputs. */
+static enum gi_status check_copy(const char *input, const char *output, struct gi_err *err)
 {
     const char *from = gi_save_format(input, NULL), *to = gi_save_format(output, NULL);
-    char *text = gi_batch_text(self, self->name, params);
-    bool plain = text && strcmp(text, self->name) == 0;
-    free(text);
-    return plain && from && to && strcmp(from, to) == 0 && is_other_image(output, input)
+    return from && to && strcmp(from, to) == 0 && is_other_image(output, input)
                ? gi_fail(err, GI_E_USAGE,
-                         "%s: is an image already: want --force to replace it by %s, or gpuimg "
-                         "pages --out FILE to join both",
-                         output, input)
+                         "%s: is an image already: want --force to replace it, or gpuimg pages "
+                         "--out FILE to join the images",
+                         output)
                : GI_OK;
+}
+
+/* Returns whether the options of batches are only --out with the name of a TIFF. */
+static bool out_is_pages(const struct gi_batch_params *p)
+{
+    return p->out && !p->out_dir && !p->suffix && !p->files_from && !p->shard && !p->report &&
+           !p->tar && !p->recursive && gi_cli_writes_pages(p->out);
 }
 
 static enum gi_status run_convert(const struct gi_command *self, void *const *params,
@@ -74,9 +87,18 @@ static enum gi_status run_convert(const struct gi_command *self, void *const *pa
     const struct params *p = params[SET_OWN];
     struct gi_device_params device = {.device = "cpu", .threads = p->threads};
     struct gi_batch_job job = {.command = self, .params = params, .device = &device};
-    bool one = !gi_batch_is_wanted(gi_batch_params_of(self, params)) && !p->force;
-    enum gi_status status = one ? check_copy(self, params, operands[0], operands[1], err) : GI_OK;
-    return status ? status : gi_drive(&job, operands, noperands, err);
+    const struct gi_batch_params *batch = gi_batch_params_of(self, params);
+    bool one = !gi_batch_is_wanted(batch);
+    bool joins = one ? noperands > 2 : noperands > 1 && out_is_pages(batch);
+    if (one && !p->force && (joins || is_copy(self, params)) &&
+        check_copy(operands[noperands - 2], operands[noperands - 1], err))
+        return err->status;
+    const struct gi_pages_joined joined = {.output = one ? operands[noperands - 1] : batch->out,
+                                           .batch = batch,
+                                           .io = params[SET_IO],
+                                           .threads = p->threads};
+    return joins ? gi_pages_join(&joined, operands, one ? noperands - 1 : noperands, err)
+                 : gi_drive(&job, operands, noperands, err);
 }
 
 const struct gi_command gi_command_convert = {
@@ -87,13 +109,15 @@ const struct gi_command gi_command_convert = {
               "suffix, and --format overrides both. Samples change only if an option says so: "
               "--depth changes their type, --gray makes the image gray (with --linear in linear "
               "light), and --background composites transparent pixels over a colour. gpuimg help "
-              "common describes these options.",
+              "common describes these options.\n\n"
+              "More than two operands of which the last is a TIFF are joined, as by gpuimg pages: "
+              "gpuimg convert a.png b.png doc.tif.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",
     .min_operands = 2,
     .max_operands = 2,
-    .many = "gpuimg pages --out makes one file of several images",
+    .joins = true,
     .sets = {{"Options", options, sizeof(struct params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},

@@ -87,6 +87,8 @@ static json_t *channel_json(const struct gi_histogram_view *view, int c)
     json_object_set_new(object, "range",
                         json_pack("[o,o]", gi_json_real(channel->lo), gi_json_real(channel->hi)));
     json_object_set_new(object, "bins", bins);
+    json_object_set_new(object, "count", json_integer((json_int_t)channel->total));
+    /* The name of count before 0.1.0, for programs that read it. */
     json_object_set_new(object, "total", json_integer((json_int_t)channel->total));
     json_object_set_new(object, "nan", json_integer((json_int_t)channel->nan));
     json_object_set_new(object, "mean", gi_json_real(channel->mean));

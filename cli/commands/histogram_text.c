@@ -55,7 +55,7 @@ static void print_statistics(FILE *out, const struct gi_histogram_view *view)
     };
     const struct gi_histogram *histogram = view->histogram;
     bool nan = false;
-    fprintf(out, "%-*s", CELL, "total");
+    fprintf(out, "%-*s", CELL, "count");
     for (int c = 0; c < histogram->nchannels; c++) {
         fprintf(out, "%*llu", CELL, (unsigned long long)histogram->channels[c].total);
         nan = nan || histogram->channels[c].nan > 0;

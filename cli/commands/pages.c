@@ -1,5 +1,6 @@
 /* gpuimg pages: joins images into one file, as the pages of a TIFF or the frames of a video.
  * SPDX-License-Identifier: MIT */
+#include "cli/commands/pages.h"
 #include "cli/commands.h"
 #include "cli/inputs/image_files.h"
 #include "cli/inputs/stream.h"
@@ -142,3 +143,12 @@ const struct gi_command gi_command_pages = {
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)}},
     .run = run,
 };
+
+enum gi_status gi_pages_join(const struct gi_pages_joined *joined, char **inputs, int n,
+                             struct gi_err *err)
+{
+    struct params own = {.batch = *joined->batch, .threads = joined->threads};
+    own.batch.out = joined->output;
+    void *const params[] = {&own, joined->io};
+    return run(&gi_command_pages, params, inputs, n, err);
+}

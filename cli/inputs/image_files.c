@@ -485,3 +485,9 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
     gi_pool_free(&pool);
     return status;
 }
+
+bool gi_cli_writes_pages(const char *path)
+{
+    const char *name = gi_save_format(path, NULL);
+    return name && strcmp(name, "tiff") == 0;
+}

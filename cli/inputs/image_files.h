@@ -107,4 +107,7 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err);
 
+/* Returns whether the suffix or the prefix of the path names a format for several images, TIFF. */
+bool gi_cli_writes_pages(const char *path);
+
 #endif

@@ -366,7 +366,7 @@ static const struct gi_option options[] = {
 const struct gi_filter gi_filter_stats = {
     .name = "stats",
     .group = GI_GROUP_MEASUREMENT,
-    .summary = "Exact statistics of each channel: mean, deviation, percentiles",
+    .summary = "Exact statistics of each channel: mean, stddev, percentiles",
     .manual = "Prints for each channel: number of samples, sum, mean, variance, standard "
               "deviation, minimum, maximum, range, L1 (sum of |v|), L2 (root of the sum of v * "
               "v), root mean square, median, percentiles, entropy in bits per sample, and number "

@@ -12,7 +12,7 @@ printf 'P3\n2 1\n255\n10 20 30 12 24 36\n' >rgb.ppm
 expect_stdout "two.pgm: 6 x 4, 1 channel, 8-bit
 
                     gray
-total                 24
+count                 24
 min                    0
 max                   90
 mean               18.75
@@ -35,7 +35,7 @@ expect_stdout "bin,lo,hi,red,green,blue
 expect_stdout "bin,lo,hi,luminance
 0,0,20,1
 1,20,40,2" gpuimg histogram rgb.ppm --bins 2 --range 0,40 --format csv --luminance --cumulative
-expect_stdout '{"file": "two.pgm", "width": 6, "height": 4, "depth": 8, "maxval": 255, "channels": [{"name": "gray", "range": [0.0, 255.0], "bins": [24, 0], "total": 24, "nan": 0, "mean": 18.75, "stddev": 34.194602400573885, "min": 0.0, "max": 90.0, "median": 0.0, "percentiles": {"p2.5": 0.0}, "entropy": 1.1241854163060885}]}' \
+expect_stdout '{"file": "two.pgm", "width": 6, "height": 4, "depth": 8, "maxval": 255, "channels": [{"name": "gray", "range": [0.0, 255.0], "bins": [24, 0], "count": 24, "total": 24, "nan": 0, "mean": 18.75, "stddev": 34.194602400573885, "min": 0.0, "max": 90.0, "median": 0.0, "percentiles": {"p2.5": 0.0}, "entropy": 1.1241854163060885}]}' \
     gpuimg histogram two.pgm --bins 2 --percentiles 2.5 --format json
 expect 0 gpuimg histogram two.pgm --bins 4 --bars
 check "ASCII bars" grep -q '|################' out

@@ -89,6 +89,20 @@ expect 0 gpuimg convert out.pgm back.tif
 holds "PNM holds pages too" 'same(pages("back.tif"), pages("stack.tif"))'
 check "images of a pipe become pages" sh -c 'cat p-00?.png | "$0" convert - back.tif' "$GPUIMG"
 holds "each of them" 'same(pages("back.tif"), pages("stack.tif"))'
+# convert joins what pages joins.
+gpuimg pages one0.tif p-001.png p-002.png --out want.tif --depth 8
+expect 0 gpuimg convert one0.tif p-001.png p-002.png joined.tif --depth 8
+same "convert with more than two operands joins them" joined.tif want.tif
+expect 0 gpuimg convert one0.tif p-001.png p-002.png --out joined2.tif --depth 8
+same "convert --out with a TIFF joins its operands" joined2.tif want.tif
+expect 0 gpuimg convert p-001.png p-002.png joined.tif
+holds "a TIFF is replaced if the last input is no TIFF" 'len(pages("joined.tif")) == 2'
+expect_error 2 'convert: joined2.tif: is an image already: want --force to replace it, or gpuimg pages --out FILE to join the images' convert one0.tif joined.tif joined2.tif --depth 8
+same "it is not replaced" joined2.tif want.tif
+expect 0 gpuimg convert one0.tif joined.tif joined2.tif --force
+holds "--force replaces it" 'len(pages("joined2.tif")) == 3'
+expect_error 2 'convert: made.png: one operand too many*; gpuimg pages --out makes one file of several images' convert one0.tif one1.tif made.png
+expect_error 2 'convert: made.png: would be the output of*' convert one0.tif one1.tif --out made.png
 # TIFFs one behind the other in a pipe: the pages of all.
 expect 0 sh -c 'cat one0.tif one1.tif stack.tif | "$0" convert - out.tif' "$GPUIMG"
 check "TIFFs in a pipe: no warning" test ! -s err
@@ -162,11 +176,10 @@ check "among other files" test "$(tail -n 1 n.jsonl | grep -c '"inputs": 6')" = 
 expect 0 gpuimg montage stack.tif sheet.png --no-normalize --cell 50x40 --gap 0 --margin 0 --rows 1
 holds "a sheet of pages" '(np.array(Image.open("sheet.png"))[:, 100:150] == pages("stack.tif")[2]).all()'
 
-# gpuimg pages joins images; convert names it.
+# gpuimg pages joins images.
 expect 0 gpuimg pages p-001.png lzw.tif 'stack.tif[1-2]' --out doc.tif --report d.jsonl
 holds "pages in the order of the inputs" '(lambda d: len(d) == 6 and same(d[1:4], pages("lzw.tif")) and same(d[4:], pages("stack.tif")[1:3]))(pages("doc.tif"))'
 check "a report of them" test "$(grep -c '"status": "done"' d.jsonl)" = 7
-expect_error 2 'convert: made.tif: one operand too many (usage: gpuimg convert INPUT OUTPUT)*gpuimg pages --out makes one file of several images' convert p-001.png p-002.png made.tif
 expect_error 2 'pages: made.png: png holds one image: want a TIFF or Y4M' pages p-001.png --out made.png
 expect_error 2 'pages: want --out FILE for the pages, did you mean --out made.tif?' pages p-001.png made.tif
 expect_error 2 'pages: want --out FILE for the pages, as in --out doc.tif' pages p-001.png p-001.png

@@ -145,6 +145,13 @@ expect_error 2 'compare: --fuzz: no such option, did you mean --tolerance?*' com
 expect_error 2 'blur: made.mp4: *writes Y4M, which ffmpeg turns into it*' blur in.pgm made.mp4
 expect_error 2 'blur: made.pdf: *img2pdf*' blur in.pgm made.pdf
 expect_error 2 'blur: made.AVIF: *avifenc*' blur in.pgm made.AVIF
+expect_error 2 'blur: made.ico: *ImageMagick*' blur in.pgm made.ico
+expect_error 2 'blur: made.gif: *ImageMagick*' blur in.pgm made.gif
+# Help lists the tasks that are not possible yet, and a search finds them.
+for word in HEIC AVIF ICO PDF progressive width 16:9 deskewing Canny Fourier; do
+    check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
+done
+check "help finds it" grep -q limits <(gpuimg help fourier)
 expect_error 2 'blur: made.avi.x: no image format has this name*' blur in.pgm made.avi.x
 expect_error 2 'blur: made.pgm: one operand too many, did you mean --k 5?' blur in.pgm 5 made.pgm
 expect_error 2 'resize: made.pgm: one operand too many, did you mean --size 50%?' scale 50% in.pgm made.pgm

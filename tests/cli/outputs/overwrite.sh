@@ -48,7 +48,7 @@ expect 0 gpuimg invert --out /dev/null --format pgm c/*.pgm
 cp c/0.pgm other.pgm
 cp c/1.pgm text.pgm
 echo text >text.pgm
-expect_error 2 'convert: c/1.pgm: is an image already: want --force to replace it by c/0.pgm, or gpuimg pages --out FILE to join both' convert c/0.pgm c/1.pgm
+expect_error 2 'convert: c/1.pgm: is an image already: want --force to replace it, or gpuimg pages --out FILE to join the images' convert c/0.pgm c/1.pgm
 check "the second image is unchanged" cmp c/1.pgm kept/1.pgm
 for options in '--depth 8' '--strip' --force -f; do
     cp c/1.pgm second.pgm
