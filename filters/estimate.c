@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "filters/execution.h"
+#include "kernels/codec.h"
 
 /* Typical values for devices that do not report their own. */
 static const double CPU_CLOCK_HZ = 3e9, CUDA_MEMORY_RATE = 3e11, CUDA_LINK_RATE = 16e9;
@@ -28,6 +29,15 @@ static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART
  * work. */
 static const double CUDA_OPEN_S = 0.19, CUDA_CLOSE_S = 0.085;
 
+/* Bytes of samples of photographs that a CPU thread decodes and encodes per clock. */
+static const double CPU_JPEG_DECODE = 0.18, CPU_JPEG_ENCODE = 0.26, CPU_PNG_ENCODE = 0.15;
+
+/* Issue slots of a GPU per byte of samples that all queues decode and encode. */
+static const double CUDA_JPEG_DECODE = 500, CUDA_JPEG_ENCODE = 120, CUDA_PNG_ENCODE = 2000;
+
+/* Bytes of a scan or of strips per byte of samples. */
+static const double CODED_PART = 0.2;
+
 static double given_or(double given, double nominal)
 {
     return given > 0 ? given : nominal;
@@ -45,14 +55,21 @@ struct gi_rates gi_rates_of(enum gi_device_kind kind, const struct gi_device_inf
         return (struct gi_rates){.memory = movers * CPU_NBYTES_A_CLOCK * clock_hz,
                                  .fmas = n * CPU_FMA_PART * slots,
                                  .up = INFINITY,
-                                 .down = INFINITY};
+                                 .down = INFINITY,
+                                 .jpeg_decode = n * CPU_JPEG_DECODE * clock_hz,
+                                 .jpeg_encode = n * CPU_JPEG_ENCODE * clock_hz,
+                                 .png_encode = n * CPU_PNG_ENCODE * clock_hz};
     }
     double link = given_or(info->link_rate, CUDA_LINK_RATE);
+    double all_slots = given_or(info->units, 1) * slots;
     return (struct gi_rates){.memory =
                                  CUDA_MEMORY_PART * given_or(info->memory_rate, CUDA_MEMORY_RATE),
-                             .fmas = CUDA_FMA_PART * given_or(info->units, 1) * slots,
+                             .fmas = CUDA_FMA_PART * all_slots,
                              .up = CUDA_UP_PART * link,
                              .down = CUDA_DOWN_PART * link,
+                             .jpeg_decode = all_slots / CUDA_JPEG_DECODE,
+                             .jpeg_encode = all_slots / CUDA_JPEG_ENCODE,
+                             .png_encode = all_slots / CUDA_PNG_ENCODE,
                              .open_s = CUDA_OPEN_S,
                              .close_s = CUDA_CLOSE_S};
 }
@@ -63,6 +80,9 @@ struct gi_rates gi_rates_hoped_for(void)
                              .fmas = INFINITY,
                              .up = INFINITY,
                              .down = INFINITY,
+                             .jpeg_decode = INFINITY,
+                             .jpeg_encode = INFINITY,
+                             .png_encode = INFINITY,
                              .open_s = CUDA_OPEN_S,
                              .close_s = CUDA_CLOSE_S};
 }
@@ -72,12 +92,45 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* The codings of the first source and of the result. */
+struct ends {
+    bool decodes, encodes; /* a GPU decodes the source, and encodes the result */
+    bool png;              /* the result becomes a PNG, else a JPEG */
+};
+
+static struct ends ends_of(const struct gi_pipeline *pipeline,
+                           const struct gi_estimate_options *options)
+{
+    struct gi_image result = gi_pipeline_result(pipeline);
+    struct gi_coding coding;
+    struct ends ends = {.decodes = options->coded};
+    ends.encodes =
+        options->ending && options->ending->coding_of(options->ending->self, &coding, &result);
+    ends.png = ends.encodes && coding.strip_rows;
+    return ends;
+}
+
+/* Returns the seconds that the first source needs to get to the device. */
+static double source_seconds(double nbytes, const struct gi_rates *rates, const struct ends *ends)
+{
+    return ends->decodes ? nbytes / rates->jpeg_decode + CODED_PART * nbytes / rates->up
+                         : nbytes / rates->up;
+}
+
+static double result_seconds(double nbytes, const struct gi_rates *rates, const struct ends *ends)
+{
+    if (!ends->encodes)
+        return nbytes / rates->down;
+    return nbytes / (ends->png ? rates->png_encode : rates->jpeg_encode) +
+           CODED_PART * nbytes / rates->down;
+}
+
 /* Returns the seconds for one image if the device is open. `host` has the rates for steps that run
  * on the host only. */
-static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rates *rates,
-                         const struct gi_rates *host)
+static double seconds_of(const struct gi_pipeline *pipeline, const struct ends *ends,
+                         const struct gi_rates *rates, const struct gi_rates *host)
 {
-    double seconds = gi_image_nbytes(&pipeline->plans[0].sources[0]) / rates->up;
+    double seconds = source_seconds(gi_image_nbytes(&pipeline->plans[0].sources[0]), rates, ends);
     for (int i = 0; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
         const struct gi_rates *by = plan->on_host ? host : rates;
@@ -96,17 +149,26 @@ static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rat
     bool makes = false;
     for (int i = 0; i < pipeline->n; i++)
         makes = makes || pipeline->plans[i].filter->run;
-    return seconds + (makes ? gi_image_nbytes(&result) / rates->down : 0);
+    return seconds + (makes ? result_seconds(gi_image_nbytes(&result), rates, ends) : 0);
 }
 
-struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads,
+const struct gi_ending *gi_pipeline_ending(const struct gi_pipeline *pipeline,
+                                           const struct gi_side *sides)
+{
+    return sides ? sides[pipeline->n - 1].ending : NULL;
+}
+
+struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline,
+                                        const struct gi_estimate_options *options,
                                         const struct gi_rates *cpu, const struct gi_rates *cuda)
 {
+    const struct ends ends = ends_of(pipeline, options);
     /* A second thread opens the device while the image is decoded. Decoding takes at least as long
      * as a copy into fresh memory. */
     double decode_s =
-        threads > 1 ? gi_image_nbytes(&pipeline->plans[0].sources[0]) / cpu->memory : 0;
+        options->threads > 1 ? gi_image_nbytes(&pipeline->plans[0].sources[0]) / cpu->memory : 0;
     double start_s = larger(cuda->open_s - decode_s, 0) + cuda->close_s;
-    return (struct gi_estimate){.cpu_s = images * seconds_of(pipeline, cpu, cpu),
-                                .cuda_s = start_s + images * seconds_of(pipeline, cuda, cpu)};
+    return (struct gi_estimate){.cpu_s = options->images * seconds_of(pipeline, &ends, cpu, cpu),
+                                .cuda_s = start_s +
+                                          options->images * seconds_of(pipeline, &ends, cuda, cpu)};
 }

@@ -119,6 +119,8 @@ struct gi_rates {
     double memory;   /* bytes of memory read and written, if results are in new memory */
     double fmas;     /* float32 multiply-adds */
     double up, down; /* bytes from and to pageable host memory; INFINITY: no copies */
+    /* bytes of samples of JPEGs and PNGs, by all threads of a CPU or all queues of a GPU */
+    double jpeg_decode, jpeg_encode, png_encode;
     /* Seconds to open the device; seconds that it adds to the end of the process. */
     double open_s, close_s;
 };
@@ -130,16 +132,27 @@ struct gi_rates gi_rates_of(enum gi_device_kind kind, const struct gi_device_inf
  * rates predict, opening the device is worthwhile. */
 struct gi_rates gi_rates_hoped_for(void);
 
-/* Estimated seconds for `images` images on each kind of device, without reading and writing files.
- * The choice of --device auto follows from them. The seconds for CUDA include the end of the
- * process, and the part of the start-up that is not hidden behind decoding. `threads` is how many
- * threads the process has. */
+/* Estimated seconds for several images on each kind of device. The choice of --device auto follows
+ * from them. They include decoding and encoding only where a GPU could do it, because other files
+ * take the same time in both cases. The seconds for CUDA include the end of the process, and the
+ * part of the start-up that is not hidden behind decoding. */
 struct gi_estimate {
     double cpu_s, cuda_s;
 };
 
-struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads,
+/* The number of images, the threads of the process, and how the images come and go. */
+struct gi_estimate_options {
+    int images, threads;
+    bool coded;                     /* the images are JPEGs that a GPU decodes */
+    const struct gi_ending *ending; /* of the results; NULL if their samples are needed */
+};
+
+struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline,
+                                        const struct gi_estimate_options *options,
                                         const struct gi_rates *cpu, const struct gi_rates *cuda);
+/* Returns the ending in `sides`, which has an entry per step or is NULL; NULL if there is none. */
+const struct gi_ending *gi_pipeline_ending(const struct gi_pipeline *pipeline,
+                                           const struct gi_side *sides);
 
 /* ---- a single step ---- */
 

@@ -102,7 +102,7 @@ static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
         else
             snprintf(name, sizeof name, "%s", column->what);
         column->rates.open_s = cpu ? 0 : column->open_s;
-        status = gi_rates_measure(&column->rates, column->queue, err);
+        status = gi_rates_measure(&column->rates, column->queue, bench->threads, err);
         if (!status)
             status = gi_rates_store(&path, name, &column->rates, err);
         if (!status)
@@ -190,8 +190,9 @@ static bool auto_takes_cuda(const struct bench *bench, const struct gi_step *ste
     struct gi_pipeline *pipeline;
     if (gi_pipeline_new(&pipeline, step, 1, &shape, NULL, NULL))
         return false;
-    struct gi_estimate seconds = gi_pipeline_estimate(
-        pipeline, 1, bench->threads, &bench->columns[0].rates, &bench->columns[1].rates);
+    const struct gi_estimate_options work = {.images = 1, .threads = bench->threads};
+    struct gi_estimate seconds =
+        gi_pipeline_estimate(pipeline, &work, &bench->columns[0].rates, &bench->columns[1].rates);
     gi_pipeline_free(&pipeline);
     return seconds.cuda_s < seconds.cpu_s;
 }
@@ -436,9 +437,8 @@ static const struct gi_option options[] = {
     {.name = "save",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, save),
-     .help = "Store the measured rates, from which --device auto then estimates times: in the "
-             "file that GPUIMG_RATES names, or in gpuimg/rates.json below XDG_CACHE_HOME or "
-             "~/.cache"},
+     .help = "Store measured rates of kernels, copies and codecs for --device auto: in the file "
+             "that GPUIMG_RATES names, or in gpuimg/rates.json below XDG_CACHE_HOME or ~/.cache"},
     {.name = "ways",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, ways),

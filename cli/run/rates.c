@@ -22,9 +22,15 @@ static const struct {
     {"down_bytes_per_s", offsetof(struct gi_rates, down)},
     {"open_s", offsetof(struct gi_rates, open_s)},
     {"close_s", offsetof(struct gi_rates, close_s)},
+    {"jpeg_decode_bytes_per_s", offsetof(struct gi_rates, jpeg_decode)},
+    {"jpeg_encode_bytes_per_s", offsetof(struct gi_rates, jpeg_encode)},
+    {"png_encode_bytes_per_s", offsetof(struct gi_rates, png_encode)},
 };
 
-enum { NFIELDS = sizeof fields / sizeof *fields };
+enum {
+    NFIELDS = sizeof fields / sizeof *fields,
+    NEEDED = 6, /* older files have only these */
+};
 
 /* Returns the name of the file, which the caller frees. Returns NULL if there is no home folder. */
 static char *rates_path(void)
@@ -54,27 +60,31 @@ static json_t *read_all(void)
     return NULL;
 }
 
-/* Reads rates from JSON, in which null means infinity. Returns false if a number is missing or
- * invalid. */
+/* Reads rates from JSON, in which null means infinity. Rates of codecs that are missing keep their
+ * values. Returns false if another number is missing, or if a number is invalid. */
 static bool from_json(struct gi_rates *rates, const json_t *object)
 {
     for (int i = 0; i < NFIELDS; i++) {
         const json_t *value = json_object_get(object, fields[i].name);
+        if (!value && i >= NEEDED)
+            continue;
         double number = json_is_null(value) ? INFINITY : json_number_value(value);
         if ((!json_is_null(value) && !json_is_number(value)) || number < 0 ||
-            (i < 4 && number == 0))
+            ((i < 4 || i >= NEEDED) && number == 0))
             return false;
         *(double *)(void *)((char *)rates + fields[i].offset) = number;
     }
     return true;
 }
 
-static bool stored(struct gi_rates *rates, const char *device)
+/* Replaces the rates by those that are stored for the device, if there are any. */
+static void replace_by_stored(struct gi_rates *rates, const char *device)
 {
+    struct gi_rates read = *rates;
     json_t *all = read_all();
-    bool found = all && from_json(rates, json_object_get(all, device));
+    if (all && from_json(&read, json_object_get(all, device)))
+        *rates = read;
     json_decref(all);
-    return found;
 }
 
 const char *gi_rates_cpu_name(int threads, char *buffer, size_t nbytes)
@@ -86,23 +96,23 @@ const char *gi_rates_cpu_name(int threads, char *buffer, size_t nbytes)
 
 struct gi_rates gi_rates_cpu(int threads)
 {
-    struct gi_rates rates;
     struct gi_device_info info;
     char name[64];
-    if (stored(&rates, gi_rates_cpu_name(threads, name, sizeof name)))
-        return rates;
     gi_kernels_cpu()->probe(&info, 1, NULL);
-    return gi_rates_of(GI_DEVICE_CPU, &info, threads);
+    struct gi_rates rates = gi_rates_of(GI_DEVICE_CPU, &info, threads);
+    replace_by_stored(&rates, gi_rates_cpu_name(threads, name, sizeof name));
+    return rates;
 }
 
 struct gi_rates gi_rates_cuda_unopened(void)
 {
-    struct gi_rates rates = gi_rates_hoped_for(), one;
+    struct gi_rates rates = gi_rates_hoped_for();
     json_t *all = read_all(), *object;
     const char *name;
     int n = 0;
     json_object_foreach(all, name, object)
     {
+        struct gi_rates one = gi_rates_hoped_for();
         bool cuda = strncmp(name, "cpu ", 4) != 0 && from_json(&one, object);
         n += cuda;
         if (cuda)
@@ -114,11 +124,12 @@ struct gi_rates gi_rates_cuda_unopened(void)
 
 struct gi_rates gi_rates_cuda(struct gi_device *device)
 {
-    struct gi_rates rates;
     struct gi_device_info info;
     if (device->k->describe(device, &info, NULL))
         return gi_rates_hoped_for();
-    return stored(&rates, info.name) ? rates : gi_rates_of(GI_DEVICE_CUDA, &info, 1);
+    struct gi_rates rates = gi_rates_of(GI_DEVICE_CUDA, &info, 1);
+    replace_by_stored(&rates, info.name);
+    return rates;
 }
 
 bool gi_cuda_is_likely(void)

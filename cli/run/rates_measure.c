@@ -84,7 +84,8 @@ static enum gi_status measure(struct gi_rates *rates, struct gi_queue *queue,
     return GI_OK;
 }
 
-enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, struct gi_err *err)
+enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, int threads,
+                                struct gi_err *err)
 {
     enum { SIDE = 8192 };
     struct gi_image src;
@@ -95,5 +96,5 @@ enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, 
         memset(gi_row(&src, y), y * 37, gi_row_nbytes(&src));
     status = measure(rates, queue, &src, err);
     gi_image_free(&src);
-    return status;
+    return status ? status : gi_rates_measure_codecs(rates, queue, threads, err);
 }

@@ -25,10 +25,6 @@ enum { WAITING_A_GPU = 4 };
 /* The assumed number of images if their number is unknown. */
 enum { MANY = 1000 };
 
-/* Seconds that one thread of a CPU, and a GPU, take to decode a pixel of a JPEG (photographs of
- * quality 90, 4:4:4). */
-static const double CPU_DECODES_PIXEL_S = 5e-9, GPU_DECODES_PIXEL_S = 0.05e-9;
-
 struct gi_session {
     enum gi_device_choice choice;
     const char *asked_by; /* "--device" or "GPUIMG_DEVICE" */
@@ -201,18 +197,16 @@ static void decide(struct gi_session *devices, const struct gi_session_job *job)
         return;
     devices->decided = true;
     struct gi_rates cpu = gi_rates_cpu(devices->threads), cuda = gi_rates_cuda_unopened();
-    int images = devices->images < INT32_MAX ? (int)devices->images : INT32_MAX;
-    struct gi_estimate estimate =
-        gi_pipeline_estimate(job->pipeline, images, devices->threads, &cpu, &cuda);
-    if (job->src->coded) {
-        double pixels = (double)images * job->src->width * job->src->height;
-        estimate.cpu_s += pixels * CPU_DECODES_PIXEL_S / devices->threads;
-        estimate.cuda_s += pixels * GPU_DECODES_PIXEL_S;
-    }
+    const struct gi_estimate_options work = {
+        .images = devices->images < INT32_MAX ? (int)devices->images : INT32_MAX,
+        .threads = devices->threads,
+        .coded = job->src->coded != NULL,
+        .ending = gi_pipeline_ending(job->pipeline, job->sides)};
+    struct gi_estimate estimate = gi_pipeline_estimate(job->pipeline, &work, &cpu, &cuda);
     bool worth = estimate.cuda_s < estimate.cpu_s;
     if (devices->verbose)
-        gi_cli_log("device auto: estimated %.3g s of kernels%s on cpu, at best %.3g s on cuda%s",
-                   estimate.cpu_s, job->src->coded ? " and decoding" : "", estimate.cuda_s,
+        gi_cli_log("device auto: estimated %.3g s%s on cpu, at best %.3g s on cuda%s",
+                   estimate.cpu_s, work.coded ? " with decoding" : "", estimate.cuda_s,
                    worth ? ": opens it" : "");
     if (worth)
         start_gpus(devices);
@@ -348,16 +342,19 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
 
 /* ---- one image ---- */
 
-/* Estimates with the rates that are known so far. These are the rates of the CUDA device if it is
- * open, otherwise gi_rates_cuda_unopened(). */
+/* Estimates one image with the rates that are known so far. These are the rates of the CUDA device
+ * if it is open, otherwise gi_rates_cuda_unopened(). */
 static struct gi_estimate estimate_for(const struct gi_session *devices,
-                                       const struct gi_pipeline *pipeline)
+                                       const struct gi_pipeline *pipeline,
+                                       const struct gi_side *sides)
 {
     struct gi_rates cpu = gi_rates_cpu(devices->threads);
     struct gi_rates cuda = devices->ngpus && devices->gpus[0].ready
                                ? gi_rates_cuda(devices->gpus[0].device)
                                : gi_rates_cuda_unopened();
-    return gi_pipeline_estimate(pipeline, 1, devices->threads, &cpu, &cuda);
+    const struct gi_estimate_options work = {
+        .images = 1, .threads = devices->threads, .ending = gi_pipeline_ending(pipeline, sides)};
+    return gi_pipeline_estimate(pipeline, &work, &cpu, &cuda);
 }
 
 bool gi_session_may_open(const struct gi_session *devices)
@@ -367,7 +364,7 @@ bool gi_session_may_open(const struct gi_session *devices)
 
 void gi_session_expect(struct gi_session *devices, const struct gi_pipeline *pipeline)
 {
-    struct gi_estimate estimate = estimate_for(devices, pipeline);
+    struct gi_estimate estimate = estimate_for(devices, pipeline, NULL);
     if (gi_session_may_open(devices) && estimate.cuda_s < estimate.cpu_s)
         start_gpus(devices);
 }
@@ -383,12 +380,12 @@ static bool need_cuda(struct gi_session *devices)
 
 /* Returns whether CUDA is faster. Opens the CUDA device only if it may be faster, and then repeats
  * the estimate with the rates of the device. */
-static bool takes_cuda(struct gi_session *devices, const struct gi_pipeline *pipeline)
+static bool takes_cuda(struct gi_session *devices, const struct gi_session_job *job)
 {
-    struct gi_estimate estimate = estimate_for(devices, pipeline);
+    struct gi_estimate estimate = estimate_for(devices, job->pipeline, job->sides);
     if (estimate.cuda_s >= estimate.cpu_s || !need_cuda(devices))
         return false;
-    estimate = estimate_for(devices, pipeline);
+    estimate = estimate_for(devices, job->pipeline, job->sides);
     return estimate.cuda_s < estimate.cpu_s;
 }
 
@@ -418,7 +415,7 @@ static void log_choice(const struct gi_session *devices, const struct gi_session
     else
         snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(), devices->threads,
                  devices->threads == 1 ? "" : "s");
-    struct gi_estimate estimate = estimate_for(devices, job->pipeline);
+    struct gi_estimate estimate = estimate_for(devices, job->pipeline, job->sides);
     bool open = devices->ngpus && devices->gpus[0].ready;
     char priced[64] = "";
     if (cuda || gi_cuda_is_likely())
@@ -437,7 +434,7 @@ static enum gi_status run_auto(struct gi_session *devices, const struct gi_sessi
         reason = "this build has no CUDA backend";
     else if (!devices->ngpus)
         reason = "no NVIDIA driver here";
-    else if (takes_cuda(devices, job->pipeline)) {
+    else if (takes_cuda(devices, job)) {
         log_choice(devices, job, true, reason);
         enum gi_status status = run_on(&devices->gpus[0], job, &cuda_err);
         if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY && status != GI_E_LAUNCH) {

@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 
+#include "imgio/coded.h"
+
 enum { SMALLEST = 64, LARGEST = 32768 }; /* regions count pixels in 32 bits */
 
 /* A server's CPU, with the properties that a device reports. */
@@ -12,11 +14,12 @@ static const struct gi_device_info host = {.units = 16, .lanes = 32, .clock_khz 
 static const struct gi_device_info gpu = {
     .units = 132, .lanes = 128, .clock_khz = 1980000, .memory_rate = 4.8e12, .link_rate = 63e9};
 
-static struct gi_estimate estimate(const struct gi_filter *filter, int side, int threads,
-                                   int images)
+/* A pipeline of one step with its example options for an image of this shape. The caller frees it
+ * with *params. */
+static struct gi_pipeline *pipeline_for(const struct gi_filter *filter, struct gi_image shape,
+                                        void **made)
 {
     void *params = calloc(1, filter->params_nbytes);
-    struct gi_image shape = {.width = side, .height = side, .channels = 1, .type = GI_U8};
     struct gi_image other = shape;
     if (strcmp(filter->name, "remap") == 0) { /* a map */
         other.channels = 2;
@@ -31,9 +34,20 @@ static struct gi_estimate estimate(const struct gi_filter *filter, int side, int
     struct gi_pipeline *pipeline;
     step.nothers = gi_filter_others(filter, params);
     assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &shape, NULL, NULL), GI_OK);
+    *made = params;
+    return pipeline;
+}
+
+static struct gi_estimate estimate(const struct gi_filter *filter, int side, int threads,
+                                   int images)
+{
+    const struct gi_estimate_options options = {.images = images, .threads = threads};
+    struct gi_image shape = {.width = side, .height = side, .channels = 1, .type = GI_U8};
     struct gi_rates cpu = gi_rates_of(GI_DEVICE_CPU, &host, threads);
     struct gi_rates cuda = gi_rates_of(GI_DEVICE_CUDA, &gpu, threads);
-    struct gi_estimate seconds = gi_pipeline_estimate(pipeline, images, threads, &cpu, &cuda);
+    void *params;
+    struct gi_pipeline *pipeline = pipeline_for(filter, shape, &params);
+    struct gi_estimate seconds = gi_pipeline_estimate(pipeline, &options, &cpu, &cuda);
     gi_pipeline_free(&pipeline);
     free(params);
     return seconds;
@@ -86,6 +100,85 @@ static void start_is_paid_once(void **state)
         struct gi_estimate ten = estimate(gi_filters[i], 1024, 2, 10);
         assert_true(ten.cuda_s < 2 * one.cuda_s);
         assert_true(fabs(ten.cpu_s - 10 * one.cpu_s) < 1e-9);
+    }
+}
+
+/* ---- codecs ---- */
+
+/* How images come and go. */
+enum coding { SAMPLES, JPEG, PNG };
+
+static bool coding_of(void *self, struct gi_coding *coding, const struct gi_image *shape)
+{
+    (void)shape;
+    *coding = (struct gi_coding){.strip_rows = *(const enum coding *)self == PNG ? 64 : 0};
+    return true;
+}
+
+/* Estimates `gaussian` of images of 1920 x 1080 RGB. */
+static struct gi_estimate coded(int images, enum coding from, enum coding to,
+                                const struct gi_rates *cpu, const struct gi_rates *cuda)
+{
+    struct gi_ending ending = {.coding_of = coding_of, .self = &to};
+    struct gi_side side = {.ending = to == SAMPLES ? NULL : &ending};
+    const struct gi_image shape = {.width = 1920, .height = 1080, .channels = 3, .type = GI_U8};
+    struct gi_estimate_options options = {.images = images, .threads = 16, .coded = from == JPEG};
+    void *params;
+    struct gi_pipeline *pipeline = pipeline_for(gi_filter_find("gaussian"), shape, &params);
+    options.ending = gi_pipeline_ending(pipeline, &side);
+    assert_null(gi_pipeline_ending(pipeline, NULL));
+    struct gi_estimate seconds = gi_pipeline_estimate(pipeline, &options, cpu, cuda);
+    gi_pipeline_free(&pipeline);
+    free(params);
+    return seconds;
+}
+
+/* A batch of JPEGs is worth a GPU from fewer images on than a batch of other files, because the GPU
+ * decodes and encodes. One image and ten are not. */
+static void codecs_are_counted(void **state)
+{
+    (void)state;
+    const struct gi_rates cpu = gi_rates_of(GI_DEVICE_CPU, &host, 16);
+    const struct gi_rates cuda = gi_rates_of(GI_DEVICE_CUDA, &gpu, 16);
+    const struct gi_rates hope = gi_rates_hoped_for();
+    int first[3] = {0}; /* number of images from which on CUDA is chosen */
+    static const enum coding ways[3][2] = {{SAMPLES, SAMPLES}, {SAMPLES, PNG}, {JPEG, JPEG}};
+    for (int i = 0; i < 3; i++)
+        for (int images = 1; images <= 100000 && !first[i]; images++)
+            if (takes_cuda(coded(images, ways[i][0], ways[i][1], &cpu, &cuda)))
+                first[i] = images;
+    print_message("CUDA from %d images without codecs, %d to PNG, %d from JPEG to JPEG\n", first[0],
+                  first[1], first[2]);
+    assert_in_range(first[2], 11, 1000);
+    assert_true(first[2] < first[0] || first[0] == 0);
+    assert_true(first[1] < first[0] || first[0] == 0);
+    assert_false(takes_cuda(coded(1, JPEG, JPEG, &cpu, &hope)));
+    assert_false(takes_cuda(coded(10, JPEG, JPEG, &cpu, &hope)));
+    assert_true(takes_cuda(coded(1000, JPEG, JPEG, &cpu, &hope)));
+}
+
+/* The rates decide: codecs of a GPU that are slower than the CPU's keep a batch on the CPU, and
+ * slow codecs of the CPU give ten images to the GPU. Rates of codecs that are not needed do not
+ * count. */
+static void rates_of_codecs_decide(void **state)
+{
+    (void)state;
+    const struct gi_rates cpu = gi_rates_of(GI_DEVICE_CPU, &host, 16);
+    const struct gi_rates cuda = gi_rates_of(GI_DEVICE_CUDA, &gpu, 16);
+    const size_t rates[] = {offsetof(struct gi_rates, jpeg_decode),
+                            offsetof(struct gi_rates, jpeg_encode),
+                            offsetof(struct gi_rates, png_encode)};
+    for (int i = 0; i < 3; i++) {
+        enum coding from = i == 0 ? JPEG : SAMPLES, to = i == 0 ? SAMPLES : i == 1 ? JPEG : PNG;
+        enum coding other = i == 1 ? PNG : JPEG;
+        struct gi_rates slow_cpu = cpu, slow_cuda = cuda;
+        *(double *)(void *)((char *)&slow_cpu + rates[i]) = 1e7;
+        *(double *)(void *)((char *)&slow_cuda + rates[i]) = 1e7;
+        assert_true(takes_cuda(coded(10, from, to, &slow_cpu, &cuda)));
+        assert_false(takes_cuda(coded(1000, from, to, &cpu, &slow_cuda)));
+        struct gi_estimate a = coded(1000, SAMPLES, other, &cpu, &cuda);
+        struct gi_estimate b = coded(1000, SAMPLES, other, &slow_cpu, &slow_cuda);
+        assert_true(a.cpu_s == b.cpu_s && a.cuda_s == b.cuda_s);
     }
 }
 
@@ -197,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_with_the_image),  cmocka_unit_test(shrinks_with_threads),
         cmocka_unit_test(start_is_paid_once),    cmocka_unit_test(times_are_counted),
+        cmocka_unit_test(codecs_are_counted),    cmocka_unit_test(rates_of_codecs_decide),
         cmocka_unit_test(ceilings_are_positive), cmocka_unit_test(memory_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

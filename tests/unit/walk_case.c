@@ -128,7 +128,8 @@ static bool plan_steps(struct gi_pipeline **pipeline, const struct walk_case *c)
                          status);
     if (status)
         return false;
-    if (gi_pipeline_estimate(*pipeline, 1, 1, &rates, &rates).cpu_s <= SECONDS_MAX)
+    const struct gi_estimate_options work = {.images = 1, .threads = 1};
+    if (gi_pipeline_estimate(*pipeline, &work, &rates, &rates).cpu_s <= SECONDS_MAX)
         return true;
     gi_pipeline_free(pipeline);
     return false;
