@@ -67,6 +67,7 @@ static __device__ inline uint32_t reader_peek(struct reader *r, uint32_t bit)
 struct decoding {
     struct jpeg_place at;
     uint32_t blocks, restarts;
+    uint32_t symbols; /* number of symbols that were decoded */
     int dc[GI_JPEG_COMPONENTS];
 };
 
@@ -148,6 +149,7 @@ static __device__ inline bool decode(const struct jpeg_task &task, const struct 
         const unsigned component = components >> 2 * unit & 3;
         const uint32_t bits = reader_peek(&reader, bit);
         const uint32_t symbol = gi_jpeg_symbol(&shared->codes[2 * component + (zigzag > 0)], bits);
+        d->symbols++;
         const uint32_t length = symbol >> 8 & 31, more = symbol & 15, run = symbol >> 4 & 15;
         if (bit + length + more > segment_end) {
             good = segment_end - bit < 8;
@@ -211,9 +213,11 @@ static __device__ inline uint32_t subs_of(const struct jpeg_task &task)
     return (bits_of(task) + task.sub_bits - 1) / task.sub_bits;
 }
 
-/* Decodes a subsequence, which is number `index`, from sub->in on. */
-static __device__ inline void decode_sub(const struct jpeg_task &task, const struct shared *shared,
-                                         struct jpeg_sub *sub, uint32_t index)
+/* Decodes a subsequence, which is number `index`, from sub->in on. Returns its number of symbols.
+ */
+static __device__ inline uint32_t decode_sub(const struct jpeg_task &task,
+                                             const struct shared *shared, struct jpeg_sub *sub,
+                                             uint32_t index)
 {
     struct decoding d = {sub->in};
     decode<false>(task, shared, &d, min((index + 1) * task.sub_bits, bits_of(task)));
@@ -222,6 +226,7 @@ static __device__ inline void decode_sub(const struct jpeg_task &task, const str
     sub->restarts = d.restarts;
     for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
         sub->dc[i] = d.dc[i];
+    return d.symbols;
 }
 
 /* Guesses where a subsequence begins, by decoding the bits before it. */
@@ -253,6 +258,7 @@ static __global__ void __launch_bounds__(THREADS) synchronise(const struct jpeg_
     __shared__ struct shared shared;
     __shared__ struct jpeg_sub subs[THREADS];
     __shared__ uint16_t list[THREADS];
+    __shared__ uint32_t slowest; /* number of symbols of the slowest thread in this round */
     const struct jpeg_task &task = tasks[blockIdx.y];
     if (jpeg_gave_up(task))
         return;
@@ -267,16 +273,21 @@ static __global__ void __launch_bounds__(THREADS) synchronise(const struct jpeg_
         decode_sub(task, &shared, &subs[i], first + i);
     }
     __syncthreads();
-    unsigned wrong;
-    for (int round = 0; (wrong = list_wrong(list, subs, n)) != 0 && round < JPEG_ROUNDS; round++) {
+    unsigned wrong, symbols = 0;
+    for (int round = 0; (wrong = list_wrong(list, subs, n)) != 0 && round < JPEG_ROUNDS &&
+                        symbols < task.symbols_most;
+         round++) {
         const unsigned k = i < wrong ? list[i] : 0;
         const struct jpeg_place in = k ? subs[k - 1].out : subs[0].in;
+        if (i == 0)
+            slowest = 0;
         __syncthreads();
         if (k) {
             subs[k].in = in;
-            decode_sub(task, &shared, &subs[k], first + k);
+            atomicMax(&slowest, decode_sub(task, &shared, &subs[k], first + k));
         }
         __syncthreads();
+        symbols += slowest;
     }
     if (wrong && i == 0)
         atomicOr(task.status, JPEG_NOT_SYNCHRONISED);
