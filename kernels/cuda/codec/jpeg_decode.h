@@ -48,7 +48,7 @@ struct jpeg_task {
     uint32_t segment_blocks; /* blocks of a restart interval */
     uint32_t sub_bits, lead_bits;
     uint32_t symbols_most; /* symbols that a block decodes one after another in all rounds */
-    uint32_t nsubs_most; /* subsequences, if no byte is stuffed */
+    uint32_t nsubs_most;   /* subsequences, if no byte is stuffed */
     struct jpeg_sub *subs;
     const struct gi_jpeg_codes *codes; /* of DC and AC, for each component */
     uint32_t components;               /* 2 bits for each block of an MCU: its component */
