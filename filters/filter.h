@@ -137,17 +137,14 @@ struct gi_border_params {
 extern const struct gi_choice gi_border_choices[];
 
 #define GI_BORDER_OPTIONS(params)                                                                  \
-    {.name = "border",                                                                             \
-     .type = GI_OPT_CHOICE,                                                                        \
-     .offset = offsetof(params, border.mode),                                                      \
-     .default_text = "clamp",                                                                      \
+    {GI_OPTION("border", CHOICE, params, border.mode), .default_text = "clamp",                    \
      .choices = gi_border_choices,                                                                 \
      .help = "Border mode: which values the pixels outside the image have"},                       \
     {                                                                                              \
-        .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, border.value),   \
-        .default_text = "0",                                                                       \
-        .help = "Value of the pixels outside the image, for --border border. Give one sample "     \
-                "value for all channels, or one per channel with alpha last"                       \
+        GI_OPTION("border-value", COLOUR, params, border.value),                                   \
+            .default_text = "0",                                                                   \
+            .help = "Value of the pixels outside the image, for --border border. Give one sample " \
+                    "value for all channels, or one per channel with alpha last"                   \
     }
 
 /* The option row of --border-value for operations that add pixels. `what` begins its help text. The
@@ -155,11 +152,11 @@ extern const struct gi_choice gi_border_choices[];
  * `params`. */
 #define GI_ADDED_VALUE_OPTION(params, member, what)                                                \
     {                                                                                              \
-        .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
-        .offset = offsetof(params, member.value), .default_text = "0",                             \
-        .help = what ". In this command --background means this option, not the common one. "      \
-                     "Give one sample value for all channels, or one per channel with alpha "      \
-                     "last"                                                                        \
+        GI_OPTION("border-value", COLOUR, params, member.value),                                   \
+            .also = "background", .default_text = "0",                                             \
+            .help = what ". In this command --background means this option, not the common one. "  \
+                         "Give one sample value for all channels, or one per channel with alpha "  \
+                         "last"                                                                    \
     }
 
 /* Returns the border specification for an image of the type and channels of `src`.

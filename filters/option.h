@@ -84,6 +84,30 @@ struct gi_option {
                             printed from the other members */
 };
 
+/* The beginning of an option row: its name, its type without GI_OPT_, and the member of a parameter
+ * struct that the value is written to. It does not compile if the member has another C type.
+ *   {GI_OPTION("sigma", REAL, struct params, sigma), .min = 0.1, .max = 250, .unit = "px"}, */
+#define GI_OPTION(text, kind, params, member)                                                      \
+    .name = text, .type = GI_OPT_##kind,                                                           \
+    .offset = offsetof(params, member) +                                                           \
+              0 * sizeof(char[_Generic(((params *)0)->member, GI_C_TYPE_##kind : 1)])
+
+#define GI_C_TYPE_FLAG    bool
+#define GI_C_TYPE_INT     int
+#define GI_C_TYPE_ODD     int
+#define GI_C_TYPE_REAL    double
+#define GI_C_TYPE_REALS   struct gi_reals
+#define GI_C_TYPE_CHOICE  int
+#define GI_C_TYPE_LEVEL   struct gi_level
+#define GI_C_TYPE_SIZE    uint64_t
+#define GI_C_TYPE_EXTENT  struct gi_extent
+#define GI_C_TYPE_RECT    struct gi_rect
+#define GI_C_TYPE_COLOUR  struct gi_colour
+#define GI_C_TYPE_TEXT    const char *
+#define GI_C_TYPE_CONTENT const char *
+#define GI_C_TYPE_PATH    const char *
+#define GI_C_TYPE_IMAGE   const char *
+
 /* Sets every value of `params` to its row's default. */
 void gi_options_default(void *params, const struct gi_option *rows);
 

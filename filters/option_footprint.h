@@ -20,18 +20,17 @@ extern const struct gi_choice gi_footprint_shapes[];
 /* The option rows of --k and --size. `most` is the maximum side in pixels, and `most_text` is the
  * same number as text. */
 #define GI_FOOTPRINT_SIZE_OPTIONS(most, most_text)                                                 \
-    {.name = "k",                                                                                  \
+    {GI_OPTION("k", ODD, struct gi_footprint_params, k),                                           \
      .letter = 'k',                                                                                \
-     .type = GI_OPT_ODD,                                                                           \
-     .offset = offsetof(struct gi_footprint_params, k),                                            \
      .min = 1,                                                                                     \
      .max = most,                                                                                  \
      .unit = "px",                                                                                 \
      .help = "Side of the square around each pixel; without --k and --size it is 3"},              \
     {                                                                                              \
-        .name = "size", .type = GI_OPT_EXTENT,                                                     \
-        .offset = offsetof(struct gi_footprint_params, size), .form = "WIDTHxHEIGHT or 50%",       \
-        .help = "Use a rectangle of this width and height in place of the square of --k. Each "    \
+        GI_OPTION("size", EXTENT, struct gi_footprint_params, size),                               \
+            .form = "WIDTHxHEIGHT or 50%",                                                         \
+            .help =                                                                                \
+                "Use a rectangle of this width and height in place of the square of --k. Each "    \
                 "side may be odd or even and is at most " most_text " px, or it is a percentage "  \
                 "of the image's side"                                                              \
     }
@@ -39,17 +38,13 @@ extern const struct gi_choice gi_footprint_shapes[];
 /* The option rows of --shape and --mask, for operations that take structuring elements of any
  * shape. */
 #define GI_FOOTPRINT_SHAPE_OPTIONS                                                                 \
-    {.name = "shape",                                                                              \
-     .type = GI_OPT_CHOICE,                                                                        \
-     .offset = offsetof(struct gi_footprint_params, shape),                                        \
-     .default_text = "rect",                                                                       \
-     .choices = gi_footprint_shapes,                                                               \
-     .help = "Shape of the structuring element"},                                                  \
+    {GI_OPTION("shape", CHOICE, struct gi_footprint_params, shape), .default_text = "rect",        \
+     .choices = gi_footprint_shapes, .help = "Shape of the structuring element"},                  \
     {                                                                                              \
-        .name = "mask", .type = GI_OPT_CONTENT,                                                    \
-        .offset = offsetof(struct gi_footprint_params, mask), .drawn = true,                       \
-        .metavar = "ROWS|FILE",                                                                    \
-        .help = "Structuring element of any shape: rows of 1 (inside) and 0 (outside), or the "    \
+        GI_OPTION("mask", CONTENT, struct gi_footprint_params, mask),                              \
+            .drawn = true, .metavar = "ROWS|FILE",                                                 \
+            .help =                                                                                \
+                "Structuring element of any shape: rows of 1 (inside) and 0 (outside), or the "    \
                 "name of a file, which is either a text with such rows or a gray image in "        \
                 "which black is outside"                                                           \
     }

@@ -21,16 +21,9 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "threads",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct params, threads),
-     .min = 1,
-     .max = 1024,
+    {GI_OPTION("threads", INT, struct params, threads), .min = 1, .max = 1024,
      .help = "Number of threads that decode and encode; by default one per CPU"},
-    {.name = "force",
-     .letter = 'f',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, force),
+    {GI_OPTION("force", FLAG, struct params, force), .letter = 'f',
      .help = "Replace an image of the same format. Without this option and without a conversion "
              "that an option names, this is an error, because both names may be inputs that were "
              "meant to be joined"},

@@ -12,11 +12,7 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "json",
-     .letter = 'j',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, json),
-     .help = "Print a JSON object"},
+    {GI_OPTION("json", FLAG, struct params, json), .letter = 'j', .help = "Print a JSON object"},
     {0},
 };
 

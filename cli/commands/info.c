@@ -27,18 +27,11 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "json",
-     .letter = 'j',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, json),
+    {GI_OPTION("json", FLAG, struct params, json), .letter = 'j',
      .help = "Print one JSON object per line"},
-    {.name = "check",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, check),
+    {GI_OPTION("check", FLAG, struct params, check),
      .help = "Decode each file completely, to detect damage"},
-    {.name = "hash",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, hash),
+    {GI_OPTION("hash", FLAG, struct params, hash),
      .help = "Decode each file and print a hash of its samples and their shape: equal images "
              "have equal hashes in every format"},
     {0},

@@ -19,9 +19,7 @@ struct output_params {
 };
 
 static const struct gi_option output_options[] = {
-    {.name = "no-clobber",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct output_params, no_clobber),
+    {GI_OPTION("no-clobber", FLAG, struct output_params, no_clobber),
      .help = "Never replace a file that exists"},
     {0},
 };

@@ -15,12 +15,7 @@ struct tag_params {
 };
 
 static const struct gi_option tag_options[] = {
-    {.name = "tag",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct tag_params, tag),
-     .default_text = "1",
-     .min = 1,
-     .max = 8,
+    {GI_OPTION("tag", INT, struct tag_params, tag), .default_text = "1", .min = 1, .max = 8,
      .help = "The EXIF orientation to store in the output; its pixels are turned the opposite way, "
              "so that the picture looks the same"},
     {0},

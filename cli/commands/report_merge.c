@@ -26,27 +26,15 @@ static const struct gi_choice missing_choices[] = {
 };
 
 static const struct gi_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct params, output),
+    {GI_OPTION("output", PATH, struct params, output), .letter = 'o',
      .help = "Write the merged report to this file, whole or not at all. Without this option it "
              "is printed, unless --missing is given"},
-    {.name = "missing",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct params, missing),
-     .choices = missing_choices,
+    {GI_OPTION("missing", CHOICE, struct params, missing), .choices = missing_choices,
      .help = "Print the inputs or shards that failed or never ran, in place of the merged report"},
-    {.name = "files-from",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct params, files_from),
-     .metavar = "LIST",
+    {GI_OPTION("files-from", PATH, struct params, files_from), .metavar = "LIST",
      .help = "The list or the folder of inputs that the batch was given. --missing files needs "
              "it to name inputs that are in no report"},
-    {.name = "null",
-     .letter = '0',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, null),
+    {GI_OPTION("null", FLAG, struct params, null), .letter = '0',
      .help = "Names end with a zero byte, both in --files-from and in what --missing files prints"},
     {0},
 };

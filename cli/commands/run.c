@@ -17,11 +17,7 @@ struct run_params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "file",
-     .letter = 'f',
-     .type = GI_OPT_CONTENT,
-     .offset = offsetof(struct run_params, file),
-     .metavar = "FILE",
+    {GI_OPTION("file", CONTENT, struct run_params, file), .letter = 'f', .metavar = "FILE",
      .help = "Read the chain from this file in place of the operand CHAIN, for example with a step "
              "per line; # begins a comment"},
     {0},

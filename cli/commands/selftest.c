@@ -411,16 +411,11 @@ static enum gi_status run_selftest(const struct gi_command *self, void *const *p
 }
 
 static const struct gi_option options[] = {
-    {.name = "device",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct params, device),
-     .metavar = "auto|cpu|cuda[:N]",
+    {GI_OPTION("device", TEXT, struct params, device), .metavar = "auto|cpu|cuda[:N]",
      .help = "The devices that are tested: \"auto\" tests the CPU and every CUDA device; "
              "\"cuda\" tests the CPU and one CUDA device, which must exist; \"cpu\" tests only "
              "the CPU"},
-    {.name = "quick",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, quick),
+    {GI_OPTION("quick", FLAG, struct params, quick),
      .help = "Take about a minute on two free cores: leave out the images of 257 x 129 pixels, and "
              "those of 2 and 3 "
              "channels except at 19 x 3 pixels; the largest that remain have 31 x 33 and 67 x 5"},

@@ -25,29 +25,16 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "labels",
-     .letter = 'l',
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct params, labels),
-     .metavar = "IMAGE",
+    {GI_OPTION("labels", PATH, struct params, labels), .letter = 'l', .metavar = "IMAGE",
      .help = "Label image, as gpuimg extract --labels writes it; label 0 makes no layer. With "
              "many images it is one image for all, or a template as in --out"},
-    {.name = "out-dir",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct params, out_dir),
-     .metavar = "DIR",
+    {GI_OPTION("out-dir", PATH, struct params, out_dir), .metavar = "DIR",
      .help = "New or empty folder, in which the layers are named layer-000001.png and so on by "
              "label"},
-    {.name = "fill",
-     .letter = 'f',
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct params, fill),
-     .metavar = "COLOUR",
+    {GI_OPTION("fill", TEXT, struct params, fill), .letter = 'f', .metavar = "COLOUR",
      .help = "Fill the pixels of other labels with this colour, instead of making them "
              "transparent"},
-    {.name = "force",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, force),
+    {GI_OPTION("force", FLAG, struct params, force),
      .help = "Replace a folder that holds only layers of an earlier run"},
     {0},
 };

@@ -191,13 +191,9 @@ struct help_params {
 };
 
 static const struct gi_option help_options[] = {
-    {.name = "all",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct help_params, all),
+    {GI_OPTION("all", FLAG, struct help_params, all),
      .help = "Print the help of all commands and topics"},
-    {.name = "man",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct help_params, man),
+    {GI_OPTION("man", FLAG, struct help_params, man),
      .help = "Print the source of the manual page, which man(1) formats"},
     {0},
 };

@@ -57,41 +57,28 @@ static const struct gi_choice strip_choices[] = {
 };
 
 #define WORK_DEPTH                                                                                 \
-    .name = "work-depth", .type = GI_OPT_CHOICE,                                                   \
-    .offset = offsetof(struct gi_io_params, work_depth), .default_text = "same",                   \
-    .choices = work_choices,                                                                       \
-    .help = "Sample type in which the operation computes: the input is converted to it first"
+    GI_OPTION("work-depth", CHOICE, struct gi_io_params, work_depth),                              \
+        .default_text = "same", .choices = work_choices,                                           \
+        .help = "Sample type in which the operation computes: the input is converted to it first"
 
 #define IO_INPUT                                                                                   \
-    {.name = "allow-partial",                                                                      \
-     .type = GI_OPT_FLAG,                                                                          \
-     .offset = offsetof(struct gi_io_params, allow_partial),                                       \
+    {GI_OPTION("allow-partial", FLAG, struct gi_io_params, allow_partial),                         \
      .help = "Use the readable part of a damaged file, with a warning; missing samples are 0. "    \
              "Without this option a damaged file is an error"},                                    \
-        {.name = "gray",                                                                           \
+        {GI_OPTION("gray", CHOICE, struct gi_io_params, gray),                                     \
          .also = "grey",                                                                           \
-         .type = GI_OPT_CHOICE,                                                                    \
-         .offset = offsetof(struct gi_io_params, gray),                                            \
          .bare = "bt709",                                                                          \
          .default_text = "no",                                                                     \
          .choices = gi_gray_choices,                                                               \
          .help = "Convert colour to gray before the operation; --gray alone means --gray=bt709. "  \
                  "An ICC profile for colour is dropped"},                                          \
-        {.name = "layout",                                                                         \
-         .type = GI_OPT_CHOICE,                                                                    \
-         .offset = offsetof(struct gi_io_params, layout),                                          \
-         .default_text = "hwc",                                                                    \
+        {GI_OPTION("layout", CHOICE, struct gi_io_params, layout), .default_text = "hwc",          \
          .choices = layout_choices,                                                                \
          .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \
                  "allows both orders"},                                                            \
-        {.name = "quiet",                                                                          \
-         .letter = 'q',                                                                            \
-         .type = GI_OPT_FLAG,                                                                      \
-         .offset = offsetof(struct gi_io_params, quiet),                                           \
+        {GI_OPTION("quiet", FLAG, struct gi_io_params, quiet), .letter = 'q',                      \
          .help = "Print no warnings"},                                                             \
-        {.name = "max-pixels",                                                                     \
-         .type = GI_OPT_SIZE,                                                                      \
-         .offset = offsetof(struct gi_io_params, limits.max_pixels),                               \
+        {GI_OPTION("max-pixels", SIZE, struct gi_io_params, limits.max_pixels),                    \
          .default_text = "256Mi",                                                                  \
          .min = 1,                                                                                 \
          .max = 4294967294.0,                                                                      \
@@ -101,80 +88,49 @@ static const struct gi_choice strip_choices[] = {
              "file has at least half as many bytes as its samples, and a result that has no "      \
              "more pixels than the input"},                                                        \
     {                                                                                              \
-        .name = "max-bytes", .type = GI_OPT_SIZE,                                                  \
-        .offset = offsetof(struct gi_io_params, limits.max_bytes), .default_text = "64Gi",         \
-        .min = 1, .max = 1e15, .unit = "bytes",                                                    \
-        .help =                                                                                    \
-            "Refuse images and results whose samples take more bytes, and longer input from a "    \
-            "pipe"                                                                                 \
+        GI_OPTION("max-bytes", SIZE, struct gi_io_params, limits.max_bytes),                       \
+            .default_text = "64Gi", .min = 1, .max = 1e15, .unit = "bytes",                        \
+            .help = "Refuse images and results whose samples take more bytes, and longer input "   \
+                    "from a "                                                                      \
+                    "pipe"                                                                         \
     }
 
 const struct gi_option gi_input_options[] = {{WORK_DEPTH, .also = "depth"}, IO_INPUT, {0}};
 
 const struct gi_option gi_io_options[] = {
-    {.name = "format",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct gi_io_params, format),
-     .metavar = "NAME",
+    {GI_OPTION("format", TEXT, struct gi_io_params, format), .metavar = "NAME",
      .help = "Format of the output, for example png, whatever its suffix is; without this option "
              "the suffix or a prefix as in png:- decides. gpuimg list has the names"},
-    {.name = "quality",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct gi_io_params, quality),
-     .default_text = "90",
-     .min = 1,
+    {GI_OPTION("quality", INT, struct gi_io_params, quality), .default_text = "90", .min = 1,
      .max = 100,
      .help = "Quality of JPEG and WebP. At 90 and above, JPEG stores colour at full resolution; "
              "at 100, WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
-    {.name = "dpi",
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct gi_io_params, dpi),
-     .min = 1,
-     .max = 100000,
+    {GI_OPTION("dpi", REAL, struct gi_io_params, dpi), .min = 1, .max = 100000,
      .unit = "pixels per inch",
      .help = "Resolution to store in PNG, JPEG and TIFF files; by default the resolution of the "
              "input"},
-    {.name = "depth",
-     .also = "bits",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct gi_io_params, depth),
-     .default_text = "same",
+    {GI_OPTION("depth", CHOICE, struct gi_io_params, depth), .also = "bits", .default_text = "same",
      .choices = depth_choices,
      .help = "Sample type of the output: the result is converted to it last"},
     {WORK_DEPTH},
-    {.name = "background",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct gi_io_params, background),
-     .metavar = "COLOUR",
+    {GI_OPTION("background", TEXT, struct gi_io_params, background), .metavar = "COLOUR",
      .help = "Composite the result over this colour (for example white, #rgb or #rrggbb) and "
              "drop alpha. Without this option alpha is kept; if the output format has no alpha, "
              "the result is composited over black"},
-    {.name = "strip",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct gi_io_params, strip),
-     .bare = "all",
-     .default_text = "no",
+    {GI_OPTION("strip", CHOICE, struct gi_io_params, strip), .bare = "all", .default_text = "no",
      .choices = strip_choices,
      .help = "Drop metadata of the input; --strip alone means --strip=all"},
-    {.name = "linear",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_io_params, linear),
+    {GI_OPTION("linear", FLAG, struct gi_io_params, linear),
      .help = "Work in linear light: samples are decoded with the curves of the file's profile, "
              "or with that of sRGB, before the operation, and encoded again after it. Sample "
              "values in options are then in the range 0 to 1. Possible for operations that mix "
              "pixels, for chains and for --gray"},
-    {.name = "no-clobber",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_io_params, no_clobber),
+    {GI_OPTION("no-clobber", FLAG, struct gi_io_params, no_clobber),
      .help = "Do not replace a file that exists; that is an error"},
-    {.name = "durable",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_io_params, durable),
+    {GI_OPTION("durable", FLAG, struct gi_io_params, durable),
      .help = "Wait until the output is safe on the disk (fsync) before it gets its name"},
-    {.name = "strict",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_io_params, strict),
+    {GI_OPTION("strict", FLAG, struct gi_io_params, strict),
      .help = "Fail, instead of printing a warning, if the output format cannot hold everything "
              "that the input has"},
     IO_INPUT,

@@ -38,9 +38,10 @@ extern const struct gi_choice gi_compression_choices[];
  * member `int compression`. */
 #define GI_COMPRESSION_OPTION(params)                                                              \
     {                                                                                              \
-        .name = "compression", .type = GI_OPT_CHOICE, .offset = offsetof(params, compression),     \
-        .default_text = "auto", .choices = gi_compression_choices, .metavar = "LEVEL",             \
-        .help = "Effort to make PNG and TIFF files small, from 1 to 9; 0 stores without "          \
+        GI_OPTION("compression", CHOICE, params, compression),                                     \
+            .default_text = "auto", .choices = gi_compression_choices, .metavar = "LEVEL",         \
+            .help =                                                                                \
+                "Effort to make PNG and TIFF files small, from 1 to 9; 0 stores without "          \
                 "compression, and auto chooses by the content: fast Huffman coding or level 1. "   \
                 "g4 is for masks of black and white in TIFF: one bit per pixel, by CCITT Group 4"  \
     }

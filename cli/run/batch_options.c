@@ -12,16 +12,14 @@
 #include "cli/text.h"
 
 #define WHERE                                                                                      \
-    {.name = "out-dir",                                                                            \
-     .type = GI_OPT_PATH,                                                                          \
-     .offset = offsetof(struct gi_batch_params, out_dir),                                          \
-     .metavar = "DIR",                                                                             \
+    {GI_OPTION("out-dir", PATH, struct gi_batch_params, out_dir), .metavar = "DIR",                \
      .help = "Take any number of inputs, and write each result into this folder under the name "   \
              "of its input; with --recursive the folder tree is kept"},                            \
     {                                                                                              \
-        .name = "out", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, out),       \
-        .metavar = "TEMPLATE",                                                                     \
-        .help = "Template for the name of each result, below --out-dir if that is given. "         \
+        GI_OPTION("out", PATH, struct gi_batch_params, out),                                       \
+            .metavar = "TEMPLATE",                                                                 \
+            .help =                                                                                \
+                "Template for the name of each result, below --out-dir if that is given. "         \
                 "Fields: {dir} is the folder of the input, {tree} its folder below that of "       \
                 "--recursive, {stem} its name without suffix, {ext} its suffix, {name} its "       \
                 "whole name, {date} the day on which the picture was taken (EXIF's "               \
@@ -33,38 +31,35 @@
 
 #define TABLE                                                                                      \
     {                                                                                              \
-        .name = "table", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, table),   \
-        .metavar = "FILE",                                                                         \
-        .help = "Take any number of inputs, and write one table for all of them to this file, "    \
+        GI_OPTION("table", PATH, struct gi_batch_params, table),                                   \
+            .metavar = "FILE",                                                                     \
+            .help =                                                                                \
+                "Take any number of inputs, and write one table for all of them to this file, "    \
                 "with a column for the name of the input: .csv, .jsonl (an object per input) or "  \
                 ".npy (a structured array); - is standard output, as CSV"                          \
     }
 
 #define NULL_NAMES(help_text)                                                                      \
     {                                                                                              \
-        .name = "null", .letter = '0', .type = GI_OPT_FLAG,                                        \
-        .offset = offsetof(struct gi_batch_params, null), .help = help_text                        \
+        GI_OPTION("null", FLAG, struct gi_batch_params, null), .letter = '0', .help = help_text    \
     }
 
 #define FROM                                                                                       \
-    {.name = "files-from",                                                                         \
-     .type = GI_OPT_PATH,                                                                          \
-     .offset = offsetof(struct gi_batch_params, files_from),                                       \
-     .metavar = "LIST",                                                                            \
+    {GI_OPTION("files-from", PATH, struct gi_batch_params, files_from), .metavar = "LIST",         \
      .help = "Read names of further inputs from this file, one per line; - is standard input"},    \
         NULL_NAMES("Names in --files-from end with a zero byte, as find -print0 prints them"),     \
     {                                                                                              \
-        .name = "recursive", .type = GI_OPT_FLAG,                                                  \
-        .offset = offsetof(struct gi_batch_params, recursive),                                     \
-        .help = "Take the image files in folders that are inputs, and in the folders below "       \
-                "them, by their suffixes"                                                          \
+        GI_OPTION("recursive", FLAG, struct gi_batch_params, recursive),                           \
+            .help = "Take the image files in folders that are inputs, and in the folders below "   \
+                    "them, by their suffixes"                                                      \
     }
 
 #define SHARD                                                                                      \
     {                                                                                              \
-        .name = "shard", .type = GI_OPT_TEXT, .offset = offsetof(struct gi_batch_params, shard),   \
-        .metavar = "K/N",                                                                          \
-        .help = "Process only share K of N (K = 1 to N): every N-th input of the sorted list, "    \
+        GI_OPTION("shard", TEXT, struct gi_batch_params, shard),                                   \
+            .metavar = "K/N",                                                                      \
+            .help =                                                                                \
+                "Process only share K of N (K = 1 to N): every N-th input of the sorted list, "    \
                 "beginning with the K-th. With \"auto/N\", K is the task number (of Slurm, "       \
                 "Kubernetes, AWS Batch or GNU parallel) modulo N. With \"auto\", K is found in "   \
                 "the same way, and N is the number of tasks"                                       \
@@ -72,9 +67,10 @@
 
 #define REPORT                                                                                     \
     {                                                                                              \
-        .name = "report", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, report), \
-        .metavar = "FILE",                                                                         \
-        .help = "Write a report to this file, with a JSON object per line: the first line "        \
+        GI_OPTION("report", PATH, struct gi_batch_params, report),                                 \
+            .metavar = "FILE",                                                                     \
+            .help =                                                                                \
+                "Write a report to this file, with a JSON object per line: the first line "        \
                 "describes the batch, and then each input has a line when it is finished. With "   \
                 "--tar there is a line per member, named TAR:MEMBER, and after the lines of "      \
                 "its members a line for the tar. For a stream there is a line per image or "       \
@@ -83,46 +79,42 @@
 
 #define RESUME                                                                                     \
     {                                                                                              \
-        .name = "resume", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, resume), \
-        .help = "Continue an earlier run and its --report: skip the inputs that it finished, "     \
+        GI_OPTION("resume", FLAG, struct gi_batch_params, resume),                                 \
+            .help =                                                                                \
+                "Continue an earlier run and its --report: skip the inputs that it finished, "     \
                 "unless the size or time of the input or its output has changed. With --tar and "  \
                 "without --report, skip the tars that exist"                                       \
     }
 
 #define TAR                                                                                        \
     {                                                                                              \
-        .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
-        .help = "The inputs are tars, brace lists of tars such as 'x-{000..999}.tar', or - for "   \
+        GI_OPTION("tar", FLAG, struct gi_batch_params, tar),                                       \
+            .help =                                                                                \
+                "The inputs are tars, brace lists of tars such as 'x-{000..999}.tar', or - for "   \
                 "standard input; the table has a row for each member that is an image by its "     \
                 "content, and a column for the tar"                                                \
     }
 
 #define RUNNING                                                                                    \
-    {.name = "fail-fast",                                                                          \
-     .type = GI_OPT_FLAG,                                                                          \
-     .offset = offsetof(struct gi_batch_params, fail_fast),                                        \
+    {GI_OPTION("fail-fast", FLAG, struct gi_batch_params, fail_fast),                              \
      .help = "Stop at the first file that fails; without this option the other files are "         \
              "processed"},                                                                         \
-        {.name = "memory",                                                                         \
-         .type = GI_OPT_SIZE,                                                                      \
-         .offset = offsetof(struct gi_batch_params, memory),                                       \
-         .min = 1,                                                                                 \
-         .max = 1e15,                                                                              \
+        {GI_OPTION("memory", SIZE, struct gi_batch_params, memory), .min = 1, .max = 1e15,         \
          .unit = "bytes",                                                                          \
          .help = "Limit of the memory for the images in progress, their results and tables; an "   \
                  "image that needs more is processed alone. The default is half of the free "      \
                  "memory"},                                                                        \
     {                                                                                              \
-        .name = "progress", .type = GI_OPT_FLAG,                                                   \
-        .offset = offsetof(struct gi_batch_params, progress),                                      \
-        .help = "Print a line of progress every few seconds, even if standard error is no "        \
-                "terminal"                                                                         \
+        GI_OPTION("progress", FLAG, struct gi_batch_params, progress),                             \
+            .help = "Print a line of progress every few seconds, even if standard error is no "    \
+                    "terminal"                                                                     \
     }
 
 #define TARS                                                                                       \
     {                                                                                              \
-        .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
-        .help = "INPUT and OUTPUT are tars: members that are images by their content are "         \
+        GI_OPTION("tar", FLAG, struct gi_batch_params, tar),                                       \
+            .help =                                                                                \
+                "INPUT and OUTPUT are tars: members that are images by their content are "         \
                 "processed, all others are copied, and names and order stay. A brace list such "   \
                 "as 'x-{000..999}.tar' names many tars; there are as many outputs as inputs, or "  \
                 "one"                                                                              \
@@ -130,10 +122,7 @@
 
 #define IMAGES                                                                                     \
     WHERE,                                                                                         \
-        {.name = "suffix",                                                                         \
-         .type = GI_OPT_TEXT,                                                                      \
-         .offset = offsetof(struct gi_batch_params, suffix),                                       \
-         .metavar = ".EXT",                                                                        \
+        {GI_OPTION("suffix", TEXT, struct gi_batch_params, suffix), .metavar = ".EXT",             \
          .help = "Suffix of the results, which chooses their format; without this option each "    \
                  "result has the suffix of its input"},                                            \
         FROM, SHARD, REPORT, RESUME, RUNNING, TARS
@@ -152,12 +141,8 @@ const struct gi_option gi_chain_options[] = {
 const struct gi_option gi_table_options[] = {
     TABLE,
     WHERE,
-    {.name = "suffix",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct gi_batch_params, suffix),
-     .metavar = ".EXT",
-     .default_text = ".csv",
-     .help = "Suffix of the tables, .csv or .json"},
+    {GI_OPTION("suffix", TEXT, struct gi_batch_params, suffix), .metavar = ".EXT",
+     .default_text = ".csv", .help = "Suffix of the tables, .csv or .json"},
     FROM,
     SHARD,
     REPORT,
@@ -169,12 +154,8 @@ const struct gi_option gi_table_options[] = {
 
 const struct gi_option gi_array_options[] = {
     WHERE,
-    {.name = "suffix",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct gi_batch_params, suffix),
-     .metavar = ".EXT",
-     .default_text = ".npy",
-     .help = "Suffix of the arrays, .npy or .pfm"},
+    {GI_OPTION("suffix", TEXT, struct gi_batch_params, suffix), .metavar = ".EXT",
+     .default_text = ".npy", .help = "Suffix of the arrays, .npy or .pfm"},
     FROM,
     SHARD,
     REPORT,
@@ -185,10 +166,7 @@ const struct gi_option gi_array_options[] = {
 };
 
 const struct gi_option gi_layers_options[] = {
-    {.name = "out",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, out),
-     .metavar = "TEMPLATE",
+    {GI_OPTION("out", PATH, struct gi_batch_params, out), .metavar = "TEMPLATE",
      .help = "Take any number of inputs, and write the results of each into a folder of this "
              "name, for example 'out/{stem}'"},
     FROM,
@@ -209,32 +187,21 @@ const struct gi_option gi_listing_options[] = {
 };
 
 const struct gi_option gi_pairs_options[] = {
-    {.name = "pairs",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, files_from),
-     .metavar = "LIST",
+    {GI_OPTION("pairs", PATH, struct gi_batch_params, files_from), .metavar = "LIST",
      .help = "Compare the pairs that this file lists, one per line, with a tab between the two "
              "names; - is standard input"},
     NULL_NAMES("In the list of --pairs each name, the first and the second of a pair, ends with "
                "a zero byte"),
-    {.name = "table",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, table),
-     .metavar = "FILE",
+    {GI_OPTION("table", PATH, struct gi_batch_params, table), .metavar = "FILE",
      .help = "Write the table of many pairs to this file: .csv, .jsonl (an object per pair) or "
              ".npy (a structured array). Without this option, or with -, the table goes to "
              "standard output as CSV"},
-    {.name = "report",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, report),
-     .metavar = "FILE",
+    {GI_OPTION("report", PATH, struct gi_batch_params, report), .metavar = "FILE",
      .help = "Write a report to this file, with a JSON object per line: the first line describes "
              "the batch, and then each pair has a line when it is finished"},
     SHARD,
     RUNNING,
-    {.name = "tar",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_batch_params, tar),
+    {GI_OPTION("tar", FLAG, struct gi_batch_params, tar),
      .help = "A and B are tars, or brace lists of the same number of tars, such as "
              "'x-{000..999}.tar'; one of them may be - for standard input. Members that are "
              "images by their content are paired by name, and the table has a column for the tar"},

@@ -14,11 +14,7 @@ struct to_params {
 };
 
 static const struct gi_option to_options[] = {
-    {.name = "to",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct to_params, to),
-     .default_text = "-",
-     .metavar = "FILE",
+    {GI_OPTION("to", PATH, struct to_params, to), .default_text = "-", .metavar = "FILE",
      .help = "Where the table goes; - is standard output"},
     {0},
 };

@@ -8,36 +8,20 @@
 #include <string.h>
 
 const struct gi_option gi_device_options[] = {
-    {.name = "device",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct gi_device_params, device),
-     .metavar = "auto|cpu|cuda[:N]",
+    {GI_OPTION("device", TEXT, struct gi_device_params, device), .metavar = "auto|cpu|cuda[:N]",
      .help = "Where to compute: on the CPU or on a CUDA device. \"auto\" estimates the time on "
              "both and takes the faster one. Many images may use several devices: cuda:all, or a "
              "list such as cuda:0,2. Without this option the environment variable GPUIMG_DEVICE "
              "is used, and if it is not set, \"auto\""},
-    {.name = "threads",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct gi_device_params, threads),
-     .min = 1,
-     .max = 1024,
+    {GI_OPTION("threads", INT, struct gi_device_params, threads), .min = 1, .max = 1024,
      .help = "Number of threads on the CPU; by default one per CPU"},
-    {.name = "max-device-bytes",
-     .type = GI_OPT_SIZE,
-     .offset = offsetof(struct gi_device_params, max_device_bytes),
-     .min = 1,
-     .max = 1e15,
-     .unit = "bytes",
+    {GI_OPTION("max-device-bytes", SIZE, struct gi_device_params, max_device_bytes), .min = 1,
+     .max = 1e15, .unit = "bytes",
      .help = "Limit of the memory on the CUDA device; an image that needs more is processed in "
              "bands of rows. The default is all free memory"},
-    {.name = "timing",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_device_params, timing),
+    {GI_OPTION("timing", FLAG, struct gi_device_params, timing),
      .help = "Print the time of each stage in milliseconds on standard error"},
-    {.name = "verbose",
-     .letter = 'v',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_device_params, verbose),
+    {GI_OPTION("verbose", FLAG, struct gi_device_params, verbose), .letter = 'v',
      .help = "Print the chosen device and the reason for the choice on standard error"},
     {0},
 };

@@ -11,17 +11,14 @@
 
 /* The rows of --report and --progress for such commands. */
 #define GI_N_TO_ONE_OPTIONS(params, report_path, progress_flag)                                    \
-    {.name = "report",                                                                             \
-     .type = GI_OPT_PATH,                                                                          \
-     .offset = offsetof(params, report_path),                                                      \
-     .metavar = "FILE",                                                                            \
+    {GI_OPTION("report", PATH, params, report_path), .metavar = "FILE",                            \
      .help = "Write a report to this file, with a JSON object per line: the first line "           \
              "describes the command, then a line per input follows, and the last line "            \
              "describes the output"},                                                              \
     {                                                                                              \
-        .name = "progress", .type = GI_OPT_FLAG, .offset = offsetof(params, progress_flag),        \
-        .help =                                                                                    \
-            "Print a line of progress every few seconds, even if standard error is no terminal"    \
+        GI_OPTION("progress", FLAG, params, progress_flag),                                        \
+            .help = "Print a line of progress every few seconds, even if standard error is no "    \
+                    "terminal"                                                                     \
     }
 
 /* A run of such a command. */

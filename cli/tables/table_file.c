@@ -21,15 +21,9 @@ static const struct gi_choice formats[] = {
 };
 
 const struct gi_option gi_table_file_options[] = {
-    {.name = "format",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct gi_table_file_params, format),
-     .default_text = "auto",
-     .choices = formats,
-     .help = "Format of the table"},
-    {.name = "no-clobber",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_table_file_params, no_clobber),
+    {GI_OPTION("format", CHOICE, struct gi_table_file_params, format), .default_text = "auto",
+     .choices = formats, .help = "Format of the table"},
+    {GI_OPTION("no-clobber", FLAG, struct gi_table_file_params, no_clobber),
      .help = "Never replace a file that exists"},
     {0},
 };

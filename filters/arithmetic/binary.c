@@ -7,21 +7,14 @@
 #include <string.h>
 
 #define FURTHER_OPTIONS                                                                            \
-    {.name = "scale",                                                                              \
+    {GI_OPTION("scale", REAL, struct gi_binary_params, scale),                                     \
      .letter = 's',                                                                                \
-     .type = GI_OPT_REAL,                                                                          \
-     .offset = offsetof(struct gi_binary_params, scale),                                           \
      .default_text = "1",                                                                          \
      .min = -1e6,                                                                                  \
      .max = 1e6,                                                                                   \
      .help = "Factor that the result is multiplied by"},                                           \
-        {.name = "offset",                                                                         \
-         .type = GI_OPT_REAL,                                                                      \
-         .offset = offsetof(struct gi_binary_params, offset),                                      \
-         .default_text = "0",                                                                      \
-         .min = -1e6,                                                                              \
-         .max = 1e6,                                                                               \
-         .help = "Sample value that is added to the scaled result"},                               \
+        {GI_OPTION("offset", REAL, struct gi_binary_params, offset), .default_text = "0",          \
+         .min = -1e6, .max = 1e6, .help = "Sample value that is added to the scaled result"},      \
         GI_OPERAND_ALPHA_OPTION,                                                                   \
     {                                                                                              \
         .name = NULL                                                                               \

@@ -16,10 +16,8 @@ struct gi_binary_params {
 
 /* The options for the second operand, which set a struct gi_binary_params. */
 #define GI_OPERAND_OPTIONS(what)                                                                   \
-    {.name = "with",                                                                               \
+    {GI_OPTION("with", IMAGE, struct gi_binary_params, with),                                      \
      .letter = 'w',                                                                                \
-     .type = GI_OPT_IMAGE,                                                                         \
-     .offset = offsetof(struct gi_binary_params, with),                                            \
      .picture = true,                                                                              \
      .example = "other.png",                                                                       \
      .one_of = true,                                                                               \
@@ -27,14 +25,14 @@ struct gi_binary_params {
      .help = "The second image, of the same size as the input. If it is gray and the input has "   \
              "colour, its gray is used for all colours. Required unless --value is given"},        \
     {                                                                                              \
-        .name = "value", .type = GI_OPT_COLOUR,                                                    \
-        .offset = offsetof(struct gi_binary_params, value), .help = what                           \
+        GI_OPTION("value", COLOUR, struct gi_binary_params, value), .help = what                   \
     }
 
 #define GI_OPERAND_ALPHA_OPTION                                                                    \
     {                                                                                              \
-        .name = "alpha", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_binary_params, alpha),  \
-        .help = "Compute alpha like the other channels; without this option the result has the "   \
+        GI_OPTION("alpha", FLAG, struct gi_binary_params, alpha),                                  \
+            .help =                                                                                \
+                "Compute alpha like the other channels; without this option the result has the "   \
                 "alpha of the input"                                                               \
     }
 

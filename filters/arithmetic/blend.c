@@ -7,11 +7,7 @@ static const struct gi_option options[] = {
     GI_OPERAND_OPTIONS(
         "Use this value in place of a second image; a single sample value is used for all "
         "channels"),
-    {.name = "amount",
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct gi_binary_params, amount),
-     .default_text = "0.5",
-     .min = 0,
+    {GI_OPTION("amount", REAL, struct gi_binary_params, amount), .default_text = "0.5", .min = 0,
      .max = 1,
      .help = "Weight of the second image: 0 gives the input, and 1 gives the second image"},
     GI_OPERAND_ALPHA_OPTION,

@@ -10,19 +10,10 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "flat",
-     .letter = 'f',
-     .type = GI_OPT_IMAGE,
-     .offset = offsetof(struct params, flat),
-     .picture = true,
-     .example = "flat.png",
-     .metavar = "IMAGE",
+    {GI_OPTION("flat", IMAGE, struct params, flat), .letter = 'f', .picture = true,
+     .example = "flat.png", .metavar = "IMAGE",
      .help = "Flat frame: a picture of an evenly lit surface, of the input's size"},
-    {.name = "dark",
-     .letter = 'd',
-     .type = GI_OPT_IMAGE,
-     .offset = offsetof(struct params, dark),
-     .picture = true,
+    {GI_OPTION("dark", IMAGE, struct params, dark), .letter = 'd', .picture = true,
      .metavar = "IMAGE",
      .help = "Dark frame: a picture taken without light, of the input's size; by default 0 is "
              "used"},

@@ -15,40 +15,21 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "with",
-     .letter = 'w',
-     .type = GI_OPT_IMAGE,
-     .offset = offsetof(struct params, with),
-     .example = "mask.png",
-     .labels = true,
-     .metavar = "IMAGE",
+    {GI_OPTION("with", IMAGE, struct params, with), .letter = 'w', .example = "mask.png",
+     .labels = true, .metavar = "IMAGE",
      .help = "The mask, of the input's size: white keeps the image, black removes it, and gray "
              "is in between; if the mask has colour, its luma is used"},
-    {.name = "label",
-     .letter = 'l',
-     .type = GI_OPT_REALS,
-     .offset = offsetof(struct params, label),
-     .min = 0,
-     .max = GI_LABEL_MAX,
+    {GI_OPTION("label", REALS, struct params, label), .letter = 'l', .min = 0, .max = GI_LABEL_MAX,
      .metavar = "L[,L...]",
      .help = "Use the mask as a label image, as gpuimg extract --labels writes it, and keep the "
              "regions with these labels"},
-    {.name = "fill",
-     .letter = 'f',
-     .type = GI_OPT_COLOUR,
-     .offset = offsetof(struct params, fill),
+    {GI_OPTION("fill", COLOUR, struct params, fill), .letter = 'f',
      .help = "Where the mask is black, fill with this colour instead of making pixels "
              "transparent. Give one sample value for all channels, or one per channel with alpha "
              "last"},
-    {.name = "set",
-     .letter = 's',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, set),
+    {GI_OPTION("set", FLAG, struct params, set), .letter = 's',
      .help = "Replace the alpha of the image by the mask, instead of multiplying"},
-    {.name = "invert",
-     .letter = 'i',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, invert),
+    {GI_OPTION("invert", FLAG, struct params, invert), .letter = 'i',
      .help = "The reverse: keep the image where the mask is black"},
     {.name = NULL},
 };

@@ -11,11 +11,7 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "order",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct params, order),
-     .example = "bgr",
-     .metavar = "LETTERS",
+    {GI_OPTION("order", TEXT, struct params, order), .example = "bgr", .metavar = "LETTERS",
      .help = "The channels of the result: r, g, b, a (alpha), k (gray), c (all except alpha), o "
              "(opaque, full scale) and z (zero). A number before a letter chooses the image: "
              "\"2r\" is the red of the second image. A single channel may also be given by its "

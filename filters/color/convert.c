@@ -31,19 +31,10 @@ static const struct gi_choice depth_choices[] = {
 };
 
 static const struct gi_option options[] = {
-    {.name = "depth",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct params, depth),
-     .default_text = "same",
-     .choices = depth_choices,
-     .help = "Sample type of the result, rounded half to even"},
-    {.name = "gray",
-     .also = "grey",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct params, gray),
-     .bare = "bt709",
-     .default_text = "no",
-     .choices = gi_gray_choices,
+    {GI_OPTION("depth", CHOICE, struct params, depth), .default_text = "same",
+     .choices = depth_choices, .help = "Sample type of the result, rounded half to even"},
+    {GI_OPTION("gray", CHOICE, struct params, gray), .also = "grey", .bare = "bt709",
+     .default_text = "no", .choices = gi_gray_choices,
      .help = "Convert colour to gray; --gray alone is --gray=bt709"},
     {.name = NULL},
 };

@@ -66,14 +66,8 @@ static bool result_equal(const void *a, const void *b)
 }
 
 static const struct gi_option options[] = {
-    {.name = "top",
-     .letter = 'n',
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct gi_palette_params, top),
-     .default_text = "0",
-     .min = 0,
-     .max = 1000000000,
-     .help = "Number of colours to list; 0 lists all"},
+    {GI_OPTION("top", INT, struct gi_palette_params, top), .letter = 'n', .default_text = "0",
+     .min = 0, .max = 1000000000, .help = "Number of colours to list; 0 lists all"},
     {0},
 };
 

@@ -14,14 +14,8 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "colors",
-     .letter = 'n',
-     .also = "colours",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct params, colors),
-     .default_text = "256",
-     .min = 2,
-     .max = GI_RECOLOUR_MOST,
+    {GI_OPTION("colors", INT, struct params, colors), .letter = 'n', .also = "colours",
+     .default_text = "256", .min = 2, .max = GI_RECOLOUR_MOST,
      .help = "Maximum number of colours in the result"},
     {0},
 };

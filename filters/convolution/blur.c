@@ -10,14 +10,8 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "k",
-     .letter = 'k',
-     .type = GI_OPT_ODD,
-     .offset = offsetof(struct params, k),
-     .default_text = "5",
-     .min = 1,
-     .max = GI_TAPS_MAX,
-     .unit = "px",
+    {GI_OPTION("k", ODD, struct params, k), .letter = 'k', .default_text = "5", .min = 1,
+     .max = GI_TAPS_MAX, .unit = "px",
      .help = "Side of the square of pixels that the mean is taken of"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},

@@ -13,23 +13,12 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "sigma",
-     .letter = 's',
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct params, sigma),
-     .min = 0.1,
-     .max = 250,
+    {GI_OPTION("sigma", REAL, struct params, sigma), .letter = 's', .min = 0.1, .max = 250,
      .unit = "px",
      .help = "Standard deviation of the Gaussian; by default sigma = 0.3 ((k - 1) / 2 - 1) + "
              "0.8, or 1 px if --k is not given either"},
-    {.name = "k",
-     .letter = 'k',
-     .type = GI_OPT_ODD,
-     .offset = offsetof(struct params, k),
-     .min = 1,
-     .max = GI_TAPS_MAX,
-     .unit = "px",
-     .help = "Side of the kernel; by default k = 2 ceil(4 sigma) + 1"},
+    {GI_OPTION("k", ODD, struct params, k), .letter = 'k', .min = 1, .max = GI_TAPS_MAX,
+     .unit = "px", .help = "Side of the kernel; by default k = 2 ceil(4 sigma) + 1"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };

@@ -11,16 +11,10 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "matrix",
-     .letter = 'm',
-     .type = GI_OPT_CONTENT,
-     .offset = offsetof(struct params, matrix),
-     .example = "0.9 0.3 -2.5; -0.2 1.1 1.25",
-     .metavar = "ROWS|FILE",
+    {GI_OPTION("matrix", CONTENT, struct params, matrix), .letter = 'm',
+     .example = "0.9 0.3 -2.5; -0.2 1.1 1.25", .metavar = "ROWS|FILE",
      .help = "Matrix from the input to the result, \"a b c; d e f\", or a file that holds it"},
-    {.name = "inverse",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, inverse),
+    {GI_OPTION("inverse", FLAG, struct params, inverse),
      .help = "The matrix maps the result to the input instead"},
     GI_TRANSFORM_SIZE_OPTION(struct params, "the input"),
     GI_TRANSFORM_OPTIONS(struct params),

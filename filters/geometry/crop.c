@@ -23,41 +23,22 @@ static const struct gi_choice likes[] = {
 };
 
 static const struct gi_option options[] = {
-    {.name = "size",
-     .also = "rect",
-     .letter = 's',
-     .type = GI_OPT_RECT,
-     .offset = offsetof(struct params, size),
-     .example = "60%x80%+5%+10%",
-     .one_of = true,
+    {GI_OPTION("size", RECT, struct params, size), .also = "rect", .letter = 's',
+     .example = "60%x80%+5%+10%", .one_of = true,
      .help = "Width and height of the rectangle, in pixels or as a percentage of the image, and "
              "its offset from the position of --gravity. A side that is left out is that of the "
              "image. Not needed with --trim"},
     GI_GRAVITY_OPTION(struct params, "northwest", "Where the rectangle is in the image"),
-    {.name = "like",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct params, like),
-     .default_text = "itself",
-     .choices = likes,
+    {GI_OPTION("like", CHOICE, struct params, like), .default_text = "itself", .choices = likes,
      .help = "With --gravity center: where the odd pixel is if the margins cannot be equal"},
-    {.name = "clip",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, clip),
+    {GI_OPTION("clip", FLAG, struct params, clip),
      .help = "If the rectangle extends past the image, take the part inside; without this option "
              "that is an error"},
-    {.name = "trim",
-     .letter = 't',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, trim),
+    {GI_OPTION("trim", FLAG, struct params, trim), .letter = 't',
      .help = "Cut off rows and columns at the sides that have the colour of the upper left "
              "pixel. If --size is given too, the trimmed image is cropped to that size"},
-    {.name = "tolerance",
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct params, tolerance),
-     .default_text = "0",
-     .min = 0,
-     .max = 100,
-     .unit = "% of full scale",
+    {GI_OPTION("tolerance", REAL, struct params, tolerance), .default_text = "0", .min = 0,
+     .max = 100, .unit = "% of full scale",
      .help = "For --trim: largest difference from the colour of the upper left pixel that still "
              "counts as equal"},
     {.name = NULL},

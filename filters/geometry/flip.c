@@ -7,18 +7,9 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "h",
-     .also = "horizontal",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, h),
-     .example = "",
-     .one_of = true,
+    {GI_OPTION("h", FLAG, struct params, h), .also = "horizontal", .example = "", .one_of = true,
      .help = "Swap left and right, like a mirror"},
-    {.name = "v",
-     .also = "vertical",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, v),
-     .help = "Swap top and bottom"},
+    {GI_OPTION("v", FLAG, struct params, v), .also = "vertical", .help = "Swap top and bottom"},
     {.name = NULL},
 };
 

@@ -24,8 +24,8 @@ extern const struct gi_choice gi_gravity_choices[];
 /* The option row of --gravity; `params` is a struct with the member `int gravity`. */
 #define GI_GRAVITY_OPTION(params, by_default, what)                                                \
     {                                                                                              \
-        .name = "gravity", .type = GI_OPT_CHOICE, .offset = offsetof(params, gravity),             \
-        .default_text = by_default, .choices = gi_gravity_choices, .help = what                    \
+        GI_OPTION("gravity", CHOICE, params, gravity), .default_text = by_default,                 \
+                                                       .choices = gi_gravity_choices, .help = what \
     }
 
 /* Return how many of the `spare` pixels are to the left of the rectangle (gi_gravity_left) and

@@ -29,11 +29,7 @@ static const struct gi_choice orientations[] = {
 };
 
 static const struct gi_option options[] = {
-    {.name = "orientation",
-     .also = "as",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct params, as),
-     .default_text = "1",
+    {GI_OPTION("orientation", CHOICE, struct params, as), .also = "as", .default_text = "1",
      .choices = orientations,
      .help = "The EXIF orientation that the file should have; its pixels are turned upright "
              "accordingly"},

@@ -10,21 +10,12 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "map",
-     .letter = 'm',
-     .type = GI_OPT_IMAGE,
-     .offset = offsetof(struct params, map),
-     .example = "map.npy",
+    {GI_OPTION("map", IMAGE, struct params, map), .letter = 'm', .example = "map.npy",
      .help = "The map, in float: a .npy array of height x width x 2, or a colour PFM, whose "
              "third channel is ignored. With --map-y: a file of one channel that holds only X"},
-    {.name = "map-y",
-     .type = GI_OPT_IMAGE,
-     .offset = offsetof(struct params, map_y),
+    {GI_OPTION("map-y", IMAGE, struct params, map_y),
      .help = "File of one channel, in float, that holds Y"},
-    {.name = "relative",
-     .letter = 'r',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, relative),
+    {GI_OPTION("relative", FLAG, struct params, relative), .letter = 'r',
      .help = "The map holds displacements to the right and down instead of positions"},
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},

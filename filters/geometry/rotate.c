@@ -14,27 +14,13 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "angle",
-     .letter = 'a',
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct params, angle_deg),
-     .example = "30",
-     .min = -100000,
-     .max = 100000,
-     .unit = "degrees",
+    {GI_OPTION("angle", REAL, struct params, angle_deg), .letter = 'a', .example = "30",
+     .min = -100000, .max = 100000, .unit = "degrees",
      .help = "Angle by which the image is rotated counterclockwise; a negative one rotates "
              "clockwise"},
-    {.name = "expand",
-     .letter = 'e',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, expand),
+    {GI_OPTION("expand", FLAG, struct params, expand), .letter = 'e',
      .help = "Make the result large enough for the whole rotated image"},
-    {.name = "center",
-     .type = GI_OPT_REALS,
-     .offset = offsetof(struct params, center),
-     .least = 2,
-     .most = 2,
-     .metavar = "X,Y",
+    {GI_OPTION("center", REALS, struct params, center), .least = 2, .most = 2, .metavar = "X,Y",
      .help = "Point that the image is rotated around, in pixels from the centre of the top left "
              "pixel; by default the middle of the image"},
     GI_TRANSFORM_OPTIONS(struct params),

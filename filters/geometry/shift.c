@@ -9,15 +9,8 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "offset",
-     .also = "by",
-     .letter = 'b',
-     .type = GI_OPT_REALS,
-     .offset = offsetof(struct params, by),
-     .example = "3.25,-1.5",
-     .least = 2,
-     .most = 2,
-     .metavar = "X,Y",
+    {GI_OPTION("offset", REALS, struct params, by), .also = "by", .letter = 'b',
+     .example = "3.25,-1.5", .least = 2, .most = 2, .metavar = "X,Y",
      .help = "Offset in pixels to the right and down; negative numbers move to the left and up"},
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},

@@ -19,27 +19,17 @@ extern const struct gi_choice gi_interpolation_choices[];
 /* The option rows that set a struct gi_transform_params, which is the member `transform` of the
  * struct type `params`. */
 #define GI_TRANSFORM_OPTIONS(params)                                                               \
-    {.name = "interpolation",                                                                      \
-     .letter = 'i',                                                                                \
-     .type = GI_OPT_CHOICE,                                                                        \
-     .offset = offsetof(params, transform.interpolation),                                          \
-     .default_text = "bilinear",                                                                   \
-     .choices = gi_interpolation_choices,                                                          \
+    {GI_OPTION("interpolation", CHOICE, params, transform.interpolation), .letter = 'i',           \
+     .default_text = "bilinear", .choices = gi_interpolation_choices,                              \
      .help = "How a pixel of the result is interpolated from the pixels of the input"},            \
-        {.name = "cubic",                                                                          \
-         .type = GI_OPT_REAL,                                                                      \
-         .offset = offsetof(params, transform.cubic),                                              \
+        {GI_OPTION("cubic", REAL, params, transform.cubic),                                        \
          .default_text = "-0.5",                                                                   \
          .min = -1,                                                                                \
          .max = 0,                                                                                 \
          .metavar = "A",                                                                           \
          .help = "Parameter a of bicubic interpolation (Keys' kernel); OpenCV uses -0.75"},        \
-        {.name = "border",                                                                         \
-         .type = GI_OPT_CHOICE,                                                                    \
-         .offset = offsetof(params, transform.border.mode),                                        \
-         .default_text = "border",                                                                 \
-         .choices = gi_border_choices,                                                             \
-         .help = "Border mode: the pixels outside the image"},                                     \
+        {GI_OPTION("border", CHOICE, params, transform.border.mode), .default_text = "border",     \
+         .choices = gi_border_choices, .help = "Border mode: the pixels outside the image"},       \
         GI_ADDED_VALUE_OPTION(params, transform.border,                                            \
                               "Pixels outside the image with --border border")
 
@@ -47,9 +37,9 @@ extern const struct gi_choice gi_interpolation_choices[];
  * `whole` says what percentages and a missing side refer to. */
 #define GI_TRANSFORM_SIZE_OPTION(params, whole)                                                    \
     {                                                                                              \
-        .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
-        .help = "Size of the result, in pixels or as a percentage of " whole                       \
-                "; a side that is left out is that of " whole                                      \
+        GI_OPTION("size", EXTENT, params, size),                                                   \
+            .help = "Size of the result, in pixels or as a percentage of " whole                   \
+                    "; a side that is left out is that of " whole                                  \
     }
 
 /* Makes plan->tables for the current plan->result. The tables are a struct gi_remap without its

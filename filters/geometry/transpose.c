@@ -7,9 +7,7 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "anti",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, anti),
+    {GI_OPTION("anti", FLAG, struct params, anti),
      .help = "Mirror at the diagonal from the lower left to the upper right"},
     {.name = NULL},
 };

@@ -10,14 +10,10 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "camera",
-     .letter = 'c',
-     .type = GI_OPT_CONTENT,
-     .offset = offsetof(struct params, camera),
+    {GI_OPTION("camera", CONTENT, struct params, camera), .letter = 'c',
      .example = "{\"camera_matrix\": [[40, 0, 15], [0, 42, 17], [0, 0, 1]], "
                 "\"distortion_coefficients\": [-0.3, 0.1, 0.01, -0.02, 0.05]}",
-     .metavar = "FILE|TEXT",
-     .help = "The calibration, JSON or YAML as OpenCV writes it"},
+     .metavar = "FILE|TEXT", .help = "The calibration, JSON or YAML as OpenCV writes it"},
     GI_TRANSFORM_OPTIONS(struct params),
     {.name = NULL},
 };

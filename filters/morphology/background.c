@@ -15,24 +15,13 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "radius",
-     .letter = 'r',
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct params, radius),
-     .default_text = "50",
-     .min = 1,
-     .max = GI_ROLLING_BALL_MAX,
-     .unit = "px",
+    {GI_OPTION("radius", REAL, struct params, radius), .letter = 'r', .default_text = "50",
+     .min = 1, .max = GI_ROLLING_BALL_MAX, .unit = "px",
      .help = "Radius of the ball; choose more than half of the width of the objects"},
-    {.name = "height",
-     .type = GI_OPT_LEVEL,
-     .offset = offsetof(struct params, height),
-     .amount = true,
+    {GI_OPTION("height", LEVEL, struct params, height), .amount = true,
      .help = "Height of the ball in sample values, from its middle to its top; by default "
              "(--radius / 255) of full scale"},
-    {.name = "keep",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, keep),
+    {GI_OPTION("keep", FLAG, struct params, keep),
      .help = "Write the background instead of subtracting it"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},

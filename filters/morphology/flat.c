@@ -7,9 +7,7 @@
 const struct gi_option gi_flat_options[] = {
     GI_FOOTPRINT_SIZE_OPTIONS(GI_TAPS_MAX, "4001"),
     GI_FOOTPRINT_SHAPE_OPTIONS,
-    {.name = "alpha",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_flat_params, alpha),
+    {GI_OPTION("alpha", FLAG, struct gi_flat_params, alpha),
      .help = "Process alpha too: opaque areas shrink or grow"},
     GI_BORDER_OPTIONS(struct gi_flat_params),
     {.name = NULL},

@@ -6,11 +6,7 @@
 #include "kernels/arithmetic.h"
 
 static const struct gi_option options[] = {
-    {.name = "threshold",
-     .letter = 't',
-     .type = GI_OPT_LEVEL,
-     .offset = offsetof(struct gi_rank_params, threshold),
-     .amount = true,
+    {GI_OPTION("threshold", LEVEL, struct gi_rank_params, threshold), .letter = 't', .amount = true,
      .help = "Change only samples that differ from the median by more than this; without this "
              "option all samples become their median"},
     GI_FOOTPRINT_SHAPE_OPTIONS,

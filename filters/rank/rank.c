@@ -3,14 +3,8 @@
 #include "filters/rank/rank_plan.h"
 
 static const struct gi_option options[] = {
-    {.name = "percent",
-     .letter = 'p',
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct gi_rank_params, percent),
-     .default_text = "50",
-     .min = 0,
-     .max = 100,
-     .unit = "%",
+    {GI_OPTION("percent", REAL, struct gi_rank_params, percent), .letter = 'p',
+     .default_text = "50", .min = 0, .max = 100, .unit = "%",
      .help = "The percentile: the place in the sorted list of the sample that is taken"},
     GI_FOOTPRINT_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,

@@ -19,9 +19,7 @@ struct gi_rank_params {
 /* The option rows of --k, --size, --alpha and the border, which set a struct gi_rank_params. */
 #define GI_RANK_OPTIONS                                                                            \
     GI_FOOTPRINT_SIZE_OPTIONS(GI_MEDIAN_MAX, "1001"),                                              \
-        {.name = "alpha",                                                                          \
-         .type = GI_OPT_FLAG,                                                                      \
-         .offset = offsetof(struct gi_rank_params, alpha),                                         \
+        {GI_OPTION("alpha", FLAG, struct gi_rank_params, alpha),                                   \
          .help = "Filter alpha like the other channels, and ignore no pixel"},                     \
         GI_BORDER_OPTIONS(struct gi_rank_params),                                                  \
     {                                                                                              \

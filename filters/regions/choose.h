@@ -15,18 +15,19 @@ struct gi_choose_params {
 
 #define GI_CHOOSE_AT_OPTION                                                                        \
     {                                                                                              \
-        .name = "threshold", .also = "at", .letter = 't', .type = GI_OPT_LEVEL,                    \
-        .offset = offsetof(struct gi_choose_params, at), .default_text = "0",                      \
-        .help = "Pixels brighter than this level are foreground; in a colour image the luma is "   \
+        GI_OPTION("threshold", LEVEL, struct gi_choose_params, at),                                \
+            .also = "at", .letter = 't', .default_text = "0",                                      \
+            .help =                                                                                \
+                "Pixels brighter than this level are foreground; in a colour image the luma is "   \
                 "compared"                                                                         \
     }
 
 /* The option row of --connectivity, whose default is `standard`, "4" or "8". */
 #define GI_CHOOSE_CONNECTIVITY_OPTION(standard)                                                    \
     {                                                                                              \
-        .name = "connectivity", .type = GI_OPT_CHOICE,                                             \
-        .offset = offsetof(struct gi_choose_params, connectivity), .default_text = standard,       \
-        .choices = gi_connectivity_choices, .help = "Which pixels are connected to each other"     \
+        GI_OPTION("connectivity", CHOICE, struct gi_choose_params, connectivity),                  \
+            .default_text = standard, .choices = gi_connectivity_choices,                          \
+            .help = "Which pixels are connected to each other"                                     \
     }
 
 extern const struct gi_choice gi_connectivity_choices[];

@@ -6,19 +6,11 @@
 #include "filters/regions/choose.h"
 
 static const struct gi_option options[] = {
-    {.name = "area",
-     .letter = 'a',
-     .type = GI_OPT_SIZE,
-     .offset = offsetof(struct gi_choose_params, area),
-     .unit = "px",
+    {GI_OPTION("area", SIZE, struct gi_choose_params, area), .letter = 'a', .unit = "px",
      .help = "Remove regions of fewer pixels than this; by default 64, or no limit if "
              "--keep-largest is given"},
-    {.name = "keep-largest",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct gi_choose_params, keep_largest),
-     .min = 1,
-     .max = 2147483647,
-     .unit = "regions",
+    {GI_OPTION("keep-largest", INT, struct gi_choose_params, keep_largest), .min = 1,
+     .max = 2147483647, .unit = "regions",
      .help = "Keep only this many regions, the largest; if several are equally large, the first "
              "of them in raster order"},
     GI_CHOOSE_AT_OPTION,

@@ -402,18 +402,10 @@ enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_imag
 }
 
 static const struct gi_option options[] = {
-    {.name = "tolerance",
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct gi_compare_rules, tolerance),
-     .default_text = "0",
-     .min = 0,
-     .max = 1e9,
-     .metavar = "N",
+    {GI_OPTION("tolerance", REAL, struct gi_compare_rules, tolerance), .default_text = "0",
+     .min = 0, .max = 1e9, .metavar = "N",
      .help = "Samples that differ by at most this many sample values count as equal"},
-    {.name = "ignore-region",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct gi_compare_rules, regions),
-     .metavar = "WxH+X+Y",
+    {GI_OPTION("ignore-region", TEXT, struct gi_compare_rules, regions), .metavar = "WxH+X+Y",
      .help = "Leave out the pixels of this rectangle, whose upper left pixel is X,Y; several "
              "rectangles are separated by commas"},
     {0},

@@ -383,33 +383,17 @@ static bool result_equal(const void *a, const void *b)
 }
 
 static const struct gi_option options[] = {
-    {.name = "bins",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct gi_histogram_params, bins),
-     .default_text = "256",
-     .min = 1,
-     .max = GI_BINS_MAX,
-     .help = "Number of bins"},
-    {.name = "range",
-     .type = GI_OPT_REALS,
-     .offset = offsetof(struct gi_histogram_params, range),
-     .least = 2,
-     .most = 2,
+    {GI_OPTION("bins", INT, struct gi_histogram_params, bins), .default_text = "256", .min = 1,
+     .max = GI_BINS_MAX, .help = "Number of bins"},
+    {GI_OPTION("range", REALS, struct gi_histogram_params, range), .least = 2, .most = 2,
      .metavar = "LO,HI",
      .help = "Lower end of the first bin and upper end of the last, as sample values, both "
              "included. By default these are 0 and full scale, or for float images the smallest "
              "and the largest finite sample"},
-    {.name = "percentiles",
-     .type = GI_OPT_REALS,
-     .offset = offsetof(struct gi_histogram_params, percentiles),
-     .default_text = "1,5,25,75,95,99",
-     .min = 0,
-     .max = 100,
-     .metavar = "P[,P...]",
+    {GI_OPTION("percentiles", REALS, struct gi_histogram_params, percentiles),
+     .default_text = "1,5,25,75,95,99", .min = 0, .max = 100, .metavar = "P[,P...]",
      .help = "Percentiles to print besides the median"},
-    {.name = "luminance",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_histogram_params, luminance),
+    {GI_OPTION("luminance", FLAG, struct gi_histogram_params, luminance),
      .help = "Use the luma (ITU-R BT.709) in place of the channels"},
     {0}};
 

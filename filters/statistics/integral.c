@@ -129,9 +129,8 @@ static bool result_equal(const void *a, const void *b)
 
 #define SQUARES_OPTION                                                                             \
     {                                                                                              \
-        .name = "squares", .type = GI_OPT_FLAG,                                                    \
-        .offset = offsetof(struct gi_integral_params, squares),                                    \
-        .help = "Sum up the squares of the samples"                                                \
+        GI_OPTION("squares", FLAG, struct gi_integral_params, squares),                            \
+            .help = "Sum up the squares of the samples"                                            \
     }
 
 static const struct gi_option integral_options[] = {SQUARES_OPTION, {.name = NULL}};
@@ -143,13 +142,8 @@ static const struct gi_choice directions[] = {
 };
 
 static const struct gi_option cumulative_options[] = {
-    {.name = "along",
-     .letter = 'a',
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct gi_integral_params, along),
-     .default_text = "rows",
-     .choices = directions,
-     .help = "Direction of the sums"},
+    {GI_OPTION("along", CHOICE, struct gi_integral_params, along), .letter = 'a',
+     .default_text = "rows", .choices = directions, .help = "Direction of the sums"},
     SQUARES_OPTION,
     {.name = NULL},
 };

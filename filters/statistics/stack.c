@@ -20,11 +20,7 @@ const struct gi_choice gi_stack_methods[] = {
 
 static const struct gi_option options[] = {
     GI_STACK_OPTIONS(struct gi_stack_params, method, kappa),
-    {.name = "images",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct gi_stack_params, images),
-     .min = 1,
-     .max = 4096,
+    {GI_OPTION("images", INT, struct gi_stack_params, images), .min = 1, .max = 4096,
      .example = "3",
      .help = "Number of images that are side by side in the input; columns that remain are not "
              "used"},

@@ -19,18 +19,14 @@ struct gi_stack_params {
 /* The option rows of --method and --kappa, whose values are the given members of the struct
  * `params`. */
 #define GI_STACK_OPTIONS(params, method_member, kappa_member)                                      \
-    {.name = "method",                                                                             \
-     .also = "by",                                                                                 \
-     .type = GI_OPT_CHOICE,                                                                        \
-     .offset = offsetof(params, method_member),                                                    \
-     .default_text = "mean",                                                                       \
+    {GI_OPTION("method", CHOICE, params, method_member), .also = "by", .default_text = "mean",     \
      .choices = gi_stack_methods,                                                                  \
      .help = "How the output is computed from the samples at each place"},                         \
     {                                                                                              \
-        .name = "kappa", .type = GI_OPT_REAL, .offset = offsetof(params, kappa_member),            \
-        .default_text = "3", .min = 0.1, .max = 100,                                               \
-        .help = "For the method \"sigma-clip\": a sample counts if it is at most this many "       \
-                "standard deviations away from the median; at most five passes are made"           \
+        GI_OPTION("kappa", REAL, params, kappa_member),                                            \
+            .default_text = "3", .min = 0.1, .max = 100,                                           \
+            .help = "For the method \"sigma-clip\": a sample counts if it is at most this many "   \
+                    "standard deviations away from the median; at most five passes are made"       \
     }
 
 extern const struct gi_choice gi_stack_methods[];

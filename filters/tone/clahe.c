@@ -20,25 +20,13 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "clip-limit",
-     .also = "clip",
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct params, clip),
-     .default_text = "2",
-     .min = 0,
-     .max = 1000000,
+    {GI_OPTION("clip-limit", REAL, struct params, clip), .also = "clip", .default_text = "2",
+     .min = 0, .max = 1000000,
      .help = "Limit of the count of each tone, as a multiple of the mean count; a higher one "
              "gives more contrast, 0 means no limit"},
-    {.name = "tiles",
-     .type = GI_OPT_EXTENT,
-     .offset = offsetof(struct params, tiles),
-     .default_text = "8x8",
-     .form = "ACROSSxDOWN",
-     .metavar = "AxD",
-     .help = "Number of tiles across and down, 1 to 256 each"},
-    {.name = "per-channel",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, per_channel),
+    {GI_OPTION("tiles", EXTENT, struct params, tiles), .default_text = "8x8", .form = "ACROSSxDOWN",
+     .metavar = "AxD", .help = "Number of tiles across and down, 1 to 256 each"},
+    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
      .help = "Equalize each channel of a colour image separately"},
     {.name = NULL},
 };

@@ -11,9 +11,7 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "per-channel",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, per_channel),
+    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
      .help = "Equalize each channel of a colour image separately"},
     {.name = NULL},
 };

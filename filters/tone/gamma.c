@@ -11,14 +11,8 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "gamma",
-     .letter = 'g',
-     .also = "by",
-     .type = GI_OPT_REAL,
-     .offset = offsetof(struct params, by),
-     .example = "1.4",
-     .min = 0.01,
-     .max = 100,
+    {GI_OPTION("gamma", REAL, struct params, by), .letter = 'g', .also = "by", .example = "1.4",
+     .min = 0.01, .max = 100,
      .help = "Values above 1 brighten the midtones, and values below 1 darken them"},
     {.name = NULL},
 };

@@ -8,9 +8,7 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "alpha",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, alpha),
+    {GI_OPTION("alpha", FLAG, struct params, alpha),
      .help = "Invert alpha too: opaque pixels become transparent"},
     {.name = NULL},
 };

@@ -17,18 +17,9 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "reference",
-     .letter = 'r',
-     .type = GI_OPT_IMAGE,
-     .picture = true,
-     .offset = offsetof(struct params, reference),
-     .example = "reference.png",
-     .one_of = true,
-     .help = "Image whose histogram the result gets"},
-    {.name = "histogram",
-     .type = GI_OPT_CONTENT,
-     .offset = offsetof(struct params, histogram),
-     .metavar = "ROWS|FILE",
+    {GI_OPTION("reference", IMAGE, struct params, reference), .letter = 'r', .picture = true,
+     .example = "reference.png", .one_of = true, .help = "Image whose histogram the result gets"},
+    {GI_OPTION("histogram", CONTENT, struct params, histogram), .metavar = "ROWS|FILE",
      .help = "Counts of the reference, one row per sample value, as gpuimg histogram --bins 256 "
              "--format csv prints them"},
     {.name = NULL},

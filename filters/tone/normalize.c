@@ -13,20 +13,10 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "percentiles",
-     .letter = 'p',
-     .type = GI_OPT_REALS,
-     .offset = offsetof(struct params, percentiles),
-     .default_text = "0,100",
-     .min = 0,
-     .max = 100,
-     .least = 2,
-     .most = 2,
-     .metavar = "LO,HI",
+    {GI_OPTION("percentiles", REALS, struct params, percentiles), .letter = 'p',
+     .default_text = "0,100", .min = 0, .max = 100, .least = 2, .most = 2, .metavar = "LO,HI",
      .help = "The percentiles that become black and white"},
-    {.name = "per-channel",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, per_channel),
+    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
      .help = "Stretch each channel of a colour image separately"},
     {.name = NULL},
 };

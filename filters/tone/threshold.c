@@ -13,21 +13,12 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "threshold",
-     .also = "at",
-     .letter = 't',
-     .type = GI_OPT_LEVEL,
-     .offset = offsetof(struct params, at),
+    {GI_OPTION("threshold", LEVEL, struct params, at), .also = "at", .letter = 't',
      .default_text = "otsu",
      .help = "Samples above this level become full scale, and all others become 0"},
-    {.name = "invert",
-     .letter = 'i',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, invert),
+    {GI_OPTION("invert", FLAG, struct params, invert), .letter = 'i',
      .help = "The reverse: samples above the level become 0, and all others become full scale"},
-    {.name = "per-channel",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct params, per_channel),
+    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
      .help = "Compare each channel of a colour image separately, and keep alpha"},
     {.name = NULL},
 };

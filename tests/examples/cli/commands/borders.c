@@ -8,20 +8,10 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "width",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct params, width),
-     .default_text = "4",
-     .min = 1,
-     .max = 100,
-     .unit = "px",
-     .help = "Number of pixels in the row"},
-    {.name = "border",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct params, border),
-     .default_text = "clamp",
-     .choices = gi_border_choices,
-     .help = "Border mode: the pixels outside the row"},
+    {GI_OPTION("width", INT, struct params, width), .default_text = "4", .min = 1, .max = 100,
+     .unit = "px", .help = "Number of pixels in the row"},
+    {GI_OPTION("border", CHOICE, struct params, border), .default_text = "clamp",
+     .choices = gi_border_choices, .help = "Border mode: the pixels outside the row"},
     {.name = NULL},
 };
 
