@@ -1,7 +1,6 @@
 /* The rows that describe commands, and the functions that read their arguments.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMAND_H
-#define GI_CLI_COMMAND_H
+#pragma once
 
 #include <stdio.h>
 
@@ -111,5 +110,3 @@ bool gi_synonym_at(const char **word, const char **means, int index);
 /* Returns how many letters must be changed, inserted or deleted, or neighbours swapped, to turn a
  * into b. If the lengths differ much, the number may be too large. */
 int gi_word_distance(const char *a, const char *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* The list of commands, and functions that find operations by name.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_H
-#define GI_CLI_COMMANDS_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -26,5 +25,3 @@ bool gi_operation_is_named(const char *name, char **names, int n);
  * if the word may be a file. `words` are the words after "gpuimg". Bash splits words at "=", so
  * "--a=b" may arrive as three words. */
 void gi_complete(int nwords, char **words);
-
-#endif

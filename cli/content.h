@@ -1,7 +1,6 @@
 /* The content of options of type GI_OPT_CONTENT.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_CONTENT_H
-#define GI_CLI_CONTENT_H
+#pragma once
 
 #include "filters/option.h"
 
@@ -12,5 +11,3 @@
  * images as gi_load(). */
 enum gi_status gi_content_read(char **content, const struct gi_option *row, const char *text,
                                struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The 64-bit hash FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_HASH_H
-#define GI_CLI_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ static inline uint64_t gi_hash(uint64_t hash, const void *bytes, size_t nbytes)
         hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
-
-#endif

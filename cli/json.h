@@ -1,7 +1,6 @@
 /* Writes JSON that is valid for all names and numbers.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_JSON_H
-#define GI_CLI_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err
  * or to a file if `reader` is -1. */
 enum gi_status gi_json_print_for(int reader, FILE *out, json_t *value, int indent,
                                  struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* The log, which consists of lines on standard error. Also prints names and numbers in a form that
  * is safe on terminals.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_LOG_H
-#define GI_CLI_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ void gi_print_safe(FILE *out, const char *text);
 
 /* Prints a number of bytes as "3.1 MB". Returns buffer. */
 const char *gi_text_nbytes(double nbytes, char buffer[32]);
-
-#endif

@@ -1,7 +1,6 @@
 /* Functions of the whole process, for its end, its standard output and its clock.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_PROCESS_H
-#define GI_CLI_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ enum gi_status gi_cli_flush(struct gi_err *err);
 
 /* Returns the monotonic clock's time in milliseconds. */
 double gi_now_ms(void);
-
-#endif

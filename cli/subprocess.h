@@ -1,7 +1,6 @@
 /* Runs work in a subprocess, for libraries that may crash or hang.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_SUBPROCESS_H
-#define GI_CLI_SUBPROCESS_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -15,5 +14,3 @@ typedef enum gi_status gi_subprocess_fn(struct gi_sink *sink, const void *arg, s
  * GI_E_MEMORY if no process can be created. */
 enum gi_status gi_subprocess_run(struct gi_sink *sink, const char *what, unsigned seconds,
                                  gi_subprocess_fn *work, const void *arg, struct gi_err *err);
-
-#endif

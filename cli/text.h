@@ -1,8 +1,7 @@
 /* Prints text into memory, and compares words. open_memstream() can't be used, because that of
  * glibc 2.36 loses text if memory runs out, and neither ferror() nor fclose() reports the loss.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_TEXT_H
-#define GI_CLI_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,5 +30,3 @@ enum gi_status gi_text_write(FILE *stream, struct gi_text_memory *text, enum gi_
 bool gi_text_is_one_of(const char *names, const char *word, size_t n);
 /* Returns whether the name ends in a dot followed by one of the suffixes. */
 bool gi_text_has_suffix(const char *name, const char *suffixes);
-
-#endif

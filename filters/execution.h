@@ -1,8 +1,7 @@
 /* Internals of the pipeline: one execution of it (filters/pipeline.c, filters/bands.c,
  * filters/time.c).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_EXECUTION_H
-#define GI_FILTERS_EXECUTION_H
+#pragma once
 
 #include "filters/pipeline.h"
 
@@ -88,5 +87,3 @@ enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_imag
  * Errors: GI_E_DEVICE_MEMORY if a row is too long. */
 enum gi_status gi_execution_fit(const struct gi_execution *execution, int *rows, bool *whole,
                                 struct gi_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * backend, because its `plan` computes weights and tables on the host, in double precision, and its
  * `run` calls primitives through the queue. An operation has no access to argv, files or devices.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_FILTER_H
-#define GI_FILTERS_FILTER_H
+#pragma once
 
 #include "filters/option.h"
 #include "filters/plan.h"
@@ -163,5 +162,3 @@ extern const struct gi_choice gi_border_choices[];
  * gi_colour_pixel() converts the border value. */
 struct gi_border_spec gi_border_spec_from(const struct gi_border_params *params,
                                           const struct gi_image *src);
-
-#endif

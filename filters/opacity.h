@@ -2,8 +2,7 @@
  * sample from a neighbourhood ignore such pixels. A measuring pass finds out whether the image has
  * any.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_OPACITY_H
-#define GI_FILTERS_OPACITY_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -33,5 +32,3 @@ bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
 #define GI_OPACITY_ALPHA_MANUAL                                                                    \
     GI_OPACITY_MANUAL                                                                              \
     " With --alpha no pixel is ignored, and alpha is filtered like the other channels"
-
-#endif

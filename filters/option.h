@@ -1,8 +1,7 @@
 /* An option is one constant option row, a struct gi_option, which the parser, the help, the man
  * page, the completion and the command list share.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_OPTION_H
-#define GI_FILTERS_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -147,5 +146,3 @@ bool gi_number_read(double *value, const char *text, const char **end);
 /* Reads 1 to `most` numbers, separated by commas, from all of `text` into `v`. Returns how many
  * numbers there are. If the text has another form, returns 0, and `v` is undefined. */
 int gi_numbers_read(double *v, int most, const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* Colours as text.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_OPTION_COLOUR_H
-#define GI_FILTERS_OPTION_COLOUR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ bool gi_colour_read(struct gi_colour *colour, const char *text);
  * BT.709). For integer samples the values of a named colour are rounded half up. */
 void gi_colour_pixel(float pixel[GI_MAX_CHANNELS], const struct gi_colour *colour,
                      const struct gi_image *image);
-
-#endif

@@ -1,8 +1,7 @@
 /* The neighbourhood that the options --k, --size, --shape or --mask define. It is the structuring
  * element of morphology, and the neighbourhood of rank filters.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_OPTION_FOOTPRINT_H
-#define GI_FILTERS_OPTION_FOOTPRINT_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -85,5 +84,3 @@ enum gi_status gi_footprint_make(struct gi_footprint *made,
                                  const struct gi_footprint_params *window,
                                  const struct gi_image *src, int most, struct gi_err *err);
 void gi_footprint_free(struct gi_footprint *made);
-
-#endif

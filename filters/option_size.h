@@ -1,8 +1,7 @@
 /* Sizes and positions as text: "800x600", "800x", "x600", "50%", "40%x30%", "256x256^",
  * "400x300+10-20".
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_OPTION_SIZE_H
-#define GI_FILTERS_OPTION_SIZE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -51,5 +50,3 @@ int gi_length_pixels(const struct gi_length *length, int whole);
 int gi_side_pixels(const struct gi_length *length, int whole);
 /* Replaces *width and *height, which are the sides of an image, by the sides of the extent. */
 void gi_extent_pixels(const struct gi_extent *extent, int *width, int *height);
-
-#endif

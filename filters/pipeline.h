@@ -6,8 +6,7 @@
  * between steps, and is downloaded once. If the image does not fit on the device, it is processed
  * in bands, and the result has the same bytes. An analysis passes its source on to the next step.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_PIPELINE_H
-#define GI_FILTERS_PIPELINE_H
+#pragma once
 
 #include "filters/filter.h"
 #include "kernels/codec.h"
@@ -161,5 +160,3 @@ const struct gi_ending *gi_pipeline_ending(const struct gi_pipeline *pipeline,
 enum gi_status gi_run_one(struct gi_queue *queue, struct gi_image *dst, void *result,
                           const struct gi_image *src, const struct gi_filter *filter,
                           const void *params, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Images of one bit per sample.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_BITS_H
-#define GI_IMGIO_BITS_H
+#pragma once
 
 #include "imgio/image.h"
 #include "imgio/status.h"
@@ -12,5 +11,3 @@
  * samples that are all 0 or 255; GI_E_MEMORY. */
 enum gi_status gi_bits_pack(struct gi_image *packed, const struct gi_image *image,
                             struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* A growable byte buffer that is reused for many inputs.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_BUFFER_H
-#define GI_IMGIO_BUFFER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ enum gi_status gi_buffer_reserve(struct gi_buffer *buffer, size_t nbytes, struct
 /* Appends. Errors: GI_E_MEMORY. */
 enum gi_status gi_buffer_append(struct gi_buffer *buffer, const void *bytes, size_t nbytes,
                                 struct gi_err *err);
-
-#endif

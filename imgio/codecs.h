@@ -1,7 +1,6 @@
 /* The formats of the table in formats.c, and helpers that several codecs share.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_CODECS_H
-#define GI_IMGIO_CODECS_H
+#pragma once
 
 #include "imgio/format.h"
 
@@ -58,5 +57,3 @@ enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
 enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
-
-#endif

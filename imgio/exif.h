@@ -1,8 +1,7 @@
 /* The EXIF fields that gpuimg reads or changes: orientation, position (GPS), date and
  * thumbnail.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_EXIF_H
-#define GI_IMGIO_EXIF_H
+#pragma once
 
 #include "imgio/image.h"
 
@@ -33,5 +32,3 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes);
  * If the image is still coded, sets its `layout` and its shape.
  * The image is unchanged on an error. Errors: GI_E_MEMORY. */
 enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, struct gi_err *err);
-
-#endif

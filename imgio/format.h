@@ -1,8 +1,7 @@
 /* Each format is described by one struct gi_format, which says how files of the format are
  * recognised, read and written. The table of all formats is in formats.c.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_FORMAT_H
-#define GI_IMGIO_FORMAT_H
+#pragma once
 
 #include "imgio/imgio.h"
 #include "imgio/library.h"
@@ -100,5 +99,3 @@ enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err
 
 /* All formats, in the order of probing, and then NULL. */
 extern const struct gi_format *const gi_formats[];
-
-#endif

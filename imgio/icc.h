@@ -1,7 +1,6 @@
 /* ICC profiles through lcms2, which is loaded when a profile is first needed.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_ICC_H
-#define GI_IMGIO_ICC_H
+#pragma once
 
 #include "imgio/format.h"
 
@@ -22,5 +21,3 @@ struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool in
 void gi_inks_convert(const struct gi_inks *inks, void *rgb, const void *cmyk, int width);
 /* Frees the conversion and sets *inks to NULL. Does nothing if *inks is NULL already. */
 void gi_inks_free(struct gi_inks **inks);
-
-#endif

@@ -1,8 +1,7 @@
 /* Streams of concatenated images, as ffmpeg's image2pipe writes them. The images may be PNG, JPEG
  * and WebP, whose structure shows where they end, and PNM and PAM.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_IMAGE_STREAM_H
-#define GI_IMGIO_IMAGE_STREAM_H
+#pragma once
 
 #include "imgio/buffer.h"
 #include "imgio/imgio.h"
@@ -34,5 +33,3 @@ bool gi_image_stream_is_whole(const unsigned char *bytes, size_t nbytes);
  * as gain maps and previews (CIPA DC-007, multi-picture format). Those are not images of the
  * stream. */
 bool gi_image_stream_has_index(const unsigned char *bytes, size_t nbytes);
-
-#endif

@@ -4,8 +4,7 @@
  * unnamed or temporary file that then gets the final name, so that an output is either complete or
  * absent.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_IMGIO_H
-#define GI_IMGIO_IMGIO_H
+#pragma once
 
 #include "imgio/buffer.h"
 #include "imgio/coded.h"
@@ -337,5 +336,3 @@ const struct gi_format_info *gi_format_of(const void *bytes, size_t nbytes);
 /* Loads the libraries for the format with this index in the table. Errors: GI_E_UNSUPPORTED,
  * because this build or this system lacks the library. */
 enum gi_status gi_format_ready(int index, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* JPEGs that stay coded, because a device decodes them (imgio/coded.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_JPEG_CODED_H
-#define GI_IMGIO_JPEG_CODED_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ bool gi_jpeg_stays_coded(struct gi_coded *coded, const struct gi_decode *decode,
 /* Sets decode->image->coded to *coded with a copy of the file. Errors: GI_E_MEMORY. */
 enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
                                   struct gi_err *err);
-
-#endif

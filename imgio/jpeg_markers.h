@@ -1,8 +1,7 @@
 /* The markers of JPEG for which gpuimg looks. Each value is the second byte of a marker (ITU-T
  * T.81, table B.1).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_JPEG_MARKERS_H
-#define GI_IMGIO_JPEG_MARKERS_H
+#pragma once
 
 enum {
     GI_JPEG_TEM = 0x01,
@@ -21,5 +20,3 @@ enum {
 /* Bytes from a frame's marker to the height in the frame's header (B.2.2: marker, length,
  * precision, height). The height has 2 bytes, the upper byte first. */
 enum { GI_JPEG_SOF_HEIGHT = 5 };
-
-#endif

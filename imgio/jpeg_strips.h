@@ -1,7 +1,6 @@
 /* Decodes a JPEG with restart markers in strips by several threads.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_JPEG_STRIPS_H
-#define GI_IMGIO_JPEG_STRIPS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@
  * jpeg_start_decompress(). */
 const unsigned char *gi_jpeg_read_strips(const struct gi_decode *decode,
                                          const struct jpeg_decompress_struct *cinfo);
-
-#endif

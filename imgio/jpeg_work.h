@@ -1,7 +1,6 @@
 /* Limits on the memory and work of JPEGs with several scans.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_JPEG_WORK_H
-#define GI_IMGIO_JPEG_WORK_H
+#pragma once
 
 #include <stdio.h>
 
@@ -25,5 +24,3 @@ enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
 enum gi_status gi_jpeg_check_scans(const struct gi_decode *decode,
                                    const struct jpeg_decompress_struct *cinfo, int channels,
                                    struct gi_err *err);
-
-#endif

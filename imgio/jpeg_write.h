@@ -1,7 +1,6 @@
 /* Writes JPEG.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_JPEG_WRITE_H
-#define GI_IMGIO_JPEG_WRITE_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -27,5 +26,3 @@ bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
 enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Shared libraries that are loaded when they are first needed, so that the program starts faster,
  * and runs even if a library is not installed.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_LIBRARY_H
-#define GI_IMGIO_LIBRARY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -37,5 +36,3 @@ struct gi_library {
 /* Loads the library, once per process. Any thread may call this function. Errors: GI_E_UNSUPPORTED
  * if the library is not installed or lacks a function. */
 enum gi_status gi_library_load(const struct gi_library *library, struct gi_err *err);
-
-#endif

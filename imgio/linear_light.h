@@ -1,8 +1,7 @@
 /* Conversion between samples and linear light. It uses tables that are computed once, on the host,
  * so that every backend gets the same floats.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_LINEAR_LIGHT_H
-#define GI_IMGIO_LINEAR_LIGHT_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -22,5 +21,3 @@ enum gi_status gi_linear_light_encode(struct gi_image *dst, const struct gi_imag
                                       const struct gi_parallel *parallel, struct gi_err *err);
 
 void gi_linear_light_free(struct gi_linear_light **light);
-
-#endif

@@ -1,7 +1,6 @@
 /* Metadata functions for decoders and encoders.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_METADATA_H
-#define GI_IMGIO_METADATA_H
+#pragma once
 
 #include "imgio/format.h"
 
@@ -34,5 +33,3 @@ bool gi_metadata_is_srgb(const struct gi_metadata *metadata);
 /* Sets *latin to the text in Latin-1, which the caller frees, and *n to the length of *latin.
  * *latin is NULL if a character is not in Latin-1. Errors: GI_E_MEMORY. */
 enum gi_status gi_latin1(char **latin, size_t *n, const char *text, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* NumPy's .npy files: the header, and images in and out.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_NPY_H
-#define GI_IMGIO_NPY_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -20,5 +19,3 @@ bool gi_npy_is(const char *path);
  * GI_E_IO. */
 enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_t *shape, int ndim,
                            struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Files of several images that are opened once. These are TIFFs, whose images are their pages. A
  * file of another format has one image.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PAGES_H
-#define GI_IMGIO_PAGES_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -63,5 +62,3 @@ enum gi_status gi_page_writer_add(struct gi_page_writer *writer, void *bytes, si
 /* Writes what is not written yet. The caller must commit the sink. Errors: the sink's. */
 enum gi_status gi_page_writer_end(struct gi_page_writer *writer, struct gi_err *err);
 void gi_page_writer_free(struct gi_page_writer **writer);
-
-#endif

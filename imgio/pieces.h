@@ -1,7 +1,6 @@
 /* Makes the pieces of a file by several threads and writes the pieces in order.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PIECES_H
-#define GI_IMGIO_PIECES_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -35,5 +34,3 @@ enum gi_status gi_pieces_run(const struct gi_pieces *pieces, const struct gi_par
  * of the image, so that there is work for several threads even if the image is small. But a piece
  * has at least 128 KiB (a PNG's overhead is then 0.4 %), and at most 1 MiB or one row. */
 int gi_piece_rows(size_t row_nbytes, int height);
-
-#endif

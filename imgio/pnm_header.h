@@ -1,7 +1,6 @@
 /* The headers of PBM, PGM, PPM and PAM, as netpbm's manual pages pbm(5) to pam(5) define them.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNM_HEADER_H
-#define GI_IMGIO_PNM_HEADER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ bool gi_pnm_read_number(struct gi_pnm_cursor *in, unsigned *value);
  * than 4 channels). */
 enum gi_status gi_pnm_read_header(struct gi_pnm_cursor *in, struct gi_pnm_header *head,
                                   struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Streams of PBM, PGM, PPM and PAM, which are concatenated images, as netpbm's manual describes.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNM_STREAM_H
-#define GI_IMGIO_PNM_STREAM_H
+#pragma once
 
 #include "imgio/buffer.h"
 #include "imgio/imgio.h"
@@ -21,5 +20,3 @@ enum gi_status gi_pnm_is_over(bool *over, struct gi_reader *reader, struct gi_er
 /* For files: sets *more to whether anything except white space follows the next image, whether that
  * is an image or not. Consumes nothing. Errors: GI_E_IO. */
 enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_err *err);
-
-#endif

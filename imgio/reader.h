@@ -1,8 +1,7 @@
 /* An input that is read once, from beginning to end: a pipe, a socket, or a file from its current
  * position.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_READER_H
-#define GI_IMGIO_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes,
 /* Enlarges a pipe's buffer to the maximum for unprivileged processes. Does nothing to other files.
  * Returns `fd`. */
 int gi_pipe_widen(int fd);
-
-#endif

@@ -1,7 +1,6 @@
 /* Internals of an output file, for bundle.c, which commits several files together.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_SINK_H
-#define GI_IMGIO_SINK_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -55,5 +54,3 @@ enum gi_status gi_sink_patch(struct gi_sink *sink, const void *bytes, size_t nby
 enum gi_status gi_sink_prepare(struct gi_sink *sink, bool durable, bool alone, struct gi_err *err);
 /* Closes the lock of a prepared sink, because another lock protects its temporary file. */
 void gi_sink_unlock(struct gi_sink *sink);
-
-#endif

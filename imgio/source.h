@@ -1,7 +1,6 @@
 /* All bytes of an input: a mapped file, or a buffer.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_SOURCE_H
-#define GI_IMGIO_SOURCE_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -24,5 +23,3 @@ enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahe
 /* Releases the bytes. GI_E_IO means that the file was truncated meanwhile, and that the bytes past
  * its new end were read as zeros. */
 enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Temporary names of files and folders, which a signal handler can remove.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_TEMPORARY_H
-#define GI_IMGIO_TEMPORARY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ char *gi_path_resolve(const char *path);
 char *gi_path_folder(const char *path);
 /* Syncs the directory entry of `path` to the disk, if the file system can do that. */
 void gi_path_sync(const char *path);
-
-#endif

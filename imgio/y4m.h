@@ -4,8 +4,7 @@
  * Every plane becomes a separate gray image. Samples of more than 8 bits become 0 to 65535 in
  * images.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_Y4M_H
-#define GI_IMGIO_Y4M_H
+#pragma once
 
 #include "imgio/imgio.h"
 #include "imgio/reader.h"
@@ -60,5 +59,3 @@ enum gi_status gi_y4m_write_head(struct gi_sink *sink, const struct gi_y4m *vide
                                  struct gi_err *err);
 enum gi_status gi_y4m_write_plane(struct gi_sink *sink, const struct gi_image *image,
                                   struct gi_err *err);
-
-#endif

@@ -6,8 +6,7 @@
  * the way back it is the mean of these pixels, so that the chroma of an unchanged frame is
  * restored.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_Y4M_RGB_H
-#define GI_IMGIO_Y4M_RGB_H
+#pragma once
 
 #include "imgio/y4m.h"
 
@@ -34,5 +33,3 @@ enum gi_status gi_y4m_new_head(struct gi_y4m *video, int width, int height, bool
 /* Fills plane `number` of a video with neutral chroma, which is half of the full scale, or with
  * opaque alpha. The samples are as in the file. */
 void gi_y4m_fill_neutral(const struct gi_image *plane, int number, int bits);
-
-#endif

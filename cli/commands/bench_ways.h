@@ -1,7 +1,6 @@
 /* gpuimg bench --ways: times the ways (implementations) of an operation's primitives.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_BENCH_WAYS_H
-#define GI_CLI_BENCH_WAYS_H
+#pragma once
 
 #include "cli/json.h"
 #include "filters/pipeline.h"
@@ -34,5 +33,3 @@ void gi_way_times_print(const struct gi_way_times *times, const char *operation,
                         bool markdown);
 /* Appends an object per way to the array. */
 void gi_way_times_json(json_t *array, const struct gi_way_times *times, const char *device);
-
-#endif

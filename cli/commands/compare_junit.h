@@ -1,8 +1,7 @@
 /* The JUnit XML of `gpuimg compare --junit`, for display by CI systems. It has a test case per
  * pair.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_COMPARE_JUNIT_H
-#define GI_CLI_COMMANDS_COMPARE_JUNIT_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -23,5 +22,3 @@ void gi_junit_add(struct gi_junit *junit, const char *a, const char *b, enum gi_
  * error of writing. */
 enum gi_status gi_junit_end(struct gi_junit **junit, enum gi_status status, struct gi_err *err);
 void gi_junit_free(struct gi_junit **junit);
-
-#endif

@@ -1,7 +1,6 @@
 /* What comparing one pair and comparing many pairs share.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_COMPARE_PAIRS_H
-#define GI_CLI_COMMANDS_COMPARE_PAIRS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -74,5 +73,3 @@ bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands);
  * differs and there are no limits; otherwise as gi_batch_run(). */
 enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
                             int noperands, struct gi_err *err);
-
-#endif

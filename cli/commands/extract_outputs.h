@@ -1,7 +1,6 @@
 /* Shared by the outputs of gpuimg extract.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_EXTRACT_OUTPUTS_H
-#define GI_CLI_COMMANDS_EXTRACT_OUTPUTS_H
+#pragma once
 
 #include "cli/command.h"
 #include "imgio/imgio.h"
@@ -56,5 +55,3 @@ enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *
  * (cli/commands/extract_images.c). */
 enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err);
 enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err);
-
-#endif

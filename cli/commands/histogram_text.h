@@ -1,7 +1,6 @@
 /* Shared by the outputs of gpuimg histogram.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_HISTOGRAM_TEXT_H
-#define GI_CLI_COMMANDS_HISTOGRAM_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ double gi_histogram_edge(const struct gi_histogram *histogram, int i);
 /* Prints statistics, and then either counts in at most 64 lines, or bars
  * (cli/commands/histogram_text.c). */
 void gi_histogram_text(FILE *out, const struct gi_histogram_view *view);
-
-#endif

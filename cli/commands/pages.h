@@ -1,7 +1,6 @@
 /* Joining of images into one file, for commands other than `gpuimg pages`.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_PAGES_H
-#define GI_CLI_COMMANDS_PAGES_H
+#pragma once
 
 #include "cli/inputs/image_files.h"
 #include "cli/run/batch_options.h"
@@ -19,5 +18,3 @@ struct gi_pages_joined {
  * own. */
 enum gi_status gi_pages_join(const struct gi_pages_joined *joined, char **inputs, int n,
                              struct gi_err *err);
-
-#endif

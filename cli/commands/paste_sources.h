@@ -1,7 +1,6 @@
 /* The sources of gpuimg paste, besides the image.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_PASTE_SOURCES_H
-#define GI_CLI_COMMANDS_PASTE_SOURCES_H
+#pragma once
 
 #include "cli/inputs/image_files.h"
 #include "filters/regions/paste.h"
@@ -11,5 +10,3 @@
  * GI_E_FORMAT, as gi_cli_load(); GI_E_UNSUPPORTED if a crop does not fit its row. */
 enum gi_status gi_paste_load(struct gi_image *others, int *n, const struct gi_paste_params *params,
                              const struct gi_io_params *io, int threads, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The output of an analysis, which its command and a step of `gpuimg run` share.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_REPORTER_H
-#define GI_CLI_COMMANDS_REPORTER_H
+#pragma once
 
 #include <jansson.h>
 
@@ -68,5 +67,3 @@ enum { GI_SET_FILTER, GI_SET_OUTPUT, GI_SET_INPUT, GI_SET_DEVICE };
 /* The gi_command.run of analysis commands: loads, analyses and reports. */
 enum gi_status gi_analysis_run(const struct gi_command *command, void *const *params,
                                char **operands, int noperands, struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* The cases of selftest, which run every filter with several types, channels, borders, sizes and
  * options.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_SELFTEST_H
-#define GI_CLI_COMMANDS_SELFTEST_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -54,5 +53,3 @@ void gi_mixed_free(struct gi_mixed **mixed);
  * thread per queue, and take the pieces in different orders. Returns the number of runs.
  * `difference` becomes "" or describes a piece that failed or differed from the reference. */
 int gi_mixed_run(const struct gi_mixed *mixed, struct gi_device *device, char difference[512]);
-
-#endif

@@ -1,8 +1,7 @@
 /* A strip of images of one shape, side by side, as gi_filter_stack takes them. The whole strip is
  * in memory, or if memory is too small, in a temporary file that is read part by part.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_STACK_STRIP_H
-#define GI_CLI_COMMANDS_STACK_STRIP_H
+#pragma once
 
 #include <limits.h>
 
@@ -45,5 +44,3 @@ struct gi_stack_strip_part {
  * gi_stack_strip_add(). */
 enum gi_status gi_stack_strip_next(struct gi_stack_strip *strip, struct gi_stack_strip_part *part,
                                    bool *more, struct gi_pool *pool, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The outputs of gpuimg stats.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_COMMANDS_STATS_TABLE_H
-#define GI_CLI_COMMANDS_STATS_TABLE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@ enum gi_status gi_stats_print(FILE *out, struct gi_sink *sink, enum gi_table_for
  * GI_E_MEMORY. */
 enum gi_status gi_stats_print_total(FILE *out, const struct gi_stats_total *sums,
                                     const struct gi_stats_params *p, bool json, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Help and manual pages, printed from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_HELP_HELP_H
-#define GI_CLI_HELP_HELP_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -37,5 +36,3 @@ struct gi_alias {
  * (cli/help/suggestion.c). */
 const struct gi_alias *gi_alias_at(int index);
 const struct gi_alias *gi_alias_find(const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* Prints options from their rows, and wraps text.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_HELP_OPTION_TEXT_H
-#define GI_CLI_HELP_OPTION_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -27,5 +26,3 @@ const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t
 bool gi_choices_have_help(const struct gi_option *row);
 const char *gi_choice_describe(const struct gi_option *row, const struct gi_choice *choice,
                                char *buffer, size_t nbytes);
-
-#endif

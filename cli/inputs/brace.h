@@ -1,7 +1,6 @@
 /* Brace lists as in shells and WebDataset: "x-{000..999}.tar", "{train,val}.tar".
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_BRACE_H
-#define GI_CLI_INPUTS_BRACE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ enum { GI_BRACE_NAMES_MAX = 1000000 };
  * GI_E_USAGE for more than GI_BRACE_NAMES_MAX, GI_E_MEMORY. */
 enum gi_status gi_brace_list(char ***names, size_t *n, const char *text, struct gi_err *err);
 void gi_brace_free(char ***names, size_t n);
-
-#endif

@@ -1,8 +1,7 @@
 /* Kinds of feeds, which are the sources of the inputs of a batch, and the function that runs a
  * batch over a feed of any kind.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_FEED_H
-#define GI_CLI_INPUTS_FEED_H
+#pragma once
 
 #include "cli/run/batch_options.h"
 #include "cli/run/engine.h"
@@ -21,5 +20,3 @@ extern const struct gi_feed_kind gi_feed_tar_pairs;  /* self: struct gi_tar_pair
  * Errors: as gi_engine_run(), and those of feed->kind->conclude(). */
 enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *work,
                            const struct gi_batch_params *params, int threads, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Batches of files, with their inputs, names of outputs, report, progress, and status at the end.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_FILE_BATCH_H
-#define GI_CLI_INPUTS_FILE_BATCH_H
+#pragma once
 
 #include "cli/run/batch_options.h"
 #include "cli/inputs/feed.h"
@@ -83,5 +82,3 @@ bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item
 /* For deliver(). Writes the line of the item to the report. */
 enum gi_status gi_batch_note(struct gi_batch_files *files, struct gi_item *item,
                              struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The day of an image, for names.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_IMAGE_DATE_H
-#define GI_CLI_INPUTS_IMAGE_DATE_H
+#pragma once
 
 enum { GI_IMAGE_DATE_NBYTES = 11 };
 
@@ -9,5 +8,3 @@ enum { GI_IMAGE_DATE_NBYTES = 11 };
  * "2026-11-25". Without such a date it is the day on which the file was changed last, in local
  * time; if there is no file, as for standard input, it is today. */
 void gi_image_date(char date[GI_IMAGE_DATE_NBYTES], const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads and writes images by the options of the set "Input and output".
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_IMAGE_FILES_H
-#define GI_CLI_INPUTS_IMAGE_FILES_H
+#pragma once
 
 #include "filters/option.h"
 #include "imgio/imgio.h"
@@ -110,5 +109,3 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
 
 /* Returns whether the suffix or the prefix of the path names a format for several images, TIFF. */
 bool gi_cli_writes_pages(const char *path);
-
-#endif

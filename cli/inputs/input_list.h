@@ -1,7 +1,6 @@
 /* The list of inputs of a batch.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_INPUT_LIST_H
-#define GI_CLI_INPUTS_INPUT_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err)
 /* Computes the 64-bit FNV-1a hash of the sorted names, each with its terminating zero. Equal sets
  * of names have equal hashes, in any order. Errors: GI_E_MEMORY. */
 enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct gi_err *err);
-
-#endif

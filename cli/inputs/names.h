@@ -1,7 +1,6 @@
 /* Names of a batch's outputs, made from the names of its inputs.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_NAMES_H
-#define GI_CLI_INPUTS_NAMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -59,5 +58,3 @@ enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_
  * GI_E_MEMORY. */
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
                                  struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Goes through the images of a list of files one by one. In a TIFF of several pages each page is an
  * image.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_PAGE_CURSOR_H
-#define GI_CLI_INPUTS_PAGE_CURSOR_H
+#pragma once
 
 #include "cli/inputs/image_files.h"
 #include "cli/inputs/input_list.h"
@@ -46,5 +45,3 @@ void gi_page_cursor_close(struct gi_page_cursor *cursor);
  * beginning. Some files with several pages stay open, so that their pages are listed once. A file
  * that can't be opened counts as one image. Errors: GI_E_MEMORY. */
 enum gi_status gi_page_cursor_count(size_t *n, struct gi_page_cursor *cursor, struct gi_err *err);
-
-#endif

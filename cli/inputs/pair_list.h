@@ -1,8 +1,7 @@
 /* Pairs of inputs. The first image of a pair is in `list` of struct gi_batch_files, the second one
  * in `others`.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_PAIR_LIST_H
-#define GI_CLI_INPUTS_PAIR_LIST_H
+#pragma once
 
 #include "cli/inputs/file_batch.h"
 
@@ -28,5 +27,3 @@ enum gi_status gi_pairs_name(struct gi_list *names, const struct gi_batch_files 
 /* Counts the pairs. If --shard was given, sorts all pairs by both names and takes those of the
  * shard. Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_pairs_share(struct gi_batch_files *files, struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Ensures that a command writes no file over another file that it reads or writes, even if the two
  * paths are spelled differently.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_PATH_CONFLICTS_H
-#define GI_CLI_INPUTS_PATH_CONFLICTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ void gi_paths_sort(struct gi_paths *paths);
  * is the file as an output, and *b is the same file in its other role. If `in_place` is true, an
  * output may replace the input with the same index. */
 bool gi_paths_conflict(struct gi_paths *paths, bool in_place, struct gi_path *a, struct gi_path *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* A share of a list: each of N tasks of a scheduler takes every N-th item.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_SHARD_H
-#define GI_CLI_INPUTS_SHARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ bool gi_shard_takes(const struct gi_shard *shard, uint64_t index);
 
 /* Returns how many items of a list of `total` items are in the shard. */
 uint64_t gi_shard_size(const struct gi_shard *shard, uint64_t total);
-
-#endif

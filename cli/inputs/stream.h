@@ -1,8 +1,7 @@
 /* Streams. A stream is a batch whose images follow one another in one input, and whose results go
  * into one output.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_STREAM_H
-#define GI_CLI_INPUTS_STREAM_H
+#pragma once
 
 #include "cli/run/batch_options.h"
 #include "cli/inputs/image_files.h"
@@ -34,5 +33,3 @@ enum gi_status gi_stream_of_files(struct gi_stream **stream, struct gi_list *lis
  * already been reported. */
 enum gi_status gi_stream_run(struct gi_stream **stream, const struct gi_batch_job *job,
                              struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Internals of a stream.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_STREAM_INTERNAL_H
-#define GI_CLI_INPUTS_STREAM_INTERNAL_H
+#pragma once
 
 #include "cli/inputs/feed.h"
 #include "cli/inputs/page_cursor.h"
@@ -120,5 +119,3 @@ enum gi_status gi_video_put_frame(struct gi_stream *stream, struct gi_item *item
 /* The work on a plane, and the delivery of a plane to a video. `self` is a gi_stream. */
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err);
-
-#endif

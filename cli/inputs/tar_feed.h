@@ -1,7 +1,6 @@
 /* The members of tars as items of a batch.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_TAR_FEED_H
-#define GI_CLI_INPUTS_TAR_FEED_H
+#pragma once
 
 #include "cli/run/engine.h"
 #include "cli/inputs/image_files.h"
@@ -55,5 +54,3 @@ enum gi_status gi_tar_feed_next(void *feed, struct gi_item *item, bool *more, st
  * member, sets *whole to false; the next item will be a GI_TAR_BROKEN. Errors: the writer's. */
 enum gi_status gi_tar_feed_copy(const struct gi_tar_tag *tag, struct gi_tar_writer *writer,
                                 bool *whole, struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Batches of tables whose inputs are the images in tars. This is the part of gi_batch_files that
  * handles tars.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_TAR_INPUTS_H
-#define GI_CLI_INPUTS_TAR_INPUTS_H
+#pragma once
 
 #include "cli/inputs/file_batch.h"
 
@@ -18,5 +17,3 @@ enum gi_status gi_tar_inputs_list(struct gi_list *list, const struct gi_batch_pa
 enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **tars, struct gi_batch_files *files,
                                  const struct gi_batch_job *job, struct gi_err *err);
 void gi_tar_inputs_free(struct gi_tar_inputs **tars);
-
-#endif

@@ -1,8 +1,7 @@
 /* Pairs of members with the same name in two tars, or in many pairs of tars. This is the feed of a
  * batch that compares images.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_TAR_PAIRS_H
-#define GI_CLI_INPUTS_TAR_PAIRS_H
+#pragma once
 
 #include "cli/run/engine.h"
 #include "cli/inputs/file_batch.h"
@@ -27,5 +26,3 @@ void gi_tar_pairs_free(struct gi_tar_pairs **pairs);
 /* Returns the bytes of the second image of an item, which is encoded, and sets *nbytes to their
  * number. */
 const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* Batches from tars to tars (--tar).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_INPUTS_TARS_H
-#define GI_CLI_INPUTS_TARS_H
+#pragma once
 
 #include "cli/run/batch_options.h"
 #include "cli/run/engine.h"
@@ -10,5 +9,3 @@
  * brace list or "-". */
 enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int noperands,
                            struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* libcairo, which is loaded at the first plot, so that the program starts and runs without this
  * library.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_PLOT_CAIRO_H
-#define GI_CLI_PLOT_CAIRO_H
+#pragma once
 
 #include "imgio/status.h"
 
@@ -65,5 +64,3 @@ struct gi_cairo {
 /* Loads the library. It stays loaded, because unloading would leak its cached fonts. Errors:
  * GI_E_UNSUPPORTED if it is not installed. */
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Words under a picture, drawn by cairo.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_PLOT_LABEL_H
-#define GI_CLI_PLOT_LABEL_H
+#pragma once
 
 #include "cli/plot/pen.h"
 
@@ -15,5 +14,3 @@ int gi_label_height(int picture_height);
 enum gi_status gi_label(struct gi_image *made, int width, int height, int channels,
                         const char *words, struct gi_ink paper, struct gi_ink ink,
                         struct gi_err *err);
-
-#endif

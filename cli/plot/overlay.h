@@ -1,7 +1,6 @@
 /* Draws boxes and numbers on an image.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_PLOT_OVERLAY_H
-#define GI_CLI_PLOT_OVERLAY_H
+#pragma once
 
 #include "filters/regions/extract.h"
 
@@ -11,5 +10,3 @@
  * become black and white. Errors: GI_E_MEMORY. */
 enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
                           const struct gi_extract *extract, int threads, struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Drawing operations for charts: paths and text, as PNG through cairo or as SVG. Lengths are pixels
  * of the PNG or units of the SVG; (0, 0) is at the top left.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_PLOT_PEN_H
-#define GI_CLI_PLOT_PEN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ enum gi_status gi_pen_png(struct gi_pen **pen, struct gi_sink *sink, int width, 
                           struct gi_err *err);
 enum gi_status gi_pen_svg(struct gi_pen **pen, struct gi_sink *sink, int width, int height,
                           struct gi_err *err);
-
-#endif

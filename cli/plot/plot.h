@@ -1,7 +1,6 @@
 /* A chart of counts over bins, as PNG or SVG.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_PLOT_PLOT_H
-#define GI_CLI_PLOT_PLOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ struct gi_bundle;
  * cairo), GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
                             struct gi_bundle *bundle, struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* The report of a batch (--report): one JSON object per line. The first line describes the batch.
  * Each further line describes an item. The lines are in the order in which the items were finished.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_REPORT_JOURNAL_H
-#define GI_CLI_REPORT_JOURNAL_H
+#pragma once
 
 #include "cli/report/line.h"
 #include "cli/inputs/shard.h"
@@ -47,5 +46,3 @@ enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_line *
  * "stream". Another line will say whether `whole` is complete. */
 enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_line *line,
                                    const char *key, const char *whole, struct gi_err *err);
-
-#endif

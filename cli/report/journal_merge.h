@@ -1,8 +1,7 @@
 /* Joins the reports of the tasks of a batch into one report. It has one line per input, which is
  * the last line that says that the input is done.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_REPORT_JOURNAL_MERGE_H
-#define GI_CLI_REPORT_JOURNAL_MERGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ enum gi_status gi_journal_merge_print_files(const struct gi_journal_merge *merge
                                             const char *path, int end, struct gi_err *err);
 
 void gi_journal_merge_free(struct gi_journal_merge *merge);
-
-#endif

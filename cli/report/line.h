@@ -1,7 +1,6 @@
 /* A line of a report: the result of one input.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_REPORT_LINE_H
-#define GI_CLI_REPORT_LINE_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/stat.h>
@@ -66,5 +65,3 @@ void gi_line_add(struct gi_line *whole, const struct gi_line *part);
 
 /* Returns the time at which the file was last written, in nanoseconds since 1970. */
 int64_t gi_mtime_ns(const struct stat *st);
-
-#endif

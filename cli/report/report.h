@@ -2,8 +2,7 @@
  * tar or a stream), or become one image, a line for the whole follows after the lines of the
  * inputs.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_REPORT_REPORT_H
-#define GI_CLI_REPORT_REPORT_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/inputs/input_list.h"
@@ -72,5 +71,3 @@ enum gi_status gi_report_add_whole(struct gi_report *report, struct gi_err *err)
  * if that is GI_OK the status of writing. */
 enum gi_status gi_report_end(struct gi_report *report, const struct gi_image *made,
                              enum gi_status status, struct gi_err *err);
-
-#endif

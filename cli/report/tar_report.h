@@ -2,8 +2,7 @@
  * these lines follows a line for the whole tar, and only this line counts for --resume and for
  * `report merge`.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_REPORT_TAR_REPORT_H
-#define GI_CLI_REPORT_TAR_REPORT_H
+#pragma once
 
 #include "cli/report/report.h"
 #include "cli/run/batch_options.h"
@@ -55,5 +54,3 @@ enum gi_status gi_tar_conclude(struct gi_tar_report *report, const struct gi_tal
                                size_t broken, enum gi_status status, struct gi_err *err);
 /* Closes the report. */
 enum gi_status gi_tar_report_close(struct gi_tar_report *report, struct gi_err *err);
-
-#endif

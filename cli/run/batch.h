@@ -1,7 +1,6 @@
 /* Batches of images from files to files.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_BATCH_H
-#define GI_CLI_RUN_BATCH_H
+#pragma once
 
 #include "cli/run/batch_options.h"
 
@@ -10,5 +9,3 @@
  * text, because each item has already been reported. */
 enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int noperands,
                             struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Batches: the options of the set "Many images", and the description of a batch.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_BATCH_OPTIONS_H
-#define GI_CLI_RUN_BATCH_OPTIONS_H
+#pragma once
 
 #include "cli/run/chain.h"
 #include "cli/command.h"
@@ -99,5 +98,3 @@ bool gi_tables_have_suffix(const char *suffix, bool arrays);
  * text from a long file (a mask, a kernel), the text has a hash of the file. The caller frees the
  * text. NULL if memory ran out. */
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params);
-
-#endif

@@ -1,8 +1,7 @@
 /* Parses the text of a chain, "gaussian --sigma 2 | edges | threshold --threshold otsu", into
  * steps.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_CHAIN_H
-#define GI_CLI_RUN_CHAIN_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/inputs/image_files.h"
@@ -69,5 +68,3 @@ bool gi_chain_no_clobber(const struct gi_chain_step *step);
  * operation, and for an analysis also the options of its output and --to. Returns false if a chain
  * can't contain `filter`. */
 bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter);
-
-#endif

@@ -1,7 +1,6 @@
 /* Checks of the files that the steps of a chain write, before any work.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_CHAIN_OUTPUTS_H
-#define GI_CLI_RUN_CHAIN_OUTPUTS_H
+#pragma once
 
 #include "cli/run/chain.h"
 
@@ -15,5 +14,3 @@ enum gi_status gi_chain_check_reporters(const struct gi_chain *chain, const char
  * written). Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_chain_check_places(const struct gi_chain *chain, const char *path,
                                      struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The options of the set "Running".
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_DEVICE_OPTIONS_H
-#define GI_CLI_RUN_DEVICE_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, cons
 int gi_cpu_count(void);
 /* Returns the value of --threads, or the number of CPUs if it is 0 (not given). */
 int gi_thread_count(int asked);
-
-#endif

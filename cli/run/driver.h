@@ -1,8 +1,7 @@
 /* The driver of commands that make images or tables from an input, which is one image, a stream of
  * images, or a batch.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_DRIVER_H
-#define GI_CLI_RUN_DRIVER_H
+#pragma once
 
 #include "cli/run/batch_options.h"
 
@@ -11,5 +10,3 @@
  * the job names its outputs itself. Errors: as gi_batch_run() and gi_stream_run(). */
 enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int noperands,
                         struct gi_err *err);
-
-#endif

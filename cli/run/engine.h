@@ -4,8 +4,7 @@
  * different images overlap. The engine does not know images: the work on an item is a table of
  * functions (usually that of cli/run/imaging.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_ENGINE_H
-#define GI_CLI_RUN_ENGINE_H
+#pragma once
 
 #include "cli/run/item.h"
 
@@ -105,5 +104,3 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
 /* For deliver(). Ends the batch because an item failed; the engine logs the error of the item.
  * Returns the item's status, or GI_E_AGAIN if the machine failed. */
 enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err);
-
-#endif

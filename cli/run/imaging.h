@@ -1,7 +1,6 @@
 /* The usual work on an item: decodes, runs a chain on a device, encodes.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_IMAGING_H
-#define GI_CLI_RUN_IMAGING_H
+#pragma once
 
 #include "cli/run/engine.h"
 #include "cli/run/chain.h"
@@ -119,5 +118,3 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
  * written. */
 enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err);
-
-#endif

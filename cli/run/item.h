@@ -1,7 +1,6 @@
 /* One image of a batch, from its input to its output.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_ITEM_H
-#define GI_CLI_RUN_ITEM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -76,5 +75,3 @@ bool gi_item_met_full_disk(const struct gi_item *item);
 void gi_item_note_input(struct gi_item *item);
 /* Records size and time of the output, or of its parts. */
 void gi_item_note_output(struct gi_item *item);
-
-#endif

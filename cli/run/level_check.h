@@ -1,7 +1,6 @@
 /* Compares levels that options give as sample values with the samples of the file.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_LEVEL_CHECK_H
-#define GI_CLI_RUN_LEVEL_CHECK_H
+#pragma once
 
 #include "cli/inputs/image_files.h"
 #include "filters/pipeline.h"
@@ -12,5 +11,3 @@
 enum gi_status gi_cli_check_levels(const struct gi_step *steps, int nsteps,
                                    const struct gi_image *image, const struct gi_file_info *info,
                                    const struct gi_io_params *io, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The memory that a batch may use.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_MEMORY_BUDGET_H
-#define GI_CLI_RUN_MEMORY_BUDGET_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ uint64_t gi_memory_share(void);
 /* Makes free() return large blocks to the system at once from now on. Otherwise free blocks stay
  * with the thread, so that a batch holds the maximum that each thread has ever used. */
 void gi_memory_give_back(void);
-
-#endif

@@ -2,8 +2,7 @@
  * command takes them in the order of the list. The report (--report) has a line per input, followed
  * by a line for the result.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_N_TO_ONE_H
-#define GI_CLI_RUN_N_TO_ONE_H
+#pragma once
 
 #include "cli/inputs/page_cursor.h"
 #include "cli/report/report.h"
@@ -70,5 +69,3 @@ enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err);
 /* Closes the devices, as the last action of a command. Unless gi_cli_tears_down() they stay open
  * until the process ends. Images that take() has kept must have been freed. */
 void gi_n_to_one_close(struct gi_n_to_one *job);
-
-#endif

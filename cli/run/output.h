@@ -1,7 +1,6 @@
 /* Checks of a command's outputs before any work.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_OUTPUT_H
-#define GI_CLI_RUN_OUTPUT_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -47,5 +46,3 @@ bool gi_output_is_numbered(const char *name, const char *start);
  * `option`. `inputs` ends with NULL and may include "-". Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_output_check_inside(const char *option, const char *path,
                                       const char *const *inputs, struct gi_err *err);
-
-#endif

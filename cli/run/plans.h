@@ -1,7 +1,6 @@
 /* A cache of pipelines of a chain, with one pipeline per shape of images.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_PLANS_H
-#define GI_CLI_RUN_PLANS_H
+#pragma once
 
 #include "cli/run/chain.h"
 #include "filters/pipeline.h"
@@ -29,5 +28,3 @@ enum gi_status gi_plans_take(struct gi_plans *plans, struct gi_plans_use *use,
                              const struct gi_image *src, const struct gi_ready *ready,
                              struct gi_err *err);
 void gi_plans_give_back(struct gi_plans *plans, struct gi_plans_use *use);
-
-#endif

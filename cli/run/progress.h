@@ -1,8 +1,7 @@
 /* A progress line. On a terminal it is updated in place; elsewhere a plain line is printed every
  * few seconds if --progress asks for it.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_PROGRESS_H
-#define GI_CLI_RUN_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct gi_engine_watch {
     const struct gi_feed *feed;
 };
 gi_progress_fn gi_progress_of_engine;
-
-#endif

@@ -1,8 +1,7 @@
 /* Rates of the devices of this machine, which `auto` uses. They are the rates that `gpuimg bench
  * --save` has measured, or otherwise rates derived from the properties of the devices.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_RATES_H
-#define GI_CLI_RUN_RATES_H
+#pragma once
 
 #include "cli/command.h"
 #include "filters/pipeline.h"
@@ -41,5 +40,3 @@ enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *
 
 /* Prints the name under which the CPU's rates are stored. Returns buffer. */
 const char *gi_rates_cpu_name(int threads, char *buffer, size_t nbytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* A chain that is prepared for one image. It has the steps with their further inputs and outputs.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_READY_H
-#define GI_CLI_RUN_READY_H
+#pragma once
 
 #include "cli/run/chain.h"
 #include "filters/pipeline.h"
@@ -27,5 +26,3 @@ struct gi_findings gi_ready_findings(const struct gi_ready *ready, int i, unsign
  * `input` is the name of the image. */
 enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, unsigned maxval,
                                int threads, struct gi_bundle *bundle, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Unnamed temporary files.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_SCRATCH_FILE_H
-#define GI_CLI_RUN_SCRATCH_FILE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err
 
 /* Reports that a system call on the file failed, with the reason in errno. */
 enum gi_status gi_scratch_file_fail(struct gi_err *err);
-
-#endif

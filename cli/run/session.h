@@ -1,8 +1,7 @@
 /* The session: the devices that a command has opened, and the queues on them. A thread whose image
  * is ready takes a free queue.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_SESSION_H
-#define GI_CLI_RUN_SESSION_H
+#pragma once
 
 #include "cli/run/device_options.h"
 #include "filters/pipeline.h"
@@ -53,4 +52,3 @@ enum gi_status gi_session_run(struct gi_session *devices, const struct gi_pipeli
  * faster there. */
 bool gi_session_may_open(const struct gi_session *devices);
 void gi_session_expect(struct gi_session *devices, const struct gi_pipeline *pipeline);
-#endif

@@ -1,7 +1,6 @@
 /* A device of the session, with its idle queues.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_SESSION_DEVICE_H
-#define GI_CLI_RUN_SESSION_DEVICE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -63,5 +62,3 @@ struct gi_session_job {
  * GPUIMG_WAY forces that. Additional error: GI_E_UNSUPPORTED. */
 enum gi_status gi_session_device_run(struct gi_session_device *device, struct gi_queue *queue,
                                      const struct gi_session_job *job, struct gi_err *err);
-
-#endif

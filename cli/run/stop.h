@@ -1,8 +1,7 @@
 /* SIGINT and SIGTERM while a batch runs: the first signal asks the batch to end, and a second
  * signal ends the process.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_STOP_H
-#define GI_CLI_RUN_STOP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ void gi_stop_listen(void);
 int gi_stop_signal(void);
 /* Returns whether a signal asked for the end. */
 bool gi_stop_asked(void);
-
-#endif

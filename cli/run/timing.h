@@ -1,8 +1,7 @@
 /* The table of --timing, and the list of ways that -v and --timing print. There is one table for
  * the whole command, whether it processes one image or a batch. It is printed at the end.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_TIMING_H
-#define GI_CLI_RUN_TIMING_H
+#pragma once
 
 #include "cli/run/device_options.h"
 
@@ -25,5 +24,3 @@ void gi_timing_bands(int bands);
  * table. In a batch, the times in the table are sums over all images, although their stages overlap
  * in time. */
 void gi_timing_print(const struct gi_device_params *device);
-
-#endif

@@ -1,8 +1,7 @@
 /* A progress line for one image. It is shown on a terminal, or if --progress asks for it, and only
  * once the work has taken more than two seconds.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_WATCH_H
-#define GI_CLI_RUN_WATCH_H
+#pragma once
 
 #include "imgio/image.h"
 
@@ -21,5 +20,3 @@ void gi_watch_end(struct gi_watch *watch);
 /* gi_watch_stage() sets the stage that begins. The other function sets the size of the image. */
 void gi_watch_stage(struct gi_watch *watch, const char *stage);
 void gi_watch_size(struct gi_watch *watch, const struct gi_image *image);
-
-#endif

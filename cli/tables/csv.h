@@ -1,7 +1,6 @@
 /* Reads tables of numbers: comma-separated values, after a line of names.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_TABLES_CSV_H
-#define GI_CLI_TABLES_CSV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,5 +30,3 @@ enum gi_status gi_csv_open(struct gi_csv *csv, const char *path, const char *con
  * number of the line in the message. */
 enum gi_status gi_csv_next(struct gi_csv *csv, double *v, bool *end, struct gi_err *err);
 void gi_csv_close(struct gi_csv *csv);
-
-#endif

@@ -1,7 +1,6 @@
 /* Prints numbers for tables of many rows.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_TABLES_NUMBER_H
-#define GI_CLI_TABLES_NUMBER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ char *gi_number_whole(char *to, uint64_t value);
  * to 9e6 have nine decimals without trailing zeros, from which a float can be restored; all others
  * have twelve digits. NaN and infinity become the text `nothing`. */
 char *gi_number_real(char *to, double value, const char *nothing);
-
-#endif

@@ -1,7 +1,6 @@
 /* Tables of analyses, each in a file or on standard output.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_TABLES_TABLE_FILE_H
-#define GI_CLI_TABLES_TABLE_FILE_H
+#pragma once
 
 #include "cli/commands/reporter.h"
 
@@ -34,5 +33,3 @@ typedef enum gi_status gi_table_print_fn(FILE *out, struct gi_sink *sink,
 /* The gi_reporter.write of these reporters; `print` prints the table. */
 enum gi_status gi_table_file_write(const struct gi_findings *report, gi_table_print_fn *print,
                                    struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Joins the tables of many files into one, whose first column is the file. It is CSV, JSON lines or
  * a structured array of NumPy.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_TABLES_TABLE_WRITER_H
-#define GI_CLI_TABLES_TABLE_WRITER_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -57,5 +56,3 @@ enum gi_status gi_table_writer_add(struct gi_table_writer *writer,
 
 /* Writes a field of CSV, in quotes if necessary (RFC 4180). Errors: as gi_sink_write(). */
 enum gi_status gi_table_writer_field(struct gi_sink *sink, const char *text, struct gi_err *err);
-
-#endif

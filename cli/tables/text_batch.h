@@ -1,8 +1,7 @@
 /* A batch that makes a text from each input. The texts become rows of one table, or lines on
  * standard output.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_TABLES_TEXT_BATCH_H
-#define GI_CLI_TABLES_TEXT_BATCH_H
+#pragma once
 
 #include "cli/tables/table_writer.h"
 #include "cli/inputs/file_batch.h"
@@ -32,5 +31,3 @@ gi_text_batch_run(struct gi_text_batch *rows,
                   enum gi_status (*run)(void *self, struct gi_item *item, struct gi_err *err),
                   void (*note)(struct gi_text_batch *rows, const struct gi_item *item), int threads,
                   struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Declarations that the binary arithmetic operations share.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_BINARY_H
-#define GI_FILTERS_BINARY_H
+#pragma once
 
 #include "filters/filter.h"
 #include "kernels/arithmetic.h"
@@ -57,5 +56,3 @@ enum gi_status gi_binary_check_alike(const struct gi_plan *plan, int j, const ch
  * gi_arithmetic.value. */
 void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
                      const struct gi_image *image);
-
-#endif

@@ -1,7 +1,6 @@
 /* White balance: the region that should be gray, and the diagonal matrix that makes it gray.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_BALANCE_H
-#define GI_FILTERS_BALANCE_H
+#pragma once
 
 #include "filters/color/spaces.h"
 #include "filters/filter.h"
@@ -32,5 +31,3 @@ enum gi_status gi_balance_measure(const struct gi_balance *balance, struct gi_qu
 /* Returns a diagonal matrix with a factor per channel. A channel that no factor can make gray has
  * the factor 1. */
 struct gi_matrix4 gi_balance_matrix(const struct gi_balance_state *state);
-
-#endif

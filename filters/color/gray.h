@@ -1,7 +1,6 @@
 /* The weights of --gray, for all commands and for the step convert.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_COLOR_GRAY_H
-#define GI_FILTERS_COLOR_GRAY_H
+#pragma once
 
 #include "filters/option.h"
 
@@ -11,5 +10,3 @@ enum gi_gray { GI_GRAY_NO, GI_GRAY_BT709, GI_GRAY_BT601, GI_GRAY_MEAN };
 extern const struct gi_choice gi_gray_choices[];
 /* Weights of red, green and blue. The index is an enum gi_gray. */
 extern const float gi_gray_weights[][3];
-
-#endif

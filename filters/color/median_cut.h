@@ -1,7 +1,6 @@
 /* Median cut (P. Heckbert, 1982): chooses few colours from the counts of all colours.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_MEDIAN_CUT_H
-#define GI_FILTERS_MEDIAN_CUT_H
+#pragma once
 
 #include "kernels/kernels.h"
 #include "kernels/color.h"
@@ -12,5 +11,3 @@
  * GI_E_MEMORY. */
 enum gi_status gi_median_cut(uint8_t colours[GI_RECOLOUR_MOST][4], uint8_t *entries, int most,
                              const uint32_t *counts, size_t n, int channels, struct gi_err *err);
-
-#endif

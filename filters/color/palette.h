@@ -1,7 +1,6 @@
 /* The colours of an image with their counts.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_PALETTE_H
-#define GI_FILTERS_PALETTE_H
+#pragma once
 
 #include "filters/filter.h"
 #include "kernels/color.h"
@@ -18,5 +17,3 @@ struct gi_palette {
 
 /* Result: struct gi_palette. */
 extern const struct gi_filter gi_filter_palette;
-
-#endif

@@ -1,7 +1,6 @@
 /* Principal components of colours.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_PCA_H
-#define GI_FILTERS_PCA_H
+#pragma once
 
 #include "filters/color/spaces.h"
 #include "filters/filter.h"
@@ -24,5 +23,3 @@ enum gi_status gi_pca_measure(struct gi_queue *queue, struct gi_pca_state *state
  * colours become 0 and 1. For floats components are not scaled, and the mean of each component
  * becomes 0. */
 struct gi_matrix4 gi_pca_matrix(const struct gi_pca_state *state);
-
-#endif

@@ -1,7 +1,6 @@
 /* Colour spaces, and the steps of kernels/color.h that convert between them.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_SPACES_H
-#define GI_FILTERS_SPACES_H
+#pragma once
 
 #include "kernels/kernels.h"
 #include "kernels/color.h"
@@ -51,5 +50,3 @@ void gi_power_fill(struct gi_power *power, int i);
 /* Returns the inverse of the affine map of the three colours. The inverse leaves alpha
  * unchanged. */
 struct gi_matrix4 gi_matrix4_inverse(const struct gi_matrix4 *matrix);
-
-#endif

@@ -1,7 +1,6 @@
 /* Convolution kernels as text, such as "0 -1 0; -1 5 -1; 0 -1 0".
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_KERNEL_TEXT_H
-#define GI_FILTERS_KERNEL_TEXT_H
+#pragma once
 
 #include "imgio/status.h"
 
@@ -19,5 +18,3 @@ struct gi_kernel {
 enum gi_status gi_kernel_read(struct gi_kernel *kernel, const char *text, struct gi_err *err);
 
 void gi_kernel_free(struct gi_kernel *kernel);
-
-#endif

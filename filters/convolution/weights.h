@@ -1,7 +1,6 @@
 /* Weights that several filters share, computed in double, then rounded to float.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_WEIGHTS_H
-#define GI_FILTERS_WEIGHTS_H
+#pragma once
 
 #include "filters/filter.h"
 #include "kernels/convolution.h"
@@ -41,5 +40,3 @@ void gi_separable_sum(struct gi_separable_tables *tables, double sum);
 /* gi_filter.run of such a plan. */
 enum gi_status gi_separable_run(const struct gi_plan *plan, struct gi_queue *queue,
                                 const struct gi_work *work, struct gi_err *err);
-
-#endif

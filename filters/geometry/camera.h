@@ -1,7 +1,6 @@
 /* The calibration of a camera, in the formats that users of OpenCV write.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_CAMERA_H
-#define GI_FILTERS_CAMERA_H
+#pragma once
 
 #include "imgio/status.h"
 
@@ -21,5 +20,3 @@ enum {
  * list of numbers, a list of lists, or a mapping whose `data` is such a list. Errors: GI_E_USAGE
  * (also for texts that exceed these limits), GI_E_MEMORY. */
 enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Gravity: one of nine positions of a smaller rectangle within a larger one.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_GRAVITY_H
-#define GI_FILTERS_GRAVITY_H
+#pragma once
 
 #include "filters/option.h"
 
@@ -40,5 +39,3 @@ int gi_gravity_above(enum gi_gravity gravity, int spare);
  * inward from the right (or lower) side. */
 int gi_gravity_right_is(enum gi_gravity gravity);
 int gi_gravity_down_is(enum gi_gravity gravity);
-
-#endif

@@ -1,8 +1,7 @@
 /* Declarations that flips, transposition and quarter turns share. These operations move whole
  * pixels.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_LAYOUT_H
-#define GI_FILTERS_LAYOUT_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -14,5 +13,3 @@ enum gi_status gi_layout_plan(struct gi_plan *plan, int layout, struct gi_err *e
 struct gi_span gi_layout_needs(const struct gi_plan *plan, int y0, int y1);
 enum gi_status gi_layout_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by the geometric transforms: options, plans, matrices.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_TRANSFORM_H
-#define GI_FILTERS_TRANSFORM_H
+#pragma once
 
 #include "filters/filter.h"
 #include "filters/option_size.h"
@@ -68,5 +67,3 @@ enum gi_status gi_matrix_read(double m[9], const char *option, const char *text,
 /* Inverts m in place, scaled so that the last number is 1 or all numbers are about 1. Returns false
  * if m is singular. */
 bool gi_matrix_invert(double m[9]);
-
-#endif

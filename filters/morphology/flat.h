@@ -1,8 +1,7 @@
 /* Flat morphology: erosion and dilation with a structuring element, and operations that combine
  * erosion and dilation.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_FLAT_H
-#define GI_FILTERS_FLAT_H
+#pragma once
 
 #include "filters/opacity.h"
 #include "filters/option_footprint.h"
@@ -62,5 +61,3 @@ enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
 enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *a, const struct gi_image *b,
                                 struct gi_err *err);
-
-#endif

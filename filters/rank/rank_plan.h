@@ -1,8 +1,7 @@
 /* Declarations that the rank filters share: options, plan and run for a percentile of a
  * neighbourhood.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_RANK_PLAN_H
-#define GI_FILTERS_RANK_PLAN_H
+#pragma once
 
 #include "filters/opacity.h"
 #include "filters/option_footprint.h"
@@ -37,5 +36,3 @@ const struct gi_median *gi_rank_footprint(const struct gi_plan *plan, const stru
 /* Runs a rank filter. */
 enum gi_status gi_rank_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by operations that paint over some connected components of an image.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_CHOOSE_H
-#define GI_FILTERS_CHOOSE_H
+#pragma once
 
 #include "filters/filter.h"
 #include "kernels/regions.h"
@@ -50,5 +49,3 @@ typedef enum gi_status gi_choose_fn(uint8_t *marked, const struct gi_region_sums
 enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, bool holes, gi_choose_fn *choose,
                              struct gi_err *err);
-
-#endif

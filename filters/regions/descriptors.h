@@ -1,7 +1,6 @@
 /* Shape descriptors of regions, equal to those of scikit-image's regionprops().
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_DESCRIPTORS_H
-#define GI_FILTERS_DESCRIPTORS_H
+#pragma once
 
 #include "kernels/regions.h"
 
@@ -21,5 +20,3 @@ struct gi_shape_descriptors {
 enum gi_status gi_shape_descriptors(struct gi_shape_descriptors *descriptors,
                                     const struct gi_region_sums *regions, uint32_t n,
                                     const struct gi_image *labels, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Connected components of an image and their measures.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_EXTRACT_H
-#define GI_FILTERS_EXTRACT_H
+#pragma once
 
 #include "filters/filter.h"
 #include "filters/regions/descriptors.h"
@@ -69,5 +68,3 @@ enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
 /* The result is a struct gi_extract. A second source is a mask of the same size. The foreground is
  * then where a colour sample of the mask is above or below 0, and no threshold is used. */
 extern const struct gi_filter gi_filter_extract;
-
-#endif

@@ -1,8 +1,7 @@
 /* Label images: one channel of integers from 0 to GI_LABEL_MAX, in host memory, of any sample type
  * or GI_U32; 0 is background.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_LABELS_H
-#define GI_FILTERS_LABELS_H
+#pragma once
 
 #include "filters/option.h"
 #include "imgio/image.h"
@@ -30,5 +29,3 @@ enum gi_status gi_labels_fit(const struct gi_image *labels, const struct gi_imag
  * `wanted`, else 0. */
 void gi_labels_mask(const struct gi_image *mask, const struct gi_image *labels,
                     const struct gi_reals *wanted);
-
-#endif

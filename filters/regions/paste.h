@@ -1,7 +1,6 @@
 /* Parameters of paste: the points, or the table and the crops, that are put into an image.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_PASTE_H
-#define GI_FILTERS_PASTE_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -16,5 +15,3 @@ struct gi_paste_params {
  * x, y and sample values. For --table they are x and y of every pixel of the crops, and for --crops
  * they are the samples of these pixels. */
 extern const struct gi_filter gi_filter_paste;
-
-#endif

@@ -1,7 +1,6 @@
 /* The difference between two images.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_COMPARE_H
-#define GI_FILTERS_COMPARE_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -67,5 +66,3 @@ extern const struct gi_filter gi_filter_compare;
 enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_image *a,
                                   const struct gi_image *b, double gain,
                                   const struct gi_compare_rules *rules, struct gi_err *err);
-
-#endif

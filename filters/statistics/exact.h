@@ -1,7 +1,6 @@
 /* Quantities that follow from exact sums, each rounded once.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_EXACT_H
-#define GI_FILTERS_EXACT_H
+#pragma once
 
 #include "kernels/kernels.h"
 #include "kernels/statistics.h"
@@ -18,5 +17,3 @@ struct gi_exact gi_exact_spread(const struct gi_reduction *found);
  * samples of x and y, from the sums of x, y and their differences d. */
 struct gi_exact gi_exact_spread_of_two(const struct gi_reduction *x, const struct gi_reduction *y,
                                        const struct gi_reduction *difference);
-
-#endif

@@ -1,7 +1,6 @@
 /* The histogram of an image and statistics derived from it.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_HISTOGRAM_H
-#define GI_FILTERS_HISTOGRAM_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -42,5 +41,3 @@ const char *gi_channel_name(const struct gi_image *image, int c);
 
 /* Result: struct gi_histogram. */
 extern const struct gi_filter gi_filter_histogram;
-
-#endif

@@ -1,7 +1,6 @@
 /* Prefix sums of an image: integral images (summed-area tables), and sums along rows or columns.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_INTEGRAL_H
-#define GI_FILTERS_INTEGRAL_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -20,5 +19,3 @@ struct gi_integral {
 };
 
 extern const struct gi_filter gi_filter_integral, gi_filter_cumulative;
-
-#endif

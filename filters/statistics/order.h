@@ -1,8 +1,7 @@
 /* Statistics from exact integers: mean and deviation from sums, and samples of a given rank from
  * counts.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_ORDER_H
-#define GI_FILTERS_ORDER_H
+#pragma once
 
 #include "kernels/kernels.h"
 #include "kernels/statistics.h"
@@ -63,5 +62,3 @@ enum gi_status gi_ranks_count(struct gi_queue *queue, uint64_t *low, const struc
 
 /* Called after the second pass. Fills in the answers. */
 void gi_ranks_answer(struct gi_rank *ranks, int n, const uint64_t *low);
-
-#endif

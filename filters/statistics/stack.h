@@ -1,7 +1,6 @@
 /* Parameters of stacks of images, for the command that fills the strip of images.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_STATISTICS_STACK_H
-#define GI_FILTERS_STATISTICS_STACK_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -31,5 +30,3 @@ struct gi_stack_params {
 
 extern const struct gi_choice gi_stack_methods[];
 extern const struct gi_filter gi_filter_stack;
-
-#endif

@@ -1,7 +1,6 @@
 /* Statistics of the channels of an image.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_STATS_H
-#define GI_FILTERS_STATS_H
+#pragma once
 
 #include "filters/filter.h"
 #include "kernels/statistics.h"
@@ -59,5 +58,3 @@ struct gi_stats {
 
 /* Result: struct gi_stats. */
 extern const struct gi_filter gi_filter_stats;
-
-#endif

@@ -1,7 +1,6 @@
 /* Statistics of one channel, of a whole image or of a part of it.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_STATS_CHANNEL_H
-#define GI_FILTERS_STATS_CHANNEL_H
+#pragma once
 
 #include "filters/statistics/stats.h"
 #include "kernels/statistics.h"
@@ -43,5 +42,3 @@ enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width
 enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *src,
                                 const struct gi_image *labels, const struct gi_stats_params *p,
                                 struct gi_err *err);
-
-#endif

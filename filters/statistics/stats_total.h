@@ -1,7 +1,6 @@
 /* Statistics of the samples of several images together.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_STATS_TOTAL_H
-#define GI_FILTERS_STATS_TOTAL_H
+#pragma once
 
 #include "filters/statistics/stats.h"
 
@@ -22,5 +21,3 @@ void gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats *sta
  * and percentiles are missing. */
 void gi_stats_total_channel(struct gi_stats_channel *channel, const struct gi_stats_total *total,
                             int c, const struct gi_stats_params *p);
-
-#endif

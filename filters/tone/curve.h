@@ -1,7 +1,6 @@
 /* Tone curves: a look-up table with the result of every sample value.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_CURVE_H
-#define GI_FILTERS_CURVE_H
+#pragma once
 
 #include "filters/filter.h"
 
@@ -64,5 +63,3 @@ extern const struct gi_filter gi_filter_normalize_base;
 /* Called by a plan. Returns GI_E_UNSUPPORTED if the source is GI_F32, which has no tables. The
  * message begins with `what`, which is "--gamma: " if an option asks for a table, else "". */
 enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, struct gi_err *err);
-
-#endif

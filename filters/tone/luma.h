@@ -1,7 +1,6 @@
 /* The luma of an image, for operations that evaluate a colour pixel by one number.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_LUMA_H
-#define GI_FILTERS_LUMA_H
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -25,5 +24,3 @@ static inline size_t gi_luma_nbytes(const struct gi_image *src)
 enum gi_status gi_judge_make(struct gi_queue *queue, struct gi_image *judge,
                              const struct gi_image *src, bool by_luma, struct gi_err *err);
 void gi_judge_release(struct gi_queue *queue, struct gi_image *judge, bool by_luma);
-
-#endif

@@ -1,7 +1,6 @@
 /* Levels that separate an image's samples into two classes, given or found by Otsu's method.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_OTSU_H
-#define GI_FILTERS_OTSU_H
+#pragma once
 
 #include "filters/option.h"
 #include "filters/plan.h"
@@ -59,5 +58,3 @@ double gi_level_otsu(const struct gi_level_state *state);
  * finite. Errors: as gi_level_measure(). */
 enum gi_status gi_level_find(struct gi_queue *queue, double *otsu, float *lo, float *hi,
                              const struct gi_image *src, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Joins separately compressed DEFLATE streams into one.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_DEFLATE_JOIN_H
-#define GI_IMGIO_DEFLATE_JOIN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ enum { GI_DEFLATE_JOIN_NBYTES = 5 };
  * the stream to a byte boundary. Returns the new length of the stream, which is at most
  * GI_DEFLATE_JOIN_NBYTES more than before, or 0 if the stream can't be decoded to its end. */
 size_t gi_deflate_open(unsigned char *bytes, size_t nbytes);
-
-#endif

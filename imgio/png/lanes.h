@@ -1,8 +1,7 @@
 /* Vector operations on one pixel of a PNG, by SSE2 or NEON if the processor has one of them. The
  * bytes of the pixel, 0 to 255, are in eight lanes of 16 bits.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNG_LANES_H
-#define GI_IMGIO_PNG_LANES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -128,7 +127,5 @@ static inline GI_PNG_LANES lanes_pick(GI_PNG_LANES a, GI_PNG_LANES b, GI_PNG_LAN
 {
     return vbslq_s16(vceqq_s16(a, b), yes, no);
 }
-
-#endif
 
 #endif

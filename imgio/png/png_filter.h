@@ -1,7 +1,6 @@
 /* Applies PNG's row filters, for writing.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNG_FILTER_H
-#define GI_IMGIO_PNG_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ bool gi_png_has_avx2(void);
  * `avx2` allows these instructions and does not change the bytes. */
 void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, size_t nbytes,
                        size_t bpp, bool avx2);
-
-#endif

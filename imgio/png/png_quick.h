@@ -1,7 +1,6 @@
 /* Fast reading of the pixels of ordinary PNG files.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNG_QUICK_H
-#define GI_IMGIO_PNG_QUICK_H
+#pragma once
 
 #include "imgio/image.h"
 
@@ -17,5 +16,3 @@ bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nby
  * false for an unknown filter. */
 bool gi_png_unfilter(uint8_t *dst, size_t stride, const uint8_t *src, int rows, size_t n,
                      size_t bpp, const uint8_t *above);
-
-#endif

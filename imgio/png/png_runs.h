@@ -9,8 +9,7 @@
  * byte of a block is a literal. The block has dynamic Huffman codes by the rules of runs_code.h. If
  * it would take as many bits as its bytes have, it is stored, in pieces of half a block.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNG_RUNS_H
-#define GI_IMGIO_PNG_RUNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ size_t gi_runs_bound(size_t nbytes);
  * boundary. Returns the number of bytes written. */
 size_t gi_runs_code(struct gi_runs *runs, uint8_t *out, const uint8_t *bytes, size_t nbytes,
                     bool last);
-
-#endif

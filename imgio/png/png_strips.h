@@ -1,7 +1,6 @@
 /* Writes the pixels of a PNG, and single chunks.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNG_STRIPS_H
-#define GI_IMGIO_PNG_STRIPS_H
+#pragma once
 
 #include "imgio/imgio.h"
 
@@ -18,5 +17,3 @@ int gi_png_strip_rows(const struct gi_image *image);
  * options->encoded. Errors: GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
 enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image,
                                    const struct gi_save_options *options, struct gi_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Text chunks and colour chunks of a PNG.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNG_TEXT_H
-#define GI_IMGIO_PNG_TEXT_H
+#pragma once
 
 #include "imgio/metadata.h"
 
@@ -15,5 +14,3 @@ enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadat
                                    struct gi_err *err);
 enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,
                                   struct gi_err *err);
-
-#endif

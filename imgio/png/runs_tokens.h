@@ -1,7 +1,6 @@
 /* Divides bytes into literals and runs, for the PNG coder "runs" (png_runs.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_PNG_RUNS_TOKENS_H
-#define GI_IMGIO_PNG_RUNS_TOKENS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@
 /* Writes the tokens of the `n` bytes, at most GI_RUNS_BLOCK, at p, and returns their number, at
  * most n. `tokens` has room for n + 16, because up to 16 more are overwritten. */
 size_t gi_runs_tokens(uint16_t *tokens, const uint8_t *p, size_t n);
-
-#endif

@@ -1,8 +1,7 @@
 /* libarchive's functions, under their original names. gi_tar_load() loads them when a tar is first
  * needed, because a program that links libarchive would take four times as long to start.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_TAR_LIBARCHIVE_H
-#define GI_IMGIO_TAR_LIBARCHIVE_H
+#pragma once
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -53,5 +52,3 @@ extern struct gi_libarchive gi_libarchive;
  * Bytes that are not UTF-8 are not changed. */
 locale_t gi_tar_enter(void);
 void gi_tar_leave(locale_t before);
-
-#endif

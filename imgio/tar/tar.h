@@ -4,8 +4,7 @@
  * A member keeps its name, kind, mode, owner, times, links, ACLs and extended attributes. Records
  * of pax that libarchive does not know, such as comments, are lost.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_TAR_TAR_H
-#define GI_IMGIO_TAR_TAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ enum gi_status gi_tar_writer_commit(struct gi_tar_writer **writer, bool durable,
                                     struct gi_err *err);
 /* Discards the tar and sets *writer to NULL. Does nothing if *writer is NULL already. */
 void gi_tar_writer_abandon(struct gi_tar_writer **writer);
-
-#endif

@@ -1,7 +1,6 @@
 /* Internals of a tar entry.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_TAR_TAR_ENTRY_H
-#define GI_IMGIO_TAR_TAR_ENTRY_H
+#pragma once
 
 #include "imgio/tar/libarchive.h"
 
@@ -12,5 +11,3 @@ struct gi_tar_entry {
 /* Makes a copy of `from`. Errors: GI_E_MEMORY. */
 enum gi_status gi_tar_entry_new(struct gi_tar_entry **entry, struct archive_entry *from,
                                 struct gi_err *err);
-
-#endif

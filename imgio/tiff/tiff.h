@@ -1,8 +1,7 @@
 /* TIFF, which is read through libtiff, if the build found a recent version, and is written by our
  * own code.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_TIFF_H
-#define GI_IMGIO_TIFF_H
+#pragma once
 
 #include "imgio/codecs.h"
 
@@ -87,5 +86,3 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
                                     const struct gi_metadata *metadata,
                                     const struct gi_save_options *options, bool tiles,
                                     struct gi_err *err);
-
-#endif

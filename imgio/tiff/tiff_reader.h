@@ -1,7 +1,6 @@
 /* A TIFF file being read.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_IMGIO_TIFF_TIFF_READER_H
-#define GI_IMGIO_TIFF_TIFF_READER_H
+#pragma once
 
 #include "imgio/icc.h"
 #include "imgio/tiff/tiff.h"
@@ -90,5 +89,4 @@ void gi_tiff_put_ycbcr(const struct gi_tiff_reader *r, const struct gi_tiff_plac
 /* Reads the samples of the page into the image, which is allocated. Errors: as gi_format.decode. */
 enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err);
 
-#endif
 #endif

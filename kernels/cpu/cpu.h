@@ -1,8 +1,7 @@
 /* The CPU backend, compiled once per instruction level (Makefile, LEVELS). Names that other files
  * use include their level, so that the tables of all levels are in one program.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_CPU_H
-#define GI_KERNELS_CPU_CPU_H
+#pragma once
 
 #include <assert.h>
 
@@ -60,5 +59,3 @@ enum gi_status GI_CPU(roofline)(struct gi_queue *queue, struct gi_roofline *roof
     extern const struct gi_##name##_way GI_CPU(name##_ways)[GI_WAYS_MAX];
 GI_PRIMITIVES_BOTH(GI_CPU_DECLARE)
 GI_PRIMITIVES_CPU(GI_CPU_DECLARE)
-
-#endif

@@ -1,8 +1,7 @@
 /* Helpers of the fuzzers whose input is text. They make a string that sanitizers can check, and run
  * a chain on a few pixels.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_FUZZ_SMALL_H
-#define GI_TESTS_FUZZ_SMALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ static inline void small_run(const struct gi_step *steps, int nsteps, unsigned w
     gi_image_free(&dst);
     gi_image_free(&src);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* What the tests of primitives and operations share: shapes, random samples, guarded images, queues
  * and comparison.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_CASES_H
-#define GI_TESTS_CASES_H
+#pragma once
 
 #include <math.h>
 #include <stdarg.h>
@@ -97,5 +96,3 @@ void guard_alloc(struct guard *guard, int width, int height, int channels, enum 
 /* Returns whether the bytes outside the samples are unchanged. */
 bool guard_is_whole(const struct guard *guard);
 void guard_free(struct guard *guard);
-
-#endif

@@ -1,7 +1,6 @@
 /* Runs command lines of gpuimg in the test's own process.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_COMMAND_LINE_H
-#define GI_TESTS_COMMAND_LINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ enum { COMMAND_LINE_WORDS = 48 };
  * so that a chain is one word. Standard output goes to /dev/null, and so does standard error if
  * `silent`. Returns the command's status, and its message in `err`. */
 enum gi_status run_command_line(const char *line, bool silent, struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* The definitions of some primitives (kernels/FAMILY.h) in plain loops over single samples, which
  * compute the exact bits. tests/filters compares operations with results in double.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_DEFINITIONS_H
-#define GI_TESTS_DEFINITIONS_H
+#pragma once
 
 #include "kernels/kernels.h"
 #include "kernels/border.h"
@@ -24,5 +23,3 @@ void exact_luma(struct gi_image *dst, const struct gi_image *src);
 
 /* Returns the border whose values are rounded to samples of the type of `src`. */
 struct gi_border_spec exact_border(const struct gi_border_spec *border, const struct gi_image *src);
-
-#endif

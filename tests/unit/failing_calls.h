@@ -1,7 +1,6 @@
 /* System calls that replace the C library's and fail when a test asks for it.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_FAILING_CALLS_H
-#define GI_TESTS_FAILING_CALLS_H
+#pragma once
 
 #include <dirent.h>
 #include <errno.h>
@@ -150,6 +149,4 @@ void *mmap(void *at, size_t n, int rights, int flags, int fd, off_t from)
 {
     return fails("mmap") ? MAP_FAILED : (void *)syscall(SYS_mmap, at, n, rights, flags, fd, from);
 }
-#endif
-
 #endif

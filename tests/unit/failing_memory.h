@@ -1,7 +1,6 @@
 /* malloc(), calloc() and realloc() that replace the C library's and fail when a test asks for it.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_FAILING_MEMORY_H
-#define GI_TESTS_FAILING_MEMORY_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -45,6 +44,4 @@ int posix_memalign(void **at, size_t align, size_t n)
 }
 #else
 static const bool can_fail = false;
-#endif
-
 #endif

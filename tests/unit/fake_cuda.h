@@ -1,7 +1,6 @@
 /* Fake CUDA devices that can be made to fail: the CPU's backend under CUDA's name.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_FAKE_CUDA_H
-#define GI_TESTS_FAKE_CUDA_H
+#pragma once
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -140,5 +139,3 @@ static int fresh(void **state)
         fakes[i] = (struct fake){.table = cuda, .opens = true, .fails_at = NEVER, .most = NEVER};
     return 0;
 }
-
-#endif

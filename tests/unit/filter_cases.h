@@ -1,7 +1,6 @@
 /* Helpers of the tests of operations. They make parameters and plans and run operations.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_FILTER_CASES_H
-#define GI_TESTS_FILTER_CASES_H
+#pragma once
 
 #include "cases.h"
 
@@ -25,5 +24,3 @@ enum gi_status case_run(struct gi_queue *queue, struct gi_image *dst, void *resu
                         const struct gi_image *src, const struct gi_filter *filter,
                         const void *params, struct gi_times *times, double *nbytes,
                         struct gi_err *err);
-
-#endif

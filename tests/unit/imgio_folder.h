@@ -1,7 +1,6 @@
 /* The folder that a test program writes into, and the paths of files in it.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_IMGIO_FOLDER_H
-#define GI_TESTS_IMGIO_FOLDER_H
+#pragma once
 
 #include "imgio_util.h"
 
@@ -11,5 +10,3 @@ int teardown(void **state);
 /* Returns the path of the file `name` in the folder. The path is valid until the fourth call after
  * this one. */
 const char *in_folder(const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* stb_image, an oracle of tests of imgio.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_IMGIO_STB_H
-#define GI_TESTS_IMGIO_STB_H
+#pragma once
 
 /* The pragma has no matching pop, because the compiler finds unused functions at the end of the
  * file. */
@@ -12,5 +11,3 @@
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
-
-#endif

@@ -1,8 +1,7 @@
 /* Helpers of the tests of imgio: corpora, files, the output of other programs, random images, and
  * files that are cut or damaged.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_IMGIO_UTIL_H
-#define GI_TESTS_IMGIO_UTIL_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ int run_in_folder(const struct CMUnitTest *tests, size_t n, char path[128], cons
 
 /* A test for builds without libtiff: it is skipped. */
 void without_libtiff(void **state);
-
-#endif

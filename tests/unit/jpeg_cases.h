@@ -1,7 +1,6 @@
 /* Makes JPEGs of many kinds with libjpeg.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_JPEG_CASES_H
-#define GI_TESTS_JPEG_CASES_H
+#pragma once
 
 #include "imgio_util.h"
 
@@ -34,5 +33,3 @@ extern const struct jpeg_recipe jpeg_recipes[JPEG_RECIPES];
 
 /* Makes a JPEG of the image by the recipe. The JPEG has the size and the channels of the image. */
 struct bytes jpeg_make(const struct gi_image *image, const struct jpeg_recipe *recipe, int quality);
-
-#endif

@@ -1,7 +1,6 @@
 /* Decodes JPEGs by the primitive jpeg_decode on each backend, and compares with libjpeg-turbo.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_JPEG_DEVICE_H
-#define GI_TESTS_JPEG_DEVICE_H
+#pragma once
 
 #include "jpeg_cases.h"
 #include "primitives.h"
@@ -38,5 +37,3 @@ void jpeg_check(const struct bytes *file, const char *name, int denominator,
 /* Changes, removes and cuts bytes behind the first third of the file, of which at least the first
  * byte remains. `turn` chooses one of four kinds of damage. */
 void jpeg_damage(struct bytes *file, int turn, uint64_t *seed);
-
-#endif

@@ -1,8 +1,7 @@
 /* Images of one channel whose foreground is a pattern: noise of several densities, or a shape such
  * as a spiral, a comb or rings.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_PATTERNS_H
-#define GI_TESTS_PATTERNS_H
+#pragma once
 
 #include "primitives.h"
 
@@ -16,5 +15,3 @@ void draw_pattern(struct walk_case *c, struct gi_image *image);
 /* Returns whether the pixel is foreground, which means that its sample is above the level `above`.
  * With `invert`, foreground means that the sample is not above the level. */
 bool is_on(const struct gi_image *image, float above, bool invert, int x, int y);
-
-#endif

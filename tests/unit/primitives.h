@@ -4,8 +4,7 @@
  * numbers of threads, and in place where that is allowed. At the end several queues of one device
  * run at once, each with another case.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_PRIMITIVES_H
-#define GI_TESTS_PRIMITIVES_H
+#pragma once
 
 #include "cases.h"
 #include "kernels/ways.h"
@@ -143,5 +142,3 @@ enum walk_outcome walk_run(struct gi_queue *queue, const struct walk_case *c, in
  * the tests `more`. Words of the command line select rows by the name of the primitive. */
 int walk_main(int argc, char **argv, const struct walk_row *rows, size_t nrows,
               const struct CMUnitTest *more, size_t nmore);
-
-#endif

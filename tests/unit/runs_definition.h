@@ -1,8 +1,7 @@
 /* The PNG coder "runs" in plain loops, as imgio/png/png_runs.h and runs_code.h describe it. Tests
  * compare every implementation with it, byte by byte.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_RUNS_DEFINITION_H
-#define GI_TESTS_RUNS_DEFINITION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -233,5 +232,3 @@ static uint8_t *plain_runs(size_t *nbytes, const uint8_t *bytes, size_t n, bool 
     *nbytes = (s.nbits + 7) / 8;
     return s.bytes;
 }
-
-#endif

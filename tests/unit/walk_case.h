@@ -1,8 +1,7 @@
 /* A case of the random walk over operations: a random image, a random chain of compatible steps,
  * and the files of the images that the steps name.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_WALK_CASE_H
-#define GI_TESTS_WALK_CASE_H
+#pragma once
 
 #include "walk_draw.h"
 
@@ -32,5 +31,3 @@ void draw_single(struct walk_case *c, const struct gi_filter *filter, int number
 
 /* Frees the case. If `keep`, the files of its images are not removed. */
 void free_case(struct walk_case *c, bool keep);
-
-#endif

@@ -1,8 +1,7 @@
 /* Random values for the walk over operations: samples of images, and the text of a step of `gpuimg
  * run`, whose options are random within the option rows of its operation.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_TESTS_WALK_DRAW_H
-#define GI_TESTS_WALK_DRAW_H
+#pragma once
 
 #include "cases.h"
 #include "filters/filter.h"
@@ -25,5 +24,3 @@ void draw_samples(struct gi_image *image, uint64_t *seed);
  * be incompatible. The caller frees the text. */
 char *draw_step(const struct gi_filter *filter, const struct gi_image *shape, const char *prefix,
                 uint64_t *seed);
-
-#endif

@@ -1,7 +1,6 @@
 /* Declarations that the CPU's implementations of binary arithmetic share.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_ARITHMETIC_H
-#define GI_KERNELS_CPU_ARITHMETIC_H
+#pragma once
 
 #include "kernels/cpu/cpu.h"
 
@@ -17,5 +16,3 @@ static inline int arithmetic_channel(const struct gi_image *image, int c)
  * and a constant. The first way uses integers where these are exact, the second floats. */
 gi_arithmetic_fn GI_CPU(arithmetic_by_integers), GI_CPU(arithmetic_by_samples);
 gi_arithmetic_takes_fn GI_CPU(arithmetic_by_integers_takes), GI_CPU(arithmetic_by_samples_takes);
-
-#endif

@@ -2,8 +2,7 @@
  * and rows as bit masks, where pixel x is bit x % 64 of word x / 64. A word is made from 64
  * comparisons without branches; runs of equal pixels are then cheap to find.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_BIT_ROWS_H
-#define GI_KERNELS_CPU_BIT_ROWS_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -254,5 +253,3 @@ static inline uint32_t float_bits(float v)
     memcpy(&bits, &v, 4);
     return bits;
 }
-
-#endif

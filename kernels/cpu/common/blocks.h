@@ -1,8 +1,7 @@
 /* Long sums of products, in blocks of GI_TAPS_BLOCK taps with Kahan's carry, as struct gi_separable
  * defines them.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_BLOCKS_H
-#define GI_KERNELS_CPU_BLOCKS_H
+#pragma once
 
 #include "kernels/cpu/common/simd.h"
 #include "kernels/kernels.h"
@@ -20,5 +19,3 @@ static inline int taps_of_block(int ntaps, int from)
 {
     return ntaps - from < GI_TAPS_BLOCK ? ntaps - from : GI_TAPS_BLOCK;
 }
-
-#endif

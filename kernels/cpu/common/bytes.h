@@ -1,7 +1,6 @@
 /* Vectors of bytes, at all levels except the scalar one.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_BYTES_H
-#define GI_KERNELS_CPU_BYTES_H
+#pragma once
 
 #include "kernels/cpu/common/ints.h"
 
@@ -153,5 +152,3 @@ static inline GI_INTS squares_of_bytes(GI_INTS v)
     return ints_add(squares_of_pairs(both(v, ints_set(0x00ff00ff))),
                     squares_of_pairs(odd_bytes(v)));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Vectors of bytes in NEON (bytes.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_BYTES_NEON_H
-#define GI_KERNELS_CPU_BYTES_NEON_H
+#pragma once
 
 #include "kernels/cpu/common/ints.h"
 
@@ -105,5 +104,3 @@ static inline GI_INTS look_up(const GI_INTS tables[16], GI_INTS v)
 {
     GI_EACH_BYTES(look_up_half(tables, bytes_half(v, h)));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Vectors of unsigned 32-bit integers, for box filters, sums and regions.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_INTS_H
-#define GI_KERNELS_CPU_INTS_H
+#pragma once
 
 #include "kernels/cpu/common/simd.h"
 
@@ -26,6 +25,4 @@
 #include "kernels/cpu/common/ints_neon.h"
 #else
 #include "kernels/cpu/common/ints_scalar.h"
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* Integer lanes in AVX2 (ints.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_INTS_AVX2_H
-#define GI_KERNELS_CPU_INTS_AVX2_H
+#pragma once
 
 #include "kernels/cpu/common/ints_x86.h"
 
@@ -113,5 +112,3 @@ static inline void ints_store_pairs_u8(uint8_t *p, GI_INTS even, GI_INTS odd)
     __m256i pairs = _mm256_or_si256(even, _mm256_slli_epi32(odd, 8));
     ints_store_u16((uint16_t *)p, pairs);
 }
-
-#endif

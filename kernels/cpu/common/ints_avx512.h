@@ -1,7 +1,6 @@
 /* Integer lanes in AVX-512 (ints.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_INTS_AVX512_H
-#define GI_KERNELS_CPU_INTS_AVX512_H
+#pragma once
 
 #include "kernels/cpu/common/ints_x86.h"
 
@@ -86,5 +85,3 @@ static inline void ints_store_pairs_u8(uint8_t *p, GI_INTS even, GI_INTS odd)
     __m512i pairs = _mm512_or_si512(even, _mm512_slli_epi32(odd, 8));
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(pairs));
 }
-
-#endif

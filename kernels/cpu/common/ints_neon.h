@@ -1,7 +1,6 @@
 /* Integer lanes in NEON (ints.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_INTS_NEON_H
-#define GI_KERNELS_CPU_INTS_NEON_H
+#pragma once
 
 #include "kernels/cpu/common/simd.h"
 
@@ -185,5 +184,3 @@ static inline void ints_store_pairs_u8(uint8_t *p, GI_INTS even, GI_INTS odd)
     uint16x8_t both = vmovn_high_u32(vmovn_u32(pairs.half[0]), pairs.half[1]);
     vst1q_u8(p, vreinterpretq_u8_u16(both));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Integer lanes in plain C (ints.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_INTS_SCALAR_H
-#define GI_KERNELS_CPU_INTS_SCALAR_H
+#pragma once
 
 #include "kernels/cpu/common/simd.h"
 
@@ -152,5 +151,3 @@ static inline void ints_store_pairs_u8(uint8_t *p, GI_INTS even, GI_INTS odd)
         p[2 * i + 1] = (uint8_t)odd.x[i];
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Integer lanes (ints.h) where AVX2 and AVX-512 have intrinsics that differ only in their prefix;
  * GI_MM() is in simd_x86.h.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_INTS_X86_H
-#define GI_KERNELS_CPU_INTS_X86_H
+#pragma once
 
 #include "kernels/cpu/common/simd.h"
 
@@ -56,5 +55,3 @@ static inline GI_INTS ints_alpha(GI_INTS v, int channels)
 {
     return channels == 4 ? GI_MM(shuffle_epi32)(v, 0xff) : GI_MM(shuffle_epi32)(v, 0xf5);
 }
-
-#endif

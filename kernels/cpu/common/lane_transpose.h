@@ -1,7 +1,6 @@
 /* Transposes square blocks of vector lanes.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_LANE_TRANSPOSE_H
-#define GI_KERNELS_CPU_LANE_TRANSPOSE_H
+#pragma once
 
 #include "kernels/cpu/common/simd.h"
 
@@ -110,7 +109,5 @@ static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v)
             v[j].x[i] = x;
         }
 }
-
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* Pixels as bytes, for operations that copy them unchanged.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_PIXEL_BYTES_H
-#define GI_KERNELS_CPU_PIXEL_BYTES_H
+#pragma once
 
 #include "kernels/cpu/cpu.h"
 
@@ -22,5 +21,3 @@ static inline void repeat_pixel(char *to, const char *from, size_t pixel, size_t
     for (; have < n; have *= 2)
         memcpy(to + have * pixel, to, (have < n - have ? have : n - have) * pixel);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Signed products in vectors of 32-bit integers.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_PRODUCTS_H
-#define GI_KERNELS_CPU_PRODUCTS_H
+#pragma once
 
 #include "kernels/cpu/common/ints.h"
 
@@ -101,7 +100,5 @@ static inline GI_VEC ints_vec(GI_INTS v)
     memcpy(&vec, &v, sizeof vec);
     return vec;
 }
-
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* Vectors of floats, implemented in a file per instruction level. Every operation is the plain IEEE
  * 754 operation in each lane, so results do not depend on the number of lanes. */
-#ifndef GI_KERNELS_CPU_SIMD_H
-#define GI_KERNELS_CPU_SIMD_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ static inline void vec_store_samples(void *p, size_t i, GI_VEC v, enum gi_type t
     else
         vec_store_f32((float *)p + i, v);
 }
-
-#endif

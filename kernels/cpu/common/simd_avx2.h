@@ -1,7 +1,6 @@
 /* Float lanes in AVX2 (simd.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_SIMD_AVX2_H
-#define GI_KERNELS_CPU_SIMD_AVX2_H
+#pragma once
 
 #include <immintrin.h>
 #include <math.h>
@@ -175,5 +174,3 @@ static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
                            _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)masks[2])));
     return _mm256_permutevar8x32_ps(all, _mm256_loadu_si256((const __m256i *)from));
 }
-
-#endif

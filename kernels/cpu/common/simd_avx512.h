@@ -1,7 +1,6 @@
 /* Float lanes in AVX-512 (simd.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_SIMD_AVX512_H
-#define GI_KERNELS_CPU_SIMD_AVX512_H
+#pragma once
 
 #include <immintrin.h>
 #include <math.h>
@@ -197,5 +196,3 @@ static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
     all = _mm512_mask_blend_ps((__mmask16)masks[2], all, c);
     return _mm512_permutexvar_ps(_mm512_loadu_si512(from), all);
 }
-
-#endif

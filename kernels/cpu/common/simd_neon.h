@@ -1,8 +1,7 @@
 /* Vectors of floats in NEON (simd.h). A vector is two registers of four floats, so that loads,
  * widening and narrowing handle eight bytes at once, and two independent sums hide latency.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_SIMD_NEON_H
-#define GI_KERNELS_CPU_SIMD_NEON_H
+#pragma once
 
 #include <arm_neon.h>
 #include <math.h>
@@ -240,5 +239,3 @@ static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
     return (GI_VEC){{vec_third_four(a.half[0], a.half[1], b.half[0], channel),
                      vec_third_four(b.half[1], c.half[0], c.half[1], channel)}};
 }
-
-#endif

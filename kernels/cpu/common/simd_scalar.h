@@ -1,7 +1,6 @@
 /* Float lanes in plain C (simd.h).
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_SIMD_SCALAR_H
-#define GI_KERNELS_CPU_SIMD_SCALAR_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -175,5 +174,3 @@ static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
     memcpy(row + 2 * GI_LANES, c.x, sizeof c.x);
     GI_EACH_LANE(row[3 * l + channel]);
 }
-
-#endif

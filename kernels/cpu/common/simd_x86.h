@@ -2,8 +2,7 @@
  * GI_MM(add_ps) is _mm256_add_ps or _mm512_add_ps, GI_MM_SI(and) is _mm256_and_si256 or
  * _mm512_and_si512.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_SIMD_X86_H
-#define GI_KERNELS_CPU_SIMD_X86_H
+#pragma once
 
 /* Loads the 4 bytes at p + at[i], for i from 0 to 3. Single loads take 0.3 of the time of a gather
  * instruction of AVX2 where microcode prevents gather data sampling. */
@@ -87,5 +86,3 @@ static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, GI_INTS al
     v[2] = GI_MM(cvtepi32_ps)(GI_MM_SI(and)(GI_MM(srli_epi32)(all, 16), low));
     v[3] = GI_MM(cvtepi32_ps)(GI_MM(srli_epi32)(all, 24));
 }
-
-#endif

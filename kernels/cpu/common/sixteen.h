@@ -1,7 +1,6 @@
 /* Vectors of 16 bytes, at all levels except the scalar one.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_SIXTEEN_H
-#define GI_KERNELS_CPU_SIXTEEN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,7 +74,5 @@ static inline GI_SIXTEEN sixteen_zip_high(GI_SIXTEEN a, GI_SIXTEEN b, size_t siz
 {
     return size == 1 ? _mm_unpackhi_epi8(a, b) : _mm_unpackhi_epi16(a, b);
 }
-
-#endif
 
 #endif

@@ -2,8 +2,7 @@
  * prepared rows; the conversion of rows to padded floats with colours multiplied by alpha; and the
  * epilogue, which converts results to samples.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_PADDED_ROWS_H
-#define GI_KERNELS_CPU_PADDED_ROWS_H
+#pragma once
 
 #include "kernels/cpu/cpu.h"
 
@@ -99,5 +98,3 @@ void GI_CPU(row_filter)(float *out, const float *in, size_t n, const float *taps
  * 0 <= x < n, 0 <= r < nout; nout is 1 or GI_ROWS_AT_ONCE. */
 void GI_CPU(column_filter)(float *out, size_t stride, int nout, const float *const *rows, size_t n,
                            const float *taps, int ntaps);
-
-#endif

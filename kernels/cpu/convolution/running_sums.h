@@ -2,8 +2,7 @@
  * rows are updated from row to row, and sums over k columns from pixel to pixel, so that the cost
  * per pixel does not depend on k.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_CONVOLUTION_RUNNING_SUMS_H
-#define GI_KERNELS_CPU_CONVOLUTION_RUNNING_SUMS_H
+#pragma once
 
 #include "kernels/cpu/common/ints.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -146,5 +145,3 @@ static inline __attribute__((always_inline)) void running_means(void *out, const
         }
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * rows and writes four result rows. A ring buffer holds what further steps need of source rows,
  * which are samples, not floats.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_SLIDING_WINDOW_H
-#define GI_KERNELS_CPU_SLIDING_WINDOW_H
+#pragma once
 
 #include "kernels/cpu/convolution/padded_rows.h"
 
@@ -52,5 +51,3 @@ static inline void gi_sliding_window_prefetch(const struct gi_sliding_rows *rows
 /* Runs all steps on the queue's threads. Errors: GI_E_MEMORY. */
 enum gi_status GI_CPU(sliding_window)(struct gi_queue *queue,
                                       struct gi_sliding_window *sliding_window, struct gi_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Declares the implementations for small windows, which compute the same bits as the general
  * implementations.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_SMALL_KERNELS_H
-#define GI_KERNELS_CPU_SMALL_KERNELS_H
+#pragma once
 
 #include "kernels/cpu/cpu.h"
 
@@ -21,5 +20,3 @@ gi_gradient_magnitude_fn GI_CPU(gradient_magnitude_whole);
  * RGBA weighted by alpha, 3 x 3 to 7 x 7. box_narrow takes 8-bit samples with k up to 127. */
 gi_box_takes_fn GI_CPU(box_small_takes), GI_CPU(box_weighed_takes), GI_CPU(box_narrow_takes);
 gi_box_fn GI_CPU(box_small), GI_CPU(box_weighed), GI_CPU(box_narrow);
-
-#endif

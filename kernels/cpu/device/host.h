@@ -1,8 +1,7 @@
 /* The functions of struct gi_kernels that all instruction levels share: device, queues, memory,
  * stopwatches.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_HOST_H
-#define GI_KERNELS_CPU_HOST_H
+#pragma once
 
 #include "kernels/device_functions.h"
 
@@ -20,5 +19,3 @@ GI_DEVICE_FUNCTIONS(GI_CPU_HOST_FUNCTION)
 #define GI_CPU_HOST_SLOTS                                                                          \
     .kind = GI_DEVICE_CPU, .name = "cpu", .probe = gi_cpu_host_probe,                              \
     .describe = gi_cpu_host_describe GI_DEVICE_FUNCTIONS(GI_CPU_HOST_SLOT)
-
-#endif

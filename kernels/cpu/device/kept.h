@@ -1,8 +1,7 @@
 /* A cache of blocks of host memory. The memory of freed images is reused for later images, because
  * writing to new memory for the first time costs a page fault per page.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_KEPT_H
-#define GI_KERNELS_CPU_KEPT_H
+#pragma once
 
 #include "imgio/image.h"
 
@@ -18,5 +17,3 @@ void gi_kept_free(struct gi_kept **kept);
  * exceed the maximum number of bytes that were lent at one time. Idle bytes never exceed a
  * gigabyte. Small blocks are not cached, because malloc() caches them. */
 const struct gi_allocator *gi_kept_allocator(const struct gi_kept *kept);
-
-#endif

@@ -1,7 +1,6 @@
 /* Declarations that the CPU's implementations of geometric transforms share.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_REMAP_H
-#define GI_KERNELS_CPU_REMAP_H
+#pragma once
 
 #include "kernels/cpu/cpu.h"
 #include "kernels/geometry.h"
@@ -46,5 +45,3 @@ remap_run_fn GI_CPU(remap_pixels);
  * remap_pixels(). */
 remap_run_fn GI_CPU(remap_gathers);
 gi_remap_takes_fn GI_CPU(remap_gathers_takes);
-
-#endif

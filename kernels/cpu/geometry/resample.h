@@ -1,7 +1,6 @@
 /* Strips of columns, which the implementations of resampling share.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_RESAMPLE_H
-#define GI_KERNELS_CPU_RESAMPLE_H
+#pragma once
 
 #include "kernels/cpu/cpu.h"
 #include "kernels/geometry.h"
@@ -67,5 +66,3 @@ static inline struct gi_strip gi_strip_at(const struct gi_strips *strips,
 }
 
 gi_resample_fn GI_CPU(resample_integer);
-
-#endif

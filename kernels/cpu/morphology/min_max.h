@@ -1,8 +1,7 @@
 /* Integer keys of samples, of which the implementations of min and max filters choose the minimum
  * or the maximum.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_MIN_MAX_H
-#define GI_KERNELS_CPU_MIN_MAX_H
+#pragma once
 
 #include <string.h>
 
@@ -32,5 +31,3 @@ static inline void min_max_bits(uint32_t *restrict bits, const uint32_t *keys, s
     for (size_t i = 0; i < n; i++)
         bits[i] = keys[i] == nan ? 0x7fc00000u : gi_float_key_bits(keys[i]);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by the implementations of median and rank filters.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_MEDIAN_H
-#define GI_KERNELS_CPU_MEDIAN_H
+#pragma once
 
 #include "kernels/cpu/convolution/padded_rows.h"
 
@@ -30,5 +29,3 @@ static inline void median_keep_alpha(struct gi_image *dst, const struct gi_image
         memcpy((char *)gi_row(dst, y) + x * pixel - nbytes,
                (const char *)gi_row(src, y) + x * pixel - nbytes, nbytes);
 }
-
-#endif

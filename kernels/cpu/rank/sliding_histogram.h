@@ -5,8 +5,7 @@
  * T. Huang, G. Yang, G. Tang, "A fast two-dimensional median filtering algorithm", IEEE TASSP
  * 27(1), 1979.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_RANK_SLIDING_HISTOGRAM_H
-#define GI_KERNELS_CPU_RANK_SLIDING_HISTOGRAM_H
+#pragma once
 
 #include "kernels/cpu/rank/median.h"
 #include "kernels/rank.h"
@@ -223,5 +222,3 @@ sliding_filter_tile(struct sliding_tile *t, const struct sliding_filter *filter,
     for (int y = t->tile.y0; keep && y < t->tile.y1; y++)
         median_keep_alpha(s->dst, s->src, &t->tile, y);
 }
-
-#endif

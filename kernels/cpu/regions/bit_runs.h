@@ -4,8 +4,7 @@
  * with it. The minimum provisional label of a component is its root, and roots ascend in raster
  * order.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_BIT_RUNS_H
-#define GI_KERNELS_CPU_BIT_RUNS_H
+#pragma once
 
 #include "kernels/cpu/common/bit_rows.h"
 
@@ -56,5 +55,3 @@ static inline uint32_t *labels_of(const struct runs_job *job, int y)
  * must be called after an error, too. Errors: GI_E_MEMORY. */
 enum gi_status GI_CPU(runs_join)(struct runs_job *job, struct gi_pool *pool, struct gi_err *err);
 void GI_CPU(runs_free)(struct runs_job *job);
-
-#endif

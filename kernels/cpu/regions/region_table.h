@@ -1,8 +1,7 @@
 /* Statistics of the few labels that extend into a band from above, in a hash table with open
  * addressing.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_REGION_TABLE_H
-#define GI_KERNELS_CPU_REGION_TABLE_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -96,5 +95,3 @@ static inline bool region_table_merge(struct gi_region_sums *regions,
             region_add(&regions[table->slots[i].label - 1], &table->slots[i].sums);
     return !table->failed;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Sum, minimum and maximum of the samples that a mask selects among 64 samples.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_REGION_VALUES_H
-#define GI_KERNELS_CPU_REGION_VALUES_H
+#pragma once
 
 #include "kernels/cpu/common/bit_rows.h"
 #if !GI_LEVEL_scalar
@@ -75,7 +74,5 @@ static inline struct values sum_bytes(const uint8_t *p, uint64_t pixels)
                            .min = least_byte(least),
                            .max = 255 - least_byte(most)};
 }
-
-#endif
 
 #endif

@@ -3,8 +3,7 @@
  * bytes of one value. This takes 3 instructions per 512 bytes and value, for any data; counters in
  * memory take a store per byte.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_BIT_PLANES_H
-#define GI_KERNELS_CPU_BIT_PLANES_H
+#pragma once
 
 #include "kernels/cpu/common/bit_rows.h"
 
@@ -133,5 +132,3 @@ static void planes_flush(struct planes *p, uint32_t *table)
     for (int i = 0; i < 256; i++)
         table[i] += (uint32_t)_mm512_reduce_add_epi64(p->counts[i]);
 }
-
-#endif

@@ -10,8 +10,7 @@
  *
  * By exponent, for other blocks: the integers of each exponent field have a sum of their own.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_REDUCE_FLOATS_H
-#define GI_KERNELS_CPU_REDUCE_FLOATS_H
+#pragma once
 
 #include "kernels/cpu/common/bit_rows.h"
 
@@ -202,5 +201,3 @@ static void floats(struct gi_reduction *found, struct by_exponent *odd, const fl
     for (size_t c = 0; c < channels; c++)
         found[c].n += n / channels;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* A pointwise operation, as an argument of the functions that process rows of samples.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CPU_POINTWISE_H
-#define GI_KERNELS_CPU_POINTWISE_H
+#pragma once
 
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
@@ -36,5 +35,3 @@ struct pointwise {
 pointwise_row_fn GI_CPU(table_u8), GI_CPU(table_u16), GI_CPU(table_f32);
 pointwise_row_fn GI_CPU(luma_u8), GI_CPU(luma_u16), GI_CPU(luma_f32);
 gi_luma_fn GI_CPU(luma_by_groups);
-
-#endif
