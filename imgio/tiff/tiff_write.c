@@ -3,7 +3,8 @@
  * Notes 2 and 3), or holds bits compressed by CCITT Group 4 (fax.c). The file is a BigTIFF if
  * 32-bit offsets are too small. The directory precedes the strips and contains their lengths, so
  * all strips are in memory before the first strip is written. In this file tiles are called strips,
- * too. SPDX-License-Identifier: MIT */
+ * too.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
 #include <libdeflate.h>
